@@ -42,7 +42,7 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
     private let places = CTable<tendon_gatt_central>(capacity: Int(TENDON_PERIPHERAL_LINKS))
     private let prepared = CTable<tendon_gatt_prepared>(
         capacity: Int(TENDON_PERIPHERAL_LINKS) * LocalPeripheralCore.preparedCapacity)
-    private var cccds = CTable<UInt16>(capacity: 0)
+    private var cccds: CTable<UInt16>?
     /// What the C core borrows: fixed values, the advertising data, and the value that was read last.
     private var fixed: [CBytes] = []
     private var advertised: [CBytes] = []
@@ -144,7 +144,8 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
 
     private func prepare(_ options: LocalPeripheral.Options, _ services: [LocalService]) throws(TendonError) {
         let count = server.pointer.pointee.cccd_count
-        cccds = CTable(capacity: places.capacity * count)
+        let cccds = CTable<UInt16>(capacity: places.capacity * count)
+        self.cccds = cccds
         var config = tendon_gatt_device_config()
         config.centrals = tendon_gatt_centrals(
             places: places.pointer, capacity: places.capacity, cccds: cccds.pointer, cccd_capacity: count,
@@ -245,10 +246,9 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
         let isOurs = reason >= 0 || reason == Int32(TENDON_ERROR_CANCELLED)
         feed.push(.disconnected(one.central, isOurs ? nil : TendonError(status: reason, operation: .receive)))
         writers.finish(.success(()))
-        settle()
     }
 
-    /// A connection has ended, served or not.
+    /// Closed, and the last connection has ended, served or not.
     private func settle() {
         let all = ending
         ending.removeAll()

@@ -349,10 +349,6 @@ final class PeripheralCore: @unchecked Sendable {
 
     func unsubscribe(_ subscription: Subscription) {
         guard subscriptions[subscription.handle] === subscription, subscription.isActive else { return }
-        guard state == .connected else {
-            subscriptions[subscription.handle] = nil
-            return
-        }
         let status = tendon_gatt_unsubscribe(client, subscription.handle, nil, nil, tendon_monotonic_ms())
         if status == Int32(TENDON_GATT_ERROR_QUEUE_FULL) {
             // The C core still has it: it stays, for a new listener or until there is a free request.

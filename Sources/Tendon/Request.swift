@@ -12,7 +12,6 @@ final class Request: @unchecked Sendable {
     private var memory: AnyObject?
     private var isDone = false
     private(set) var status: tendon_status = 0
-    private(set) var handle: UInt16 = 0
     private(set) var value: [UInt8] = []
     private(set) var count = 0
 
@@ -31,7 +30,6 @@ final class Request: @unchecked Sendable {
 
     private func finish(_ result: tendon_gatt_result) {
         status = result.status
-        handle = result.handle
         count = result.count
         value = copied(result.value, result.length)
         memory = nil

@@ -151,11 +151,21 @@ CALL(ssize_t, pwrite, (int file, const void *bytes, size_t count, off_t offset),
 CALL(ssize_t, pread, (int file, void *bytes, size_t count, off_t offset), (file, bytes, count, offset), -1)
 CALL(int, fstat, (int file, struct stat *status), (file, status), -1)
 CALL(int, fsync, (int file), (file), -1)
+CALL(int, fdatasync, (int file), (file), -1)
 CALL(int, ftruncate, (int file, off_t length), (file, length), -1)
 CALL(int, rename, (const char *from, const char *to), (from, to), -1)
 CALL(int, unlink, (const char *path), (path), -1)
 
 /* Memory */
+
+/* The C library's own name: looking the function up would call it. */
+void __libc_free(void *memory);
+void free(void *memory);
+void free(void *memory) {
+    if (!fails("free")) {
+        __libc_free(memory);
+    }
+}
 
 CALL(void *, mmap, (void *at, size_t size, int protection, int flags, int file, off_t offset),
      (at, size, protection, flags, file, offset), MAP_FAILED)
@@ -214,9 +224,11 @@ static const char *const names[] = {
     "pread",
     "fstat",
     "fsync",
+    "fdatasync",
     "ftruncate",
     "rename",
     "unlink",
+    "free",
     "mmap",
     "munmap",
     "munlock",

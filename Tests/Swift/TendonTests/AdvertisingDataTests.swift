@@ -42,6 +42,14 @@ struct AdvertisingDataTests {
         #expect(try AdvertisingData(bytes: all.bytes) == all)
     }
 
+    @Test func finishedBytesFillThePacket() throws {
+        let full = [30, 0xFF] + [UInt8](repeating: 7, count: 29)
+        #expect(try AdvertisingData(bytes: full).bytes == full)
+        #expect(
+            status { () throws(TendonError) in _ = try AdvertisingData(bytes: full + [0]) }
+                == Int32(TENDON_ERROR_OVERFLOW))
+    }
+
     /// The bytes before stay: their count is the offset.
     @Test func anElementThatDoesNotFitLeavesTheBytesBefore() throws {
         var data = try AdvertisingData([.flags])

@@ -68,6 +68,9 @@ struct GATTCacheTests {
         await site.changeHash()
         #expect(try await connect(site, storage) == 0)
         #expect(try await connect(site, storage) == 1)
+        let refused = TendonError(status: TendonError.system(EIO), operation: .discover)
+        failing("unlink", with: EIO, all: true) { #expect(throws: refused) { try storage.dropAll() } }
+        #expect(try await connect(site, storage) == 1)
         try storage.drop(site.address)
         #expect(try await connect(site, storage) == 0)
         #expect(try storage.dropAll() == 1)

@@ -24,9 +24,12 @@ struct HostTests {
         let directory = RadioDirectory()
         var host: SimulatedHost? = try await open(directory, interval: .milliseconds(20))
         #expect(descriptors(of: directory.path) == 1)
+        weak var core = host?.host
+        #expect(core != nil)
         withExtendedLifetime(host) {}
         host = nil
         await eventually("the radio is closed") { descriptors(of: directory.path) == 0 }
+        await eventually("nothing is left") { core == nil }
     }
 
     /// Core Spec Vol 4 Part E 7.8.5: no interval is below 20 ms. Nothing of the radio is left.

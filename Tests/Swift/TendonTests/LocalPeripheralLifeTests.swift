@@ -22,6 +22,8 @@ struct LocalPeripheralLifeTests {
             #expect(central.id == round)
             await stage.peripheral.stop()
             #expect(await stage.peripheral.centrals == [])
+            let core = await stage.peripheral.core
+            #expect(await stage.loop.run { (Mirror(reflecting: core).descendant("ending") as? [Any])?.count } == 0)
             #expect(await stage.peripheral.isAdvertising == false)
             var iterator = events.makeAsyncIterator()
             #expect(try await iterator.next() == .connected(central))

@@ -138,6 +138,25 @@ struct LocalPeripheralTests {
     }
 
     /// Without an exchange of the MTU a notification has 20 bytes.
+    /// Longer than any value can be: nothing is sent of it.
+    @Test func aValueThatIsTooLong() async throws {
+        let site = try await LocalSite()
+        try await site.peripheral.start()
+        let client = try await site.connect()
+        let values = try await client.peripheral.indications(of: client["2a37"])
+        let central = try #require(await site.peripheral.centrals.first)
+        let tooLong = [UInt8](repeating: 1, count: 513)
+        let expected = Int32(TENDON_GATT_ERROR_VALUE_TOO_LONG)
+        #expect(await statusOf { _ = try await site.peripheral.notify(tooLong, for: site.level) } == expected)
+        #expect(await statusOf { try await site.peripheral.notify(tooLong, for: site.level, to: central) } == expected)
+        #expect(await statusOf { try await site.peripheral.indicate(tooLong, for: site.rate, to: central) } == expected)
+        #expect(await statusOf { try await site.peripheral.setValue(tooLong, for: site.level) } == expected)
+        let whole = Array(tooLong.dropLast())
+        #expect(await statusOf { _ = try await site.peripheral.notify(whole, for: site.level) } == 0)
+        #expect(await statusOf { try await site.peripheral.indicate(whole, for: site.rate, to: central) } == 0)
+        withExtendedLifetime(values) {}
+    }
+
     @Test func aValueIsCutToTheMtuOfEachConnection() async throws {
         let stage = try await LocalSite()
         try await stage.peripheral.start()

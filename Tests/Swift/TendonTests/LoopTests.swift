@@ -2,6 +2,7 @@
 import CTendon
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Tendon
@@ -78,6 +79,21 @@ struct LoopTests {
             await loop.run {}
             try await Task.sleep(for: .seconds(20))
             exit(0)
+        }
+        // Two tasks that wait in one place: the first would never be resumed.
+        await #expect(processExitsWith: .failure) {
+            let parking = Parking(.shared)
+            let first = Task { @TendonActor in await parking.wait() }
+            while await !onLoop({ parking.isOccupied }) { await Task.yield() }
+            let second = Task { @TendonActor in await parking.wait() }
+            await onLoop {}
+            withExtendedLifetime((first, second)) {}
+            exit(0)
+        }
+        // A byte behind the value's end.
+        await #expect(processExitsWith: .failure) {
+            let value = AttributeValue(tendon_gatt_value(), time: 0)
+            exit(Int32(value[0]))
         }
         // Two consumers of one sequence at a time.
         await #expect(processExitsWith: .failure) {
@@ -204,6 +220,51 @@ struct LoopTests {
         }
         while fired.withLock({ $0 }) == 0 { await Task.yield() }
         await loop.run { #expect(held.timer == nil) }
+    }
+
+    private final class Kept: Sendable {}
+
+    @Test func aTimerThatIsRemovedReleasesItsClosure() async throws {
+        let loop = try Loop()
+        await loop.run {
+            weak var kept: Kept?
+            let timer: LoopTimer
+            do {
+                let object = Kept()
+                kept = object
+                timer = LoopTimer(loop.core) { withExtendedLifetime(object) {} }
+            }
+            #expect(kept != nil)
+            timer.remove()
+            #expect(kept == nil)
+            withExtendedLifetime(timer) {}
+        }
+    }
+
+    /// What else is due comes between them.
+    @Test func manyPostsDoNotKeepATimerWaiting() async throws {
+        let loop = try Loop()
+        let order = Mutex<[Int]>([])
+        let held = Held()
+        await loop.run {
+            held.timer = LoopTimer(loop.core) { order.withLock { $0.append(-1) } }
+            held.timer?.deadline = 0
+            for number in 0..<200 { loop.post { order.withLock { $0.append(number) } } }
+        }
+        await loop.run { held.timer = nil }
+        let all = order.withLock { $0 }
+        #expect(all.filter { $0 >= 0 } == Array(0..<200))
+        #expect(try #require(all.firstIndex(of: -1)) <= 128)
+    }
+
+    /// By its thread, when that ends.
+    @Test func aReleasedLoopClosesItsDescriptors() async throws {
+        var loop: Loop? = try Loop()
+        let core = try #require(loop?.core)
+        #expect(core.block.pointer.pointee.epoll_fd >= 0)
+        withExtendedLifetime(loop) {}
+        loop = nil
+        await eventually("closed") { core.block.pointer.pointee.epoll_fd < 0 && core.block.pointer.pointee.wake_fd < 0 }
     }
 
     @Test func anIdleLoopSleeps() async throws {

@@ -191,6 +191,78 @@ struct PairingAgentTests {
         await eventually("the question is cancelled") { asked.isCancelled }
     }
 
+    /// The device has asked again: the answer to the first question comes late, and is not the second's.
+    @Test func anAnswerToAnEarlierQuestionIsIgnored() async throws {
+        let shown = Asked(), asked = Asked(), isAskedAgain = Flag(), isAnswered = Flag()
+        let pair = try await Pair(Self.display(shown))
+        defer { pair.removeFiles() }
+        let agent = PairingAgent.asking { _, question in
+            asked.note(question)
+            if asked.all.count == 1 {
+                while !isAskedAgain.isSet { await Task.yield() }
+                isAnswered.set()
+                return .reject
+            }
+            while !isAnswered.isSet || shown.all.count < 2 { await Task.yield() }
+            for _ in 0..<20 { await onLoop {} }
+            return shown.passkey.map { .passkey($0) } ?? .reject
+        }
+        try await pair.central.setPairingAgent(agent)
+        let first = try await pair.central.connect(pair.wearable.address)
+        let pairing = Task { try? await first.pair() }
+        await eventually("the question is asked") { asked.all.count == 1 }
+        await first.disconnect()
+        await pairing.value
+        let second = try await pair.central.connect(pair.wearable.address)
+        let again = Task { try await second.pair() }
+        await eventually("the question is asked again") { asked.all.count == 2 }
+        isAskedAgain.set()
+        try await again.value
+        #expect(await second.isEncrypted)
+    }
+
+    /// The radio is asked to end it, too: a pairing of the same connection is possible at once.
+    @Test func aPairingThatIsCancelledEnds() async throws {
+        let shown = Asked(), asked = Asked()
+        let pair = try await Pair(Self.display(shown))
+        defer { pair.removeFiles() }
+        let agent = PairingAgent.asking { _, question in await asked.waitForever(question) }
+        try await pair.central.setPairingAgent(agent)
+        let peripheral = try await pair.central.connect(pair.wearable.address)
+        let pairing = Task { try await peripheral.pair() }
+        await eventually("the question is asked") { asked.all.count == 1 }
+        pairing.cancel()
+        await #expect(throws: TendonError.cancelled) { try await pairing.value }
+        await onLoop {}
+        let again = Task { try? await peripheral.pair() }
+        await eventually("the question is asked again") { asked.all.count == 2 }
+        again.cancel()
+        await again.value
+    }
+
+    /// The keys stay where the file that has them cannot be written.
+    @Test func aBondThatCannotBeForgotten() async throws {
+        let pair = try await Pair(.accepting)
+        defer { pair.removeFiles() }
+        let address = pair.wearable.address
+        #expect(try await pair.pair(as: .accepting) == "OK")
+        let core = await pair.central.core
+        func forget() async -> TendonError? {
+            await onLoop {
+                failing("fsync", with: EIO, all: true) { () -> TendonError? in
+                    do throws(TendonError) {
+                        try core.forget(address)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }.result
+            }
+        }
+        #expect(await forget() == TendonError(status: TendonError.system(EIO), operation: .pair))
+        #expect(await pair.central.isBonded(with: address))
+    }
+
     @Test func anAgentThatCannotBe() async throws {
         let directory = RadioDirectory()
         let central = try await Central(radio: directory.radio, bonds: .memory)
@@ -224,7 +296,7 @@ struct PairingAgentTests {
     func passkeysAreSixDigits(_ text: String, _ number: UInt32?) {
         #expect(Passkey(text)?.rawValue == number)
         if number != nil { #expect(Passkey(text)?.description == text) }
-        #expect(Passkey(rawValue: 1_000_000) == nil)
+        #expect(Passkey(rawValue: 999_999) != nil && Passkey(rawValue: 1_000_000) == nil)
     }
 
     @Test func answersFitTheirQuestion() throws {

@@ -66,6 +66,21 @@ struct PeripheralTests {
         let core = await central.core
         await onLoop { core.radio.pointee.links.pointee.rssi = -61 }
         #expect(await central.connectionSignals() == [site.address: -61])
+        // Each call asks the controller for the next.
+        let asking = CBlock<tendon_radio_ops>()
+        let before = await onLoop {
+            let before = UInt(bitPattern: core.radio.pointee.ops)
+            asking.pointer.pointee = core.radio.pointee.ops.pointee
+            asking.pointer.pointee.ask_signal = { _, link in
+                link?.pointee.rssi = -40
+                return 0
+            }
+            core.radio.pointee.ops = UnsafePointer(asking.pointer)
+            return before
+        }
+        #expect(await central.connectionSignals() == [site.address: -61])
+        #expect(await central.connectionSignals() == [site.address: -40])
+        await onLoop { core.radio.pointee.ops = UnsafePointer(bitPattern: before) }
         await peripheral.disconnect()
         #expect(await central.connectionSignals() == [:])
         await central.close()
@@ -205,6 +220,29 @@ struct PeripheralTests {
         }
         await eventually("unsubscribed") { await !subscribed(peripheral, characteristic) }
         await eventually("no list has grown") { await elements(of: peripheral.core) == before }
+    }
+
+    @Test func connectionsLeaveNothing() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        let before = await elements(of: peripheral.core)
+        for _ in 0..<3 {
+            await peripheral.disconnect()
+            try await peripheral.connect()
+        }
+        #expect(await elements(of: peripheral.core) == before)
+    }
+
+    /// The program has disconnected once; that is not the reason of the next loss.
+    @Test func aLossAfterADisconnectionHasItsReason() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        await peripheral.disconnect()
+        #expect(await peripheral.state == .disconnected(nil))
+        try await peripheral.connect()
+        await site.disconnectAll()
+        await eventually("lost") { if case .disconnected = await peripheral.state { true } else { false } }
+        #expect(await peripheral.state != .disconnected(nil))
     }
 
     /// Number of elements of each list and table that the core keeps, whatever their names are.

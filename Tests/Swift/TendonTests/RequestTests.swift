@@ -42,6 +42,55 @@ struct RequestTests {
         await central.close()
     }
 
+    /// The C core does not take it: its completion will not release it.
+    @Test func aRequestThatIsRejectedIsReleased() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio)
+        let peripheral = try await central.connect(site.address)
+        let core = peripheral.core
+        let kept = await Task { @TendonActor in
+            let request = Request(core, .read)
+            let kept = Weakly(request)
+            let error = await #expect(throws: TendonError.self) {
+                try await request.run(timeout: nil) { _, _, _ in Int32(TENDON_GATT_ERROR_QUEUE_FULL) }
+            }
+            #expect(error?.status == Int32(TENDON_GATT_ERROR_QUEUE_FULL))
+            return kept
+        }.value
+        #expect(await onLoop { kept.object == nil })
+    }
+
+    @Test @TendonActor func aRequestThatCompletesWithinItsCall() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio)
+        let peripheral = try await central.connect(site.address)
+        let request = Request(peripheral.core, .discover)
+        try await request.run(timeout: nil) { done, context, _ in
+            var result = tendon_gatt_result()
+            result.count = 3
+            done(context, &result)
+            return 1
+        }
+        #expect(request.count == 3)
+    }
+
+    /// A session's connection that is ended, and one that is only released.
+    @Test(arguments: [true, false])
+    func theConnectionOfASessionGivesTheRadioBack(_ isEnded: Bool) async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio)
+        let radio = central.core
+        await onLoop {
+            let owner = Site.Owner()
+            let link = SessionLink(radio, to: site.address, pairing: .none, owner: owner)
+            #expect(radio.users == 2)
+            if isEnded { link.abandon() }
+            withExtendedLifetime(owner) {}
+        }
+        await eventually("the radio is given back") { await onLoop { radio.users } == 1 }
+        await central.close()
+    }
+
     @Test func aReleasedConnectionReleasesItsRadio() async throws {
         let site = try await Site()
         weak var core: PeripheralCore?

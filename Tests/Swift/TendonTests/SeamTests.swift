@@ -286,6 +286,36 @@ struct SearchTests {
         #expect(results.addresses.withLock { $0.count } == 1, "the scan response was not reported any more")
     }
 
+    private final class Scans: @unchecked Sendable {
+        // Touched on the loop's thread alone.
+        var scanners: [RadioCore.Scanner] = []
+        var reports = [0, 0]
+    }
+
+    /// A scan that the report of another one ends does not get that report.
+    @Test func aScanThatIsStoppedMeanwhile() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio)
+        let core = await central.core
+        let scans = Scans()
+        await onLoop {
+            for number in 0..<2 {
+                let scanner = try? core.scan(
+                    ScanOptions(),
+                    report: { [unowned scans] _, _ in
+                        scans.reports[number] += 1
+                        if number == 0 { scans.scanners[1].stop() }
+                    }, ended: { _ in })
+                if let scanner { scans.scanners.append(scanner) }
+            }
+        }
+        await eventually("a few reports") { await onLoop { scans.reports[0] >= 3 } }
+        await onLoop {
+            #expect(scans.reports[1] == 0)
+            scans.scanners[0].stop()
+        }
+    }
+
     @Test func aReleasedSearchEndsItsScan() async throws {
         let site = try await Site()
         let held = await make(site, Results())

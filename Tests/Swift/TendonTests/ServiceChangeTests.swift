@@ -13,7 +13,7 @@ private final class ChangingDevice: Sendable {
     let loop: Loop
     let host: SimulatedHost<tendon_simulated_bose>
 
-    init(_ number: UInt64) async throws {
+    init(_ number: UInt64, properties: UInt8 = UInt8(TENDON_GATT_INDICATE)) async throws {
         directory = Self.directoryPrefix + "\(number)"
         loop = try Loop()
         host = try await SimulatedHost.open(
@@ -26,7 +26,6 @@ private final class ChangingDevice: Sendable {
                 let server = member(device, \.server)
                 var (service, changed) = (tendon_uuid_from_u16(0x1801), tendon_uuid_from_u16(0x2A05))
                 _ = tendon_gatt_add_service(server, &service, true)
-                let properties = UInt8(TENDON_GATT_INDICATE)
                 return min(tendon_gatt_add_characteristic(server, &changed, properties, 0), 0)
             },
             seam: { tendon_simulated_bose_device($0) })
@@ -119,6 +118,18 @@ struct ServiceChangeTests {
         #expect(try await closed.next() == range(1, 2))
         await peripheral.disconnect()
         #expect(try await closed.next() == nil)
+    }
+
+    /// The device has the characteristic and no descriptor to enable its indications: nothing of the attempt stays.
+    @Test func aDeviceThatCannotIndicate() async throws {
+        let device = try await ChangingDevice(9, properties: UInt8(TENDON_GATT_READ))
+        let central = try await Central(radio: .virtual(directory: device.directory))
+        let peripheral = try await central.connect(device.host.address)
+        await #expect(throws: TendonError.self) { try await peripheral.serviceChanges() }
+        let core = peripheral.core
+        await eventually("no queue is left") {
+            await onLoop { (Mirror(reflecting: core).descendant("changes") as? [Any])?.isEmpty == true }
+        }
     }
 
     @Test func aDeviceWhoseServicesDoNotChange() async throws {

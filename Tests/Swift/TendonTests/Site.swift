@@ -16,6 +16,9 @@ final class Site: Sendable {
     let loop: Loop
     private let device: SimulatedHost<tendon_simulated_bose>
 
+    /// Of a connection for a session that is none.
+    final class Owner {}
+
     init(hasDatabaseHash: Bool = false, in directory: RadioDirectory = RadioDirectory()) async throws {
         self.directory = directory
         loop = try Loop()
