@@ -83,22 +83,40 @@ import Testing
         await file.finish()
     }
 
+    /// Not without a pause, also after the first interval.
+    @Test func anIntervalIsBetweenTwoFiles() async throws {
+        let place = Place()
+        let count = Mutex(0)
+        let started = ContinuousClock.now
+        let file = try place.file(interval: 50) {
+            count.withLock { $0 += 1 }
+            return []
+        }
+        await eventually("it is written five times") { count.withLock { $0 } >= 5 }
+        #expect(ContinuousClock.now - started >= .milliseconds(200))
+        await file.finish()
+    }
+
     @Test func aFailureIsReportedOnceAndCounted() async throws {
         let place = Place()
         let file = try place.file(interval: 1) { Array("text".utf8) }
         // Nothing can be renamed to a directory.
         let away = place.directory + "/away"
-        try FileManager.default.createDirectory(atPath: place.directory + "/away", withIntermediateDirectories: true)
-        await eventually("a directory takes the place of the file") {
-            try? FileManager.default.removeItem(atPath: place.path)
-            return (try? FileManager.default.moveItem(atPath: away, toPath: place.path)) != nil
-        }
-        await eventually("it fails twice") { failures(file) >= 2 }
-        #expect(place.reports.withLock { $0 } == ["\(place.path): Is a directory"])
-        try FileManager.default.removeItem(atPath: place.path)
-        await eventually("it is written again") { place.text == "text" }
-        await eventually("it is told") {
-            place.reports.withLock { $0 } == ["\(place.path): Is a directory", "\(place.path): written again"]
+        var told: [String] = []
+        for _ in 0..<2 {
+            try FileManager.default.createDirectory(atPath: away, withIntermediateDirectories: true)
+            let before = failures(file)
+            await eventually("a directory takes the place of the file") {
+                try? FileManager.default.removeItem(atPath: place.path)
+                return (try? FileManager.default.moveItem(atPath: away, toPath: place.path)) != nil
+            }
+            await eventually("it fails twice") { failures(file) >= before + 2 }
+            told.append("\(place.path): Is a directory")
+            #expect(place.reports.withLock { $0 } == told)
+            try FileManager.default.removeItem(atPath: place.path)
+            await eventually("it is written again") { place.text == "text" }
+            told.append("\(place.path): written again")
+            await eventually("it is told") { place.reports.withLock { $0 } == told }
         }
         let total = failures(file)
         await file.finish()

@@ -13,6 +13,15 @@ import Testing
         #expect(parseHex(text) == expected)
     }
 
+    @Test(
+        arguments: [
+            ("0", 0), ("12", 12), ("-3", -3), ("0x1F", 31), ("0X1f", 31), ("0x", nil), ("0xG", nil), ("x1", nil),
+            ("1F", nil), ("", nil),
+        ] as [(String, Int?)])
+    func integers(text: String, expected: Int?) {
+        #expect(parseInteger(text) == expected)
+    }
+
     @Test func everyByteReadsBack() {
         let all = (0...255).map { UInt8($0) }
         #expect(parseHex(hexText(all)) == all && hexText([0x0A, 0xF0]) == "0af0" && hexText([]) == "")

@@ -30,6 +30,7 @@ import Testing
             written += count
         }
         lseek(file, 0, SEEK_SET)
+        errno = EINTR  // of an earlier call; the end of the input sets none
         var input = InputLines(file, limit: limit)
         var all: [[UInt8]?] = []
         while let line = input.next() {

@@ -192,6 +192,24 @@ import Testing
         #expect(await ends.read(total: 965 * 1024).count == 965 * 1024)
         await eventually("ready") { isReady.isSet }
         await waiting.value
+        // It is resumed once.
+        output.append { $0.raw("more\n") }
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+    }
+
+    /// The first use of each makes what stays.
+    @Test func aLockAndAThreadLeaveNothing() {
+        var lock: ThreadLock? = ThreadLock()
+        lock = nil
+        for (name, expected) in [("pthread_mutex_destroy", 1), ("pthread_cond_destroy", 1), ("free", 3)] {
+            lock = ThreadLock()
+            lock?.locked {}
+            let own = calls(of: name) {}
+            #expect(calls(of: name) { lock = nil } - own == expected, "\(name)")
+        }
+        var number: Int32 = -1
+        #expect(calls(of: "pthread_detach") { number = startThread {} } == 1)
+        #expect(number == 0)
     }
 
     @Test func whoBlocksGoesOnWhenTheReaderReads() async {

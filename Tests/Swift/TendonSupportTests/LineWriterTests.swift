@@ -84,6 +84,14 @@ import Testing
         #expect(text == expected)
     }
 
+    @Test func aMemberBehindPreparedOnes() {
+        var writer = LineWriter()
+        writer.prepared(Array("\"a\":1".utf8))
+        writer.key("b")
+        writer.write(2)
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"a\":1,\"b\":2")
+    }
+
     @Test func valuesAlone() {
         #expect(LineWriter.text(["a": [1, 2], "b": [:]]) == #"{"a":[1,2],"b":{}}"#)
         #expect(LineWriter.text([[], [[]]]) == "[[],[[]]]")
