@@ -50,10 +50,17 @@ static void tap(const tendon_link *link, tendon_tap_kind kind, const uint8_t *pd
     }
 }
 
+/** @param lost of the socket so far, as the kernel counts. */
+static void note_lost(tendon_link *link, uint32_t lost) {
+    if (lost > link->lost) {
+        link->radio->lost += lost - link->lost;
+        link->lost = lost;
+    }
+}
+
 /** Closes the socket. What the kernel has dropped since the last packet is known only until then. */
 static void close_socket(tendon_link *link) {
-    const uint32_t lost = link->hooks->lost != NULL ? link->hooks->lost(link) : 0;
-    link->lost = lost > link->lost ? lost : link->lost;
+    note_lost(link, link->hooks->lost != NULL ? link->hooks->lost(link) : 0);
     close(link->source.fd);
     link->source.fd = -1;
 }
@@ -322,7 +329,7 @@ static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint
 /** Delivers what one call has read. False: the link ended, or is being closed. */
 static bool deliver_all(tendon_link *link, const tendon_socket_packets *packets, uint64_t now) {
     for (uint32_t i = 0; i < packets->count; i++) {
-        link->lost = packets->lost[i];
+        note_lost(link, packets->lost[i]);
         if (!deliver(link, packets->bytes[i], packets->lengths[i], now)) {
             return false;
         }

@@ -124,6 +124,11 @@ public actor Central {
     /// What each connection has. A connection whose parameters are not known is not in it; the virtual radio knows none.
     public func connectionTimings() -> [Address: ConnectionTiming] { core.connectionTimings() }
 
+    /// ATT packets of devices that the kernel dropped because this process read too slowly, of all connections so far.
+    /// Without CAP_NET_RAW, those of a connection are counted when it ends. Always 0 on the virtual radio, where the
+    /// sender waits.
+    public var lostPackets: UInt64 { core.lostPackets }
+
     /// Sets who answers when a device shows a passkey or asks for one, and what a key must be worth; from now on, for
     /// devices that connect after the call. A bond that is worth less is not used: the device pairs again when it
     /// requires pairing. After an error the previous agent stays.

@@ -246,6 +246,8 @@ package final class RadioCore: @unchecked Sendable {
         return signals
     }
 
+    var lostPackets: UInt64 { radio.pointee.lost }
+
     var name: String { String(cString: radio.pointee.ops.pointee.name) }
     var address: Address { Address(radio.pointee.address) }
     var isScanning: Bool { !scanners.isEmpty }

@@ -36,6 +36,7 @@ until_true above 0.1 tendon_device_battery_ratio family=activ5
 result $? "battery, as a ratio" "$(value tendon_device_battery_ratio)"
 awk -v "signal=$(value tendon_device_rssi_dbm "address=$belt")" 'BEGIN { exit !(signal < 0 && signal > -127) }'
 result $? "signal, in dBm" "$(value tendon_device_rssi_dbm "address=$belt")"
+is "$(value tendon_lost_packets_total)" 0 "the virtual radio loses nothing, and that is counted"
 above 1e6 tendon_process_resident_memory_bytes
 result $? "memory of the process" "$(value tendon_process_resident_memory_bytes)"
 process=$(pgrep -P "$gateway")

@@ -84,10 +84,14 @@ final class FigureBoard: EventOutput, FigureSource {
     }
 
     func metrics() -> [Metric] {
-        let outputs = state.withLock { $0.outputs }
+        let (outputs, reporter) = state.withLock { ($0.outputs, $0.reporter) }
         let lines = Metric(
             "tendon_dropped_lines", .counter, unit: "lines", "Lines that found the buffer of standard output full.",
             Double(Output.standard.lines?.dropped ?? 0))
-        return [lines] + outputs.flatMap(\.metrics)
+        let packets = Metric(
+            "tendon_lost_packets", .counter, unit: "packets",
+            "Packets of devices that the kernel dropped because the gateway read too slowly.",
+            Double(reporter?.lostPackets ?? 0))
+        return [lines, packets] + outputs.flatMap(\.metrics)
     }
 }

@@ -158,6 +158,7 @@ final class Gateway: Sendable {
                     self.rules.tick()
                     if turn % Gateway.turnsPerTiming == 0 { self.report(await central.connectionTimings()) }
                     if turn % Gateway.turnsPerSignal == 0 { self.hear(await central.connectionSignals()) }
+                    if turn % Gateway.turnsPerTiming == 0 { self.reporter.lostPackets = await central.lostPackets }
                     try await Task.sleep(for: .milliseconds(100))
                 }
             }
@@ -166,8 +167,10 @@ final class Gateway: Sendable {
             defer { heart.cancel() }
             try await translating { () throws(TendonError) in try await scan(central, tap) }
             await finishTurns()
+            reporter.lostPackets = await central.lostPackets
         } catch {
             await finishTurns()
+            reporter.lostPackets = await central.lostPackets
             try? await capture?.stop()
             await central.close()
             throw error

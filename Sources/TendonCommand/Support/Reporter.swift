@@ -64,6 +64,7 @@ final class Reporter: Sendable {
         var area = LiveArea()
         var lastRate: UInt64 = 0
         var wasDrawn = false
+        var lostPackets: UInt64 = 0
     }
 
     let events: Events
@@ -119,6 +120,12 @@ final class Reporter: Sendable {
 
     var rows: [DeviceRow] { state.withLock { $0.rows } }
 
+    /// Packets that the kernel dropped.
+    var lostPackets: UInt64 {
+        get { state.withLock { $0.lostPackets } }
+        set { state.withLock { $0.lostPackets = newValue } }
+    }
+
     var total: StreamCounters {
         state.withLock { $0.rows.reduce(StreamCounters()) { $0 + $1.counters } }
     }
@@ -144,7 +151,9 @@ final class Reporter: Sendable {
         let lines = Output.standard.lines?.dropped ?? 0
         events.event(
             "summary", nil,
-            (["devices": JSON(rows.count)] as JSON).merging(total.json).merging(["dropped_lines": JSON(lines)]))
+            (["devices": JSON(rows.count)] as JSON).merging(total.json).merging([
+                "dropped_lines": JSON(lines), "lost_packets": JSON(lostPackets),
+            ]))
     }
 
     private func measureRates(_ state: inout State) {

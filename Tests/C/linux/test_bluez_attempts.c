@@ -329,6 +329,7 @@ static void a_link_reports_what_the_kernel_dropped(void **state) {
     assert_int_equal(l->link.lost, 0); /* no packet has said so */
     tendon_link_close(&l->link);
     assert_int_equal(l->link.lost, 7);
+    assert_int_equal(l->b->radio.radio.lost, 7); /* of all links: it stays */
     bluez_connecting_close(l);
     assert_int_equal(tendon_bluez_link_lost(&l->link), 0);
 }

@@ -326,6 +326,7 @@ static void a_drop_is_counted_before_the_packet_behind_it(void **state) {
         STEP_UNTIL(&b.loop, b.end.closed == 1);
         assert_int_equal(lost_at_the_end, 90007);
         assert_int_equal(b.end.link.lost, 90007);
+        assert_int_equal(b.end.link.radio->lost, 90007); /* each packet once, though three places count */
         lost_at_the_end = 0;
         bench_close(&b);
     }

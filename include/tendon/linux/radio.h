@@ -221,6 +221,7 @@ struct tendon_radio {
      */
     void (*on_peer_failure)(void *context, const tendon_address *peer, tendon_status reason, uint64_t now);
     uint64_t reports, malformed;             /**< counters */
+    uint64_t lost;                           /**< tendon_link.lost of all links so far */
     tendon_link *links;                      /**< list of the links that are not closed */
     tendon_listener *listener;               /**< NULL: it does not listen */
     tendon_connection_parameters connection; /**< of new connections; max_interval 0: the kernel's */
