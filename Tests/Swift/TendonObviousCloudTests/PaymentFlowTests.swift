@@ -410,6 +410,54 @@ final class StandingClock: ObviousClock {
         }
     }
 
+    /// Whatever the outcome is, the digits are gone before the listener is called.
+    @Test func aCardThatIsUsedIsWiped() async throws {
+        let outcomes: [Result<PaymentOutcome, ObviousCloudError>] = [
+            .success(.succeeded), .failure(ObviousCloudError(.network, "lost")),
+            .success(.actionRequired(PaymentAction(secret: "s1", url: "https://page"))),
+        ]
+        for outcome in outcomes {
+            let (_, interactor, client) = make([outcome])
+            let card = try TestCard.card(TestCard.good)
+            let before = shop.events.count
+            #expect(
+                client.startPaymentProcessing(card: card, cartId: 991, serialNumber: "A", productId: "1"))
+            #expect(interactor.card === card && card.bodyMemory.count > 0)
+            await shop.wait(before + 1)
+            #expect(interactor.card == nil && card.bodyMemory.count == 0)
+        }
+    }
+
+    @Test func oneCatalogAfterAnother() async {
+        let (_, interactor, _) = make()
+        for round in 1...2 {
+            #expect(interactor.getDefaultCatalog())
+            #expect(!interactor.getDefaultCatalog())
+            await shop.wait(round)
+        }
+    }
+
+    /// The answer of one question may be lost; one that the cloud rejects ends it.
+    @Test func questionsOfAnAuthenticationThatFail() async throws {
+        let lost = ObviousCloudError(.network, "lost"), rejected = ObviousCloudError(.argument, "rejected")
+        let (cloud, _, client) = make([.failure(lost), .success(.succeeded), .failure(rejected)], TestClock())
+        #expect(try await client.authentication(cartId: 1, paymentSecret: "s") == .succeeded)
+        #expect(cloud.calls.count == 2)
+        let end = await error { try await client.authentication(cartId: 1, paymentSecret: "s") }
+        #expect(end?.reason == "rejected" && cloud.calls.count == 3)
+    }
+
+    /// A payment that is repeated has the same body, and what is removed of it is overwritten.
+    @Test func theBodyOfAPayment() throws {
+        let card = try TestCard.card(TestCard.good)
+        let request = PaymentRequest(cartId: 991, serialNumber: "A", productIdentifier: "1")
+        let start = try card.buildBody(request)
+        let whole = card.bodyMemory.count
+        #expect(try card.buildBody(request) == start && card.bodyMemory.count == whole)
+        #expect(calls(of: "explicit_bzero") { card.removeBody() } == 1)
+        #expect(card.bodyMemory.count == start)
+    }
+
     @Test func aWholePurchaseWithAuthentication() async throws {
         let action = PaymentAction(secret: "s1", url: "https://page")
         let clock = StandingClock()

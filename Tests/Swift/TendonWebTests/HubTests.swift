@@ -126,6 +126,10 @@ private let status =
         site.round(at: 1006)
         #expect(site.messages(browser) == [#"{"event":"forgotten","key":"C0:01/random"}"#])
         #expect(site.hub.device("C0:01/random") == nil)
+        // The next browser does not learn of it.
+        let next = try #require(site.join())
+        site.round(at: 1007)
+        #expect(site.messages(next).first == #"{"event":"gateway","version":"1.2","devices":[]}"#)
     }
 
     @Test func whatIsOnlyInRangeIsNoDevice() throws {
