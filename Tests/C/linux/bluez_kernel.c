@@ -15,6 +15,15 @@
 
 bluez_kernel kernel;
 
+void bluez_kernel_close(void) {
+    for (int fd = 0; fd < SOCKETS; fd++) {
+        if (kernel.peers[fd] > 0) {
+            close(kernel.peers[fd]);
+            kernel.peers[fd] = 0;
+        }
+    }
+}
+
 static void note(const char *format, unsigned value) {
     size_t used = strlen(kernel.log);
     snprintf(kernel.log + used, sizeof kernel.log - used, format, value);

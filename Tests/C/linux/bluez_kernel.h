@@ -31,5 +31,7 @@ typedef struct bluez_kernel {
     char log[512]; /**< management commands as "m04", HCI commands as "h1002" */
 } bluez_kernel;
 extern bluez_kernel kernel;
+/** Closes the other ends of all Bluetooth sockets. */
+void bluez_kernel_close(void);
 
 #endif

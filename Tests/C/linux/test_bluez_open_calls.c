@@ -14,18 +14,9 @@ enum { RUNS = sizeof numbers / sizeof numbers[0] };
 static tendon_loop loop;
 static tendon_bluez_radio radio;
 
-static void close_far_ends(void) {
-    for (int fd = 0; fd < SOCKETS; fd++) {
-        if (kernel.peers[fd] > 0) {
-            close(kernel.peers[fd]);
-            kernel.peers[fd] = 0;
-        }
-    }
-}
-
 /** An adapter that is off: all commands of opening are sent. */
 static void prepare(bool extended, uint32_t settings) {
-    close_far_ends();
+    bluez_kernel_close();
     kernel =
         (bluez_kernel){.indexes = {7, 1},
                        .count = 2,
@@ -101,14 +92,14 @@ static void play(recording *r, unsigned number) {
             last = at == 0 ? calls.made : last;
             assert_int_equal(calls.refused, at > 0);
             assert_true(at > 0 || status >= 0);
-            close_far_ends();
+            bluez_kernel_close();
             assert_int_equal(open_descriptors(), before);
             if (kind != LIST) {
                 calls.refuse_at = 0;
                 open_once(r, kind, &status);
                 assert_int_equal(status, TENDON_OK);
             }
-            close_far_ends();
+            bluez_kernel_close();
             assert_int_equal(open_descriptors(), before);
         }
         assert_true(last > 2);

@@ -28,11 +28,7 @@ static int start(void **state) {
 
 static int end(void **state) {
     (void)state;
-    for (int fd = 0; fd < SOCKETS; fd++) {
-        if (kernel.peers[fd] > 0) {
-            close(kernel.peers[fd]);
-        }
-    }
+    bluez_kernel_close();
     tendon_loop_close(&loop);
     return 0;
 }
