@@ -51,7 +51,7 @@ static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *pa
         return;
     }
     radio->connections++;
-    tendon_bluez_note_new_handle(radio, parameters->handle);
+    tendon_bluez_note_new_handle(radio, parameters);
     tendon_bluez_note_timing(radio, parameters);
     if (parameters->role == 1) {
         tendon_bluez_advertise_connected(radio);

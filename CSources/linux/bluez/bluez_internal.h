@@ -321,8 +321,8 @@ uint16_t tendon_bluez_handle_of(int fd);
 tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool connecting);
 /** A connection has ended. */
 void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause, uint64_t now);
-/** A new connection has this handle. */
-void tendon_bluez_note_new_handle(tendon_bluez_radio *radio, uint16_t handle);
+/** A new connection has the handle of this event: what else had it has ended. */
+void tendon_bluez_note_new_handle(tendon_bluez_radio *radio, const tendon_hci_parameters *event);
 /** Disconnects, if the handle still belongs to this peer. */
 void tendon_bluez_end_connection(tendon_bluez_radio *radio, const tendon_address *peer, uint16_t handle);
 void tendon_bluez_link_close(tendon_link *link);

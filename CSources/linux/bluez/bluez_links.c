@@ -55,14 +55,21 @@ void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_
     radio->next_ending = (uint8_t)((radio->next_ending + 1) % TENDON_BLUEZ_ENDINGS);
 }
 
-void tendon_bluez_note_new_handle(tendon_bluez_radio *radio, uint16_t handle) {
+/** The loop has served the link's socket before it read this event about its connection. */
+static bool is_own_event(const tendon_link *link, const tendon_hci_parameters *event) {
+    return link->timing.interval == 0 && link->accepted == (event->role == 1) &&
+           tendon_address_equal(&link->peer, &event->peer);
+}
+
+void tendon_bluez_note_new_handle(tendon_bluez_radio *radio, const tendon_hci_parameters *event) {
+    const uint16_t handle = event->handle;
     for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
         if (radio->endings[i].handle == handle) {
             radio->endings[i].reason = 0; /* of the connection that had this handle before */
         }
     }
     for (tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
-        if (link->handle == handle && link->state == TENDON_LINK_OPEN) {
+        if (link->handle == handle && link->state == TENDON_LINK_OPEN && !is_own_event(link, event)) {
             link->handle = TENDON_BLUEZ_HANDLE_UNKNOWN; /* its own connection has ended */
         }
     }

@@ -115,6 +115,23 @@ static void a_link_reports_what_its_connection_has(void **state) {
     bluez_connecting_close(l);
 }
 
+/* Both descriptors are ready at the same time, and the socket is served first. */
+static void a_socket_can_be_faster_than_its_event(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    connected(l);
+    expect_timing(&l->link, 0, 0, 0);
+    assert_int_equal(l->link.handle, 0x40);
+    connection_complete(l->b, 0x40, 24);
+    assert_int_equal(l->link.handle, 0x40);
+    expect_timing(&l->link, 24, 3, 300);
+    updated(l->b, 0, 0x40, 9);
+    expect_timing(&l->link, 0x109, 2, 500);
+    connection_complete(l->b, 0x40, 80); /* another one: the link's has ended */
+    assert_int_equal(l->link.handle, TENDON_BLUEZ_HANDLE_UNKNOWN);
+    bluez_connecting_close(l);
+}
+
 static void a_new_connection_does_not_inherit(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
@@ -345,6 +362,7 @@ int main(void) {
         cmocka_unit_test(parameters_are_loaded_before_the_connect),
         cmocka_unit_test(without_parameters_nothing_is_loaded),
         cmocka_unit_test(a_link_reports_what_its_connection_has),
+        cmocka_unit_test(a_socket_can_be_faster_than_its_event),
         cmocka_unit_test(a_new_connection_does_not_inherit),
         cmocka_unit_test(the_table_is_bounded),
         cmocka_unit_test(a_link_reports_its_phy_and_data_length),
