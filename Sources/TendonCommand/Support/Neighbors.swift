@@ -74,14 +74,12 @@ final class Neighbors {
     /// A line for each program, and one that says what it means.
     func show(_ events: Events) -> ExitStatus {
         let found = table.pointer.pointee
-        for index in 0..<found.count {
-            let program = element(index, of: found.programs, as: tendon_neighbor.self)
+        let programs: [tendon_neighbor] = elements(of: found.programs, found.count)
+        for program in programs {
             let name = sanitized(text(of: program.program))
-            let actions = (0..<Int(TENDON_NEIGHBOR_ACTIONS)).map { action in
-                (
-                    text(tendon_neighbor_action_name(tendon_neighbor_action(UInt32(action)))),
-                    element(action, of: program.actions, as: UInt32.self)
-                )
+            let counts: [UInt32] = elements(of: program.actions, Int(TENDON_NEIGHBOR_ACTIONS))
+            let actions = counts.enumerated().map { action, count in
+                (text(tendon_neighbor_action_name(tendon_neighbor_action(UInt32(action)))), count)
             }.filter { $0.1 > 0 }
             let access = program.exclusive ? "exclusive" : program.raw ? "commands" : "management"
             let counted: JSON = .object(actions.map { JSON.Member(key: $0.0, value: JSON($0.1)) })
@@ -113,9 +111,4 @@ final class Neighbors {
             text: verdict + "\n")
         return interferes ? .failed : .done
     }
-}
-
-/// An element of an array of C, which Swift imports as a tuple.
-private func element<Tuple, Element>(_ index: Int, of tuple: Tuple, as type: Element.Type) -> Element {
-    withUnsafeBytes(of: tuple) { $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: type) }
 }
