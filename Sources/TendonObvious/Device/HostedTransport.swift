@@ -10,10 +10,6 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
     private let handler = CBlock<tendon_obvious_relay_handler>()
     private unowned var core: OcelotCore!
     private var timer: LoopTimer?
-    /// The core while it disconnects for the last time, and while the application is connected.
-    private var kept: OcelotCore?
-    private var isTicking = false
-    private var isClosed = false
     private var isHostConnected = false
     /// The application was requested to disconnect, and has not yet.
     private var isLeaving = false
@@ -36,31 +32,8 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
     }
 
     private func tick() {
-        isTicking = true
         tendon_memory_radio_tick(memory.pointer, tendon_monotonic_ms())
-        isTicking = false
-        setTimer()
-    }
-
-    private func setTimer() {
-        guard !isClosed else { return detachIfIdle() }
-        timer?.deadline = tendon_memory_radio_deadline(memory.pointer)
-    }
-
-    private var isIdle: Bool {
-        let radio = memory.pointer.pointee
-        return radio.peer == nil && !radio.connecting && !radio.connect_asked && !radio.disconnect_asked
-    }
-
-    private func detachIfIdle() {
-        guard isIdle else {
-            timer?.deadline = tendon_memory_radio_deadline(memory.pointer)
-            return
-        }
-        timer = nil
-        // It may be in a call of the core.
-        if let kept { core.loop.post { withExtendedLifetime(kept) {} } }
-        kept = nil
+        refresh()
     }
 
     // MARK: Requests of the session
@@ -95,7 +68,6 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
             wantsConnection = true
             if !isLeaving { requestConnection() }
         }
-        defer { refresh() }
         return link.connect(memory.pointer)
     }
 
@@ -110,7 +82,6 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
     func disconnect() {
         wantsConnection = false
         link.disconnect(memory.pointer)
-        refresh()
         requestDisconnection()
     }
 
@@ -124,23 +95,14 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
     }
 
     /// The application pairs by itself.
-    func pair() -> tendon_status {
-        defer { refresh() }
-        return link.pair(memory.pointer)
-    }
+    func pair() -> tendon_status { link.pair(memory.pointer) }
     func isBonded() -> Bool { false }
     func forget() -> tendon_status { Int32(TENDON_ERROR_NOT_FOUND) }
 
-    func refresh() {
-        if !isTicking { setTimer() }
-    }
+    func refresh() { timer?.deadline = tendon_memory_radio_deadline(memory.pointer) }
 
-    func close() {
-        isClosed = true
-        kept = core
-        requestDisconnection()
-        refresh()
-    }
+    /// The radio in memory ends with the core.
+    func close() { requestDisconnection() }
 
     private func write(_ value: [UInt8]) -> Bool {
         let callback = callback
@@ -165,7 +127,6 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
     private var mtu: UInt16 { UInt16(clamping: maximumValueLength + 3) }
 
     func connectionChanged(_ status: Int, _ state: Int) {
-        guard !isClosed else { return }
         if state == OcelotDeviceConnector.CONNECTION_STATE_CONNECTED {
             guard !isHostConnected else { return }
             isHostConnected = true
@@ -175,7 +136,12 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
             isHostConnected = false
             isLeaving = false
             tendon_obvious_relay_disconnected(relay.pointer, tendon_monotonic_ms())
-            if wantsConnection { requestConnection() }
+            if wantsConnection {
+                requestConnection()
+            } else {
+                // The session may still wait for the device to be read.
+                link.disconnect(memory.pointer)
+            }
         } else if wantsConnection, status != OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS {
             // The attempt has failed.
             wantsConnection = false

@@ -115,7 +115,6 @@ extension OcelotCore {
         case .failure(let error):
             operation.cloudError = error
             answer.kind = TENDON_OBVIOUS_ANSWER_FAILED
-            answer.status = Int32(TENDON_ERROR_NOT_FOUND)
         }
         tendon_obvious_manager_give(manager.pointer, &answer, tendon_monotonic_ms())
         transport.refresh()

@@ -103,7 +103,6 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         (current, waiting) = (nil, [])
         for operation in ended { operation.end(operation.outcome ?? operation.failure(.cancelled)) }
         finishConnecting(.failure(.cancelled))
-        tendon_obvious_session_disconnect(session.pointer, tendon_monotonic_ms())
         transport.close()
         changes.close()
         states.close()
@@ -151,10 +150,14 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
 
     private func failure(_ status: tendon_status) -> OcelotError { OcelotError(transport.reason ?? status) }
 
-    private func finishConnecting(_ result: Result<Void, OcelotError>) {
+    private func takeConnecting() -> [Pending<Void, OcelotError>] {
         let calls = connecting
-        connecting.removeAll()
-        for call in calls { call.finish(result) }
+        connecting = []
+        return calls
+    }
+
+    private func finishConnecting(_ result: Result<Void, OcelotError>) {
+        for call in takeConnecting() { call.finish(result) }
     }
 
     /// Events of the session, which the manager passes on.
@@ -180,9 +183,7 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     }
 
     private func connectAgain() {
-        let calls = connecting
-        connecting.removeAll()
-        for call in calls { connect(call) }
+        for call in takeConnecting() { connect(call) }
     }
 
     // MARK: Operations
@@ -295,7 +296,6 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     private func ended(_ event: tendon_obvious_event) {
         guard let operation = current else { return }
         task?.cancel()
-        task = nil
         (package, imageHash, image) = (nil, nil, nil)
         if session.pointer.pointee.has_serial { lastSerial = session.pointer.pointee.serial }
         var outcome = OcelotOutcome(code: Int(event.code), error: error(of: event, operation))
@@ -440,7 +440,6 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
             operation.cloudError = error
             answer.kind =
                 error.isProvisioningForbidden ? TENDON_OBVIOUS_ANSWER_REFUSED : TENDON_OBVIOUS_ANSWER_FAILED
-            answer.status = Int32(TENDON_ERROR_NOT_FOUND)
         }
         tendon_obvious_manager_give(manager.pointer, &answer, tendon_monotonic_ms())
         transport.refresh()

@@ -15,11 +15,11 @@ protocol OcelotTransport: AnyObject {
     func pair() -> tendon_status
     func isBonded() -> Bool
     func forget() -> tendon_status
-    /// Deadlines may have changed.
+    /// Deadlines may have changed: after each call of the session or of the manager.
     func refresh()
     /// Why it ended the connection by itself; `nil`: the C core knows the reason.
     var reason: tendon_status? { get }
-    /// Disconnects permanently. Until the connection is idle, the core is kept alive.
+    /// Disconnects permanently. What needs the core until then keeps it.
     func close()
 }
 

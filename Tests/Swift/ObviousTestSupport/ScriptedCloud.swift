@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if ObviousCloud
+    import Glibc
     import Synchronization
     import TendonObvious
 
@@ -34,6 +35,10 @@
             public var firmwareReports: [String] = []
             public var keys: [ObviousAPIKey?] = []
             public var products: [String] = []
+            /// Images that were downloaded: whether there was a file of an earlier download.
+            public var downloads: [Bool] = []
+            /// Calls whose task was cancelled while the cloud was silent.
+            public var cancelled = 0
         }
 
         private let script: Mutex<Script>
@@ -54,6 +59,7 @@
                 do {
                     try await Task.sleep(for: .seconds(3600))
                 } catch {
+                    made.withLock { $0.cancelled += 1 }
                     throw .cancelled
                 }
             }
@@ -112,6 +118,7 @@
         public func downloadImage(
             of release: FirmwareRelease, to path: String, key: ObviousAPIKey?, progress: (@Sendable (Int) -> Void)?
         ) async throws(ObviousCloudError) {
+            made.withLock { $0.downloads.append(access(path, F_OK) == 0) }
             let image = try await ready(key).image
             guard write(image, to: path) else { throw ObviousCloudError(.storage, "the image cannot be written") }
             progress?(image.count)

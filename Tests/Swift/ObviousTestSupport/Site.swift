@@ -11,6 +11,7 @@
         public let signer = Signer()
         public let device: SimulatedOcelotDevice
         public let loop: Loop
+        private let options: SimulatedOcelotDevice.Options
         /// For images and records; removed with the site.
         public let cache = NSTemporaryDirectory() + "obvious-cache-" + UUID().uuidString
         public var radio: RadioChoice { directory.radio }
@@ -29,8 +30,20 @@
             options.bootTime = .milliseconds(50)
             change(&options)
             loop = try Loop()
-            device = try await SimulatedOcelotDevice(
-                options, radio: directory.radio, trust: trust ?? signer.trust, address: directory.address, loop: loop,
+            self.options = options
+            device = try await Self.device(options, trust ?? signer.trust, directory, loop)
+        }
+
+        /// Another device with the options and the address of the first one, which has been stopped.
+        public func secondDevice() async throws -> SimulatedOcelotDevice {
+            try await Self.device(options, signer.trust, directory, loop)
+        }
+
+        private static func device(
+            _ options: SimulatedOcelotDevice.Options, _ trust: ObviousTrust, _ directory: RadioDirectory, _ loop: Loop
+        ) async throws -> SimulatedOcelotDevice {
+            try await SimulatedOcelotDevice(
+                options, radio: directory.radio, trust: trust, address: directory.address, loop: loop,
                 interval: .milliseconds(20))
         }
 

@@ -250,21 +250,3 @@ import Testing
         await eventually("one that was never connected is released") { core == nil }
     }
 }
-
-/// An application whose device does not answer.
-@TendonActor
-private final class SilentHost: OcelotDeviceConnectorCallback {
-    var requests: [String] = []
-
-    func requestCharacteristicWrite(serviceId: String, characteristicId: String, rawdata: [UInt8]) -> Bool { true }
-    func requestCharacteristicWriteWithoutResponse(
-        serviceId: String, characteristicId: String, rawdata: [UInt8]
-    ) -> Bool { true }
-    func requestCharacteristicRead(serviceId: String, characteristicId: String) -> Bool {
-        requests.append("read")
-        return true
-    }
-    func requestDeviceConnect() { requests.append("connect") }
-    func requestDeviceDisconnect() { requests.append("disconnect") }
-    func getObviousProductIdentifier() -> String? { "1234" }
-}

@@ -161,6 +161,17 @@ import Testing
         #expect(await site.device.counters.dataBytes <= UInt64(image.count) + 4096 + 4000, "before: \(before)")
     }
 
+    /// An image that is in the cache is not downloaded again; one that has other bytes is removed first.
+    @Test(arguments: [true, false]) @TendonActor func anImageInTheCache(_ isWhole: Bool) async throws {
+        let site = try await OcelotSite()
+        let cloud = site.cloud(offering: image)
+        let path = try FileCache(folder: site.cache).preparedImagePath(sha256(image))
+        #expect(write(isWhole ? image : Array(image.dropLast()), to: path))
+        try await site.firmwareManager(cloud).upgradeFirmware(appVersion: "1.0.0")
+        #expect(await site.device.firmware == 1_004_000)
+        #expect(cloud.calls.downloads == (isWhole ? [] : [false]))
+    }
+
     @Test func constants() {
         #expect(
             OcelotFirmwareManager.OcelotFirmwareUpgradeStatus.allCases.map { "\($0)=\($0.rawValue)" } == [

@@ -11,7 +11,7 @@ import Testing
 
     private func cloud(_ site: OcelotSite) -> ScriptedCloud {
         ScriptedCloud { script in
-            script.updates = [42, 43].map { .success(.package(site.signer.package([.init(20)], counter: $0))) }
+            script.updates = [42, 43, 44].map { .success(.package(site.signer.package([.init(20)], counter: $0))) }
             script.holdsReports = true
         }
     }
@@ -50,6 +50,11 @@ import Testing
         #expect(log.lines.count > 1, "\(log.lines)")
         #expect(log.lines.first == "update SUCCESS", "\(log.lines)")
         #expect(log.lines.dropFirst().allSatisfy { $0.hasPrefix("toggledAll") })
+        let told = log.lines.count
+        #expect(manager.checkFeatureStatus(featureid: 16))
+        await eventually("both are called") { log.lines.contains("feature 16 0") }
+        await Loop.shared.run {}
+        #expect(log.lines.dropFirst(told) == ["toggle 16 Disabled Unsupported", "feature 16 0"], "told once")
         #expect(cloud.calls.madeReports == 1)
     }
 
@@ -66,6 +71,8 @@ import Testing
         cloud.set { $0.reportError = nil }
         try await manager.updateFeatures()
         #expect(cloud.calls.reports == [42, 42, 43] && cloud.calls.madeReports == 2)
+        try await manager.updateFeatures()
+        #expect(cloud.calls.reports == [42, 42, 43, 44] && cloud.calls.madeReports == 3)
     }
 
     /// The clock of the test passes over the limit at once.

@@ -134,6 +134,23 @@ import Testing
         #expect(await site.device.counter == 43)
     }
 
+    /// A device that has forgotten the counter of the last package.
+    @Test @TendonActor func aDeviceThatForgot() async throws {
+        let site = try await OcelotSite { $0.requiresPairing = false }
+        let cloud = ScriptedCloud {
+            $0.updates = [43, 42].map { .success(.package(site.signer.package([.init(20)], counter: $0))) }
+        }
+        let manager = site.manager(cloud)
+        try await manager.updateFeatures()
+        manager.getDeviceConnector().disconnect()
+        await site.device.stop()
+        await eventually("its connection ends") { await site.device.connections == 0 }
+        let second = try await site.secondDevice()
+        await #expect(throws: OcelotError.self) { try await manager.updateFeatures() }
+        #expect(cloud.calls.updates.count == 2)
+        #expect(await second.counter == 41)
+    }
+
     @Test @TendonActor func theCloudFails() async throws {
         let site = try await OcelotSite()
         let error = ObviousCloudError(.network, "not reachable")
@@ -199,6 +216,7 @@ import Testing
         #expect(manager.getFeatureList())
         await eventually("it is called") { log.lines.count == 2 }
         #expect(log.lines.last == "list nil")
+        #expect(manager.lastError == .cloud(ObviousCloudError(.http, "no", httpStatus: 500)))
         manager.setAPIKey("not a key")
         await #expect(throws: OcelotError.cloud(.noAPIKey)) { _ = try await manager.featureList() }
     }
@@ -219,6 +237,36 @@ import Testing
         }
         cloud.set { $0.isSilent = false }
         try await manager.updateFeatures()
+    }
+
+    /// The application disconnects while the cloud is asked: neither the cloud nor the caller is left waiting.
+    @Test @TendonActor func disconnectedWhileTheCloudIsAsked() async throws {
+        let site = try await OcelotSite()
+        let cloud = ScriptedCloud { $0.isSilent = true }
+        let manager = site.manager(cloud)
+        let task = Task { @TendonActor in try await manager.updateFeatures() }
+        await eventually("the cloud is asked") { !cloud.calls.updates.isEmpty }
+        manager.getDeviceConnector().disconnect()
+        guard case .failure(OcelotError.cancelled) = await task.result else {
+            Issue.record("it is cancelled")
+            return
+        }
+        await eventually("the cloud is not asked any more") { cloud.calls.cancelled == 1 }
+    }
+
+    /// A radio that does not open says so itself.
+    @Test @TendonActor func aRadioThatDoesNotOpen() async {
+        let connector = OcelotDeviceConnector(
+            to: Address(0xD000_0000_0000, type: .random), productId: "1234",
+            radio: .virtual(directory: "/proc/no-such-directory"), bonds: .memory)
+        do throws(OcelotError) {
+            try await connector.connect()
+            Issue.record("it opens")
+        } catch .device(let error) {
+            #expect(error.operation == .openRadio)
+        } catch {
+            Issue.record("\(error)")
+        }
     }
 
     @Test @TendonActor func nothingIsLeftOfWhatIsAbandoned() async throws {

@@ -35,4 +35,35 @@ import Testing
         await eventually("the other one is carried out") { errors == [.cancelled, nil] }
         #expect(cloud.calls.updates.count == 1)
     }
+
+    /// One that cannot begin does not keep the next one waiting.
+    @Test @TendonActor func oneThatIsNotValid() async throws {
+        let site = try await OcelotSite()
+        let cloud = ScriptedCloud { $0.isSilent = true }
+        let manager = site.manager(cloud)
+        let core = manager.getDeviceConnector().core
+        let first = Task { @TendonActor in try await manager.updateFeatures() }
+        await eventually("the cloud is asked") { cloud.calls.updates.count == 1 }
+        var errors: [OcelotError?] = []
+        let source = OcelotCloudSource(.own(cloud))
+        manager.cancel()
+        try core.start(
+            OcelotOperation(TENDON_OBVIOUS_TOGGLE, source, features: [(0, .Unknown)]) { errors.append($0.error) })
+        try core.start(OcelotOperation(TENDON_OBVIOUS_GET_INFO, source) { errors.append($0.error) })
+        _ = await first.result
+        await eventually("both have ended") { errors == [.argument, nil] }
+    }
+
+    /// Changes come from the connector that was set last.
+    @Test @TendonActor func changesOfAConnectorThatWasReplaced() async {
+        let (manager, log) = (OcelotFeatureManager(cloud: ScriptedCloud()), FeatureLog())
+        manager.setToggleEventListener(log)
+        let connectors = [manager.getDeviceConnector(), OcelotDeviceConnector()]
+        connectors[0].core.changes.push([16: .Disabled])
+        #expect(log.lines == ["toggledAll 16: Disabled Unsupported"])
+        manager.setDeviceConnector(connectors[1])
+        connectors[0].core.changes.push([17: .Disabled])
+        connectors[1].core.changes.push([18: .Disabled])
+        #expect(log.lines.dropFirst() == ["toggledAll 18: Disabled Unsupported"])
+    }
 }
