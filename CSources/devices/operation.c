@@ -128,7 +128,7 @@ static void rediscover(tendon_operation *operation) {
     if (status < 0) {
         call->rediscovering = false;
         fail_call(operation, status);
-    } else if (call->rediscovering && operation->rules->limit != 0) { /* a memory radio may have completed it */
+    } else if (call->rediscovering) { /* a memory radio may have completed it */
         tendon_profile_limit(&operation->again, operation->rules->limit, operation->now);
     }
 }

@@ -41,10 +41,7 @@ void tendon_ad_put_appearance(tendon_writer *writer, uint16_t appearance) {
 
 void tendon_ad_put_uuids(tendon_writer *writer, const tendon_uuid *uuids, size_t count, bool complete) {
     uint8_t wire[16];
-    if (count == 0 || count > STRUCTURE_MAX / 2 || writer->status != TENDON_OK) {
-        if (count > STRUCTURE_MAX / 2 && writer->status == TENDON_OK) {
-            writer->status = TENDON_ERROR_OVERFLOW;
-        }
+    if (count == 0 || writer->status != TENDON_OK) {
         return;
     }
     size_t size = tendon_uuid_to_wire(&uuids[0], wire);

@@ -103,7 +103,7 @@ tendon_status tendon_att_decode(const uint8_t *pdu, size_t length, tendon_att_pd
             fail(&reader, TENDON_ERROR_UNSUPPORTED, 0);
         }
     }
-    for (size_t i = 0; row != NULL && tendon_reader_ok(&reader) && i < sizeof(row->fields); i++) {
+    for (size_t i = 0; tendon_reader_ok(&reader) && i < sizeof(row->fields); i++) {
         take_field(&reader, row, row->fields[i], out);
     }
     if (tendon_reader_ok(&reader) && tendon_reader_remaining(&reader) > 0) {

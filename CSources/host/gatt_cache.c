@@ -13,7 +13,7 @@ static void load(tendon_gatt_cache *cache) {
     uint8_t bytes[TENDON_GATT_CACHE_RECORD_MAX];
     tendon_gatt_cache_record record;
     tendon_status length = cache->store.load(cache->store.context, &cache->record.device, bytes, sizeof bytes);
-    if (length > 0) {
+    if (length >= 0) {
         length = tendon_gatt_cache_decode(bytes, (size_t)length, &record, NULL);
     }
     cache->store_status = length;

@@ -305,7 +305,6 @@ void tendon_gatt_client_disconnected(tendon_gatt_client *client, tendon_status r
         client->config.subscriptions[i] = (tendon_gatt_subscription){0};
     }
     client->subscription_end = 0;
-    client->service_changed_handle = 0;
     tendon_gattc_lost(client, reason < 0 ? reason : TENDON_ERROR_DISCONNECTED);
 }
 

@@ -117,7 +117,6 @@ tendon_status tendon_gattc_discovery_build(tendon_gatt_request *request, tendon_
         if (request->step == GATTC_STEP_UUIDS) {
             pdu->opcode = TENDON_ATT_READ_REQUEST;
             pdu->handle = ((const tendon_gatt_service *)request->borrowed.table)[request->cursor].start_handle;
-            pdu->end_handle = 0;
             break;
         }
         pdu->opcode = TENDON_ATT_READ_BY_TYPE_REQUEST;

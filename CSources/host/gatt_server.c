@@ -124,7 +124,6 @@ static void append_cccd(tendon_gatt_server *server, uint8_t value_permissions) {
     tendon_gatt_attribute *attribute =
         append(server, &uuid, (uint8_t)(TENDON_GATT_PERMIT_READ | TENDON_GATT_PERMIT_WRITE | security));
     attribute->cccd_index = (int16_t)server->cccd_count;
-    attribute->length = 2;
     server->cccd_count++;
 }
 

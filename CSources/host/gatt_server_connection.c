@@ -189,7 +189,6 @@ tendon_status tendon_gatt_connection_receive(tendon_gatt_connection *connection,
     tendon_att_pdu decoded;
     tendon_status status = decode(connection, pdu, length, &decoded);
     if (request) {
-        decoded.opcode = opcode;
         uint8_t refusal = unknown_request ? TENDON_ATT_REQUEST_NOT_SUPPORTED : TENDON_ATT_INVALID_PDU;
         respond(connection, &decoded, status == TENDON_OK ? 0 : refusal, now);
         return status;

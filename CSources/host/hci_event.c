@@ -241,7 +241,7 @@ tendon_status tendon_hci_decode(const tendon_hci_event *event, tendon_hci_parame
         return TENDON_ERROR_UNSUPPORTED;
     }
     tendon_reader reader = tendon_reader_make(event->data, event->length);
-    for (size_t i = 0; i < FIELDS_MAX && found->fields[i] != END && tendon_reader_ok(&reader); i++) {
+    for (size_t i = 0; i < FIELDS_MAX && found->fields[i] != END; i++) {
         take_field(&reader, found->fields[i], out);
     }
     /*

@@ -8,8 +8,7 @@ static tendon_status check(const tendon_scan_parameters *parameters, tendon_scan
     *out = *parameters;
     out->interval_ms = out->interval_ms == 0 ? INTERVAL_MS : out->interval_ms;
     out->window_ms = out->window_ms == 0 ? out->interval_ms : out->window_ms;
-    return out->interval_ms < SCAN_MIN_MS || out->interval_ms > SCAN_MAX_MS || out->window_ms < SCAN_MIN_MS ||
-                   out->window_ms > out->interval_ms
+    return out->interval_ms > SCAN_MAX_MS || out->window_ms < SCAN_MIN_MS || out->window_ms > out->interval_ms
                ? TENDON_ERROR_INVALID_ARGUMENT
                : TENDON_OK;
 }

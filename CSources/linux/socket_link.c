@@ -101,7 +101,6 @@ static void finish(tendon_link *link, tendon_status reason, uint64_t now) {
     if (link->source.fd >= 0) {
         close_socket(link);
     }
-    link->source.deadline = UINT64_MAX;
     link->state = TENDON_LINK_CLOSED;
     link->closing = link->blocked = link->connected = false;
     link->reason = reason;

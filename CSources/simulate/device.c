@@ -53,6 +53,10 @@ tendon_status tendon_simulated_advertisement(uint16_t service, uint8_t *out, siz
     return tendon_writer_result(&writer);
 }
 
+uint16_t tendon_simulated_handle(tendon_status result) {
+    return result > 0 ? (uint16_t)result : 0;
+}
+
 size_t tendon_simulated_text_length(const char *text, size_t limit) {
     size_t length = 0;
     while (length < limit && text[length] != 0) {

@@ -243,7 +243,6 @@ static tendon_status fault_send(void *context, const uint8_t *pdu, size_t length
 static tendon_bearer_io wrap(void *context, tendon_bearer_io link) {
     tendon_fault *fault = context;
     fault->link = link;
-    fault->head = 0;
     fault->count = 0;
     fault->disconnect = false;
     fault->blocked = false;

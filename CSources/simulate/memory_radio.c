@@ -32,7 +32,7 @@ static tendon_status push(void *context, const uint8_t *pdu, size_t length) {
 
 /* Delivers one PDU. Its slot is freed afterwards, because its bytes are lent. */
 static bool deliver(tendon_memory_radio_queue *queue, tendon_att_bearer *bearer, uint64_t now) {
-    if (queue->count == 0 || bearer->closed) {
+    if (queue->count == 0) {
         return false;
     }
     uint16_t place = queue->first;

@@ -159,7 +159,7 @@ def c_statements(lines):
         line, first = lines[number], number
         number += 1
         if re.match(r"#\s*if", line):
-            branches.append((bool(re.search(r"__SSE2__|__GNUC__|TENDON_HAVE_BLUEZ", line)), False))
+            branches.append((bool(re.search(r"__SSE2__|__GNUC__|TENDON_HAVE_BLUEZ", line)), "__OPTIMIZE_SIZE__" in line))
         elif re.match(r"#\s*else", line) and branches:
             branches[-1] = (branches[-1][0], branches[-1][0])
         elif re.match(r"#\s*endif", line) and branches:

@@ -181,7 +181,6 @@ tendon_status tendon_activ5_device_set_sample_rate(tendon_activ5_device *device,
 }
 
 void tendon_activ5_device_set_evergreen(tendon_activ5_device *device, bool on, uint64_t now) {
-    device->now = now;
     device->evergreen = on;
     device->evergreen_deadline = activ5_after(now, TENDON_ACTIV5_EVERGREEN_MS);
 }

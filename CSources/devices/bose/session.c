@@ -255,13 +255,8 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
 }
 
 static void closing_tick(tendon_bose_session *session, uint64_t now) {
-    if (now < session->work.deadline) {
-        return;
-    }
-    if (session->work.disconnecting) {
+    if (session->work.disconnecting && now >= session->work.deadline) {
         finish(session, session->work.outcome, session->work.opening);
-    } else {
-        tendon_bose_disconnect(session);
     }
 }
 

@@ -244,7 +244,7 @@ static bool disable_gestures(tendon_bose_session *session) {
     tendon_bose_gesture_configuration configuration = session->gesture_configuration;
     unsigned ours = session->work.gestures_ours & tendon_bose_gestures_enabled(&configuration);
     session->work.gestures_ours = 0;
-    if (ours == 0 || !session->has_gesture_configuration) {
+    if (ours == 0) {
         return false;
     }
     for (size_t i = 0; i < configuration.count; i++) {

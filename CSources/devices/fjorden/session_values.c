@@ -34,7 +34,7 @@ void tendon_grip_on_event(void *context, const tendon_gatt_value *value, uint64_
             deliver(s, &record, false);
         }
     }
-    if (!s->work.closing && s->stream.needs_resync && s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_STATE].value != 0) {
+    if (s->stream.needs_resync && s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_STATE].value != 0) {
         tendon_grip_want(s, FJORDEN_DO_STATE);
         tendon_grip_pump(s);
     }

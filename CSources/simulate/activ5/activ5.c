@@ -75,7 +75,7 @@ static unsigned command_of(const uint8_t *value, size_t length) {
         return COMMANDS;
     }
     for (unsigned i = 0; i < COMMANDS; i++) {
-        size_t count = tendon_simulated_text_length(texts[i], 16);
+        size_t count = tendon_simulated_text_length(texts[i], TENDON_SIMULATED_TEXT_MAX);
         if (count == length - 2 && memcmp(texts[i], value + 1, count) == 0) {
             return i;
         }
@@ -216,7 +216,7 @@ static uint16_t add_characteristic(tendon_simulated_activ5 *device, uint16_t typ
                            ((properties & TENDON_GATT_WRITE) != 0 ? TENDON_GATT_PERMIT_WRITE : 0u);
     tendon_status handle =
         tendon_gatt_add_characteristic(&device->server, &uuid, (uint8_t)properties, (uint8_t)permissions);
-    return handle > 0 ? (uint16_t)handle : 0;
+    return tendon_simulated_handle(handle);
 }
 
 static void add_table(tendon_simulated_activ5 *device) {
@@ -281,7 +281,7 @@ tendon_status tendon_simulated_activ5_init(tendon_simulated_activ5 *device,
     add_service(device, 0x1800);
     uint16_t name = add_characteristic(device, 0x2A00, TENDON_GATT_READ);
     tendon_gatt_set_static(&device->server, name, (const uint8_t *)device->options.name,
-                           tendon_simulated_text_length(device->options.name, 64));
+                           tendon_simulated_text_length(device->options.name, TENDON_SIMULATED_TEXT_MAX));
     add_table(device);
     set_texts(device);
     return device->server.status;

@@ -98,11 +98,11 @@ static void add_static(tendon_simulated_bose *device, uint16_t type, const void 
     tendon_uuid uuid = tendon_uuid_from_u16(type);
     tendon_status handle =
         tendon_gatt_add_characteristic(&device->server, &uuid, TENDON_GATT_READ, TENDON_GATT_PERMIT_READ);
-    tendon_gatt_set_static(&device->server, handle > 0 ? (uint16_t)handle : 0, value, length);
+    tendon_gatt_set_static(&device->server, tendon_simulated_handle(handle), value, length);
 }
 
 static void add_text(tendon_simulated_bose *device, uint16_t type, const char *text) {
-    add_static(device, type, text, tendon_simulated_text_length(text, 64));
+    add_static(device, type, text, tendon_simulated_text_length(text, TENDON_SIMULATED_TEXT_MAX));
 }
 
 static void add_service(tendon_simulated_bose *device, uint16_t service) {
@@ -177,7 +177,7 @@ tendon_status tendon_simulated_bose_init(tendon_simulated_bose *device, const te
     for (size_t i = 0; i < BOSE_CHARACTERISTICS; i++) {
         tendon_status handle = tendon_gatt_add_characteristic(&device->server, &characteristics[i].uuid,
                                                               characteristics[i].properties, permissions_of(device, i));
-        device->handles[i] = handle > 0 ? (uint16_t)handle : 0;
+        device->handles[i] = tendon_simulated_handle(handle);
     }
     tendon_simulated_bose_reset(device);
     return device->server.status;

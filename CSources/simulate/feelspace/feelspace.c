@@ -110,7 +110,7 @@ static void add_table(tendon_simulated_feelspace *belt) {
             add_service(belt, characteristics[i].service);
         }
         tendon_status handle = add_characteristic(belt, characteristics[i].uuid, characteristics[i].properties);
-        belt->handles[i] = handle > 0 ? (uint16_t)handle : 0;
+        belt->handles[i] = tendon_simulated_handle(handle);
     }
 }
 

@@ -84,7 +84,7 @@ static uint16_t add(tendon_simulated_fjorden *device, tendon_uuid uuid, unsigned
     }
     tendon_status handle =
         tendon_gatt_add_characteristic(&device->server, &uuid, (uint8_t)properties, (uint8_t)permissions);
-    return handle > 0 ? (uint16_t)handle : 0;
+    return tendon_simulated_handle(handle);
 }
 
 static void add_static(tendon_simulated_fjorden *device, uint16_t type, const void *value, size_t length, bool secure) {
@@ -93,7 +93,7 @@ static void add_static(tendon_simulated_fjorden *device, uint16_t type, const vo
 }
 
 static void add_text(tendon_simulated_fjorden *device, uint16_t type, const char *text) {
-    add_static(device, type, text, tendon_simulated_text_length(text, 64), false);
+    add_static(device, type, text, tendon_simulated_text_length(text, TENDON_SIMULATED_TEXT_MAX), false);
 }
 
 static void add_service(tendon_simulated_fjorden *device, tendon_uuid uuid) {
@@ -113,7 +113,7 @@ static void add_grip(tendon_simulated_fjorden *device) {
         tendon_uuid uuid = own_uuid(2);
         tendon_status handle =
             tendon_gatt_add_characteristic(&device->server, &uuid, NOTIFY, TENDON_GATT_READ_AUTHENTICATED);
-        device->event_handle = handle > 0 ? (uint16_t)handle : 0;
+        device->event_handle = tendon_simulated_handle(handle);
     } else if (!lacks(device, TENDON_SIMULATED_FJORDEN_NO_EVENT)) {
         device->event_handle = add(device, own_uuid(2), NOTIFY, true);
     }
@@ -152,8 +152,7 @@ static void add_hid(tendon_simulated_fjorden *device) {
     device->key_handle = add(device, tendon_uuid_from_u16(0x2A4D), READ | NOTIFY, true);
     tendon_uuid reference = tendon_uuid_from_u16(0x2908);
     tendon_status handle = tendon_gatt_add_descriptor(&device->server, &reference, TENDON_GATT_PERMIT_READ);
-    tendon_gatt_set_static(&device->server, handle > 0 ? (uint16_t)handle : 0, report_reference,
-                           sizeof report_reference);
+    tendon_gatt_set_static(&device->server, tendon_simulated_handle(handle), report_reference, sizeof report_reference);
     (void)add(device, tendon_uuid_from_u16(0x2A4C), TENDON_GATT_WRITE_WITHOUT_RESPONSE, true);
 }
 

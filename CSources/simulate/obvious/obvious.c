@@ -107,7 +107,7 @@ static uint16_t add(tendon_simulated_obvious *device, tendon_uuid uuid, unsigned
     permissions |= secure_read ? TENDON_GATT_READ_ENCRYPTED : 0u;
     tendon_status handle =
         tendon_gatt_add_characteristic(&device->server, &uuid, (uint8_t)properties, (uint8_t)permissions);
-    return handle > 0 ? (uint16_t)handle : 0;
+    return tendon_simulated_handle(handle);
 }
 
 static void add_text(tendon_simulated_obvious *device, uint16_t type, const void *text, size_t length) {
@@ -144,7 +144,8 @@ static void write_serial(tendon_simulated_obvious *device) {
 
 static void add_standard(tendon_simulated_obvious *device) {
     add_service(device, tendon_uuid_from_u16(0x1800));
-    add_text(device, 0x2A00, device->options.name, tendon_simulated_text_length(device->options.name, 64));
+    add_text(device, 0x2A00, device->options.name,
+             tendon_simulated_text_length(device->options.name, TENDON_SIMULATED_TEXT_MAX));
     if (!lacks(device, TENDON_SIMULATED_OBVIOUS_NO_INFORMATION)) {
         write_serial(device);
         add_service(device, tendon_uuid_from_u16(0x180A));

@@ -78,8 +78,8 @@ uint8_t tendon_simulated_obvious_commit(tendon_simulated_obvious *device, size_t
     device->provisioned = provisioned;
     device->counter = counter;
     device->has_last = sha256 != NULL;
-    if (sha256 != NULL && sha256 != device->last_sha256) {
-        memcpy(device->last_sha256, sha256, sizeof device->last_sha256);
+    if (sha256 != NULL) {
+        memmove(device->last_sha256, sha256, sizeof device->last_sha256);
     }
     return OK;
 }

@@ -76,6 +76,7 @@ static void one_line_with_text_name_and_number(void **state) {
         {TENDON_ERROR_TIMEOUT, NULL, NULL, "the deadline passed (ERROR_TIMEOUT)"},
         {TENDON_OK, NULL, NULL, "success (OK)"},
         {TENDON_SYSTEM_ERROR(5), NULL, NULL, "an input or output error occurred (SYSTEM_EIO, 5)"},
+        {TENDON_SYSTEM_ERROR(10), NULL, NULL, "this version does not know the system error (SYSTEM_ERROR, 10)"},
         {TENDON_SYSTEM_ERROR(28), NULL, NULL, "the device has no space left (SYSTEM_ENOSPC, 28)"},
         {TENDON_SYSTEM_ERROR(200), NULL, NULL, "this version does not know the system error (SYSTEM_ERROR, 200)"},
         {TENDON_ATT_ERROR(0x02), NULL, NULL, "the attribute cannot be read (ATT_READ_NOT_PERMITTED, 0x02)"},
@@ -83,6 +84,8 @@ static void one_line_with_text_name_and_number(void **state) {
          "the connection was not established (HCI_CONNECTION_FAILED_TO_ESTABLISH, 0x3E)"},
         {TENDON_STATUS(TENDON_LAYER_L2CAP, 0xAB), NULL, NULL,
          "this version does not know the L2CAP error (L2CAP_ERROR, 0xAB)"},
+        {TENDON_STATUS(TENDON_LAYER_MANAGEMENT, 0xAB), NULL, NULL,
+         "this version does not know the management status (MANAGEMENT_ERROR, 0xAB)"},
         {TENDON_STATUS(TENDON_LAYER_FAMILY_FIRST, 7), "BOSE_ERROR_X", "why", "why (BOSE_ERROR_X)"},
     };
     char line[TENDON_STATUS_FORMAT_SIZE];

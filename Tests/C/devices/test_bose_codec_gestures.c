@@ -295,6 +295,15 @@ static void intents(void **state) {
                          TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED);
         sensors.records[i].period_mask = mask;
     }
+    for (uint8_t id = 0; id < 4; id++) { /* no sensor is there of itself */
+        const tendon_bose_sensor_information none = {0};
+        const tendon_bose_gesture_information no_gestures = {0};
+        const tendon_bose_intent one = {.sensors = 1u << id, .gestures = 1u << id};
+        assert_int_equal(tendon_bose_check_intent(&one, &device, &none, &no_gestures, &out),
+                         TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED);
+        assert_int_equal(out.missing_sensors, 1u << id);
+        assert_int_equal(out.missing_gestures, 1u << id);
+    }
     sensors.records[1].period_mask = 0x11;
     intent = (tendon_bose_intent){.sensors = 0x80000001u, .periods = 0x13, .gestures = 0x60003};
     assert_int_equal(tendon_bose_check_intent(&intent, &device, &sensors, &gestures, &out),

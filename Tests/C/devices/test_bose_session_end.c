@@ -51,7 +51,19 @@ static void a_request_has_its_limit_from_its_call(void **unused) {
 /* Events that the link causes have the link's time. */
 static void what_the_link_causes_has_its_time(void **state) {
     fixture *f = *state;
+    static const struct {
+        uint16_t handle;
+        const char *value;
+        tendon_bose_event_kind kind;
+    } values[] = {{H_SENSOR_DATA, "0003e80010ffe0efff03", TENDON_BOSE_EVENT_SAMPLE},
+                  {H_GESTURE_DATA, "c12710", TENDON_BOSE_EVENT_GESTURE},
+                  {H_SENSOR_CONFIG, "000014 010000 020000 030000", TENDON_BOSE_EVENT_SENSOR_CONFIGURATION}};
     fixture_open(f);
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        f->now += 4000;
+        fixture_notify(f, values[i].handle, values[i].value);
+        assert_int_equal(fixture_last(f, values[i].kind)->at, f->now);
+    }
     f->now += 4000;
     fixture_lose(f, TENDON_HCI_ERROR(0x08));
     assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->at, f->now);

@@ -211,6 +211,11 @@ static void other_lists_are_refused(void **state) {
     assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &gestures, f->now),
                      TENDON_ERROR_INVALID_ARGUMENT);
     gestures = f->session.gesture_configuration;
+    sensors = f->session.sensor_configuration; /* what stands behind a list is not part of it */
+    sensors.settings[sensors.count].sensor_id ^= 1;
+    assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &sensors, f->now), TENDON_OK);
+    gestures.entries[gestures.count].gesture_id ^= 1;
+    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &gestures, f->now), TENDON_OK);
     gestures.count--; /* the same bytes, read as fewer entries */
     assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &gestures, f->now),
                      TENDON_ERROR_INVALID_ARGUMENT);
@@ -253,6 +258,14 @@ static void somebody_else_changes_the_configuration(void **state) {
     fixture_notify(f, H_GESTURE_CONFIG, "8100 82");
     assert_true(f->session.gesture_configuration.entries[0].enabled);
     assert_int_equal(f->session.counters.malformed, 1);
+    /* So is what they disabled of ours and enabled again. */
+    fixture_configure(f, 2, 40);
+    fixture_configure_gesture(f, 0x82, true);
+    fixture_run(f);
+    fixture_notify(f, H_SENSOR_CONFIG, "000014 010000 020000 030000");
+    fixture_notify(f, H_SENSOR_CONFIG, "000014 010000 020014 030000");
+    fixture_notify(f, H_GESTURE_CONFIG, "8101 8200 8300 c000 c100 c200");
+    fixture_notify(f, H_GESTURE_CONFIG, "8101 8201 8300 c000 c100 c200");
     /* What they enabled is theirs: closing leaves it alone. */
     f->log_count = 0;
     tendon_bose_session_close(&f->session, f->now);

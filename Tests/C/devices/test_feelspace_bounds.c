@@ -39,6 +39,7 @@ static void one_firmware_may_need_the_patch(void **state) {
         const tendon_feelspace_firmware firmware = {
             .version = cases[i].version, .has_variant = cases[i].has_variant, .variant = cases[i].variant};
         assert_int_equal(tendon_feelspace_patch_candidate(&firmware), cases[i].candidate);
+        assert_false(tendon_feelspace_has_feature(&firmware, TENDON_FEELSPACE_FEATURE_COUNT));
     }
 }
 

@@ -139,6 +139,8 @@ static void sounds(void **state) {
     for (unsigned s = 0; s < TENDON_FEELSPACE_SOUND_COUNT; s++) {
         assert_true(tendon_feelspace_encode_sound((tendon_feelspace_sound)s, bytes, 20) > 0);
     }
+    assert_int_equal(tendon_feelspace_encode_sound(TENDON_FEELSPACE_SOUND_COUNT, bytes, 20),
+                     TENDON_ERROR_INVALID_ARGUMENT);
     const float bad[] = {-0.01f, 2.56f, NAN};
     const float hertz = 100.0f;
     /* 1000 Hz for 1 s, 50 Hz for 20 ms: units of 31.25 Hz and of 10 ms */

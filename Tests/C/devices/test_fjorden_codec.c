@@ -233,6 +233,12 @@ static void examples_20_to_24(void **state) {
                                                                                         : TENDON_OK);
         free(b.data);
     }
+    for (uint8_t first = 0; first <= 7; first++) { /* read, its response, write, its response; others are none */
+        tendon_fjorden_smp smp;
+        out[0] = first;
+        assert_int_equal(tendon_fjorden_decode_smp(out, 14, &smp),
+                         first <= 3 ? TENDON_OK : TENDON_FJORDEN_ERROR_OPERATION);
+    }
 }
 
 /* A name has the whole prefix; nothing behind its end is read. */

@@ -310,6 +310,20 @@ static void a_request_cancelled_in_time_is_not_sent(void **state) {
 }
 
 /* What is no answer to the request leaves it waiting; the right one ends it. */
+/* One whose time is over while it waits behind another operation is not sent any more either. */
+static void a_request_that_waited_too_long_is_not_sent(void **state) {
+    (void)state;
+    fjorden_fixture *f = connected();
+    assert_int_equal(tendon_fjorden_session_read_battery(&f->session, f->now), TENDON_OK);
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+    tendon_fjorden_session_inputs.tick(&f->session, f->now + TENDON_FJORDEN_RESPONSE_TIMEOUT_MS);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->status, TENDON_ERROR_TIMEOUT);
+    fjorden_run(f, 50);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_BATTERY), 1);
+    assert_int_equal(f->grips[0].counters.requests, 0);
+    free(f);
+}
+
 static void mal_I08_responses_to_what_was_not_asked(void **state) {
     (void)state;
     static const struct {
@@ -464,6 +478,7 @@ int main(void) {
         cmocka_unit_test(a_busy_grip_is_reported_and_not_asked_again),
         cmocka_unit_test(a_cancelled_request_is_forgotten),
         cmocka_unit_test(a_request_cancelled_in_time_is_not_sent),
+        cmocka_unit_test(a_request_that_waited_too_long_is_not_sent),
         cmocka_unit_test(mal_I08_responses_to_what_was_not_asked),
         cmocka_unit_test(a_lost_link_ends_what_waits_for_the_grip),
         cmocka_unit_test(battery_is_read_and_notified),

@@ -175,6 +175,8 @@ static void versions(void **state) {
         assert_int_equal(code, 5);
         free(exact.data);
     }
+    assert_int_equal(tendon_obvious_parse_version("1.2.3", 1, &code), TENDON_OBVIOUS_ERROR_VER_FORMAT);
+    assert_int_equal(tendon_obvious_parse_version("1.2.3", 3, &code), TENDON_OBVIOUS_ERROR_VER_FORMAT);
     assert_int_equal(tendon_obvious_parse_version("1.2.3\0", 6, &code), TENDON_OBVIOUS_ERROR_VER_FORMAT);
     assert_int_equal(tendon_obvious_format_version(1000000000, text), TENDON_OBVIOUS_ERROR_VER_RANGE);
     assert_int_equal(tendon_obvious_format_version(TENDON_OBVIOUS_VERSION_ABSENT, text),

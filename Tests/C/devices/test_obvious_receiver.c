@@ -141,6 +141,10 @@ static void a_repeat_is_compared_wherever_it_waits(void **state) {
     feed(parts[0], 0);
     feed("6001000037004f420101020002002800d2040000", 1); /* another total length */
     expect("SEG_CONFLICT send:440102040000000000000800 ");
+    start(23, 8, 4096);
+    feed(parts[0], 0);
+    feed("7001000036004f420101020002002800d2040000", 1); /* LAST */
+    expect("SEG_CONFLICT send:440102040000000000000800 ");
 }
 
 static void headers(void **state) {
@@ -254,6 +258,14 @@ static void what_was_dropped_is_one_message(void **state) {
     expect("SEG_STALE ");
     feed("400601008877665544332211f84d0f0042420f00", 3);
     expect("send:440601000000010000000800 ");
+    /* Another one is open: a segment of the one that was dropped, which may be sent again, ends it. */
+    start(23, 8, 4096);
+    feed("6006000036004f420101020002002800d2040000", 0);
+    feed("6006000036004f420101020002002800d2040001", 1);
+    expect("SEG_CONFLICT send:440602040000000000000800 ");
+    feed("6005000036004f420101020002002800d2040000", 2);
+    feed("400601008877665544332211f84d0f0042420f00", 3);
+    expect("SEG_SUPERSEDED send:440601000000010000000800 ");
 }
 
 static void time_limits(void **state) {
@@ -310,6 +322,16 @@ static void acks(void **state) {
     start(23, 1, 4096);
     feed(parts[0], 0);
     expect("send:440101000100000000000100 ");
+}
+
+/* The next segment behind a hole that was reported is no other hole. */
+static void a_hole_is_reported_once(void **state) {
+    (void)state;
+    start(23, 8, 4096);
+    feed(parts[1], 0);
+    expect("send:440101000000010000000800 ");
+    feed(parts[2], 200);
+    expect("");
 }
 
 static void an_invalid_frame_is_rejected(void **state) {
@@ -381,6 +403,7 @@ int main(void) {
         cmocka_unit_test(what_was_dropped_is_one_message),
         cmocka_unit_test(time_limits),
         cmocka_unit_test(acks),
+        cmocka_unit_test(a_hole_is_reported_once),
         cmocka_unit_test(an_invalid_frame_is_rejected),
         cmocka_unit_test(limits),
     };

@@ -37,6 +37,10 @@ static void profiles_have_names(void **state) {
     expect("fast", TENDON_OK, 0, (tendon_connection_parameters)TIMES(6, 12, 0, 400));
     expect("balanced", TENDON_OK, 0, (tendon_connection_parameters)TIMES(24, 40, 0, 400));
     expect("low-power", TENDON_OK, 0, (tendon_connection_parameters)TIMES(80, 100, 2, 600));
+    tendon_connection_parameters out = untouched;
+    size_t offset = 0; /* what stands behind the text is not part of it */
+    assert_int_equal(tendon_connection_parameters_parse("30-50,phy", 6, &out, &offset), TENDON_ERROR_MALFORMED);
+    assert_int_equal(offset, 6);
     expect("fas", TENDON_ERROR_MALFORMED, 0, untouched);
     expect("faster", TENDON_ERROR_MALFORMED, 4, untouched);
     expect("Fast", TENDON_ERROR_MALFORMED, 0, untouched);

@@ -15,6 +15,7 @@ static const char encoded[] = "54474143 01 02 0504030201C0 01 00 010203040506070
 typedef struct shelf {
     uint8_t bytes[TENDON_GATT_CACHE_RECORD_MAX];
     size_t length;
+    bool is_empty; /**< a record of no bytes, instead of none */
     unsigned loads, saves, removes;
     tendon_status refuses;
     tendon_address device;
@@ -25,7 +26,7 @@ static tendon_status load(void *context, const tendon_address *of, uint8_t *out,
     s->loads++;
     s->device = *of;
     if (s->length == 0) {
-        return TENDON_ERROR_NOT_FOUND;
+        return s->is_empty ? 0 : TENDON_ERROR_NOT_FOUND;
     }
     assert_true(s->length <= capacity);
     memcpy(out, s->bytes, s->length);
@@ -146,6 +147,19 @@ static void any_changed_byte_is_noticed(void **state) {
 }
 
 /* A file whose checksum is right is not believed either. */
+/* A device need not have every characteristic. */
+static void a_row_may_be_absent(void **state) {
+    (void)state;
+    uint8_t bytes[TENDON_GATT_CACHE_RECORD_MAX];
+    tendon_gatt_cache_record r = record(), out;
+    r.rows[0] = (tendon_gatt_handles){.service = 1, .service_end = 4};
+    r.rows[1] = (tendon_gatt_handles){0};
+    tendon_status length = tendon_gatt_cache_encode(&r, bytes, sizeof bytes);
+    assert_int_equal(tendon_gatt_cache_decode(bytes, (size_t)length, &out, NULL), TENDON_OK);
+    assert_int_equal(out.rows[0].service_end, 4);
+    assert_int_equal(out.rows[1].service_end, 0);
+}
+
 static void what_cannot_be_is_refused_with_its_offset(void **state) {
     (void)state;
     static const struct {
@@ -275,6 +289,12 @@ static void a_store_that_fails_costs_the_record_only(void **state) {
     tendon_gatt_cache_init(&cache, &device, &store);
     assert_int_equal(cache.store_status, TENDON_ERROR_MALFORMED);
     assert_int_equal(cache.state, TENDON_GATT_CACHE_EMPTY);
+    s = (shelf){.is_empty = true};
+    tendon_gatt_cache_init(&cache, &device, &store);
+    assert_int_equal(cache.store_status, TENDON_ERROR_TRUNCATED);
+    assert_int_equal(cache.state, TENDON_GATT_CACHE_EMPTY);
+    tendon_gatt_cache_without_hash(&cache);
+    assert_int_equal(cache.counters.misses, 1);
     tendon_gatt_cache_record foreign = record();
     foreign.device.bytes[5]++;
     s.length = (size_t)tendon_gatt_cache_encode(&foreign, s.bytes, sizeof s.bytes);
@@ -357,6 +377,7 @@ int main(void) {
         RUN(a_record_is_these_bytes),
         RUN(a_truncated_record_is_refused_at_its_end),
         RUN(any_changed_byte_is_noticed),
+        RUN(a_row_may_be_absent),
         RUN(what_cannot_be_is_refused_with_its_offset),
         RUN(only_an_identity_is_kept),
         RUN(hash_and_profile_decide),

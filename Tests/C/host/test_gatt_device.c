@@ -167,6 +167,7 @@ static void bad_advertising_data_change_nothing(void **state) {
         assert_int_equal(tendon_gatt_device_set_advertisement(&s.device, NULL, 0, data, length), expected);
     }
     assert_int_equal(tendon_ad_check(data, 31, NULL), TENDON_OK); /* a length of 0 ends them */
+    assert_int_equal(tendon_gatt_device_set_advertisement(&s.device, data, 31, data, 31), TENDON_OK);
     assert_int_equal(tendon_gatt_device_set_advertisement(&s.device, data, 3, data, 7), TENDON_OK);
     assert_int_equal(tendon_gatt_device_set_advertisement(&s.device, data, 31, data, 32), TENDON_ERROR_OVERFLOW);
     assert_int_equal(tendon_gatt_device_set_advertisement(&s.device, data, 32, data, 31), TENDON_ERROR_OVERFLOW);

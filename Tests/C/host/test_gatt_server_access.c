@@ -312,6 +312,8 @@ static void a_cccd_can_be_written_by_parts(void **state) {
     assert_int_equal(f->subscribed_value, 1);
     exchange(f, "16 0e 00 01 00 00", "17 0e 00 01 00 00");
     exchange(f, "18 01", "01 18 0e 00 0d");
+    exchange(f, "16 0e 00 02 00 00", "17 0e 00 02 00 00");
+    exchange(f, "18 01", "01 18 0e 00 0d");
     exchange(f, "16 0e 00 03 00 00", "17 0e 00 03 00 00");
     exchange(f, "18 01", "01 18 0e 00 07");
     assert_int_equal(tendon_gatt_connection_cccd(&f->connection, 0x0D), 1);

@@ -193,6 +193,19 @@ static void a_continued_frame_is_not_the_oldest(void **state) {
     assert_int_equal(feed(&s, "4210 0200 0300", true), TENDON_OK);
 }
 
+/* Only streams of the reassembler's own are forgotten, the last one too. */
+static void one_handle_is_forgotten(void **state) {
+    (void)state;
+    setup s;
+    start(&s);
+    assert_int_equal(tendon_l2cap_reassembler_init(&s.reassembler, s.streams, 1), TENDON_OK);
+    s.streams[1] = (tendon_l2cap_stream){.handle = 0x40, .used = true};
+    assert_int_equal(feed(&s, "4020 0500 0300 0400 0a", true), TENDON_ERROR_INCOMPLETE);
+    tendon_l2cap_forget(&s.reassembler, 0x40);
+    assert_int_equal(feed(&s, "4010 0200 0300", true), TENDON_ERROR_MALFORMED);
+    assert_true(s.streams[1].used);
+}
+
 /* A frame with more bytes than it declares is gone with them: what follows continues nothing. */
 static void a_frame_that_is_too_long_is_not_continued(void **state) {
     (void)state;
@@ -210,6 +223,7 @@ static void a_frame_that_is_too_long_is_not_continued(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_handle_is_forgotten),
         cmocka_unit_test(a_frame_that_is_too_long_is_not_continued),
         cmocka_unit_test(init_needs_a_stream),
         cmocka_unit_test(header_members),

@@ -47,6 +47,12 @@ static void fragments_of_two_adapters_do_not_mix(void **state) {
     feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40");
     assert_false(tendon_capture_decoder_next(&decoder, &item));
     assert_int_equal(decoder.malformed, 2);
+    feed_hex(&decoder, TENDON_HCI_PACKET_EVENT, true, 0, "05 02 00 40"); /* a disconnection that is cut */
+    assert_false(tendon_capture_decoder_next(&decoder, &item));
+    assert_int_equal(decoder.malformed, 3);
+    feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40 10 0100 00"); /* it continues nothing */
+    assert_false(tendon_capture_decoder_next(&decoder, &item));
+    assert_int_equal(decoder.malformed, 4);
     assert_int_equal(decoder.other, 1);
     feed_hex(&decoder, 0, false, 0, "");
 }
@@ -109,6 +115,9 @@ static void a_connection_that_ends_takes_its_fragments_along(void **state) {
     feed_hex(&decoder, TENDON_HCI_PACKET_EVENT, true, 0, "05 04 00 4000 13");
     assert_true(tendon_capture_decoder_next(&decoder, &item));
     assert_int_equal(item.kind, TENDON_CAPTURE_DISCONNECTED);
+    feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40 20 0500 0100 0400 13"); /* nobody knows of whom */
+    assert_true(tendon_capture_decoder_next(&decoder, &item));
+    assert_int_equal(item.peer.type, TENDON_ADDRESS_TYPE_ANONYMOUS);
     feed_hex(&decoder, TENDON_HCI_PACKET_EVENT, true, 0, CONNECTED);
     assert_true(tendon_capture_decoder_next(&decoder, &item));
     feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40 10 0400 00 010203");

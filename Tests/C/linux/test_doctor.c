@@ -196,8 +196,16 @@ static void directory_cases(void **state) {
     assert_string_equal(finding->remedy, remedy);
     assert_int_equal(system(finding->remedy), 0); /* the remedy mends it */
     assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->state, TENDON_FINDING_GOOD);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(path, 1, 1), 0);
+    } else {
+        m->options.directory = "/";
+    }
+    assert_non_null(strstr(examine(m, TENDON_FINDING_DIRECTORY)->text, "is not a directory of this user"));
+    m->options.directory = path;
     assert_int_equal(rmdir(path), 0);
     put(m, "/run", "a file");
+    assert_int_equal(chmod(path, 0600), 0); /* private, and still no directory */
     assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_ERROR_FILE_PERMISSION);
     m->options.directory = "/tmp/tendon-absent/deeper";
     assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_ERROR_FILE_PERMISSION);

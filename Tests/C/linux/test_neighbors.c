@@ -238,11 +238,17 @@ static void tables_are_bounded(void **state) {
 
 static void other_records_change_nothing(void **state) {
     (void)state;
+    feed(0, 14, NONE, OPEN("03", "02", BLUETOOTHD));
     tendon_neighbors before = found;
     for (unsigned opcode = 0; opcode < 64; opcode++) {
         if (opcode < 14 || opcode > 16) {
             feed(0, (uint16_t)opcode, 0, OPEN("01", "02", BLUETOOTHD));
+            feed(0, (uint16_t)opcode, 0, "03 00 00 00 05 00 01");
         }
+    }
+    for (uint16_t opcode = 14; opcode <= 16; opcode++) {
+        feed(TENDON_HCI_PACKET_ACL, opcode, 0, OPEN("01", "02", BLUETOOTHD));
+        feed(TENDON_HCI_PACKET_ACL, opcode, 0, "03 00 00 00 05 00 01");
     }
     feed(TENDON_HCI_PACKET_ACL, 5, 0, "03 0c 00");
     feed(0, 14, 3, OPEN("01", "00", BLUETOOTHD)); /* a raw socket of another adapter */

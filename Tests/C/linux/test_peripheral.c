@@ -420,6 +420,9 @@ static void new_data_is_advertised_at_once(void **state) {
     toy.flags = 4;
     assert_int_equal(tendon_peripheral_readvertise(&toy.peripheral), TENDON_OK);
     STEP_UNTIL(&w->loop, w->report.length == 3 && w->data[2] == 4);
+    toy.advertisement = toy.scan_response = 0; /* a device may say nothing */
+    assert_int_equal(tendon_peripheral_readvertise(&toy.peripheral), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->report.length == 0);
     toy.scan_response = TENDON_ERROR_BUFFER_TOO_SMALL;
     assert_int_equal(tendon_peripheral_readvertise(&toy.peripheral), TENDON_ERROR_BUFFER_TOO_SMALL);
 }

@@ -91,6 +91,19 @@ static void one_scan_serves_all(void **state) {
     expect_log(s, "- adc60/60 ");
     assert_int_equal(acquire(s, &b, &coded), TENDON_OK);
     expect_log(s, "");
+    /* Each parameter alone is another scan. */
+    static const struct {
+        tendon_scan_parameters parameters;
+        const char *log;
+    } steps[] = {{{.interval_ms = 100, .window_ms = 40}, "- p40/100 "},
+                 {{.interval_ms = 100, .window_ms = 50}, "- p50/100 "},
+                 {{.interval_ms = 90, .window_ms = 50}, "- p50/90 "},
+                 {{.interval_ms = 90, .window_ms = 50, .active = true}, "- a50/90 "},
+                 {{.interval_ms = 90, .window_ms = 50, .active = true, .coded = true}, "- ac50/90 "}};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        assert_int_equal(acquire(s, &b, &steps[i].parameters), TENDON_OK);
+        expect_log(s, steps[i].log);
+    }
     release(s, &b);
     expect_log(s, "- ");
     assert_false(s->radio.scanning);

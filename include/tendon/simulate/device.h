@@ -44,6 +44,10 @@ bool tendon_simulated_centrals_subscribed(const tendon_simulated_centrals *centr
 tendon_status tendon_simulated_advertisement(uint16_t service, uint8_t *out, size_t capacity);
 /** Writes the name. A name longer than 29 bytes is truncated and written as Shortened Local Name. */
 tendon_status tendon_simulated_scan_response(const char *name, uint8_t *out, size_t capacity);
+/** The handle that tendon_gatt_add_characteristic() or tendon_gatt_add_descriptor() returned; 0: an error. */
+uint16_t tendon_simulated_handle(tendon_status result);
+/** Of a text that a table holds; the longest Device Name (Vol 3 Part C 12.1). */
+#define TENDON_SIMULATED_TEXT_MAX 248
 /** Returns the number of bytes before the terminator, at most @p limit. */
 size_t tendon_simulated_text_length(const char *text, size_t limit);
 
