@@ -103,14 +103,11 @@ package final class LineOutput: @unchecked Sendable {
     /// Waits until all is written; gives up when the reader takes nothing for so long. The bytes that are left.
     package func flush(patience milliseconds: UInt64) -> Int {
         lock.locked {
-            var last = pending.count + remaining
             var end = tendon_monotonic_ms() + milliseconds
             while failure == nil, pending.count > 0 || isWriting {
+                // Woken: the reader has taken a piece, or all.
                 if !lock.wait(until: end) { return pending.count + remaining }
-                if pending.count + remaining < last {
-                    last = pending.count + remaining
-                    end = tendon_monotonic_ms() + milliseconds
-                }
+                end = tendon_monotonic_ms() + milliseconds
             }
             return failure == nil ? 0 : pending.count + remaining
         }
@@ -130,7 +127,6 @@ package final class LineOutput: @unchecked Sendable {
         while true {
             lock.locked {
                 isWriting = false
-                remaining = 0
                 lock.wakeAll()
                 while pending.count == 0 { lock.wait() }
                 isWriting = true

@@ -181,7 +181,6 @@ final class Hub: @unchecked Sendable {
                 (client.isBehind, client.isGreeted) = (false, true)
                 client.lessons = keys.reversed()
                 client.append(greeting)
-                resume(client)
             }
             for client in clients {
                 while client.waiting < Client.capacity / 4, let key = client.lessons.popLast() {

@@ -23,12 +23,14 @@ private final class Request: @unchecked Sendable {
     init(_ outcome: Result<Guard.Route, Refusal>) { self.outcome = outcome }
 }
 
-/// A browser's stream: what libmicrohttpd holds of it.
+/// A browser's stream: what libmicrohttpd holds of it. With it, the browser leaves.
 private final class Stream {
     let hub: Hub
     let client: Client
 
     init(_ hub: Hub, _ client: Client) { (self.hub, self.client) = (hub, client) }
+
+    deinit { hub.leave(client) }
 }
 
 final class Server: @unchecked Sendable {
@@ -288,13 +290,9 @@ final class Server: @unchecked Sendable {
                 let stream = Unmanaged<Stream>.fromOpaque(context!).takeUnretainedValue()
                 return stream.hub.read(stream.client, buffer!, room)
             }, stream,
-            { context in
-                let stream = Unmanaged<Stream>.fromOpaque(context!).takeRetainedValue()
-                stream.hub.leave(stream.client)
-            })
+            { context in Unmanaged<Stream>.fromOpaque(context!).release() })
         guard response != nil else {
             Unmanaged<Stream>.fromOpaque(stream).release()
-            hub.leave(client)
             return TENDON_HTTP_NO
         }
         return queue(connection, 200, "text/event-stream", response)

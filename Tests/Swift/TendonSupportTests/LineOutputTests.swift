@@ -169,7 +169,7 @@ import Testing
             while seen < total {
                 // In all longer than the patience, which counts from the last byte that left.
                 usleep(200_000)
-                for _ in 0..<64 { seen += ends.read(1024).count }
+                for _ in 0..<48 { seen += ends.read(1024).count }
             }
             return seen
         }
@@ -238,6 +238,34 @@ import Testing
         let all = await ends.read(total: 965 * 1024)
         #expect(all == Array(String(repeating: Self.kilobyte, count: 965).utf8))
         #expect(await onThread { output.flush(patience: 20_000) } == 0)
+    }
+
+    /// What the thread has taken and cannot write is not lost from sight.
+    @Test func aReaderThatDoesNotBegin() async {
+        let ends = Ends(isBlocking: false)
+        var filled = 0
+        while case let count = systemWrite(ends.writer, Self.kilobyte, 1024), count > 0 { filled += count }
+        let output = LineOutput(descriptor: ends.writer)
+        output.append { $0.raw("line\n") }
+        for _ in 0..<2 { #expect(await onThread { output.flush(patience: 50) } == 5) }
+        #expect(!output.isIdle)
+        #expect(await ends.read(total: filled + 5).suffix(5) == Array("line\n".utf8))
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+        #expect(output.isIdle)
+    }
+
+    @Test func aLockIsHeldByOne() async {
+        final class Count: @unchecked Sendable {
+            // Guarded by `lock`.
+            var value = 0
+        }
+        let (lock, count) = (ThreadLock(), Count())
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask { await onThread { for _ in 0..<50_000 { lock.locked { count.value += 1 } } } }
+            }
+        }
+        #expect(count.value == 200_000)
     }
 
     @Test func aFullDiskEndsTheOutput() async {

@@ -27,11 +27,14 @@ private final class TestHub {
             .battery, Entity("stop", "Stop", .button(payload: #"{"stop":true}"#)),
             Entity("broken", "Broken", .button(payload: "no JSON")),
             Entity("mode", "Mode", .choice(path: "mode", action: "mode", options: ["wait", "compass"])),
+            Entity(
+                "firmware", "Firmware", .firmware(installed: "old", latest: "new", install: #"{"firmware":"upgrade"}"#)),
             Entity("vibrate", "Vibrate", .number(path: nil, action: "vibrate", range: 0...359, unit: "°")),
         ])
     static let commands =
         #"[{"id":"stop","title":"Stop","kind":"button","actions":{"stop":true}},"#
         + #"{"id":"mode","title":"Mode","kind":"choice","path":"mode","action":"mode","options":["wait","compass"]},"#
+        + #"{"id":"firmware","title":"Firmware","kind":"upgrade","actions":{"firmware":"upgrade"}},"#
         + #"{"id":"vibrate","title":"Vibrate","kind":"number","action":"vibrate","from":0,"to":359,"unit":"°"}]"#
 
     let hub: Hub
@@ -43,10 +46,13 @@ private final class TestHub {
 
     func join() -> Client? { hub.join(OpaquePointer(bitPattern: 8)!) }
 
-    func round(at now: UInt64) {
+    /// Returns how much had come.
+    @discardableResult
+    func round(at now: UInt64) -> Int {
         var batch = Mailbox<HubItem>.Batch()
         hub.mailbox.take(until: 0, into: &batch)
         hub.process(batch, now)
+        return batch.items.count
     }
 
     func line(_ event: StaticString, of device: OutputDevice = TestHub.belt, _ members: String = "") {
@@ -86,7 +92,7 @@ private let status =
         site.round(at: 1000)
         let browser = try #require(site.join())
         #expect(site.isWatched)
-        site.round(at: 1000)
+        #expect(site.round(at: 1000) == 1, "the thread is woken")
         #expect(
             site.messages(browser) == [
                 #"{"event":"gateway","version":"1.2","devices":["C0:01/random"]}"#, about(connected: true), status,
@@ -287,6 +293,11 @@ private let status =
         site.round(at: 1002)
         #expect(
             site.messages(browser).map { String($0.prefix(18)) } == [#"{"event":"gateway""#, #"{"event":"device","#])
+        // At once, if the browser has read what it was sent.
+        site.line("sample", #","text":"\#(String(repeating: "x", count: 1 << 20))""#)
+        site.line("press")
+        site.round(at: 1003)
+        #expect(site.messages(browser).first?.hasPrefix(#"{"event":"gateway""#) == true)
     }
 
     /// libmicrohttpd asks again and again unless the connection is suspended, and resumes it once.
@@ -307,6 +318,12 @@ private let status =
         _ = failing(connection, with: 1, all: true) { site.hub.read(browser, &buffer, 100) }
         (_, resumed) = failing("MHD_resume_connection", with: 1, all: true) { site.round(at: 1001) }
         #expect(resumed == 0 && browser.isSuspended)
+        // One that comes later is greeted without the status of every second.
+        let second = try #require(site.join())
+        _ = failing(connection, with: 1, all: true) { site.hub.read(second, &buffer, 100) }
+        (_, resumed) = failing("MHD_resume_connection", with: 1, all: true) { site.round(at: 1002) }
+        #expect(resumed == 1 && browser.isSuspended && !second.isSuspended)
+        site.hub.leave(second)
         // The end resumes it, so that it is read to its end.
         site.hub.mailbox.post(.finish)
         (_, resumed) = failing("MHD_resume_connection", with: 1, all: true) { site.hub.run() }
