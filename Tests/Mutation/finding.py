@@ -47,15 +47,19 @@ DESCRIPTOR = r"\b(?:\w*fd|descriptor|\w*[fF]ile)"
 def variants(condition):
     """Other forms of a condition: (kind, text)."""
     yield "condition", f"!({condition})"
+    bound = None
     for old, new in ((" <= ", " < "), (" >= ", " > "), (" < ", " <= "), (" > ", " >= ")):
         if condition.count(old) == 1 and not re.search(DESCRIPTOR + old + "0", condition):
             yield "bound", condition.replace(old, new)
+            bound = old
             break
     for old, new in ((" && ", " || "), (" || ", " && ")):
         if condition.count(old) == 1 and not (" && " in condition and " || " in condition):
             yield "operator", condition.replace(old, new)
     number = re.search(r"(?<![\w.\[\\'])(\d+)(u?)(?![\w.'])", condition)
-    if number and not re.search(DESCRIPTOR + " (<|>=|>) 0", condition):
+    # "< 1" is "<= 0", and ">= 1" is "> 0": the bound above.
+    is_bound = number and bound in (" < ", " >= ") and condition[:number.start()].endswith(bound)
+    if number and not is_bound and not re.search(DESCRIPTOR + " (<|>=|>) 0", condition):
         start, end = number.span()
         yield "constant", condition[:start] + str(int(number[1]) + 1) + number[2] + condition[end:]
     joint, parts = operands(condition)

@@ -14,6 +14,8 @@ import time
 from building import BUILD, TREE, drop_what_does_not_compile, run
 from explaining import explained, reason_of
 
+# What the sanitizers find ends a test, as under "meson test".
+SANITIZERS = {"ASAN_OPTIONS": "halt_on_error=1:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1"}
 JOBS = max(1, os.cpu_count() or 1)
 
 
@@ -105,7 +107,8 @@ def judge_c(faults):
 
     def compile_all():
         if not (build / "build.ninja").exists():
-            made = run(["meson", "setup", str(build), ".", "-Dbuildtype=plain", "-Dwerror=false"], env=environment)
+            made = run(["meson", "setup", str(build), ".", "-Dbuildtype=plain", "-Dwerror=false",
+                        "-Db_sanitize=address,undefined"], env=environment)  # as the stage c_sanitized has it
             if made.returncode != 0:
                 return made
         run(["ninja", "-C", str(build), "build.ninja"])  # tests that were added since are listed only then
@@ -114,8 +117,8 @@ def judge_c(faults):
         return run(["ninja", "-k", "0", "-C", str(build), *sorted(programs)])
 
     faults = drop_what_does_not_compile(faults, compile_all, r"(?m)^(\S+?\.c):(\d+):\d+: error")
-    tests = [(test["name"].replace("/", "_").replace(" ", ""), test["cmd"], test["env"], test["workdir"] or str(build))
-             for test in described]
+    tests = [(test["name"].replace("/", "_").replace(" ", ""), test["cmd"], {**SANITIZERS, **test["env"]},
+              test["workdir"] or str(build)) for test in described]
     return judge(faults, tests)
 
 
