@@ -16,6 +16,7 @@ from bumble.att import ATT_Error
 from bumble.core import UUID, AdvertisingData
 from bumble.device import Device
 from bumble.gatt import Characteristic, CharacteristicValue, Service
+from bumble.gatt_server import Server as GattServer
 from bumble.hci import Address
 from bumble.transport import open_transport
 
@@ -85,6 +86,10 @@ class Bose:
             raise ATT_Error(0x80)
         self.gesture_configuration = bytes(value)
 
+    def restart(self):
+        self.configuration = bytes.fromhex("000000010000020000030000")
+        self.sent = 0
+
     def period(self):
         return struct.unpack_from(">H", self.configuration, 7)[0]
 
@@ -95,11 +100,28 @@ class Bose:
         return struct.pack(">BH4hh", 2, self.sent * period % 65536, *parts, 164)
 
 
+def serve(device, services):
+    """Another table for the same device, as after an update of its firmware. Counts the requests to it."""
+    server = GattServer(device)
+    device.gatt_server = server
+    device.add_default_services()
+    device.add_services(services)
+    answer = server.on_gatt_pdu
+    server.requests = 0
+
+    def count(bearer, pdu):
+        # Vol 3 Part F 3.3: bit 6 marks a command; 0x1E is the confirmation of an indication.
+        server.requests += not pdu.op_code & 0x40 and pdu.op_code != 0x1E
+        answer(bearer, pdu)
+
+    server.on_gatt_pdu = count
+
+
 async def run(arguments):
     async with await open_transport(arguments.transport) as transport:
         device = Device.with_hci("Independent", Address(arguments.address), transport.source, transport.sink)
         bose = Bose(arguments.long_uuids)
-        device.add_services([bose.service, bose.texts])
+        serve(device, [bose.service, bose.texts])
         await device.power_on()
         gone = asyncio.Event()
         device.on("connection", lambda connection: connection.on("disconnection", lambda _: gone.set()))
@@ -110,26 +132,39 @@ async def run(arguments):
                 (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"\xd2\xfd")])),
             scan_response_data=bytes(AdvertisingData([(AdvertisingData.COMPLETE_LOCAL_NAME, b"Independent")])))
         print("ready", flush=True)
-        while not gone.is_set() or bose.period():
-            period = bose.period()
-            if not period or bose.sent >= arguments.notifications:
-                if gone.is_set():
-                    break
-                bose.wake.clear()
-                try:
-                    await asyncio.wait_for(bose.wake.wait(), 0.2)
-                except asyncio.TimeoutError:
-                    pass
-                continue
-            try:
-                await device.notify_subscribers(bose.data, bose.next_value(period))
-            except Exception as error:  # pylint: disable=broad-except
-                print(f"# notify: {error}", flush=True)
-                break
-            bose.sent += 1
-            if not arguments.flat_out:
-                await asyncio.sleep(period / 1000)
+        for connection in range(1, arguments.connections + 1):
+            if connection == arguments.move_at:
+                bose = Bose(arguments.long_uuids)
+                serve(device, [Service(UUID.from_16_bits(0x1815), []), bose.texts, bose.service])
+            gone.clear()
+            bose.restart()
+            device.gatt_server.requests = 0
+            await stream(device, bose, gone, arguments)
+            print(f"connection {connection}: sent {bose.sent} requests {device.gatt_server.requests}", flush=True)
         print(f"sent {bose.sent}", flush=True)
+
+
+async def stream(device, bose, gone, arguments):
+    """Until the central of one connection has gone."""
+    while not gone.is_set() or bose.period():
+        period = bose.period()
+        if not period or bose.sent >= arguments.notifications:
+            if gone.is_set():
+                break
+            bose.wake.clear()
+            try:
+                await asyncio.wait_for(bose.wake.wait(), 0.2)
+            except asyncio.TimeoutError:
+                pass
+            continue
+        try:
+            await device.notify_subscribers(bose.data, bose.next_value(period))
+        except Exception as error:  # pylint: disable=broad-except
+            print(f"# notify: {error}", flush=True)
+            break
+        bose.sent += 1
+        if not arguments.flat_out:
+            await asyncio.sleep(period / 1000)
 
 
 def main():
@@ -139,6 +174,9 @@ def main():
     parser.add_argument("--notifications", type=int, default=500)
     parser.add_argument("--long-uuids", action="store_true", help="declare 16-bit UUIDs in their 128-bit form")
     parser.add_argument("--flat-out", action="store_true")
+    parser.add_argument("--connections", type=int, default=1, help="ends after so many")
+    parser.add_argument("--move-at", type=int, default=0, metavar="N",
+                        help="from connection N on, all handles are others (a new firmware)")
     parser.add_argument("--limit", type=float, default=90, help="seconds until it gives up")
     arguments = parser.parse_args()
     try:

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# title: tendon run --gatt-cache with the Database Hash that another host's server computes (bumble)
+# lane: 3
+# needs: venv
+# kinds: extended
+# limit: 150
+source "$KERNEL_TESTS/command.sh"
+
+hciconfig hci1 down
+timeout -k 5 280 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_bose.py" --transport hci-socket:1 --notifications 20 \
+    --connections 5 --move-at 3 --limit 270 >"$CASE_DIR/bumble.txt" 2>&1 &
+peer=$!
+wait_for 90 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the peer is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
+
+# connection N: one run of the program, until it has 20 samples.
+connection() {
+    run_stream 40 --notifications 20 --period 20 --gatt-cache
+    check "the peer has seen the end of connection $1" wait_for 20 grep -q "^connection $1:" "$CASE_DIR/bumble.txt"
+    check_lines --run "$CASE_DIR/run.jsonl" --sent 20 --notifications 20 --yaw-per-sample 1
+}
+requests() { sed -n "s/^connection $1: sent [0-9]* requests //p" "$CASE_DIR/bumble.txt"; }
+tables() { find "$XDG_STATE_HOME/tendon/gatt" -name 'gatt-*' | wc -l; }
+
+connection 1
+check "one table is stored" test "$(tables)" -eq 1
+connection 2
+check "the hash saves the discovery: $(requests 2) requests instead of $(requests 1)" \
+    test "$(requests 2)" -le "$(($(requests 1) - 10))"
+connection 3
+check "another hash, other handles: discovered again, with $(requests 3) requests" \
+    test "$(requests 3)" -ge "$(($(requests 2) + 10))"
+connection 4
+check "and stored: $(requests 4) requests" test "$(requests 4)" -eq "$(requests 2)"
+check "the table is dropped" "$TENDON" cache drop
+check "there is none" test "$(tables)" -eq 0
+connection 5
+check "discovered again: $(requests 5) requests" test "$(requests 5)" -ge "$(($(requests 2) + 10))"
+check "the peer ends by itself" wait_for 20 eval '! kill -0 $peer'
+wait $peer
+check "and well" test $? -eq 0
+sed 's/^/# /' "$CASE_DIR/bumble.txt"
