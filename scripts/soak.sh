@@ -12,7 +12,7 @@ echo "== C tests with their long loops (all quaternions, two million advertiseme
 [ -f "$build/soak/build.ninja" ] || meson setup "$build/soak" . -Dbuildtype=release >/dev/null
 ninja -C "$build/soak" >/dev/null
 TENDON_SOAK=1 meson test -C "$build/soak" --no-rebuild --timeout-multiplier 60 --print-errorlogs
-echo "== 100,000 connections under the sanitizers"
+echo "== 120,000 connections under the sanitizers"
 [ -f "$build/asan/build.ninja" ] || meson setup "$build/asan" . -Db_sanitize=address,undefined >/dev/null
 ninja -C "$build/asan" >/dev/null
 TENDON_SOAK=1 meson test -C "$build/asan" --no-rebuild --timeout-multiplier 60 --print-errorlogs linux_soak

@@ -55,6 +55,10 @@ struct soak {
             tendon_activ5_device device;
             tendon_activ5_session session;
         } activ5;
+        struct {
+            tendon_obvious_session session;
+            uint8_t memory[TENDON_OBVIOUS_SESSION_MEMORY(512)];
+        } obvious;
     } session;
     void *attached;
     tendon_fjorden_profile profile;
@@ -63,6 +67,7 @@ struct soak {
         tendon_simulated_feelspace feelspace;
         tendon_simulated_activ5 activ5;
         tendon_simulated_fjorden fjorden;
+        tendon_simulated_obvious obvious;
     } device;
     /* the present cycle */
     soak_cut cut;
@@ -77,7 +82,7 @@ struct soak {
     size_t files, sources;
 };
 
-extern const soak_family soak_bose, soak_feelspace, soak_activ5, soak_activ5_legacy, soak_fjorden;
+extern const soak_family soak_bose, soak_feelspace, soak_activ5, soak_activ5_legacy, soak_fjorden, soak_obvious;
 
 /** Values that a whole cycle streams. */
 #define SOAK_VALUES 3

@@ -34,6 +34,7 @@ static tendon_gatt_server *server_of(soak *s) {
     return s->family == &soak_bose        ? &s->device.bose.server
            : s->family == &soak_feelspace ? &s->device.feelspace.server
            : s->family == &soak_fjorden   ? &s->device.fjorden.server
+           : s->family == &soak_obvious   ? &s->device.obvious.server
                                           : &s->device.activ5.server;
 }
 
@@ -103,7 +104,7 @@ static const struct expectation {
     uint32_t filling, cached;
 } expectations[] = {
     {&soak_bose, 36, 36, 40, 25},          {&soak_feelspace, 31, 32, 36, 14}, {&soak_activ5, 20, 20, 24, 9},
-    {&soak_activ5_legacy, 13, 14, 18, 10}, {&soak_fjorden, 20, 20, 24, 7},
+    {&soak_activ5_legacy, 13, 14, 18, 10}, {&soak_fjorden, 20, 20, 24, 7},    {&soak_obvious, 9, 10, 15, 5},
 };
 
 static void requests_to_the_first_sample(void **state) {

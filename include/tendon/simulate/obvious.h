@@ -67,7 +67,7 @@ const uint8_t *tendon_simulated_obvious_kept(const tendon_simulated_obvious_resp
 
 /* ---- the device ---- */
 
-#define TENDON_SIMULATED_OBVIOUS_ATTRIBUTES 28
+#define TENDON_SIMULATED_OBVIOUS_ATTRIBUTES 36
 #define TENDON_SIMULATED_OBVIOUS_FRAMES 4       /**< responses and events that wait for the connection */
 #define TENDON_SIMULATED_OBVIOUS_CONTROLS 8     /**< control segments that wait */
 #define TENDON_SIMULATED_OBVIOUS_BUSY_MS 60000u /**< idle time after which another gateway may replace a transfer */
