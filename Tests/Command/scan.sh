@@ -32,6 +32,8 @@ run scan --radio virtual --address C0:00:00:00:00:02 --for 0.6 --json
 is "$status" 4 "scan --address: only that one"
 run scan --radio virtual --coded --for 0.6 --json
 is "$status $out" "1 " "scan --coded: the virtual radio has one PHY"
+run run --radio virtual --coded --for 0.6 --json
+is "$status" 1 "run --coded: the same"
 run scan --radio virtual --service nonsense
 is "$status" 2 "scan: a service that is no UUID"
 kill "$device"

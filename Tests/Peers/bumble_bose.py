@@ -14,10 +14,10 @@ import sys
 
 from bumble.att import ATT_Error
 from bumble.core import UUID, AdvertisingData
-from bumble.device import Device
+from bumble.device import AdvertisingEventProperties, AdvertisingParameters, Device
 from bumble.gatt import Characteristic, CharacteristicValue, Service
 from bumble.gatt_server import Server as GattServer
-from bumble.hci import Address
+from bumble.hci import Address, Phy
 from bumble.transport import open_transport
 
 PERIODS = {320, 160, 80, 40, 20}
@@ -125,12 +125,20 @@ async def run(arguments):
         await device.power_on()
         gone = asyncio.Event()
         device.on("connection", lambda connection: connection.on("disconnection", lambda _: gone.set()))
-        await device.start_advertising(
-            auto_restart=True,
-            advertising_data=bytes(AdvertisingData([
-                (AdvertisingData.FLAGS, b"\x06"),
-                (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"\xd2\xfd")])),
-            scan_response_data=bytes(AdvertisingData([(AdvertisingData.COMPLETE_LOCAL_NAME, b"Independent")])))
+        flags, service = (AdvertisingData.FLAGS, b"\x06"), (
+            AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"\xd2\xfd")
+        name = (AdvertisingData.COMPLETE_LOCAL_NAME, b"Independent")
+        if arguments.coded:
+            await device.create_advertising_set(
+                AdvertisingParameters(
+                    advertising_event_properties=AdvertisingEventProperties(is_connectable=True),
+                    primary_advertising_phy=Phy.LE_CODED, secondary_advertising_phy=Phy.LE_CODED),
+                random_address=Address(arguments.address), auto_restart=True,
+                advertising_data=bytes(AdvertisingData([flags, service, name])))
+        else:
+            await device.start_advertising(
+                auto_restart=True, advertising_data=bytes(AdvertisingData([flags, service])),
+                scan_response_data=bytes(AdvertisingData([name])))
         print("ready", flush=True)
         for connection in range(1, arguments.connections + 1):
             if connection == arguments.move_at:
@@ -174,6 +182,7 @@ def main():
     parser.add_argument("--notifications", type=int, default=500)
     parser.add_argument("--long-uuids", action="store_true", help="declare 16-bit UUIDs in their 128-bit form")
     parser.add_argument("--flat-out", action="store_true")
+    parser.add_argument("--coded", action="store_true", help="advertise on LE Coded only, with extended PDUs")
     parser.add_argument("--connections", type=int, default=1, help="ends after so many")
     parser.add_argument("--move-at", type=int, default=0, metavar="N",
                         help="from connection N on, all handles are others (a new firmware)")

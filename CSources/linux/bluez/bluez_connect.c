@@ -56,18 +56,6 @@ tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt
     return link->source.fd >= 0 ? TENDON_BLUEZ_ATTEMPT_REQUESTED : TENDON_BLUEZ_ATTEMPT_WAITING;
 }
 
-/** Returns the time at which a connect() to @p peer can start; 0 means now. */
-static uint64_t free_at(const tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
-    uint64_t time = 0;
-    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
-        const tendon_bluez_pending_disconnect *leaving = &radio->leaving[i];
-        if (leaving->until > now && leaving->until > time && tendon_address_equal(&leaving->peer, peer)) {
-            time = leaving->until;
-        }
-    }
-    return time;
-}
-
 static tendon_bluez_attempt *attempt_of(tendon_bluez_radio *radio, const tendon_link *link) {
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         if (radio->attempts[i].link == link) {
@@ -160,7 +148,7 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
     return tendon_socket_link_connecting(link, fd);
 }
 
-static bool is_same_device(const tendon_address *a, const tendon_address *b) {
+bool tendon_bluez_is_same_device(const tendon_address *a, const tendon_address *b) {
     return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0 && tendon_bluez_is_random(a) == tendon_bluez_is_random(b);
 }
 
@@ -177,14 +165,19 @@ void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, te
     }
 }
 
-void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters) {
-    /* The parameters of a failed connection are undefined, except the status; the kernel creates one connection at a
-     * time. */
+/* The parameters of a failed connection are undefined, except the status; the kernel creates one connection at a time.
+ * Linux 6.1.192 looks for its attempt by the address in them: one that it does not find continues until its own limit,
+ * and a connect() to that peer in this time gets no connection, or crashes the kernel when it is given up. */
+void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters,
+                                       uint64_t now) {
     bool is_ours = radio->connects_until != 0;
+    if (!tendon_bluez_is_same_device(&parameters->peer, &radio->connecting_peer)) {
+        tendon_bluez_await_kernel(radio, &radio->connecting_peer, now);
+    }
     radio->connects_until = 0;
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS && is_ours; i++) {
         tendon_bluez_attempt *attempt = &radio->attempts[i];
-        if (attempt->link != NULL && is_same_device(&attempt->link->peer, &radio->connecting_peer)) {
+        if (attempt->link != NULL && tendon_bluez_is_same_device(&attempt->link->peer, &radio->connecting_peer)) {
             attempt->failure = parameters->status;
         }
     }
@@ -196,7 +189,7 @@ static bool may_be_connected(const tendon_bluez_radio *radio, const tendon_bluez
     enum { KIND = 0xC0, RESOLVABLE = 0x40 }; /* Core Spec Vol 6 Part B 1.3.2.2 */
     const tendon_address *peer = &radio->connecting_peer;
     bool is_private = tendon_bluez_is_random(peer) && (peer->bytes[0] & KIND) == RESOLVABLE;
-    return !attempt->parked || is_private || is_same_device(&attempt->link->peer, peer);
+    return !attempt->parked || is_private || tendon_bluez_is_same_device(&attempt->link->peer, peer);
 }
 
 void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now) {
@@ -247,7 +240,7 @@ static tendon_bluez_prospect prospect_of(tendon_bluez_radio *radio, tendon_bluez
     if (tendon_bluez_attempt_stage(attempt) == TENDON_BLUEZ_ATTEMPT_REQUESTED) {
         return progress_of(radio, attempt, now);
     }
-    uint64_t free = free_at(radio, &attempt->link->peer, now);
+    uint64_t free = tendon_bluez_free_at(radio, &attempt->link->peer, now);
     uint64_t time = attempt->check_at > free ? attempt->check_at : free;
     if (now < time) {
         tendon_bluez_wake_at(radio, time);

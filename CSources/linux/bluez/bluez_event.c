@@ -47,7 +47,7 @@ static void command_status(tendon_bluez_radio *radio, uint16_t opcode, uint8_t s
 
 static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters, uint64_t now) {
     if (parameters->status != 0) {
-        tendon_bluez_note_connect_failure(radio, parameters);
+        tendon_bluez_note_connect_failure(radio, parameters, now);
         return;
     }
     radio->connections++;

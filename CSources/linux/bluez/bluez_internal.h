@@ -258,6 +258,12 @@ tendon_status tendon_bluez_management_send(const tendon_bluez_radio *radio, uint
 /** Sends a whole PDU of this length; a negative one is the status of its encoding, and nothing is sent. */
 tendon_status tendon_bluez_management_write(const tendon_bluez_radio *radio, const uint8_t *pdu, tendon_status size);
 
+/* coded.c */
+/** Lets the kernel connect to devices that advertise on LE Coded; asks first what the adapter has. */
+void tendon_bluez_allow_coded(tendon_bluez_radio *radio);
+/** The response to that question. */
+void tendon_bluez_phys_event(tendon_bluez_radio *radio, const tendon_management_event *event);
+
 /* timing.c */
 /** Before connect(): gives the kernel the parameters of the radio for the peers of all attempts. */
 void tendon_bluez_load_parameters(tendon_bluez_radio *radio);
@@ -325,6 +331,10 @@ void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_
 void tendon_bluez_note_new_handle(tendon_bluez_radio *radio, const tendon_hci_parameters *event);
 /** Disconnects, if the handle still belongs to this peer. */
 void tendon_bluez_end_connection(tendon_bluez_radio *radio, const tendon_address *peer, uint16_t handle);
+/** The kernel may not have recognized the end of its attempt to connect to @p peer: the next one waits until it has. */
+void tendon_bluez_await_kernel(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now);
+/** Returns the time at which a connect() to @p peer can start, or is to be considered again; 0 means now. */
+uint64_t tendon_bluez_free_at(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now);
 void tendon_bluez_link_close(tendon_link *link);
 
 /* connect.c */
@@ -342,7 +352,10 @@ static inline bool tendon_bluez_connects(uint16_t opcode) {
 /** The kernel sends such a command. */
 void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters);
 /** It failed. */
-void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters);
+void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters,
+                                       uint64_t now);
+/** The same device, whether its random address is known to be its identity or not. */
+bool tendon_bluez_is_same_device(const tendon_address *a, const tendon_address *b);
 /** The controller has connected as central; the kernel still reads the peer's features before connect() completes. */
 void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now);
 /** The HCI error code of the kernel's last attempt for this link, once; 0: none. */

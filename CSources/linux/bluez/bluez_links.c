@@ -11,6 +11,10 @@
 #define REMOTE_USER_TERMINATED 0x13
 /** The raw socket has an event before the kernel itself has acted on it. */
 #define KERNEL_PAUSE_MS 20u
+/** So long the kernel continues with an attempt whose end it did not recognize: 4 s of its own, and a margin. */
+#define KERNEL_LIMIT_MS 5000u
+/** Between two looks at whether it does. */
+#define KERNEL_CHECK_MS 100u
 
 static void attempted(tendon_link *link, tendon_status result);
 const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
@@ -150,25 +154,58 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
     }
 }
 
-/**
- * Whether the kernel still has this handle for a connection to @p peer. Handles are reused: one that another peer has
- * by now must not be disconnected.
- */
-static bool is_handle_of(int hci, const tendon_address *peer, uint16_t handle) {
+/** What the kernel knows of a connection to @p peer; false: it has none. */
+static bool connection_to(int hci, const tendon_address *peer, struct hci_conn_info *info) {
     enum { LE_LINK_TYPE = 0x80 };
     union { /* the request, followed by the data that the kernel writes */
         struct hci_conn_info_req request;
         uint8_t bytes[sizeof(struct hci_conn_info_req) + sizeof(struct hci_conn_info)];
     } query;
-    struct hci_conn_info info;
     memset(&query, 0, sizeof query);
     tendon_address_to_wire(peer, query.request.bdaddr.b);
     query.request.type = LE_LINK_TYPE;
     if (ioctl(hci, (tendon_ioctl_request)HCIGETCONNINFO, &query) != 0) {
         return false;
     }
-    memcpy(&info, query.bytes + sizeof query.request, sizeof info);
-    return info.handle == handle;
+    memcpy(info, query.bytes + sizeof query.request, sizeof *info);
+    return true;
+}
+
+/** The pending end of a connection, in the place of a past one, or of the oldest. */
+static void await_end(tendon_bluez_radio *radio, const tendon_address *peer, uint16_t handle, uint64_t until) {
+    tendon_bluez_pending_disconnect *leaving = &radio->leaving[0];
+    for (size_t i = 1; i < TENDON_BLUEZ_ENDINGS; i++) {
+        if (radio->leaving[i].until < leaving->until) {
+            leaving = &radio->leaving[i];
+        }
+    }
+    *leaving = (tendon_bluez_pending_disconnect){.peer = *peer, .handle = handle, .until = until};
+}
+
+void tendon_bluez_await_kernel(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
+    await_end(radio, peer, TENDON_BLUEZ_HANDLE_UNKNOWN, now + KERNEL_LIMIT_MS);
+}
+
+uint64_t tendon_bluez_free_at(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
+    enum { CONNECTING = 5 }; /* BT_CONNECT, hci_conn_info.state */
+    uint64_t time = 0;
+    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+        tendon_bluez_pending_disconnect *leaving = &radio->leaving[i];
+        uint64_t until = leaving->until;
+        if (until <= now || !tendon_bluez_is_same_device(&leaving->peer, peer)) {
+            continue;
+        }
+        if (leaving->handle == TENDON_BLUEZ_HANDLE_UNKNOWN) {
+            struct hci_conn_info info;
+            if (!connection_to(radio->hci.fd, peer, &info) || info.state != CONNECTING) {
+                leaving->until = 0;
+                continue;
+            }
+            until = until < now + KERNEL_CHECK_MS ? until : now + KERNEL_CHECK_MS;
+        }
+        time = until > time ? until : time;
+    }
+    return time;
 }
 
 /*
@@ -178,17 +215,11 @@ static bool is_handle_of(int hci, const tendon_address *peer, uint16_t handle) {
  */
 void tendon_bluez_end_connection(tendon_bluez_radio *radio, const tendon_address *peer, uint16_t handle) {
     tendon_bluez_command command = {.length = 0};
-    tendon_bluez_pending_disconnect *leaving = &radio->leaving[0];
-    if (!is_handle_of(radio->hci.fd, peer, handle)) {
-        return;
+    struct hci_conn_info info;
+    if (!connection_to(radio->hci.fd, peer, &info) || info.handle != handle) {
+        return; /* handles are reused: one that another peer has by now must not be disconnected */
     }
-    for (size_t i = 1; i < TENDON_BLUEZ_ENDINGS; i++) {
-        if (radio->leaving[i].until < leaving->until) {
-            leaving = &radio->leaving[i]; /* a free one, else the oldest */
-        }
-    }
-    *leaving = (tendon_bluez_pending_disconnect){
-        .peer = *peer, .handle = handle, .until = tendon_monotonic_ms() + TENDON_BLUEZ_LEAVING_LIMIT_MS};
+    await_end(radio, peer, handle, tendon_monotonic_ms() + TENDON_BLUEZ_LEAVING_LIMIT_MS);
     command.length = tendon_hci_command_disconnect(handle, REMOTE_USER_TERMINATED, command.bytes, sizeof command.bytes);
     tendon_bluez_send_and_forget(radio, &command);
 }

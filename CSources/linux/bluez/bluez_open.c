@@ -206,6 +206,9 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
     if (event->opcode == TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION) { /* only an answer has an opcode */
         tendon_bluez_signal_event(radio, event);
     }
+    if (event->opcode == TENDON_MANAGEMENT_GET_PHYS) {
+        tendon_bluez_phys_event(radio, event);
+    }
     if (event->opcode == TENDON_MANAGEMENT_SET_POWERED) {
         tendon_bluez_power_answered(radio, event, now);
     }

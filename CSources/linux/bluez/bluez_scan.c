@@ -195,6 +195,9 @@ tendon_status tendon_bluez_scan_start(tendon_radio *base, const tendon_scan_para
         return TENDON_ERROR_UNSUPPORTED;
     }
     radio->scan.parameters = *parameters;
+    if (parameters->coded) {
+        tendon_bluez_allow_coded(radio);
+    }
     tendon_bluez_activity_start(radio, &radio->scan.activity);
     return tendon_bluez_failed(radio) ? radio->power.status : TENDON_OK;
 }

@@ -13,6 +13,8 @@ struct StreamSettings: Sendable {
     var notifications: UInt64?
     var reconnects: Bool
     var gattCache: GATTCacheStorage
+    /// Devices that advertise on LE Coded are searched for and connected to.
+    var includesCodedPHY: Bool
     /// Nil: the kernel's.
     var connection: ConnectionParameters?
     /// Events that wait for the consumer at most.
@@ -36,6 +38,7 @@ struct StreamSettings: Sendable {
         notifications = try arguments.integer(Self.notifications).map(UInt64.init)
         reconnects = !arguments.has("--no-reconnect")
         gattCache = arguments.has("--gatt-cache") ? .standard : .none
+        includesCodedPHY = arguments.has("--coded")
         connection = arguments.value(Self.connection.name).flatMap(ConnectionParameters.init)
         capacity = try arguments.integer(Self.queueSize) ?? 1
         pauseAt = try arguments.integer("--pause-consumer-at", in: 1...Int.max)
@@ -93,6 +96,10 @@ struct StreamSettings: Sendable {
             Option(
                 name: "--gatt-cache", value: nil,
                 help: "keep the attribute handles of devices that have a Database Hash, in $XDG_STATE_HOME/tendon/gatt",
+                setting: Setting("gateway", isFixed: true)),
+            Option(
+                name: "--coded", value: nil,
+                help: "search on LE Coded too, for devices with long range; an error if the adapter cannot",
                 setting: Setting("gateway", isFixed: true)),
             .adapterUse(
                 ["shared", "sole"],

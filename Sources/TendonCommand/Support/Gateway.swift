@@ -187,7 +187,8 @@ final class Gateway: Sendable {
     // MARK: The search
 
     private func scan(_ central: Central, _ capture: LinkCapture?) async throws(TendonError) {
-        let advertisements = try await central.scan(ScanOptions(isActive: false))
+        let options = ScanOptions(isActive: false, includesCodedPHY: settings.includesCodedPHY)
+        let advertisements = try await central.scan(options)
         let responses = ResponseScan(central)
         defer { responses.end() }
         ServiceManager.shared.sendReady()

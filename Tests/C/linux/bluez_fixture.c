@@ -252,6 +252,7 @@ int ioctl(int fd, unsigned long request, ...) {
     }
     struct hci_conn_info *info = (struct hci_conn_info *)((uint8_t *)argument + sizeof(struct hci_conn_info_req));
     info->handle = calls.kernel_handle;
+    info->state = calls.kernel_state;
     return 0;
 }
 

@@ -111,6 +111,54 @@ static void a_closed_link_is_disconnected_and_awaited(void **state) {
     bluez_close(l->b);
 }
 
+/* The event of a cancelled attempt has no address, as the specification permits, so that the kernel does not recognize
+ * it: the next attempt waits until the kernel has given up its own, or another reason not to wait. */
+static void an_attempt_that_the_kernel_continues_is_awaited(void **state) {
+    (void)state;
+    enum { GIVEN_UP, NO_CONNECTION, UNKNOWN_TO_THE_KERNEL, TOO_LONG, RECOGNIZED, OTHER_PEER, HOW };
+    static const tendon_address other = {{0xC0, 0x00, 0x5E, 0x00, 0x53, 0x02}, TENDON_ADDRESS_TYPE_RANDOM};
+    static const uint8_t command[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 0, 0, 0x01, 0x53, 0, 0x5E, 0, 0};
+    for (int how = 0; how < HOW; how++) {
+        bluez_connecting *l = bluez_connecting_open();
+        tendon_link again;
+        tendon_link_init(&again, NULL);
+        assert_int_equal(send(l->b->controller, command, sizeof command, 0), sizeof command);
+        bluez_read_controller(l->b);
+        tendon_link_close(&l->link);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        uint8_t event[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0x02};
+        if (how == RECOGNIZED) {
+            memcpy(event + 6, command + 7, 6);
+        }
+        bluez_event(l->b, TENDON_HCI_LE_META, event, sizeof event);
+        bluez_read_controller(l->b);
+        calls.kernel_state = 5; /* BT_CONNECT */
+        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, how == OTHER_PEER ? &other : &bluez_peer,
+                                              tendon_monotonic_ms() + 3600000),
+                         TENDON_OK);
+        if (how < RECOGNIZED) {
+            assert_int_equal(calls.connects, 1);
+            uint64_t now = tendon_monotonic_ms();
+            assert_true(l->b->radio.timer.deadline <= now + 100); /* it is looked at again */
+            bluez_tick(l->b, now);
+            assert_int_equal(calls.connects, 1);
+            assert_memory_equal(&calls.asked_peer, command + 7, 6);
+            calls.kernel_state = how == GIVEN_UP ? 1 : 5;
+            calls.ioctl = (refused_call){how == NO_CONNECTION ? ENOENT : how == UNKNOWN_TO_THE_KERNEL ? EPERM : 0, 0};
+            if (how == TOO_LONG) {
+                assert_true(l->b->radio.leaving[0].until > now + 4000);
+                assert_true(l->b->radio.leaving[0].until <= now + 5000);
+                l->b->radio.leaving[0].until = now;
+            }
+            bluez_tick(l->b, tendon_monotonic_ms());
+        }
+        assert_int_equal(calls.connects, 2);
+        tendon_link_close(&again);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        bluez_close(l->b);
+    }
+}
+
 /* Another connection has the handle by now, or the kernel knows none. */
 static void a_reused_handle_is_not_disconnected(void **state) {
     (void)state;
@@ -162,6 +210,7 @@ int main(void) {
         cmocka_unit_test(the_latest_reasons_are_kept),
         cmocka_unit_test(a_failed_attempt_has_the_reason_of_its_own_peer),
         cmocka_unit_test(a_closed_link_is_disconnected_and_awaited),
+        cmocka_unit_test(an_attempt_that_the_kernel_continues_is_awaited),
         cmocka_unit_test(a_reused_handle_is_not_disconnected),
         cmocka_unit_test(connections_that_were_left_behind_are_ended),
     };

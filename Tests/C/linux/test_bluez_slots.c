@@ -186,6 +186,44 @@ static void le_coded_where_the_controller_has_it(void **state) {
     }
 }
 
+/* Numbers of doc/mgmt-api.txt: Get PHY Configuration 0x0044, Set PHY Configuration 0x0045, LE Coded TX bit 13, RX bit
+ * 14. Index 7; PHYs are sets of 32 bits: supported, configurable, selected. */
+static void le_coded_is_added_to_the_phys_of_the_adapter(void **state) {
+    (void)state;
+    enum { LACKS, LACKS_TX, HAS, FIXED, REFUSED, CUT, NOT_WANTED, CASES };
+    static const uint8_t get[] = {0x44, 0, 7, 0, 0, 0}, set[] = {0x45, 0, 7, 0, 4, 0, 0xFF, 0x67, 0, 0};
+    for (int i = 0; i < CASES; i++) {
+        bluez_bench *b = bluez_open(true, &bluez_public_address);
+        b->radio.limits.features = TENDON_BLUEZ_FEATURE_CODED;
+        const tendon_scan_parameters coded = {.coded = true}, usual = {0};
+        uint8_t pdu[32];
+        assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &usual), TENDON_OK);
+        bluez_expect_no_management(b);
+        assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+        assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &coded), TENDON_OK);
+        assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), sizeof get);
+        assert_memory_equal(pdu, get, sizeof get);
+        uint8_t answer[] = {1, 0, 7, 0, 15, 0, 0x44, 0, 0, 0xFF, 0x7F, 0, 0, 0xFE, 0x79, 0, 0, 0xFF, 7, 0, 0};
+        answer[18] = i == HAS ? 0x67 : i == LACKS_TX ? 0x47 : 7;
+        answer[14] = i == FIXED ? 0x19 : 0x79;
+        answer[8] = i == REFUSED ? 0x0B : 0;
+        size_t length = i == CUT ? sizeof answer - 1 : sizeof answer;
+        answer[4] = (uint8_t)(length - 6);
+        if (i == NOT_WANTED) {
+            assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+            assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &usual), TENDON_OK);
+        }
+        assert_int_equal(send(b->kernel, answer, length, 0), (ssize_t)length);
+        bluez_read_kernel(b);
+        if (i == LACKS || i == LACKS_TX) {
+            assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), sizeof set);
+            assert_memory_equal(pdu, set, sizeof set);
+        }
+        bluez_expect_no_management(b);
+        bluez_close(b);
+    }
+}
+
 /* The send of the first command fails: the call says so. */
 static void a_start_that_ends_the_radio_says_why(void **state) {
     (void)state;
@@ -213,6 +251,7 @@ int main(void) {
         cmocka_unit_test(the_largest_handle_is_one),
         cmocka_unit_test(duplicates_are_filtered_as_the_owner_wants),
         cmocka_unit_test(le_coded_where_the_controller_has_it),
+        cmocka_unit_test(le_coded_is_added_to_the_phys_of_the_adapter),
         cmocka_unit_test(a_start_that_ends_the_radio_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

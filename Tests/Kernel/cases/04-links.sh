@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: links: connect, listen, deadline, cancel, reconnect, scans paused meanwhile
-# kinds: extended legacy
+# kinds: extended legacy rootcanal
 # needs: build
 # limit: 120
 

@@ -27,7 +27,8 @@ typedef struct tendon_scan_parameters {
     bool filter_duplicates;
     uint16_t interval_ms; /**< 3 to 10240; 0: 60 */
     uint16_t window_ms;   /**< <= interval; 0: the interval */
-    /** On LE Coded besides LE 1M, for devices that advertise with long range: each PHY gets a part of the time. */
+    /** On LE Coded besides LE 1M, for devices that advertise with long range: each PHY gets a part of the time. With
+     * CAP_NET_ADMIN, also permits LE Coded for the connections of the adapter, until it is removed. */
     bool coded;
 } tendon_scan_parameters;
 
