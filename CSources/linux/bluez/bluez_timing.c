@@ -138,7 +138,7 @@ static tendon_status ask_timing(const tendon_link *link, const tendon_connection
 
 /* Both directions, without a wish for the coding of LE Coded. */
 static tendon_status ask_phy(const tendon_link *link, const tendon_connection_parameters *wanted) {
-    const uint8_t phys = (uint8_t)(1u << (wanted->phy - 1));
+    const uint8_t phys = (uint8_t)(1u << wanted->phy >> 1); /* bit 0: LE 1M */
     const uint8_t rest[] = {0, phys, phys, 0, 0};
     return wanted->phy == 0 ? TENDON_OK : send_about(link, TENDON_HCI_LE_SET_PHY, rest, sizeof rest);
 }
