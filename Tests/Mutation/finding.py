@@ -148,7 +148,7 @@ def c_line_faults(line):
         yield "statement", f"{indent}if (!@) {{ {body} }}"
         return
     found = re.fullmatch(r"(\(void\))?([\w.\->\[\]]+)\(.*\);", body)
-    if found and balanced(body) and found[2] not in ("return", "assert", "va_end", "va_start"):
+    if found and balanced(body) and found[2] not in ("return", "assert", "_Static_assert", "va_end", "va_start"):
         yield "statement", f"{indent}if (!@) {{ {body} }}"
         return
     if body == "continue;":

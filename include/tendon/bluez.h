@@ -281,6 +281,7 @@ typedef struct tendon_bluez_radio {
     uint64_t stuck_since;                              /**< the first of them; monotonic ms */
     uint64_t connects_until;        /**< the controller connects for the kernel; UINT64_MAX: until its event */
     tendon_address connecting_peer; /**< of that connection */
+    uint16_t connecting_handle;     /**< that it got, while it exists; 0xFFFF: none */
     uint16_t connections;           /**< that the controller has reported, of all programs */
     tendon_bluez_disconnect_reason endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;

@@ -156,6 +156,7 @@ bool tendon_bluez_is_same_device(const tendon_address *a, const tendon_address *
  * peer. */
 void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
     radio->connects_until = UINT64_MAX;
+    radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
     radio->stuck_connects = 0;
     (void)tendon_read_bytes(parameters, opcode == TENDON_HCI_OPCODE(0x08, 0x00D) ? 5 : 2);
     uint8_t type = tendon_read_u8(parameters);
@@ -192,8 +193,9 @@ static bool may_be_connected(const tendon_bluez_radio *radio, const tendon_bluez
     return !attempt->parked || is_private || tendon_bluez_is_same_device(&attempt->link->peer, peer);
 }
 
-void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now) {
+void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint16_t handle, uint64_t now) {
     bool waits = false; /* else the link was notified before this event was read */
+    radio->connecting_handle = handle;
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         const tendon_bluez_attempt *attempt = &radio->attempts[i];
         const tendon_link *link = attempt->link;

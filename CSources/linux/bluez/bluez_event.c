@@ -56,7 +56,7 @@ static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *pa
     if (parameters->role == 1) {
         tendon_bluez_advertise_connected(radio);
     } else {
-        tendon_bluez_note_connected(radio, now);
+        tendon_bluez_note_connected(radio, parameters->handle, now);
     }
 }
 

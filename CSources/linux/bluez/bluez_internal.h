@@ -357,7 +357,9 @@ void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_h
 /** The same device, whether its random address is known to be its identity or not. */
 bool tendon_bluez_is_same_device(const tendon_address *a, const tendon_address *b);
 /** The controller has connected as central; the kernel still reads the peer's features before connect() completes. */
-void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now);
+void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint16_t handle, uint64_t now);
+/** The kernel gave an attempt up: a connection that it got all the same is disconnected. */
+void tendon_bluez_connect_failed_event(tendon_bluez_radio *radio, const tendon_management_event *event);
 /** The HCI error code of the kernel's last attempt for this link, once; 0: none. */
 uint8_t tendon_bluez_attempt_failure(tendon_bluez_radio *radio, const tendon_link *link);
 void tendon_bluez_attempt_over(tendon_bluez_radio *radio, const tendon_link *link);

@@ -17,6 +17,7 @@
 #define KERNEL_CHECK_MS 100u
 
 static void attempted(tendon_link *link, tendon_status result);
+static bool is_connecting(const tendon_bluez_radio *radio, const tendon_address *peer);
 const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
                                                      .attempted = attempted,
                                                      .reason = tendon_bluez_link_reason,
@@ -25,11 +26,14 @@ const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
                                                      .lost = tendon_bluez_link_lost};
 
 static void attempted(tendon_link *link, tendon_status result) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
     if (result == TENDON_OK) {
         link->handle = tendon_bluez_handle_of(link->source.fd);
         tendon_bluez_link_timing(link);
+    } else if (is_connecting(radio, &link->peer)) {
+        tendon_bluez_await_kernel(radio, &link->peer, tendon_monotonic_ms());
     }
-    tendon_bluez_attempt_over((tendon_bluez_radio *)link->radio, link);
+    tendon_bluez_attempt_over(radio, link);
 }
 
 struct sockaddr_l2 tendon_bluez_name_of(const tendon_address *address) {
@@ -49,6 +53,9 @@ uint16_t tendon_bluez_handle_of(int fd) {
 }
 
 void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause, uint64_t now) {
+    if (radio->connecting_handle == handle) {
+        radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
+    }
     for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
         if (radio->leaving[i].handle == handle && radio->leaving[i].until > now) {
             radio->leaving[i].until = now + KERNEL_PAUSE_MS;
@@ -171,6 +178,12 @@ static bool connection_to(int hci, const tendon_address *peer, struct hci_conn_i
     return true;
 }
 
+static bool is_connecting(const tendon_bluez_radio *radio, const tendon_address *peer) {
+    enum { CONNECTING = 5 }; /* BT_CONNECT, hci_conn_info.state */
+    struct hci_conn_info info;
+    return connection_to(radio->hci.fd, peer, &info) && info.state == CONNECTING;
+}
+
 /** The pending end of a connection, in the place of a past one, or of the oldest. */
 static void await_end(tendon_bluez_radio *radio, const tendon_address *peer, uint16_t handle, uint64_t until) {
     tendon_bluez_pending_disconnect *leaving = &radio->leaving[0];
@@ -186,8 +199,25 @@ void tendon_bluez_await_kernel(tendon_bluez_radio *radio, const tendon_address *
     await_end(radio, peer, TENDON_BLUEZ_HANDLE_UNKNOWN, now + KERNEL_LIMIT_MS);
 }
 
+/*
+ * A command that another program sends while the kernel waits for the controller's event can make Linux 6.1.192 miss
+ * it: the attempt fails after 4 s, and the connection remains. Nobody would ever end it, and its device does not
+ * advertise.
+ */
+void tendon_bluez_connect_failed_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
+    tendon_bluez_command command = {.length = 0};
+    if (event->code != TENDON_MANAGEMENT_CONNECT_FAILED || radio->connecting_handle == TENDON_BLUEZ_HANDLE_UNKNOWN ||
+        radio->use == TENDON_BLUEZ_OBSERVER || !tendon_bluez_is_same_device(&event->peer, &radio->connecting_peer)) {
+        return;
+    }
+    command.length = tendon_hci_command_disconnect(radio->connecting_handle, REMOTE_USER_TERMINATED, command.bytes,
+                                                   sizeof command.bytes);
+    radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
+    radio->connects_until = 0;
+    tendon_bluez_send_and_forget(radio, &command);
+}
+
 uint64_t tendon_bluez_free_at(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
-    enum { CONNECTING = 5 }; /* BT_CONNECT, hci_conn_info.state */
     uint64_t time = 0;
     for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
         tendon_bluez_pending_disconnect *leaving = &radio->leaving[i];
@@ -196,8 +226,7 @@ uint64_t tendon_bluez_free_at(tendon_bluez_radio *radio, const tendon_address *p
             continue;
         }
         if (leaving->handle == TENDON_BLUEZ_HANDLE_UNKNOWN) {
-            struct hci_conn_info info;
-            if (!connection_to(radio->hci.fd, peer, &info) || info.state != CONNECTING) {
+            if (!is_connecting(radio, peer)) {
                 leaving->until = 0;
                 continue;
             }

@@ -216,6 +216,7 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
         tendon_bluez_pairing_event(radio, event, now);
     }
     tendon_bluez_discovery_event(radio, event);
+    tendon_bluez_connect_failed_event(radio, event);
     if (event->code == TENDON_MANAGEMENT_INDEX_REMOVED) {
         tendon_bluez_fail(radio, TENDON_RADIO_ERROR_NO_ADAPTER);
     } else if (event->code == TENDON_MANAGEMENT_NEW_SETTINGS) {
@@ -289,6 +290,7 @@ static void close_sources(tendon_bluez_radio *radio) {
 
 void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {
     memset(radio, 0, sizeof *radio);
+    radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
     radio->radio.ops = &ops;
     radio->radio.loop = loop;
     radio->power.deadline = UINT64_MAX;

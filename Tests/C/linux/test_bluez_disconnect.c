@@ -159,6 +159,68 @@ static void an_attempt_that_the_kernel_continues_is_awaited(void **state) {
     }
 }
 
+/* The owner gives up while the kernel connects: the same, whatever the controller's event says. */
+static void an_attempt_that_is_given_up_while_the_kernel_connects_is_awaited(void **state) {
+    (void)state;
+    for (int connecting = 0; connecting < 2; connecting++) {
+        bluez_connecting *l = bluez_connecting_open();
+        tendon_link again;
+        tendon_link_init(&again, NULL);
+        calls.kernel_state = connecting ? 5 : 1; /* BT_CONNECT, BT_CONNECTED */
+        tendon_link_close(&l->link);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &bluez_peer, tendon_monotonic_ms() + 3600000),
+                         TENDON_OK);
+        assert_int_equal(calls.connects, connecting ? 1 : 2);
+        calls.kernel_state = 1;
+        bluez_tick(l->b, tendon_monotonic_ms());
+        assert_int_equal(calls.connects, 2);
+        tendon_link_close(&again);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        bluez_close(l->b);
+    }
+}
+
+static void connect_failed(bluez_bench *b, const tendon_address *peer) {
+    uint8_t pdu[] = {0x0D, 0, 7, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0x08}; /* index 7; LE public; Timeout */
+    tendon_address_to_wire(peer, pdu + 6);
+    assert_int_equal(send(b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
+    bluez_read_kernel(b);
+}
+
+/* The kernel missed the controller's event, and gave the attempt up: nobody else would end the connection. */
+static void a_connection_that_the_kernel_gave_up_is_disconnected(void **state) {
+    (void)state;
+    enum { GIVEN_UP, OTHER_PEER, NOT_CONNECTED, ENDED, NEXT_ATTEMPT, OBSERVING, HOW };
+    static const tendon_address other = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x02}, TENDON_ADDRESS_TYPE_PUBLIC};
+    static const uint8_t command[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 0, 0, 0x01, 0x53, 0, 0x5E, 0, 0};
+    for (int how = 0; how < HOW; how++) {
+        bluez_connecting *l = bluez_connecting_open();
+        assert_int_equal(send(l->b->controller, command, sizeof command, 0), sizeof command);
+        bluez_read_controller(l->b);
+        tendon_link_close(&l->link);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        if (how != NOT_CONNECTED) {
+            bluez_connection_complete(l, 0, 0);
+        }
+        if (how == ENDED) {
+            disconnected(l, 0x40, 0x13);
+        } else if (how == NEXT_ATTEMPT) {
+            assert_int_equal(send(l->b->controller, command, sizeof command, 0), sizeof command);
+            bluez_read_controller(l->b);
+        } else if (how == OBSERVING) {
+            l->b->radio.use = TENDON_BLUEZ_OBSERVER;
+        }
+        connect_failed(l->b, how == OTHER_PEER ? &other : &bluez_peer);
+        if (how == GIVEN_UP) {
+            assert_memory_equal(bluez_expect(l->b, 0x0406), "\x40\x00\x13", 3);
+            connect_failed(l->b, &bluez_peer); /* once */
+        }
+        bluez_expect_nothing(l->b);
+        bluez_close(l->b);
+    }
+}
+
 /* Another connection has the handle by now, or the kernel knows none. */
 static void a_reused_handle_is_not_disconnected(void **state) {
     (void)state;
@@ -211,6 +273,8 @@ int main(void) {
         cmocka_unit_test(a_failed_attempt_has_the_reason_of_its_own_peer),
         cmocka_unit_test(a_closed_link_is_disconnected_and_awaited),
         cmocka_unit_test(an_attempt_that_the_kernel_continues_is_awaited),
+        cmocka_unit_test(an_attempt_that_is_given_up_while_the_kernel_connects_is_awaited),
+        cmocka_unit_test(a_connection_that_the_kernel_gave_up_is_disconnected),
         cmocka_unit_test(a_reused_handle_is_not_disconnected),
         cmocka_unit_test(connections_that_were_left_behind_are_ended),
     };
