@@ -51,7 +51,7 @@ static uint32_t age_of(const tendon_gatt_client *client, const tendon_gatt_reque
     return client->next_id > request->id ? client->next_id - request->id : client->next_id + (ID_MAX - request->id);
 }
 
-static bool waits_for_idle(const tendon_gatt_request *request) {
+bool tendon_gattc_is_own_write(const tendon_gatt_request *request) {
     return request->kind == GATTC_WRITE && (request->flags & GATTC_IDLE) != 0;
 }
 
@@ -63,9 +63,9 @@ static tendon_gatt_request *oldest(const tendon_gatt_client *client) {
         if (request->id == 0) {
             continue;
         }
-        if (found == NULL ||
-            (waits_for_idle(request) == waits_for_idle(found) ? age_of(client, request) > age_of(client, found)
-                                                              : waits_for_idle(found))) {
+        if (found == NULL || (tendon_gattc_is_own_write(request) == tendon_gattc_is_own_write(found)
+                                  ? age_of(client, request) > age_of(client, found)
+                                  : tendon_gattc_is_own_write(found))) {
             found = request;
         }
     }

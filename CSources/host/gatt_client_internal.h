@@ -58,6 +58,8 @@ enum {
 #define GATTC_CONTINUE 1
 
 /* Queue (gatt_client.c) */
+/* The write that enables Service Changed: sent when no other request is queued, and without a completion. */
+bool tendon_gattc_is_own_write(const tendon_gatt_request *request);
 tendon_gatt_request *tendon_gattc_find(const tendon_gatt_client *client, uint32_t id);
 /* Allocates a slot with a new id, or returns NULL with *status set. */
 tendon_gatt_request *tendon_gattc_take(tendon_gatt_client *client, uint8_t kind, tendon_gatt_done done, void *context,

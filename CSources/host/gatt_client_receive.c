@@ -2,6 +2,8 @@
 /* Receive path: matches a response to its request and passes it to the procedure. */
 #include "gatt_client_internal.h"
 
+#define OUT_OF_SYNC TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC)
+
 /* The result of a response as a status: TENDON_OK, the peer's error, or a protocol violation. */
 static tendon_status verdict(tendon_status decoded, const tendon_att_pdu *pdu) {
     if (decoded < 0) {
@@ -77,6 +79,15 @@ static tendon_status take_response(tendon_gatt_client *client, const uint8_t *pd
     return rejected;
 }
 
+/* No operation follows that discovers again, and the server sends no values until the next request (Core Spec Vol 3
+ * Part G 2.5.2.1): the session would wait forever. */
+static void close_stale(tendon_gatt_client *client) {
+    tendon_att_bearer_close(client->bearer);
+    if (client->config.on_bearer_closed != NULL) {
+        client->config.on_bearer_closed(client->config.context, client->now);
+    }
+}
+
 tendon_status tendon_gattc_settle(tendon_gatt_client *client, tendon_gatt_request *request, tendon_status rejected,
                                   const tendon_att_pdu *decoded) {
     tendon_gatt_result result = tendon_gattc_result(client, request, TENDON_OK);
@@ -85,7 +96,7 @@ tendon_status tendon_gattc_settle(tendon_gatt_client *client, tendon_gatt_reques
         client->bearer->counters.malformed++;
         rejected = status;
     }
-    if (status == TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC) && client->config.cache != NULL) {
+    if (status == OUT_OF_SYNC && client->config.cache != NULL) {
         tendon_gatt_cache_drop(client->config.cache);
     }
     if (status != GATTC_CONTINUE) {
@@ -99,7 +110,11 @@ tendon_status tendon_gattc_settle(tendon_gatt_client *client, tendon_gatt_reques
             result.value = last.value;
             result.length = last.length;
         }
+        bool own = tendon_gattc_is_own_write(request);
         tendon_gattc_complete(client, request, &result);
+        if (own && status == OUT_OF_SYNC) {
+            close_stale(client);
+        }
     }
     return rejected;
 }

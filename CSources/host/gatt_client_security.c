@@ -15,7 +15,7 @@ static bool is_insecure(uint8_t error) {
  * Write the peer has dropped the prepared parts: a second one would write nothing and succeed.
  */
 static bool may_be_repeated(const tendon_gatt_request *request) {
-    bool own = (request->kind == GATTC_WRITE && (request->flags & GATTC_IDLE) != 0) ||
+    bool own = tendon_gattc_is_own_write(request) ||
                (request->kind == GATTC_READ_BY_UUID && (request->flags & GATTC_HASH) != 0);
     return !own && (request->flags & (GATTC_ZOMBIE | GATTC_RESTART)) == 0 && request->step < GATTC_STEP_EXECUTE;
 }

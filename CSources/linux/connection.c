@@ -223,7 +223,9 @@ static void on_bearer_closed(void *context, uint64_t now) {
     (void)now;
     if (!connection->closing) {
         tendon_connection_close(connection);
-        connection->close_reason = TENDON_GATT_ERROR_TRANSACTION_TIMEOUT;
+        /* After a transaction timeout the client is closed, too. */
+        connection->close_reason = connection->client.closed ? TENDON_GATT_ERROR_TRANSACTION_TIMEOUT
+                                                             : TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC);
     }
 }
 

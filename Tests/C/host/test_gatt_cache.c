@@ -372,6 +372,22 @@ static void service_changed_is_enabled_when_nothing_waits(void **state) {
     peer_close(p);
 }
 
+/* With Database Out Of Sync nothing further would come, not even values (2.5.2.1): the connection ends, once. */
+static void service_changed_that_is_out_of_sync_closes(void **state) {
+    (void)state;
+    tendon_gatt_cache cache = filled(NULL);
+    peer *p = peer_with(&cache);
+    assert_true(tendon_gatt_enable_service_changed(&p->client, 9, 10, p->now) > 0);
+    peer_expect(p, "12 0A 00 02 00");
+    tendon_status id = op_read(p);
+    assert_int_equal(peer_send(p, "01 12 0A 00 12"), TENDON_OK);
+    assert_int_equal(cache.state, TENDON_GATT_CACHE_STALE);
+    assert_true(p->bearer.closed);
+    assert_int_equal(p->deaths, 1);
+    peer_done(p, id, TENDON_ERROR_DISCONNECTED); /* queued behind it */
+    peer_close(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RUN(a_record_is_these_bytes),
@@ -386,6 +402,7 @@ int main(void) {
         RUN(too_many_rows_are_not_kept),
         RUN(service_changed_and_out_of_sync_drop_it),
         RUN(service_changed_is_enabled_when_nothing_waits),
+        RUN(service_changed_that_is_out_of_sync_closes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

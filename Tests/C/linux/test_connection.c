@@ -375,6 +375,21 @@ static void pairing_ends_with_the_link(void **state) {
     bench_close(b);
 }
 
+/* The write that enables Service Changed is out of sync: nothing further would come, so the connection ends. */
+static void service_changed_that_is_out_of_sync_ends_the_connection(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    uint8_t bytes[32];
+    up(b);
+    assert_true(tendon_gatt_enable_service_changed(b->client, 9, 10, tendon_monotonic_ms()) > 0);
+    assert_int_equal(recv(b->peer, bytes, sizeof bytes, 0), 5);
+    assert_memory_equal(bytes, "\x12\x0a\x00\x02\x00", 5);
+    assert_int_equal(send(b->peer, "\x01\x12\x0a\x00\x12", 5, 0), 5);
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(b->reason, TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC));
+    bench_close(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connects_and_closes),
@@ -395,6 +410,7 @@ int main(void) {
         cmocka_unit_test(requests_wait_in_the_table_that_was_given),
         cmocka_unit_test(response_reaches_its_request),
         cmocka_unit_test(silent_peer_costs_the_link_after_30_s),
+        cmocka_unit_test(service_changed_that_is_out_of_sync_ends_the_connection),
         cmocka_unit_test(session_deadline_is_kept),
         cmocka_unit_test(service_changed_is_passed_on),
         cmocka_unit_test(pairing_without_a_service_is_refused),

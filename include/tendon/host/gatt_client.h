@@ -121,7 +121,8 @@ typedef struct tendon_gatt_client_config {
     void *context; /**< for the two callbacks below; each may be NULL */
     /** Called when the peer indicates Service Changed (0x2A05) with a valid range. The handles in it are stale. */
     void (*on_service_changed)(void *context, uint16_t start, uint16_t end, uint64_t now);
-    /** Called after the transaction timeout of 30 s. The owner of the connection must disconnect. */
+    /** Called after the transaction timeout of 30 s, and if the write that enables Service Changed is rejected with
+     * Database Out Of Sync. The owner of the connection must disconnect. */
     void (*on_bearer_closed)(void *context, uint64_t now);
     /**
      * Called when the peer has refused a request with Insufficient Authentication (0x05) or Insufficient Encryption
@@ -337,7 +338,9 @@ void tendon_gatt_client_set_service_changed(tendon_gatt_client *client, uint16_t
 
 /**
  * Sets the value handle of Service Changed, and enables its indications when no other request is queued, so that
- * nothing waits for it. A rejected write is ignored. @return the ID of the request, or an error as above.
+ * nothing waits for it. A rejected write is ignored, except that Database Out Of Sync closes the bearer: the peer sends
+ * no values until the next request (2.5.2.1), and the handles may be others. @return the ID of the request, or an error
+ * as above.
  */
 tendon_status tendon_gatt_enable_service_changed(tendon_gatt_client *client, uint16_t value_handle,
                                                  uint16_t cccd_handle, uint64_t now);
