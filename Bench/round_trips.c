@@ -13,10 +13,11 @@ enum { INTERVAL_MS = 30 };
 
 static void report(const char *family, const char *how, const first_sample_result *result, uint64_t heap) {
     uint32_t limit = 1 + result->subscriptions;
-    printf("{\"bench\":\"round_trips\",\"name\":\"%s: %s\",\"requests\":%u,\"limit\":\"hash, CCCDs: %u\",\"ratio\":%.2f,"
-           "\"ms\":%llu,\"interval_ms\":%d,\"heap_calls\":%llu}\n",
-           family, how, result->requests, result->subscriptions, (double)result->requests / limit,
-           (unsigned long long)result->ms, INTERVAL_MS, (unsigned long long)heap);
+    printf(
+        "{\"bench\":\"round_trips\",\"name\":\"%s: %s\",\"requests\":%u,\"limit\":\"hash, CCCDs: %u\",\"ratio\":%.2f,"
+        "\"ms\":%llu,\"interval_ms\":%d,\"heap_calls\":%llu}\n",
+        family, how, result->requests, result->subscriptions, (double)result->requests / limit,
+        (unsigned long long)result->ms, INTERVAL_MS, (unsigned long long)heap);
 }
 
 static void measure(const soak_family *family, const char *how) {
