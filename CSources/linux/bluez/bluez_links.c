@@ -201,7 +201,7 @@ void tendon_bluez_await_kernel(tendon_bluez_radio *radio, const tendon_address *
 
 /*
  * A command that another program sends while the kernel waits for the controller's event can make Linux 6.1.192 miss
- * it: the attempt fails after 4 s, and the connection remains. Nobody would ever end it, and its device does not
+ * it: the attempt fails after 4 s, and the connection remains. No program would ever end it, and its device does not
  * advertise.
  */
 void tendon_bluez_connect_failed_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
