@@ -18,6 +18,7 @@
 #include "tendon/linux/pairing_agent.h"
 #include "tendon/linux/peripheral.h"
 #include "tendon/linux/radio.h"
+#include "tendon/linux/radio_group.h"
 #include "tendon/linux/virtual_radio.h"
 
 #endif
