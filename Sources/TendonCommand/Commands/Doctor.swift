@@ -89,6 +89,10 @@ extension Command {
     struct ControllerLimits {
         let json: JSON
         let lines: [String]
+        /// With their bits of LE_Features, TENDON_BLUEZ_FEATURE_2M and _CODED, whose macros Swift does not import.
+        private static let phys: [(feature: UInt64, name: StaticString, title: String)] = [
+            (1 << 8, PHY.le2M.word, "LE 2M"), (1 << 11, PHY.leCoded.word, "LE Coded"),
+        ]
 
         init(_ index: UInt16) {
             var limits = tendon_bluez_limits()
@@ -98,7 +102,10 @@ extension Command {
         }
 
         init(_ limits: tendon_bluez_limits) {
+            // Each LE controller has LE 1M.
+            let phys = ControllerLimits.phys.filter { limits.features & $0.feature != 0 }
             json = [
+                "phys": JSON(([PHY.le1M.word] + phys.map(\.name)).map { .string($0.description) }),
                 "acl_packet_bytes": JSON(limits.packet_length), "acl_packets": JSON(limits.packets),
                 "accept_list_entries": JSON(limits.accept_list), "resolving_list_entries": JSON(limits.resolving_list),
                 "advertising_sets": JSON(limits.advertising_sets),
@@ -112,6 +119,7 @@ extension Command {
                     ? "advertising: legacy only"
                     : "advertising: \(limits.advertising_sets) sets, \(limits.advertising_length) bytes of data",
                 "LE states: 0x" + hexDigits(limits.states),
+                "PHYs: " + (["LE 1M"] + phys.map(\.title)).joined(separator: ", "),
             ]
         }
 

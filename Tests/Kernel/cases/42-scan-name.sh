@@ -35,6 +35,9 @@ check "another service is not found" scan 4 2 --service 180d
 cat "$CASE_DIR/doctor.jsonl"
 check "doctor: the limits of the controller" \
     grep -q '"adapter":"hci0".*"acl_packet_bytes":[0-9]*,"acl_packets":[0-9]*,"accept_list_entries":' "$CASE_DIR/doctor.jsonl"
+phys='"1m"'
+[ $KIND = legacy ] || phys='"1m","2m","coded"'
+check "doctor: its PHYs" grep -q "\"adapter\":\"hci0\".*\"phys\":\[$phys\]" "$CASE_DIR/doctor.jsonl"
 device_stop
 check "an adapter that is not there: no radio" eval \
     '"$TENDON" scan --radio bluez --adapter hci7 --for 1; [ $? -eq 3 ]'
