@@ -370,6 +370,30 @@ typedef struct tendon_bluez_adapter {
  */
 tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity);
 
+/** A program that waits for an adapter. The caller owns the memory. */
+typedef struct tendon_bluez_arrival {
+    tendon_loop *loop;
+    tendon_source source; /**< a management socket */
+    int index;            /**< N of hciN; -1: any */
+    void *context;
+    void (*on_adapter)(void *context, tendon_status status, uint64_t now);
+} tendon_bluez_arrival;
+
+/**
+ * Waits until an adapter exists and the kernel has set it up, for a radio that ended with
+ * TENDON_RADIO_ERROR_NO_ADAPTER: on_adapter() is called once, from the loop, and may open it; in the loop's next
+ * step if it exists already. Nothing is asked periodically, and nothing wakes up before. Needs no capability.
+ * @param name "hci0", ...; NULL: any.
+ * @param on_adapter status TENDON_OK: it is there; else why it is no longer waited for. The arrival is closed by then.
+ * @return TENDON_OK; TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, TENDON_ERROR_INVALID_ARGUMENT (not the name of an adapter),
+ * TENDON_SYSTEM_ERROR: nothing stays open, and on_adapter() is not called.
+ */
+tendon_status tendon_bluez_await_adapter(tendon_bluez_arrival *arrival, tendon_loop *loop, const char *name,
+                                         void *context,
+                                         void (*on_adapter)(void *context, tendon_status status, uint64_t now));
+/** Ends the waiting without a call of on_adapter(). A second call does nothing. */
+void tendon_bluez_arrival_close(tendon_bluez_arrival *arrival);
+
 /**
  * Reads the limits of an adapter that is on, for `tendon doctor`. Changes nothing, also while other programs use it.
  * Blocks for milliseconds.

@@ -230,6 +230,8 @@ void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now);
 void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop);
 /** The radio has its two sockets: the loop watches them from now on. */
 tendon_status tendon_bluez_begin(tendon_bluez_radio *radio);
+/** The adapter, the bond store and the sole use are no longer shown as used by this radio. */
+void tendon_bluez_release_leases(tendon_bluez_radio *radio);
 /** Processes the pending data of the management socket. */
 void tendon_bluez_read_management(tendon_bluez_radio *radio);
 /** Returns the status that is reported if the adapter is off. */

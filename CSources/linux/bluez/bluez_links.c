@@ -120,6 +120,14 @@ static tendon_status controller_reason(tendon_bluez_radio *radio, const tendon_l
     return TENDON_OK;
 }
 
+/** The kernel ends the connections of an adapter that is removed before it reports the removal. */
+static bool is_removed(const tendon_bluez_radio *radio) {
+    struct hci_dev_info info;
+    memset(&info, 0, sizeof info);
+    info.dev_id = radio->index;
+    return ioctl(radio->hci.fd, (tendon_ioctl_request)HCIGETDEVINFO, &info) != 0 && errno == ENODEV;
+}
+
 /* The kernel converts an HCI error code to an errno; this reverts that where possible. */
 tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool connecting) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
@@ -136,6 +144,9 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
     tendon_status status = controller_reason(radio, link, connecting);
     if (status != TENDON_OK) {
         return status;
+    }
+    if (is_removed(radio)) {
+        return TENDON_RADIO_ERROR_NO_ADAPTER;
     }
     switch (number) {
     case ENOTCONN:

@@ -271,6 +271,15 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .ask_signal = tendon_bluez_ask_signal,
                                      .set_parameters = tendon_bluez_set_parameters};
 
+void tendon_bluez_release_leases(tendon_bluez_radio *radio) {
+    for (size_t i = 0; i < sizeof radio->leases / sizeof radio->leases[0]; i++) {
+        if (radio->leases[i] >= 0) {
+            close(radio->leases[i]);
+        }
+        radio->leases[i] = -1;
+    }
+}
+
 static void close_sources(tendon_bluez_radio *radio) {
     tendon_source *sources[] = {&radio->hci, &radio->management, &radio->timer};
     for (size_t i = 0; i < 3; i++) {
@@ -280,12 +289,7 @@ static void close_sources(tendon_bluez_radio *radio) {
         }
         sources[i]->fd = -1;
     }
-    for (size_t i = 0; i < sizeof radio->leases / sizeof radio->leases[0]; i++) {
-        if (radio->leases[i] >= 0) {
-            close(radio->leases[i]);
-        }
-        radio->leases[i] = -1;
-    }
+    tendon_bluez_release_leases(radio);
 }
 
 void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {

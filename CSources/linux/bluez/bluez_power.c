@@ -68,6 +68,7 @@ static void end_radio(tendon_bluez_radio *radio, tendon_status status) {
     tendon_bluez_queue_reset(radio);
     tendon_loop_remove(radio->radio.loop, &radio->hci);
     tendon_loop_remove(radio->radio.loop, &radio->management);
+    tendon_bluez_release_leases(radio); /* the next radio may be opened before the owner closes this one */
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         if (radio->attempts[i].link != NULL) {
             tendon_socket_link_fail(radio->attempts[i].link, status);

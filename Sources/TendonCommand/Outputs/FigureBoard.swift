@@ -69,11 +69,12 @@ final class FigureBoard: EventOutput, FigureSource {
             var figures = DeviceFigures(row.label.device)
             let counted = counts[figures.device.key] ?? Counts()
             figures.isConnected = counted.isConnected
-            figures.notifications = row.counters.notifications
-            figures.samples = row.counters.samples
-            figures.delivered = row.counters.delivered
-            figures.dropped = row.counters.dropped
-            figures.malformed = row.counters.malformed
+            let counters = row.total
+            figures.notifications = counters.notifications
+            figures.samples = counters.samples
+            figures.delivered = counters.delivered
+            figures.dropped = counters.dropped
+            figures.malformed = counters.malformed
             figures.reconnections = counted.connections > 0 ? counted.connections - 1 : 0
             figures.failedConnections = counted.failures
             figures.disconnections = counted.ends

@@ -35,6 +35,9 @@ final class GatewayCommands: CommandHandler {
         state.withLock { ($0.central, $0.pairing) = (central, pairing) }
     }
 
+    /// Who may pair now.
+    var pairing: PairingPolicy? { state.withLock { $0.pairing } }
+
     /// How a device is disconnected that another gateway takes.
     func onDisconnect(_ body: (@Sendable (Address) -> Void)?) { state.withLock { $0.disconnect = body } }
 

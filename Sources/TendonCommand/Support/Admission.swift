@@ -33,7 +33,8 @@ final class Admission: Sendable {
         var hasConnected = false
         var failures: UInt64 = 0
         var firstSeen: UInt64
-        var lastSeen: UInt64
+        /// Nil: not since the radio was opened.
+        var lastSeen: UInt64?
         var notBefore: UInt64 = 0
         /// When the scan response is no longer waited for.
         var responseDeadline: UInt64
@@ -65,13 +66,23 @@ final class Admission: Sendable {
             }
             if state.candidates.count >= Admission.candidateLimit {
                 let idle = state.candidates.filter { !$0.value.isServed }
-                guard let oldest = idle.min(by: { $0.value.lastSeen < $1.value.lastSeen })?.key else { return false }
+                guard let oldest = idle.min(by: { $0.value.lastSeen ?? 0 < $1.value.lastSeen ?? 0 })?.key else {
+                    return false
+                }
                 state.candidates[oldest] = nil
             }
             state.candidates[address] = Candidate(
                 family: family, isPreferred: isPreferred, firstSeen: now, lastSeen: now,
                 responseDeadline: awaitsResponse ? now + Admission.responseLimit : 0)
             return true
+        }
+    }
+
+    /// The radio was lost: which devices are in range is known when the next one receives them. So its scan begins before
+    /// its first connection.
+    func forgetPresence() {
+        state.withLock { state in
+            for address in state.candidates.keys { state.candidates[address]?.lastSeen = nil }
         }
     }
 
@@ -112,7 +123,7 @@ final class Admission: Sendable {
         let isOpen = state.unproven < unprovenLimit && now >= state.searchUntil
         return state.candidates.filter { address, candidate in
             !candidate.isServed && now >= max(candidate.notBefore, candidate.responseDeadline)
-                && now <= candidate.lastSeen + presence && (candidate.isProven || isOpen)
+                && (candidate.lastSeen.map { now <= $0 + presence } ?? false) && (candidate.isProven || isOpen)
                 && isAllowed(address, candidate.family)
         }.max { a, b in
             let (first, second) = (a.value.rank, b.value.rank)

@@ -33,14 +33,17 @@ final class Gateway: Sendable {
         var timings: [Address: ConnectionTiming] = [:]
         var found = 0
         var plan: GatewayPlan
+        /// No turn begins: the run ends, or the radio has failed.
         var isOver = false
+        /// Of the radios that have failed.
+        var lostPackets: UInt64 = 0
     }
 
     var plan: GatewayPlan { state.withLock { $0.plan } }
-    private var settings: StreamSettings { plan.settings }
+    var settings: StreamSettings { plan.settings }
     let reporter: Reporter
-    private let rules: RuleBoard
-    private let commands: GatewayCommands
+    let rules: RuleBoard
+    let commands: GatewayCommands
     private let figures: FigureBoard
     private let admission = Admission()
     /// Nil: every device may be connected to.
@@ -49,10 +52,12 @@ final class Gateway: Sendable {
     /// Maximum number of names and sessions that are kept; sessions that never had a connection are removed first.
     private static let nameLimit = 4096
     private static let knownLimit = 256
+    /// Milliseconds that sessions have for their end after the radio has failed.
+    private static let leavingLimit = 2000
     /// Turns of 100 ms after which the controller is asked for the signals of the connections.
-    private static let turnsPerSignal = 100
+    static let turnsPerSignal = 100
     /// After which the parameters of the connections are looked at.
-    private static let turnsPerTiming = 10
+    static let turnsPerTiming = 10
 
     /// - Parameter arguments: of the other outputs than standard output; nil: no output at all.
     init(_ plan: GatewayPlan, outputs arguments: Arguments?) throws(CommandError) {
@@ -107,7 +112,7 @@ final class Gateway: Sendable {
         let manager = ServiceManager.shared
         Termination.shared.onRequest { manager.send("STOPPING=1") }
         do {
-            try await Termination.task(for: milliseconds) { () throws(CommandError) in try await self.serveAll() }
+            try await Termination.task(for: milliseconds) { () throws(CommandError) in try await self.serveRadios() }
         } catch {
             await finishOutputs()
             throw error
@@ -131,62 +136,9 @@ final class Gateway: Sendable {
         figures.watch(nil, [])
     }
 
-    private func serveAll() async throws(CommandError) {
-        let central = try await translating { () throws(TendonError) in
-            try await Central(radio: settings.radio, gattCache: settings.gattCache)
-        }
-        await central.setConnectionParameters(settings.connection)
-        await settings.pairing.apply(to: central)
-        do throws(CommandError) {
-            try await settings.pairingChoice.apply(to: central)
-        } catch {
-            await central.close()
-            throw error
-        }
-        commands.use(central, settings.pairing)
-        commands.onDisconnect { [weak self] address in
-            self?.state.withLock { $0.turns[address] }?.cancel()
-        }
-        var capture: LinkCapture?
-        do throws(CommandError) {
-            if let path = settings.capture { capture = try await LinkCapture.start(path, on: central) }
-            let tap = capture
-            let pump = Task {
-                for turn in 0... {
-                    if Task.isCancelled { break }
-                    self.startTurns(central)
-                    self.rules.tick()
-                    if turn % Gateway.turnsPerTiming == 0 { self.report(await central.connectionTimings()) }
-                    if turn % Gateway.turnsPerSignal == 0 { self.hear(await central.connectionSignals()) }
-                    if turn % Gateway.turnsPerTiming == 0 { self.reporter.lostPackets = await central.lostPackets }
-                    try await Task.sleep(for: .milliseconds(100))
-                }
-            }
-            defer { pump.cancel() }
-            let heart = Task { await ServiceManager.shared.beat() }
-            defer { heart.cancel() }
-            try await translating { () throws(TendonError) in try await scan(central, tap) }
-            await finishTurns()
-            reporter.lostPackets = await central.lostPackets
-        } catch {
-            await finishTurns()
-            reporter.lostPackets = await central.lostPackets
-            try? await capture?.stop()
-            await central.close()
-            throw error
-        }
-        do throws(CommandError) {
-            try await capture?.stop()
-        } catch {
-            await central.close()
-            throw error
-        }
-        await central.close()
-    }
-
     // MARK: The search
 
-    private func scan(_ central: Central, _ capture: LinkCapture?) async throws(TendonError) {
+    func scan(_ central: Central, _ capture: LinkCapture?) async throws(TendonError) {
         let options = ScanOptions(isActive: false, includesCodedPHY: settings.includesCodedPHY)
         let advertisements = try await central.scan(options)
         let responses = ResponseScan(central)
@@ -206,7 +158,7 @@ final class Gateway: Sendable {
     }
 
     /// The parameters of the connections, once and when they change.
-    private func report(_ timings: [Address: ConnectionTiming]) {
+    func report(_ timings: [Address: ConnectionTiming]) {
         let changed = state.withLock { state in
             defer { state.timings = timings }
             return timings.compactMap { address, timing in
@@ -227,7 +179,7 @@ final class Gateway: Sendable {
     }
 
     /// The signals of the connections: for the figures, and so that a device that walks away is handed over.
-    private func hear(_ signals: [Address: Int]) {
+    func hear(_ signals: [Address: Int]) {
         commands.hear(signals)
         guard let agreement else { return }
         let known = state.withLock { $0.known }
@@ -289,7 +241,8 @@ final class Gateway: Sendable {
 
     // MARK: Turns
 
-    private func startTurns(_ central: Central) {
+    func startTurns(_ central: Central) {
+        guard !state.withLock({ $0.isOver }) else { return }
         let isAllowed = { [agreement] (address: Address, family: String) in
             agreement?.mayConnect(to: Gateway.shared(address, family)) ?? true
         }
@@ -313,13 +266,50 @@ final class Gateway: Sendable {
         }
     }
 
-    private func finishTurns() async {
-        let turns = state.withLock { state in
+    func disconnect(_ address: Address) { state.withLock { $0.turns[address] }?.cancel() }
+
+    /// No further turn begins, and those in progress end.
+    func finishTurns() async {
+        let turns = pauseTurns()
+        for turn in turns { turn.cancel() }
+        for turn in turns { await turn.value }
+    }
+
+    /// The radio has failed: its connections end by themselves, each with that reason. Other sessions are made
+    /// for the next radio; what is known of the devices stays.
+    func leaveRadio() async {
+        let turns = pauseTurns()
+        let limit = Task {
+            try await Task.sleep(for: .milliseconds(Gateway.leavingLimit))
+            for turn in turns { turn.cancel() }
+        }
+        await withTaskCancellationHandler {
+            for turn in turns { await turn.value }
+        } onCancel: {
+            for turn in turns { turn.cancel() }
+        }
+        limit.cancel()
+        admission.forgetPresence()
+        let lost = reporter.lostPackets
+        state.withLock { state in
+            for address in state.known.keys { state.known[address]?.server = nil }
+            state.timings = [:]
+            state.lostPackets = lost
+        }
+    }
+
+    func resumeTurns() { state.withLock { $0.isOver = false } }
+
+    func countLost(_ central: Central) async {
+        let lost = await central.lostPackets
+        reporter.lostPackets = state.withLock { $0.lostPackets } + lost
+    }
+
+    private func pauseTurns() -> [Task<Void, Never>] {
+        state.withLock { state in
             state.isOver = true
             return Array(state.turns.values)
         }
-        for turn in turns { turn.cancel() }
-        for turn in turns { await turn.value }
     }
 
     /// The session of a device, which is made for its first turn.
@@ -329,7 +319,6 @@ final class Gateway: Sendable {
         if let server = old?.server { return server }
         guard let stream = plan.stream(of: address, family: family) else { return nil }
         let label = DeviceLabel(family, address, name: state.withLock { $0.names[address] })
-        // Its counters begin again with the session.
         let row =
             old.map { reporter.replace($0.row, with: label) }
             ?? state.withLock { Gateway.forgotten(&$0, reporter.rows) }
@@ -376,8 +365,8 @@ final class Gateway: Sendable {
 
 /// Which devices may pair while this command runs.
 struct PairingPolicy: Sendable {
-    /// Seconds from now on; infinite: no end; nil: no window.
-    private let window: Double?
+    /// Monotonic milliseconds, so that a radio that is opened later gets no new window; 0: no window.
+    private let windowEnd: UInt64
     private let allowed: CTable<tendon_address>
     private let allowedCount: Int
 
@@ -394,9 +383,9 @@ struct PairingPolicy: Sendable {
 
     init(_ arguments: Arguments) throws(CommandError) {
         if arguments.value("--pair")?.isEmpty ?? false {
-            window = .infinity
+            windowEnd = .max
         } else {
-            window = try arguments.number("--pair", in: 1...86400)
+            windowEnd = PairingPolicy.end(of: try arguments.number("--pair", in: 1...86400) ?? 0)
         }
         var addresses: [tendon_address] = []
         for word in arguments.all("--allow") {
@@ -408,21 +397,26 @@ struct PairingPolicy: Sendable {
     }
 
     /// The same with a window of so many seconds; 0: no window.
-    func with(window seconds: Double) -> PairingPolicy { PairingPolicy(self, window: seconds > 0 ? seconds : nil) }
+    func with(window seconds: Double) -> PairingPolicy {
+        PairingPolicy(self, windowEnd: PairingPolicy.end(of: seconds))
+    }
 
-    private init(_ other: PairingPolicy, window: Double?) {
-        (self.window, allowed, allowedCount) = (window, other.allowed, other.allowedCount)
+    private static func end(of seconds: Double) -> UInt64 {
+        seconds > 0 ? tendon_monotonic_ms() + UInt64(seconds * 1000) : 0
+    }
+
+    private init(_ other: PairingPolicy, windowEnd: UInt64) {
+        (self.windowEnd, allowed, allowedCount) = (windowEnd, other.allowed, other.allowedCount)
     }
 
     /// From now on; to be kept as long as the radio is open.
     func apply(to central: Central) async {
-        let end = window.map { $0.isFinite ? tendon_monotonic_ms() + UInt64($0 * 1000) : UInt64.max } ?? 0
-        await central.core.loop.run { [allowed, allowedCount] in
+        await central.core.loop.run { [allowed, allowedCount, windowEnd] in
             var policy = tendon_pairing_policy()
             policy.restricted = true
             policy.allowed = UnsafePointer(allowed.pointer)
             policy.allowed_count = allowedCount
-            policy.window_until = end
+            policy.window_until = windowEnd
             tendon_radio_set_pairing_policy(central.core.radio, &policy)
         }
     }

@@ -6,14 +6,16 @@ import TendonSupport
 
 /// A capture that is being written. Its file is written on the loop's thread.
 final class LinkCapture: @unchecked Sendable {
-    // The block is used only on the loop's thread.
+    // The block and the radio are used only on the loop's thread.
     private let block = CBlock<tendon_capture>()
-    private let central: Central
+    private let loop: Loop
+    private var radio: RadioCore
 
     private let path: String
 
     private init(_ central: Central, _ path: String) {
-        self.central = central
+        loop = central.core.loop
+        radio = central.core
         self.path = path
     }
 
@@ -23,18 +25,28 @@ final class LinkCapture: @unchecked Sendable {
             let status = path.withCString {
                 tendon_capture_create(capture.block.pointer, $0, UInt32(TENDON_CAPTURE_MONITOR))
             }
-            guard status >= 0 else { return status }
-            let radio = central.core.radio
-            radio.pointee.tap_context = UnsafeMutableRawPointer(capture.block.pointer)
-            radio.pointee.tap = tendon_capture_tap
+            if status >= 0 { capture.listen() }
             return status
         }
         guard status >= 0 else { throw CommandError(file: path, status) }
         return capture
     }
 
+    /// Goes on with the links of another radio of the same loop.
+    func move(to central: Central) async {
+        await loop.run {
+            self.radio = central.core
+            self.listen()
+        }
+    }
+
+    private func listen() {
+        radio.radio.pointee.tap_context = UnsafeMutableRawPointer(block.pointer)
+        radio.radio.pointee.tap = tendon_capture_tap
+    }
+
     func write(_ advertisement: Advertisement) async {
-        await central.core.loop.run { [block] in
+        await loop.run { [block] in
             lending(advertisement.data) { bytes, count in
                 var report = tendon_ad_report()
                 report.address = advertisement.address.c
@@ -50,10 +62,9 @@ final class LinkCapture: @unchecked Sendable {
 
     /// Completes the file; an error of any of its writes is thrown here.
     func stop() async throws(CommandError) {
-        let status = await central.core.loop.run { [block, central] in
-            let radio = central.core.radio
-            radio.pointee.tap = nil
-            radio.pointee.tap_context = nil
+        let status = await loop.run { [self] in
+            radio.radio.pointee.tap = nil
+            radio.radio.pointee.tap_context = nil
             let failed = block.pointer.pointee.status
             let status = tendon_capture_close(block.pointer)
             return failed < 0 ? failed : status

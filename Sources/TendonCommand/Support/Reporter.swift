@@ -50,7 +50,12 @@ struct DeviceRow: Sendable {
     var readings: [Reading] = []
     /// Percent.
     var battery: Int?
+    /// Of the present session.
     var counters = StreamCounters()
+    /// Of the device's sessions before.
+    fileprivate var earlier = StreamCounters()
+    /// Of all sessions of the device.
+    var total: StreamCounters { earlier + counters }
     /// Samples per second, over the last refresh.
     var rate = 0.0
     var note = ""
@@ -94,9 +99,16 @@ final class Reporter: Sendable {
         }
     }
 
-    /// A row for another device than before.
+    /// A row for another device than before, or for another session of the device, which goes on with its counters.
     func replace(_ row: Int, with label: DeviceLabel) -> Int {
-        state.withLock { $0.rows[row] = DeviceRow(label: label) }
+        state.withLock { state in
+            let old = state.rows[row]
+            state.rows[row] = DeviceRow(label: label)
+            guard old.label.address == label.address else { return }
+            state.rows[row].earlier = old.total
+            state.rows[row].wasConnected = old.wasConnected
+            state.rows[row].seen = old.seen
+        }
         return row
     }
 
@@ -127,14 +139,14 @@ final class Reporter: Sendable {
     }
 
     var total: StreamCounters {
-        state.withLock { $0.rows.reduce(StreamCounters()) { $0 + $1.counters } }
+        state.withLock { $0.rows.reduce(StreamCounters()) { $0 + $1.total } }
     }
 
     /// Sensor notifications of all devices.
     var notifications: UInt64 {
         state.withLock { state in
             var sum: UInt64 = 0
-            for index in state.rows.indices { sum += state.rows[index].counters.notifications }
+            for index in state.rows.indices { sum += state.rows[index].total.notifications }
             return sum
         }
     }
@@ -160,7 +172,7 @@ final class Reporter: Sendable {
         let now = tendon_monotonic_ms()
         guard now >= state.lastRate + 1000 || state.lastRate == 0 else { return }
         for index in state.rows.indices {
-            let samples = state.rows[index].counters.samples
+            let samples = state.rows[index].total.samples
             let elapsed = state.lastRate == 0 ? 0 : Double(now - state.lastRate) / 1000
             state.rows[index].rate = elapsed == 0 ? 0 : Double(samples &- state.rows[index].seen) / elapsed
             state.rows[index].seen = samples
@@ -186,8 +198,8 @@ final class Reporter: Sendable {
         Column(title: "STATE", width: 12, from: 0) { $0.state },
         Column(title: "RATE", width: 5, from: 30, isRight: true) { fixed($0.rate, $0.rate < 1000 ? 1 : 0) },
         Column(title: "BAT", width: 4, from: 50, isRight: true) { $0.battery.map { "\($0)%" } ?? "-" },
-        Column(title: "SAMPLES", width: 9, from: 100, isRight: true) { "\($0.counters.samples)" },
-        Column(title: "DROP", width: 5, from: 60, isRight: true) { short($0.counters.dropped) },
+        Column(title: "SAMPLES", width: 9, from: 100, isRight: true) { "\($0.total.samples)" },
+        Column(title: "DROP", width: 5, from: 60, isRight: true) { short($0.total.dropped) },
     ]
 
     private static func short(_ number: UInt64) -> String {

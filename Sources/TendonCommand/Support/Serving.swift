@@ -93,7 +93,9 @@ extension DeviceServer {
             }
             let failure = Failure(what, served.label, on: served.central)
             var pause: JSON = .null
-            if canRetry, served.settings.reconnects {
+            if served.central.core.failure != nil {
+                served.admission.left(served.address, failed: false)  // it was not the device
+            } else if canRetry, served.settings.reconnects {
                 pause = .real(Double(served.admission.left(served.address, failed: true)) / 1000)
             } else {
                 served.admission.exclude(served.address)

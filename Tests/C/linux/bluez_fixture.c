@@ -241,6 +241,10 @@ int ioctl(int fd, unsigned long request, ...) {
     va_start(arguments, request);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
+    if (request == HCIGETDEVINFO && calls.unplugged) {
+        errno = ENODEV;
+        return -1;
+    }
     if (request != HCIGETCONNINFO) {
         return (int)syscall(SYS_ioctl, fd, request, argument);
     }

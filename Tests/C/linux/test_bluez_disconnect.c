@@ -24,6 +24,25 @@ static void the_reason_of_a_disconnection_is_reported_once(void **state) {
     bluez_connecting_close(l);
 }
 
+/* Its sockets end with the error of Connection Terminated by Local Host, before Index Removed is in the other socket.
+ */
+static void connections_of_an_adapter_that_is_removed_end_with_that_reason(void **state) {
+    (void)state;
+    static const int numbers[] = {ECONNABORTED, ECONNRESET, ENOTCONN, 0};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        bluez_connecting *l = bluez_connecting_connected();
+        assert_int_not_equal(tendon_bluez_link_reason(&l->link, numbers[i], false), TENDON_RADIO_ERROR_NO_ADAPTER);
+        calls.unplugged = true;
+        assert_int_equal(tendon_bluez_link_reason(&l->link, numbers[i], false), TENDON_RADIO_ERROR_NO_ADAPTER);
+        assert_int_equal(tendon_bluez_link_reason(&l->link, numbers[i], true), TENDON_RADIO_ERROR_NO_ADAPTER);
+        /* What the controller has reported is the reason in any case. */
+        disconnected(l, 0x40, 0x08);
+        assert_int_equal(tendon_bluez_link_reason(&l->link, numbers[i], false), TENDON_RADIO_ERROR_OUT_OF_RANGE);
+        calls.unplugged = false;
+        bluez_connecting_close(l);
+    }
+}
+
 static void every_reason_has_its_status(void **state) {
     (void)state;
     for (int code = 1; code < 256; code++) {
@@ -268,6 +287,7 @@ static void connections_that_were_left_behind_are_ended(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reason_of_a_disconnection_is_reported_once),
+        cmocka_unit_test(connections_of_an_adapter_that_is_removed_end_with_that_reason),
         cmocka_unit_test(every_reason_has_its_status),
         cmocka_unit_test(the_latest_reasons_are_kept),
         cmocka_unit_test(a_failed_attempt_has_the_reason_of_its_own_peer),

@@ -150,6 +150,19 @@ let tendonRows: [Row] = [
             }
         }
     },
+    Row("Central.waitForAdapter(_:loop:)") { moment in
+        #if BlueZ || KernelSockets
+            let site = try await Site()
+            await expectCancelled(TendonError.self, moment, device: site.loop, mayFinish: false) {
+                // This machine may have an adapter, or no Bluetooth sockets.
+                let arrival = AdapterArrival(.shared) { arrival, _, _, _ in
+                    arrival.pointee.source.fd = -1
+                    return 0
+                }
+                try await LoopContext(.shared).wait(for: arrival)
+            }
+        #endif
+    },
     Row("Central.connect(_:options:)") { moment in
         try await withCentral { site, central in
             await expectCancelled(TendonError.self, moment, device: site.loop) {

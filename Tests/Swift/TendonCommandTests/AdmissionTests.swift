@@ -31,6 +31,19 @@ import Testing
         #expect(turns(admission, 1003) == [device])
     }
 
+    /// The next radio scans first: a connection before its scan was ever enabled would keep the scan from it.
+    @Test func afterTheRadioWasLostADeviceIsReceivedFirst() {
+        let admission = Admission()
+        #expect(found(admission, awaitsResponse: false, now: 1000))
+        #expect(turns(admission, 1000) == [device])
+        admission.connected(device)
+        admission.left(device, failed: false, now: 2000)
+        admission.forgetPresence()
+        #expect(turns(admission, 4000).isEmpty)
+        #expect(!found(admission, awaitsResponse: false, now: 5000), "it is known")
+        #expect(turns(admission, 5000) == [device])
+    }
+
     /// Later advertisements without a response do not prolong it.
     @Test func theScanResponseIsWaitedForALimitedTime() {
         let admission = Admission()

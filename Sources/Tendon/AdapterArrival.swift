@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+extension Central {
+    /// Returns when a Bluetooth adapter exists: at once, or when one is plugged in. Nothing wakes the process until then.
+    ///
+    /// The adapter of a central can be unplugged; its scans and connections end then, with
+    /// `TENDON_RADIO_ERROR_NO_ADAPTER`. Wait, and open another central:
+    ///
+    /// ```swift
+    /// while !Task.isCancelled {
+    ///     try await Central.waitForAdapter()
+    ///     let central = try await Central(radio: .bluez())
+    ///     do { for try await found in try await central.scan() { print(found.address) } } catch { print(error) }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: `hci0` and so on; `nil`: any adapter.
+    ///   - loop: the event loop that waits.
+    public static func waitForAdapter(_ name: String? = nil, loop: Loop = .shared) async throws(TendonError) {
+        #if BlueZ || KernelSockets
+            try await LoopContext(loop).wait(for: AdapterArrival(loop, AdapterArrival.awaitAdapter(name)))
+        #else
+            throw TendonError(status: Int32(TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT), operation: .openRadio)
+        #endif
+    }
+}
+
+#if BlueZ || KernelSockets
+    /// One wait for an adapter. For the loop's thread.
+    package final class AdapterArrival: @unchecked Sendable {
+        // Used only on the loop's thread.
+        /// Begins to wait, as `tendon_bluez_await_adapter()` does.
+        package typealias Start =
+            @Sendable (
+                _ arrival: CPointer<tendon_bluez_arrival>, _ loop: CPointer<tendon_loop>,
+                _ context: UnsafeMutableRawPointer,
+                _ onAdapter: @escaping @convention(c) (UnsafeMutableRawPointer?, tendon_status, UInt64) -> Void
+            ) -> tendon_status
+
+        private let loop: Loop
+        private let begin: Start
+        private let arrival = CBlock<tendon_bluez_arrival>()
+        private let result: Pending<Void, TendonError>
+
+        package init(_ loop: Loop, _ begin: @escaping Start) {
+            self.loop = loop
+            self.begin = begin
+            result = Pending(loop)
+        }
+
+        static func awaitAdapter(_ name: String?) -> Start {
+            { arrival, loop, context, onAdapter in
+                guard let name else { return tendon_bluez_await_adapter(arrival, loop, nil, context, onAdapter) }
+                return name.withCString { tendon_bluez_await_adapter(arrival, loop, $0, context, onAdapter) }
+            }
+        }
+
+        fileprivate func wait(isolation: isolated (any Actor)) async throws(TendonError) {
+            if Task.isCancelled { throw .cancelled }
+            let status = begin(arrival.pointer, loop.core.block.pointer, context(of: self)) { context, status, _ in
+                let arrival = object(AdapterArrival.self, context)
+                arrival.result.finish(
+                    status < 0 ? .failure(TendonError(status: status, operation: .openRadio)) : .success(()))
+                // The loop may be in the middle of a step with its source.
+                arrival.loop.post { withExtendedLifetime(arrival) {} }
+            }
+            try check(status, .openRadio)
+            loop.core.touched()
+            try await result.value { [self] in
+                tendon_bluez_arrival_close(arrival.pointer)
+                loop.core.touched()
+                loop.post { withExtendedLifetime(self) {} }
+            }
+        }
+    }
+
+    extension LoopContext {
+        package func wait(for arrival: AdapterArrival) async throws(TendonError) {
+            try await arrival.wait(isolation: self)
+        }
+    }
+#endif
