@@ -64,6 +64,7 @@ static tendon_status load(tendon_bonds *bonds) {
     }
     bonds->count = (size_t)count;
     bonds->version = version;
+    bonds->changes++;
     bonds->status = TENDON_OK;
     return TENDON_OK;
 }
@@ -157,11 +158,13 @@ static tendon_status put(tendon_bonds *bonds, const tendon_bond *bond, const rep
     }
     bonds->items[bonds->count] = *bond;
     bonds->count++;
+    bonds->changes++;
     return TENDON_OK;
 }
 
 static tendon_status drop(tendon_bonds *bonds, uint8_t radio, const tendon_address *own, const tendon_address *peer) {
     size_t before = bonds->count;
+    bonds->changes++;
     for (size_t i = bonds->count; i > 0; i--) {
         if (same_peer(&bonds->items[i - 1], radio, own, peer)) {
             take_out(bonds, i - 1);

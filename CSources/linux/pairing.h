@@ -38,6 +38,9 @@ void tendon_pairing_ask(tendon_link *link, tendon_pairing_question question, uin
 /** The radio is closed: all procedures end without a result. */
 void tendon_pairing_close(tendon_radio *radio);
 
+/** Counts a report, and passes it on with the identity of its device. */
+void tendon_radio_report(tendon_radio *radio, const tendon_ad_report *report, uint64_t now);
+
 /** Notifies on_peer_failure() of a negative @p reason that is not TENDON_ERROR_CANCELLED. */
 void tendon_radio_note_failure(const tendon_link *link, tendon_status reason, uint64_t now);
 

@@ -7,6 +7,7 @@
  * the RSSI of this scanner (1, dBm, signed) after the kind, for programs that simulate where devices are.
  */
 #include "directory.h"
+#include "pairing.h"
 #include "virtual_radio.h"
 
 #include <errno.h>
@@ -54,10 +55,7 @@ static void report(tendon_virtual_radio *radio, const tendon_ad_report *item, ui
     if (radio->filter_duplicates && is_duplicate(radio, item)) {
         return;
     }
-    radio->radio.reports++;
-    if (radio->radio.on_report != NULL) {
-        radio->radio.on_report(radio->radio.report_context, item, now);
-    }
+    tendon_radio_report(&radio->radio, item, now);
 }
 
 static void take_datagram(tendon_virtual_radio *radio, const uint8_t *bytes, size_t length, uint64_t now) {

@@ -9,8 +9,11 @@ import CTendon
 /// }
 /// ```
 public struct Advertisement: Sendable {
-    /// The address of the advertiser, with its address type.
+    /// The address of the advertiser, with its address type. Of a bonded device that uses private addresses, the
+    /// identity address, if the bond has the key that resolves them: the device has one address everywhere.
     public let address: Address
+    /// The private address in the packet, if `address` is the identity address in its place; otherwise `nil`.
+    public let privateAddress: Address?
     /// Signal strength in dBm; `nil` if the controller does not report it.
     public let rssi: Int?
     /// Transmit power in dBm, from an extended advertisement; `nil` if it is not present.
@@ -39,6 +42,10 @@ public struct Advertisement: Sendable {
         func known(_ power: Int8) -> Int? { power == Int8(TENDON_RSSI_UNKNOWN) ? nil : Int(power) }
         func has(_ bit: Int) -> Bool { c.properties & UInt16(bit) != 0 }
         address = Address(c.address)
+        // All zero, if there is none, is not resolvable.
+        var other = c.private_address
+        let isResolved = tendon_address_is_resolvable(&other)
+        privateAddress = isResolved ? Address(c.private_address) : nil
         rssi = known(c.rssi)
         txPower = known(c.tx_power)
         isConnectable = has(TENDON_AD_CONNECTABLE)

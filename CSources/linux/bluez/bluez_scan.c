@@ -175,10 +175,7 @@ void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event
         if (!tendon_ad_reassembler_feed(&radio->reassembler, &fragment, now, &whole)) {
             continue;
         }
-        radio->radio.reports++;
-        if (radio->radio.on_report != NULL) {
-            radio->radio.on_report(radio->radio.report_context, &whole, now);
-        }
+        tendon_radio_report(&radio->radio, &whole, now);
     }
     radio->radio.malformed += reports.status < 0;
 }

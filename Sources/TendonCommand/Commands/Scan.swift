@@ -107,6 +107,8 @@ struct ScanFilter: Sendable {
 /// The combined data of a device's advertisements.
 struct ScannedDevice: Sendable {
     let address: Address
+    /// Of the latest advertisement, if the device is bonded and uses private addresses.
+    var privateAddress: Address?
     var name: String?
     var services: [BluetoothUUID] = []
     var family: String?
@@ -122,6 +124,7 @@ struct ScannedDevice: Sendable {
     /// Returns true if the advertisement contains new data.
     mutating func add(_ advertisement: Advertisement) -> Bool {
         lastSeen = advertisement.time
+        privateAddress = advertisement.privateAddress ?? privateAddress
         isConnectable = isConnectable || advertisement.isConnectable
         isOnCoded = isOnCoded || advertisement.primaryPHY == .leCoded
         return add(data: advertisement.data, rssi: advertisement.rssi)
@@ -154,6 +157,7 @@ struct ScannedDevice: Sendable {
         if let rssi { members["rssi_dbm"] = JSON(rssi) }
         members["connectable"] = .bool(isConnectable)
         members["services"] = JSON(services.map { .string($0.description) })
+        if let privateAddress { members["private_address"] = .string(privateAddress.description) }
         if isOnCoded { members["primary_phy"] = .string(PHY.leCoded.word.description) }
         return members
     }

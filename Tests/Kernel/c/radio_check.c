@@ -60,6 +60,9 @@ static void on_report(void *context, const tendon_ad_report *report, uint64_t no
                report->address.type == TENDON_ADDRESS_TYPE_PUBLIC ? "public" : "random", report->properties,
                report->rssi,
                (report->properties & TENDON_AD_SCAN_RESPONSE) != 0 ? "in the scan response" : "in the advertisement");
+        if (tendon_address_is_resolvable(&report->private_address)) {
+            printf("private address %s\n", tendon_address_format(&report->private_address, text));
+        }
         fflush(stdout);
     }
     if (c->stop_when_found) {
@@ -172,8 +175,12 @@ static int run_list(void) {
     return count < 0;
 }
 
-/** scan ADAPTER MS active|passive|coded NAME|- SERVICE|-: 0 when it is found. */
+/** scan ADAPTER MS active|passive|coded NAME|- SERVICE|- [BONDS]: 0 when it is found. */
 static int run_scan(check *c, int argc, char **argv) {
+    static tendon_bonds bonds;
+    if (argc > 3 && !use_bonds(c, &bonds, argv[3])) {
+        return 1;
+    }
     c->wanted_name = argc > 1 && strcmp(argv[1], "-") != 0 ? argv[1] : NULL;
     c->wanted_service = (uint16_t)(argc > 2 && strcmp(argv[2], "-") != 0 ? strtoul(argv[2], NULL, 16) : 0);
     c->stop_when_found = c->print = true;

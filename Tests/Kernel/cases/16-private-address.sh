@@ -31,6 +31,18 @@ check "the file has the identity address" test "$(od -An -tx1 -j27 -N7 "$bonds" 
 check "and the identity key" test "$(od -An -tx1 -j$((16 + 46)) -N16 "$bonds" | tr -d ' \n')" = $key
 check "the peer has another address now" wait_for 10 eval 'test "$(address)" != "$first"'
 second=$(address)
+# scan [BONDS]: for the service of the peer; lines in scan.txt.
+scan() {
+    timeout 20 "$BUILD/Tests/Kernel/c/radio_check" scan hci0 10000 active - fdd2 $1 >"$CASE_DIR/scan.txt" 2>&1
+    local code=$?
+    sed 's/^/# /' "$CASE_DIR/scan.txt"
+    return $code
+}
+check "a scan finds it by its identity" scan "$bonds"
+check "with that address" grep -q "^found ${identity%/*}/random" "$CASE_DIR/scan.txt"
+check "and its private address besides" grep -q "^private address $second" "$CASE_DIR/scan.txt"
+check "a scan without the bonds finds it" scan
+check "by its private address" grep -q "^found ${second%/*}/random" "$CASE_DIR/scan.txt"
 check "another process connects to the identity" client $identity read
 check "encrypted with the bond" said 'connected, encrypted, bonded 1'
 check "and reads" said 'done: OK'

@@ -30,6 +30,14 @@ import Testing
         #expect(unknown.rssi == nil && unknown.txPower == nil)
     }
 
+    @Test func aResolvedAddress() {
+        let identity = Address(0xC0FF_EE00_1122, type: .random)
+        #expect(advertisement().privateAddress == nil)
+        let resolved = advertisement { $0.private_address = Address(0x7081_940D_FBAA, type: .random).c }
+        #expect(resolved.address == identity)
+        #expect(resolved.privateAddress == Address(0x7081_940D_FBAA, type: .random))
+    }
+
     @Test func phys() {
         let legacy = advertisement { ($0.primary_phy, $0.secondary_phy) = (1, 0) }
         #expect(legacy.primaryPHY == .le1M && legacy.secondaryPHY == nil)

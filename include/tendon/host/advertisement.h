@@ -30,6 +30,7 @@ enum {
 
 /** One advertisement, or one scan response, as received. Lent for the callback. */
 typedef struct tendon_ad_report {
+    /** Of the advertiser. From a radio: its identity address, if a bond has the key that resolves its private one. */
     tendon_address address;
     uint16_t properties;                /**< bits above; reserved bits kept */
     int8_t rssi;                        /**< dBm, TENDON_RSSI_UNKNOWN if not available */
@@ -39,6 +40,8 @@ typedef struct tendon_ad_report {
     const uint8_t *data;
     size_t length;  /**< 0 to TENDON_AD_EXTENDED_MAX */
     bool truncated; /**< the controller or the reassembler dropped the end */
+    /** The address in the packet, if a bond resolved it (address is the identity address then); otherwise all 0. */
+    tendon_address private_address;
 } tendon_ad_report;
 
 /** One AD structure. */

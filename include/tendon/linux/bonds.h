@@ -52,6 +52,13 @@ bool tendon_bond_is_authenticated(const tendon_bond *bond);
  */
 bool tendon_bond_is_secure(const tendon_bond *bond);
 
+/**
+ * Returns true if the identity key of the bond resolves this address: a resolvable private address whose hash was made
+ * with the key (Core Specification, Vol 6 Part B 1.3.2.3). False for other addresses, and for a bond without such a
+ * key.
+ */
+bool tendon_bond_resolves(const tendon_bond *bond, const tendon_address *address);
+
 /** The identity of a peer, as a pairing with it reveals it. */
 typedef struct tendon_bond_identity {
     bool stored;                    /**< the kernel requests to store the key */
@@ -78,6 +85,7 @@ typedef struct tendon_bonds {
     tendon_bond items[TENDON_BONDS_MAX];
     size_t count;
     tendon_bonds_version version; /**< all 0: there was no file */
+    uint32_t changes;             /**< increases when the items may have changed */
 } tendon_bonds;
 
 /** Prepares a store that keeps bonds only in memory. */

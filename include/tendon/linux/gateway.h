@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /** Room for a radio of either kind (our design): the layout does not depend on how the caller was compiled. */
-#define TENDON_GATEWAY_RADIO_SIZE 10240
+#define TENDON_GATEWAY_RADIO_SIZE 17664
 
 /** The caller's memory; not to be moved while open. */
 typedef struct tendon_gateway {

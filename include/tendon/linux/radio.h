@@ -200,6 +200,26 @@ typedef struct tendon_radio_ops {
     tendon_status (*set_parameters)(tendon_link *link, const tendon_connection_parameters *parameters);
 } tendon_radio_ops;
 
+/** Maximum number of resolvable private addresses that a radio remembers: sets of entries, found by the hash. */
+#define TENDON_RESOLVER_SETS 128
+#define TENDON_RESOLVER_WAYS 8
+
+/**
+ * Which bond resolves which address, so that a report does not cost an encryption for each bond. A device has a new
+ * address every 15 minutes or so; in a full set the oldest entry is replaced. Opaque.
+ */
+typedef struct tendon_resolver {
+    bool used, has_keys; /**< has_keys: a bond has an identity key; without one nothing is looked up */
+    uint32_t changes;    /**< of the bonds, when the entries were made */
+    uint64_t refresh_at; /**< the file of the bonds is looked at again */
+    uint64_t computed;   /**< counter: addresses that were not in the table */
+    uint8_t next[TENDON_RESOLVER_SETS];
+    struct {
+        uint8_t address[6];
+        uint8_t result; /**< 0: the entry is free, 1: no bond, otherwise the index of the bond + 2 */
+    } entries[TENDON_RESOLVER_SETS][TENDON_RESOLVER_WAYS];
+} tendon_resolver;
+
 /** First member of every radio implementation. */
 struct tendon_radio {
     const tendon_radio_ops *ops;
@@ -211,7 +231,10 @@ struct tendon_radio {
     tendon_scan_lease own_lease; /**< of tendon_radio_scan_start() */
     uint32_t scan_pauses;        /**< see tendon_radio_pause_scan() */
     void *report_context;
-    /** Called for every advertisement and scan response while scanning; lent for the call. */
+    /**
+     * Called for every advertisement and scan response while scanning; lent for the call. A bonded device that uses
+     * private addresses is reported with its identity address, to which connect() connects too.
+     */
     void (*on_report)(void *context, const tendon_ad_report *report, uint64_t now);
     /** Called when the adapter was removed or failed. The radio is then unusable. May be NULL. */
     void (*on_failure)(void *context, tendon_status status, uint64_t now);
@@ -227,6 +250,7 @@ struct tendon_radio {
     tendon_listener *listener;               /**< NULL: it does not listen */
     tendon_connection_parameters connection; /**< of new connections; max_interval 0: the kernel's */
     tendon_bonds *bonds;                     /**< NULL: no pairing */
+    tendon_resolver resolver;
     tendon_pairing_service pairing;
     tendon_pairing_policy policy;
     tendon_pairing_agent agent;
