@@ -99,12 +99,21 @@ void tendon_radio_note_failure(const tendon_link *link, tendon_status reason, ui
 }
 
 void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now) {
+    tendon_radio *radio = link->radio;
     const tendon_pairing_attempt attempt = link->pairing;
-    if (attempt.state != TENDON_PAIRING_NONE) {
-        tendon_radio_note_failure(link, status, now);
-        link->pairing.state = TENDON_PAIRING_NONE;
-        set_timer(link->radio);
-        attempt.done(attempt.done_context, status, now); /* may start the next one */
+    if (attempt.state == TENDON_PAIRING_NONE) {
+        return;
+    }
+    tendon_radio_note_failure(link, status, now);
+    link->pairing.state = TENDON_PAIRING_NONE;
+    set_timer(radio);
+    tendon_pairing_waiter next = attempt.joined;
+    next.outer = radio->pairing_ending;
+    radio->pairing_ending = &next;
+    attempt.done(attempt.done_context, status, now); /* may start the next one, and withdraw who has joined this one */
+    radio->pairing_ending = next.outer;
+    if (next.done != NULL) {
+        next.done(next.context, status, now);
     }
 }
 
@@ -174,6 +183,27 @@ static void cancel(void *context, const tendon_address *peer) {
     }
 }
 
+static void withdraw(void *context, const tendon_address *peer, const void *done_context) {
+    tendon_radio *radio = context;
+    tendon_link *link = link_to(radio, peer);
+    for (tendon_pairing_waiter *next = radio->pairing_ending; next != NULL; next = next->outer) {
+        next->done = next->context == done_context ? NULL : next->done;
+    }
+    if (link == NULL || link->pairing.state == TENDON_PAIRING_NONE) {
+        return;
+    }
+    tendon_pairing_attempt *attempt = &link->pairing;
+    if (attempt->joined.done != NULL && attempt->joined.context == done_context) {
+        attempt->joined.done = NULL;
+    } else if (attempt->done_context == done_context && attempt->joined.done != NULL) {
+        attempt->done = attempt->joined.done;
+        attempt->done_context = attempt->joined.context;
+        attempt->joined.done = NULL;
+    } else if (attempt->done_context == done_context) {
+        end(link);
+    }
+}
+
 void tendon_radio_set_pairing_policy(tendon_radio *radio, const tendon_pairing_policy *policy) {
     radio->policy = policy != NULL ? *policy : (tendon_pairing_policy){.restricted = false};
 }
@@ -195,6 +225,15 @@ static tendon_status permission(const tendon_radio *radio, const tendon_address 
     return bonded || radio->bonds->count < TENDON_BONDS_MAX ? TENDON_OK : TENDON_RADIO_ERROR_BONDS_FULL;
 }
 
+static tendon_status join(tendon_pairing_attempt *attempt,
+                          void (*done)(void *done_context, tendon_status status, uint64_t now), void *done_context) {
+    if (attempt->joined.done != NULL) {
+        return TENDON_ERROR_BUSY;
+    }
+    attempt->joined = (tendon_pairing_waiter){.done = done, .context = done_context};
+    return TENDON_OK;
+}
+
 static tendon_status start(void *context, const tendon_address *peer,
                            void (*done)(void *done_context, tendon_status status, uint64_t now), void *done_context,
                            uint64_t now) {
@@ -204,7 +243,7 @@ static tendon_status start(void *context, const tendon_address *peer,
         return TENDON_ERROR_WRONG_STATE;
     }
     if (link->pairing.state != TENDON_PAIRING_NONE) {
-        return TENDON_ERROR_BUSY;
+        return join(&link->pairing, done, done_context);
     }
     bool bonded = tendon_pairing_key(radio, peer) != NULL;
     tendon_status status =
@@ -255,7 +294,7 @@ tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds) {
     radio->bonds = bonds;
     radio->agent = tendon_pairing_agent_accept();
     radio->pairing = (tendon_pairing_service){
-        .context = radio, .start = start, .cancel = cancel, .bonded = bonded, .forget = forget};
+        .context = radio, .start = start, .cancel = cancel, .bonded = bonded, .forget = forget, .withdraw = withdraw};
     tendon_source_init(&radio->pairing_timer, -1, radio, NULL, timer_expired);
     tendon_status status = radio->ops->use_bonds(radio);
     if (status < 0) {

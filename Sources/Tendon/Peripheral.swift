@@ -100,7 +100,8 @@ public actor Peripheral {
 
     /// Pairs as the central's ``PairingAgent`` requires: when this returns, the connection is encrypted and the bond is
     /// stored. Later connections to this device are encrypted automatically, until `Central.forget(_:)`. Cancelling the
-    /// task ends the attempt. A request that the device rejects for lack of security pairs by itself, once.
+    /// task ends the attempt, if nothing else waits for it. A request that the device rejects for lack of security pairs
+    /// by itself, once. While a request or another task is pairing, this waits for the same result.
     public func pair() async throws(TendonError) { try await core.pair() }
 
     /// Whether the connection is encrypted, by pairing or with the key of a bond.

@@ -20,7 +20,8 @@ final class PeripheralCore: @unchecked Sendable {
     private var keptAlive: PeripheralCore?
     private var abandoned = false
     private var disconnecting = false
-    private var pairing: Pairing?
+    /// Not empty: this object waits for the result of a pairing.
+    private var pairingWaits: [PairingWait] = []
 
     var loop: Loop { radio.loop }
     var client: CPointer<tendon_gatt_client> { block.member(\.client) }
@@ -46,8 +47,8 @@ final class PeripheralCore: @unchecked Sendable {
 
     // MARK: Pairing
 
-    /// One pairing, from its start to its outcome.
-    final class Pairing: @unchecked Sendable {
+    /// A task that waits for the result of a pairing.
+    private final class PairingWait: @unchecked Sendable {
         // Used only on the loop's thread.
         let parking: Parking
         var status: tendon_status?
@@ -55,12 +56,15 @@ final class PeripheralCore: @unchecked Sendable {
         init(_ loop: Loop) { parking = Parking(loop) }
 
         func finish(_ status: tendon_status) {
-            guard self.status == nil else { return }
             self.status = status
             parking.resume()
         }
     }
 
+    /// Tasks that wait for a pairing.
+    var pairingWaitCount: Int { pairingWaits.count }
+
+    /// Pairs. If a request or another task is pairing already, this waits for the same result.
     func pair(isolation: isolated (any Actor)? = #isolation) async throws(TendonError) {
         guard !Task.isCancelled else { throw .cancelled }
         guard let service = radio.pairing?.pointee else {
@@ -68,31 +72,54 @@ final class PeripheralCore: @unchecked Sendable {
                 ?? TendonError(status: Int32(TENDON_RADIO_ERROR_NO_PAIRING_SERVICE), operation: .pair)
         }
         guard state == .connected else { throw .disconnected(.pair) }
-        let attempt = Pairing(loop)
+        if pairingWaits.isEmpty { try startPairing(service) }
+        let wait = PairingWait(loop)
+        pairingWaits.append(wait)
+        await withTaskCancellationHandler {
+            _ = isolation  // Only a closure that captures it stays on the loop.
+            if wait.status == nil { await wait.parking.wait() }
+        } onCancel: {
+            loop.post { self.leavePairing(wait) }
+        }
+        if let status = wait.status, status < 0, Task.isCancelled { throw .cancelled }
+        try check(wait.status ?? 0, .pair)
+    }
+
+    private func startPairing(_ service: tendon_pairing_service) throws(TendonError) {
         var peer = address.c
         try check(
             service.start(
-                service.context, &peer, { context, status, _ in object(Pairing.self, context).finish(status) },
-                context(of: attempt), tendon_monotonic_ms()), .pair)
-        pairing = attempt
+                service.context, &peer, { context, status, _ in object(PeripheralCore.self, context).paired(status) },
+                context(of: self), tendon_monotonic_ms()), .pair)
         loop.core.touched()
-        await withTaskCancellationHandler {
-            _ = isolation  // Only a closure that captures it stays on the loop.
-            if attempt.status == nil { await attempt.parking.wait() }
-        } onCancel: {
-            loop.post { self.endPairing(Int32(TENDON_ERROR_CANCELLED)) }
-        }
-        pairing = nil
-        if let status = attempt.status, status < 0, Task.isCancelled { throw .cancelled }
-        try check(attempt.status ?? 0, .pair)
+    }
+
+    private func paired(_ status: tendon_status) {
+        let waits = pairingWaits
+        pairingWaits = []
+        for wait in waits { wait.finish(status) }
+    }
+
+    /// The pairing goes on for the other tasks, and for requests.
+    private func leavePairing(_ wait: PairingWait) {
+        guard let index = pairingWaits.firstIndex(where: { $0 === wait }) else { return }
+        pairingWaits.remove(at: index)
+        if pairingWaits.isEmpty { withdrawFromPairing() }
+        wait.finish(Int32(TENDON_ERROR_CANCELLED))
+    }
+
+    private func withdrawFromPairing() {
+        guard let service = radio.pairing?.pointee else { return }
+        var peer = address.c
+        service.withdraw(service.context, &peer, context(of: self))
+        loop.core.touched()
     }
 
     /// No outcome will come any more.
     private func endPairing(_ status: tendon_status) {
-        guard let pairing, let service = radio.pairing?.pointee else { return }
-        var peer = address.c
-        service.cancel(service.context, &peer)
-        pairing.finish(status)
+        guard !pairingWaits.isEmpty else { return }
+        withdrawFromPairing()
+        paired(status)
     }
 
     // MARK: The link

@@ -92,6 +92,62 @@ struct SecurityTests {
         await pair.central.close()
     }
 
+    private enum Leaves: CaseIterable, Sendable { case nobody, request, pair, bothPairs, all, connection }
+
+    /// A request pairs, and two tasks that call pair() get the result of the same pairing; who leaves ends nothing for the
+    /// others.
+    @Test(arguments: Leaves.allCases)
+    private func aPairingIsJoined(_ leaves: Leaves) async throws {
+        let shown = Asked(), asked = Asked(), mayAnswer = Flag()
+        let pair = try await Pair(
+            PairingAgent(inputOutput: .displayOnly, requiresAuthentication: false) { _, question in
+                shown.note(question)
+                return .accept
+            })
+        defer { pair.removeFiles() }
+        try await pair.central.setPairingAgent(
+            .asking { _, question in
+                asked.note(question)
+                while !mayAnswer.isSet || shown.passkey == nil, !Task.isCancelled { await Task.yield() }
+                return shown.passkey.map { .passkey($0) } ?? .reject
+            })
+        let peripheral = try await pair.central.connect(pair.wearable.address)
+        let characteristic = try await find(sensorInformation, peripheral)
+        let reading = Task { await read(characteristic, peripheral) }
+        await eventually("the question is asked") { asked.all == [.enter] }
+        let pairs = (0..<2).map { _ in
+            Task { () -> String in
+                do throws(TendonError) { try await peripheral.pair() } catch { return error.name }
+                return "OK"
+            }
+        }
+        let core = await peripheral.core
+        await eventually("both wait") { await onLoop { core.pairingWaitCount == 2 } }
+        if leaves == .request || leaves == .all { reading.cancel() }
+        if leaves == .pair || leaves == .bothPairs || leaves == .all { pairs[0].cancel() }
+        if leaves == .bothPairs || leaves == .all { pairs[1].cancel() }
+        if leaves == .connection { await peripheral.disconnect() }
+        let cancelled = "ERROR_CANCELLED"
+        if leaves == .request || leaves == .all { #expect(await reading.value == cancelled) }
+        if leaves == .pair || leaves == .bothPairs || leaves == .all { #expect(await pairs[0].value == cancelled) }
+        if leaves == .bothPairs || leaves == .all { #expect(await pairs[1].value == cancelled) }
+        mayAnswer.set()
+        switch leaves {
+        case .nobody:
+            #expect(await [reading.value, pairs[0].value, pairs[1].value] == ["OK", "OK", "OK"])
+        case .request: #expect(await [pairs[0].value, pairs[1].value] == ["OK", "OK"])
+        case .pair: #expect(await [reading.value, pairs[1].value] == ["OK", "OK"])
+        case .bothPairs: #expect(await reading.value == "OK")
+        case .all: break
+        case .connection:
+            #expect(await pairs[0].value == "ERROR_DISCONNECTED")
+            #expect(await pairs[1].value == "ERROR_DISCONNECTED")
+        }
+        #expect(asked.all == [.enter])
+        #expect(await onLoop { core.pairingWaitCount == 0 })
+        await pair.central.close()
+    }
+
     private enum End: CaseIterable, Sendable { case cancelled, disconnected, byDevice }
 
     @Test(arguments: End.allCases)

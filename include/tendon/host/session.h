@@ -65,13 +65,19 @@ typedef struct tendon_session_inputs {
  */
 typedef struct tendon_pairing_service {
     void *context;
+    /** With a radio, a second caller joins a procedure that is in progress, and gets its result; a third one gets
+     * TENDON_ERROR_BUSY. */
     tendon_status (*start)(void *context, const tendon_address *peer,
                            void (*done)(void *done_context, tendon_status status, uint64_t now), void *done_context,
                            uint64_t now);
+    /** Ends the procedure for all its callers, without a result. */
     void (*cancel)(void *context, const tendon_address *peer);
     bool (*bonded)(void *context, const tendon_address *peer);
     /** Removes the bond, as tendon_session_link.forget does. May be NULL. */
     tendon_status (*forget)(void *context, const tendon_address *peer);
+    /** Ends the wait of the caller with this @p done_context, without a result. The procedure goes on for the other
+     * caller; without one it is cancelled. May be NULL. */
+    void (*withdraw)(void *context, const tendon_address *peer, const void *done_context);
 } tendon_pairing_service;
 
 #ifdef __cplusplus

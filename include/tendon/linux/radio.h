@@ -71,6 +71,13 @@ typedef enum tendon_pairing_state {
     TENDON_PAIRING_ENDED       /**< the loop reports the result */
 } tendon_pairing_state;
 
+/** A caller that has joined a pairing procedure. Opaque. */
+typedef struct tendon_pairing_waiter {
+    void (*done)(void *context, tendon_status status, uint64_t now); /**< NULL: no caller */
+    void *context;
+    struct tendon_pairing_waiter *outer; /**< of another procedure that is ending, if callbacks are nested */
+} tendon_pairing_waiter;
+
 /**
  * A pairing procedure. Each link has a separate one, so several devices can pair at the same time, and a device that
  * never responds delays no other. Opaque.
@@ -84,6 +91,7 @@ typedef struct tendon_pairing_attempt {
     uint64_t deadline, retry_at; /**< monotonic ms */
     void (*done)(void *context, tendon_status status, uint64_t now);
     void *done_context;
+    tendon_pairing_waiter joined; /**< gets the same result */
     /* virtual radio; of an accepted link too: */
     uint8_t key[16];
     uint8_t answers;               /**< a question was asked, the two answers were given */
@@ -255,6 +263,8 @@ struct tendon_radio {
     tendon_pairing_policy policy;
     tendon_pairing_agent agent;
     tendon_source pairing_timer; /**< of all pairing procedures */
+    /** Who is notified next of a procedure that has ended; NULL: outside of the callbacks. */
+    tendon_pairing_waiter *pairing_ending;
     bool pairable, pairable_told;
     void *tap_context;
     /** Called for every PDU and state change of the links of this radio, for captures. Must not call the link. May be
