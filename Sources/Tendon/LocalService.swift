@@ -117,6 +117,9 @@ public struct LocalCharacteristic: Sendable, Identifiable {
     public let value: [UInt8]
     /// Whether reading, writing and subscribing require an encrypted connection, so that the central pairs.
     public let requiresEncryption: Bool
+    /// Whether they require an encrypted connection whose key was made with a passkey. The central pairs with one if
+    /// both sides can: see ``PairingAgent``.
+    public let requiresAuthentication: Bool
     /// Its descriptors, without the one that the C core adds.
     public let descriptors: [LocalDescriptor]
     let onRead: ReadHandler?
@@ -125,13 +128,15 @@ public struct LocalCharacteristic: Sendable, Identifiable {
     /// Creates a declaration.
     public init(
         _ uuid: BluetoothUUID, properties: CharacteristicProperties, value: [UInt8] = [],
-        requiresEncryption: Bool = false, descriptors: [LocalDescriptor] = [], onRead: ReadHandler? = nil,
+        requiresEncryption: Bool = false, requiresAuthentication: Bool = false, descriptors: [LocalDescriptor] = [],
+        onRead: ReadHandler? = nil,
         onWrite: WriteHandler? = nil
     ) {
         self.uuid = uuid
         self.properties = properties
         self.value = value
-        self.requiresEncryption = requiresEncryption
+        self.requiresEncryption = requiresEncryption || requiresAuthentication
+        self.requiresAuthentication = requiresAuthentication
         self.descriptors = descriptors
         self.onRead = onRead
         self.onWrite = onWrite
@@ -143,6 +148,7 @@ public struct LocalCharacteristic: Sendable, Identifiable {
         if properties.contains(.read) { all |= TENDON_GATT_PERMIT_READ }
         if !properties.isDisjoint(with: [.write, .writeWithoutResponse]) { all |= TENDON_GATT_PERMIT_WRITE }
         if requiresEncryption { all |= TENDON_GATT_READ_ENCRYPTED | TENDON_GATT_WRITE_ENCRYPTED }
+        if requiresAuthentication { all |= TENDON_GATT_READ_AUTHENTICATED | TENDON_GATT_WRITE_AUTHENTICATED }
         return UInt8(all)
     }
 }

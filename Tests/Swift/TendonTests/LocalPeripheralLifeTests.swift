@@ -211,6 +211,38 @@ struct LocalPeripheralLifeTests {
         #expect(await client.peripheral.isEncrypted)
     }
 
+    /// A key that was made without a passkey is not enough; the declaration makes the device pairable by itself.
+    @Test(arguments: [false, true])
+    func authenticationRequiresAPasskey(_ entersIt: Bool) async throws {
+        let directory = RadioDirectory()
+        let shown = Asked()
+        let level = LocalCharacteristic(
+            "2a19", properties: [.read, .write, .notify], value: [7], requiresAuthentication: true)
+        #expect(level.requiresEncryption)
+        let owner = try await Central(radio: directory.radio, bonds: .memory, loop: try Loop())
+        try await owner.setPairingAgent(
+            PairingAgent(inputOutput: .displayOnly, requiresAuthentication: false) { _, question in
+                shown.note(question)
+                return .accept
+            })
+        let peripheral = try await LocalPeripheral(name: "", services: [LocalService("180f", [level])], on: owner)
+        try await peripheral.start()
+        let central = try await Central(radio: directory.radio, bonds: .memory)
+        let entering = PairingAgent.asking { _, _ in
+            while shown.passkey == nil { await Task.yield() }
+            return shown.passkey.map { .passkey($0) } ?? .reject
+        }
+        try await central.setPairingAgent(entersIt ? entering : .accepting)
+        let client = try await LocalClient(central.connect(owner.address))
+        try await client.peripheral.pair()
+        #expect(await client.peripheral.isEncrypted)
+        let expected = entersIt ? 0 : attError(0x05)
+        #expect(await statusOf { _ = try await client.peripheral.read(client["2a19"]) } == expected)
+        #expect(await statusOf { try await client.peripheral.write([8], to: client["2a19"]) } == expected)
+        #expect(await statusOf { _ = try await client.peripheral.notifications(of: client["2a19"]) } == expected)
+        await client.peripheral.disconnect()
+    }
+
     @Test func itSharesTheRadioOfACentral() async throws {
         let directory = RadioDirectory()
         let core: Weakly<LocalPeripheralCore>
