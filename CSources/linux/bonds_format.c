@@ -145,8 +145,7 @@ tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bo
 
 tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, tendon_bond *out, bool *stored) {
     tendon_reader reader = tendon_reader_make(parameters, length);
-    tendon_bond bond;
-    memset(&bond, 0, sizeof bond);
+    tendon_bond bond = {0};
     bool wanted = tendon_read_u8(&reader) != 0;
     bool low_energy = tendon_management_read_address(&reader, &bond.peer);
     bond.type = tendon_read_u8(&reader);
@@ -175,8 +174,7 @@ static bool is_kernels(const tendon_bond *bond, const tendon_address *own) {
 
 tendon_status tendon_bond_decode_identity(const uint8_t *parameters, size_t length, tendon_bond_identity *out) {
     tendon_reader reader = tendon_reader_make(parameters, length);
-    tendon_bond_identity identity;
-    memset(&identity, 0, sizeof identity);
+    tendon_bond_identity identity = {0};
     identity.stored = tendon_read_u8(&reader) != 0;
     const uint8_t *wire = tendon_read_bytes(&reader, 6);
     bool low_energy = tendon_management_read_address(&reader, &identity.address);

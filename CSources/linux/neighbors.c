@@ -59,10 +59,9 @@ static void count(uint32_t *counter) {
     *counter += *counter < UINT32_MAX;
 }
 
-/** The name as far as its NUL, printable. */
+/** The name as far as its NUL, printable; @p out is empty. */
 static void take_name(char out[TENDON_NEIGHBOR_NAME_SIZE], const uint8_t *name, size_t length) {
     size_t used = 0;
-    memset(out, 0, TENDON_NEIGHBOR_NAME_SIZE);
     while (used < length && used < TENDON_NEIGHBOR_NAME_SIZE - 1 && name[used] != 0) {
         out[used] = name[used] >= ' ' && name[used] <= '~' ? (char)name[used] : '?';
         used++;
@@ -112,7 +111,7 @@ static size_t socket_of(const tendon_neighbors *neighbors, uint32_t cookie) {
 
 /* Cookie (4), format (2), version (3), flags (4), length of the name (1), name. */
 static void take_open(tendon_neighbors *neighbors, tendon_reader *reader) {
-    char name[TENDON_NEIGHBOR_NAME_SIZE];
+    char name[TENDON_NEIGHBOR_NAME_SIZE] = {0};
     uint32_t cookie = tendon_read_u32le(reader);
     uint16_t format = tendon_read_u16le(reader);
     (void)tendon_read_bytes(reader, 7);

@@ -47,9 +47,6 @@ static void write_packet(tendon_bluez_monitor *monitor, const uint8_t *packet, s
     if (record.type == 0 && monitor->capture->datalink != TENDON_CAPTURE_MONITOR) {
         return;
     }
-    if (record.original_length < record.length) {
-        record.original_length = record.length;
-    }
     if (tendon_capture_write(monitor->capture, &record) >= 0) {
         monitor->records++;
     }

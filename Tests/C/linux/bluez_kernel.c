@@ -124,6 +124,11 @@ int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
     if (bluez_call_refused()) {
         return -1;
     }
+    if (length == sizeof(struct sockaddr_l2)) {
+        struct sockaddr_l2 l2;
+        memcpy(&l2, name.__sockaddr__, sizeof l2);
+        memcpy(kernel.bound, l2.l2_bdaddr.b, sizeof kernel.bound);
+    }
     struct sockaddr_hci hci;
     memcpy(&hci, name.__sockaddr__, sizeof hci);
     kernel.channels[fd] = hci.hci_channel;

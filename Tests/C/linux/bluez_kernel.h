@@ -21,6 +21,7 @@ typedef struct bluez_kernel {
     uint16_t empty;        /**< this command has a reply without data */
     bool blocked;          /**< by rfkill */
     uint8_t static_address[6];
+    uint8_t bound[6]; /**< own address of the latest L2CAP socket, as on the wire */
     bool extended;
     uint8_t extended_scan; /**< bits of its two commands; 0: as extended */
     int others;            /**< HCI sockets of other programs; bluez_hci_sockets is used instead if it is set */

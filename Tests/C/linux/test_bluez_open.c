@@ -246,6 +246,10 @@ static void an_adapter_without_an_address_gets_a_static_one(void **state) {
                 tendon_address_to_wire(&radio.radio.address, wire);
             }
             assert_memory_equal(kernel.static_address, wire, 6);
+            if (cases[i].powered) { /* it was asked whether it uses this one */
+                tendon_address_to_wire(&radio.radio.address, wire);
+                assert_memory_equal(kernel.bound, wire, 6);
+            }
             tendon_radio_close(&radio.radio);
         }
         assert_all_closed();

@@ -354,6 +354,25 @@ static void a_row_of_stuck_connects_must_last(void **state) {
     bluez_close(b);
 }
 
+/* While another program scans, none is stuck: the row that begins afterwards is a new one, as is its time. */
+static void a_row_of_stuck_connects_begins_again(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    alone();
+    tendon_bluez_watch_connects(&b->radio, 100000);
+    b->radio.scan.enabled_by_other = true;
+    tendon_bluez_watch_connects(&b->radio, 100001);
+    b->radio.scan.enabled_by_other = false;
+    const uint64_t later = 100001 + TENDON_BLUEZ_STUCK_MS;
+    for (int i = 0; i < 1000; i++) {
+        tendon_bluez_watch_connects(&b->radio, later);
+    }
+    assert_int_equal(b->radio.counters.power_cycles, 0);
+    tendon_bluez_watch_connects(&b->radio, later + TENDON_BLUEZ_STUCK_MS);
+    assert_int_equal(b->radio.counters.power_cycles, 1);
+    bluez_close(b);
+}
+
 /* It has not found the peer; or it connects now and then; or there are connections; or other programs. */
 static void a_kernel_that_does_something_is_left_on(void **state) {
     (void)state;
@@ -410,6 +429,7 @@ int main(void) {
         cmocka_unit_test(the_list_of_duplicates_is_cleared),
         cmocka_unit_test(a_kernel_that_connects_to_nobody_is_powered_off_and_on),
         cmocka_unit_test(a_row_of_stuck_connects_must_last),
+        cmocka_unit_test(a_row_of_stuck_connects_begins_again),
         cmocka_unit_test(a_kernel_that_does_something_is_left_on),
         cmocka_unit_test(attempts_outlast_a_silent_controller),
     };

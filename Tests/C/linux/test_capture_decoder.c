@@ -57,6 +57,36 @@ static void fragments_of_two_adapters_do_not_mix(void **state) {
     feed_hex(&decoder, 0, false, 0, "");
 }
 
+/* Core Spec Vol 4 Part E 7.7.65.1 and 7.7.5: with a status other than 0 nothing has begun or ended. Signaling, and
+ * advertising reports aside, what is not ATT is counted as other. */
+static void what_tells_of_no_connection_is_counted(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t type;
+        const char *hex;
+    } rows[] = {
+        {TENDON_HCI_PACKET_EVENT, "3e 13 01 3e 4000 00 01 6655443322c1 1800 0000 c800 00"},
+        {TENDON_HCI_PACKET_EVENT, "05 04 01 4000 13"},
+        {TENDON_HCI_PACKET_EVENT, "0e 04 01 030c 00"},
+        {TENDON_HCI_PACKET_ACL, "40 20 0500 0100 0500 13"},
+        {TENDON_HCI_PACKET_ACL, "40 20 0500 0100 0600 13"},
+        {TENDON_HCI_PACKET_COMMAND, "03 0c 00"},
+    };
+    static tendon_capture_decoder decoder;
+    tendon_capture_item item;
+    tendon_capture_decoder_init(&decoder);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        feed_hex(&decoder, rows[i].type, true, 0, rows[i].hex);
+        assert_false(tendon_capture_decoder_next(&decoder, &item));
+        assert_int_equal(decoder.other, i + 1);
+        assert_int_equal(decoder.malformed, 0);
+    }
+    feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40 20 0500 0100 0400 13");
+    assert_true(tendon_capture_decoder_next(&decoder, &item));
+    assert_int_equal(item.peer.type, TENDON_ADDRESS_TYPE_ANONYMOUS); /* the attempt that failed has connected nobody */
+    feed_hex(&decoder, 0, false, 0, "");
+}
+
 static void reports_come_back(void **state) {
     (void)state;
     static const uint16_t properties[] = {0x13, 0x1B};
@@ -192,6 +222,7 @@ static void tap_writes_a_link(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fragments_of_two_adapters_do_not_mix),
+        cmocka_unit_test(what_tells_of_no_connection_is_counted),
         cmocka_unit_test(reports_come_back),
         cmocka_unit_test(a_connection_that_ends_takes_its_fragments_along),
         cmocka_unit_test(more_connections_than_places),

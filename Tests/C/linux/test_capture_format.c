@@ -46,6 +46,13 @@ static void mal_headers(void **state) {
         assert_int_equal(offset, cut);
         free(b.data);
     }
+    for (size_t cut = 1; cut <= 8; cut++) { /* no capture, whatever follows */
+        block b = block_copy(good.data, cut);
+        b.data[cut - 1] ^= 0x80;
+        assert_int_equal(tendon_capture_decode_header(b.data, cut, &datalink, &offset), TENDON_ERROR_MALFORMED);
+        assert_int_equal(offset, cut - 1);
+        free(b.data);
+    }
     assert_int_equal(tendon_capture_decode_header(good.data, good.length, &datalink, NULL), TENDON_OK);
     assert_int_equal(datalink, TENDON_CAPTURE_H4);
     free(good.data);

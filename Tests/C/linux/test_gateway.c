@@ -159,6 +159,64 @@ static void find_gives_up_in_time(void **state) {
     assert_null(g.radio);
 }
 
+static tendon_gateway gateway_failing;
+static int failing_looks;
+
+/** The radio's scan fails in the call in which an advertisement is looked at. */
+static void scan_fails(void) {
+    tendon_radio *radio = gateway_failing.radio;
+    radio->scanning = false;
+    radio->on_failure(radio->report_context, TENDON_RADIO_ERROR_ADAPTER_DOWN, tendon_monotonic_ms());
+    radio->scanning = true;
+}
+
+static bool fails_and_is_not_it(const uint8_t *data, size_t length) {
+    (void)data;
+    (void)length;
+    failing_looks++;
+    scan_fails();
+    return false;
+}
+
+static bool fails_and_is_it(const uint8_t *data, size_t length) {
+    return !fails_and_is_not_it(data, length);
+}
+
+/* A scan that fails ends the search with its reason, unless the device was found. */
+static void a_failure_ends_a_search(void **state) {
+    (void)state;
+    tendon_gateway *g = &gateway_failing;
+    static tendon_virtual_radio advertiser;
+    static const uint8_t flags[] = {2, 1, 6};
+    assert_int_equal(tendon_gateway_open(g, NULL), TENDON_OK);
+    assert_int_equal(tendon_virtual_radio_open(&advertiser, &g->loop, NULL, &device_address), TENDON_OK);
+    assert_int_equal(
+        tendon_radio_advertise_start(&advertiser.radio,
+                                     &(tendon_advertise_parameters){.data = flags, .length = 3, .interval_ms = 20}),
+        TENDON_OK);
+    failing_looks = 0;
+    assert_int_equal(tendon_gateway_find(g, fails_and_is_not_it, 5000), TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    assert_true(failing_looks > 0);
+    assert_false(g->radio->scanning);
+    failing_looks = 0;
+    assert_int_equal(tendon_gateway_find(g, fails_and_is_it, 5000), TENDON_OK);
+    assert_int_equal(failing_looks, 1); /* what is found is not looked for any more */
+    assert_true(tendon_address_equal(&g->connection.peer, &device_address));
+    tendon_radio_close(&advertiser.radio);
+    assert_int_equal(tendon_gateway_close(g), TENDON_OK);
+}
+
+/* A connection that does not end in time keeps nobody waiting: the radio closes it. */
+static void close_does_not_wait_forever(void **state) {
+    (void)state;
+    tendon_gateway *g = &gateway_failing;
+    assert_int_equal(tendon_gateway_open(g, NULL), TENDON_OK);
+    tendon_connection_init(&g->connection, g->radio, &device_address, NULL, NULL);
+    g->connection.state = TENDON_CONNECTION_UP; /* without a link: no callback follows */
+    assert_int_equal(tendon_gateway_close(g), TENDON_OK);
+    assert_null(g->radio);
+}
+
 static tendon_gateway gateway_inside;
 static tendon_status found_inside, closed_inside;
 
@@ -360,6 +418,62 @@ static void filter_can_delay(void **state) {
     assert_int_equal(w->disconnected, 0);
 }
 
+/** A filter that passes everything on, and counts what it is asked. */
+typedef struct noted_filter {
+    int wraps, asked;
+} noted_filter;
+
+static tendon_bearer_io noted_wrap(void *context, tendon_bearer_io link) {
+    ((noted_filter *)context)->wraps++;
+    return link;
+}
+
+static void noted_time(void *context, uint64_t now) {
+    (void)now;
+    ((noted_filter *)context)->asked++;
+}
+
+static uint64_t noted_deadline(const void *context) {
+    (void)context;
+    return UINT64_MAX;
+}
+
+static bool noted_take(void *context) {
+    ((noted_filter *)context)->asked++;
+    return false;
+}
+
+/* The filter of a connection that does not exist is not called. */
+static void filters_without_a_connection_rest(void **state) {
+    world *w = *state;
+    noted_filter noted[TENDON_PERIPHERAL_LINKS] = {{0}};
+    tendon_bearer_filter filters[TENDON_PERIPHERAL_LINKS];
+    const tendon_uuid name = tendon_uuid_from_u16(0x2A00);
+    for (int i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        filters[i] = (tendon_bearer_filter){.context = &noted[i],
+                                            .wrap = noted_wrap,
+                                            .writable = noted_time,
+                                            .tick = noted_time,
+                                            .deadline = noted_deadline,
+                                            .take_writable = noted_take,
+                                            .take_disconnect = noted_take};
+    }
+    tendon_peripheral_set_filters(&w->peripheral, filters);
+    assert_int_equal(tendon_peripheral_open(&w->peripheral, 0), TENDON_OK);
+    assert_int_equal(tendon_connection_connect(&w->connections[0]), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->connections[0].state == TENDON_CONNECTION_UP);
+    assert_true(
+        tendon_gatt_read_by_uuid(&w->connections[0].client, 1, 0xFFFF, &name, on_name, w, tendon_monotonic_ms()) > 0);
+    STEP_UNTIL(&w->loop, w->values == 1);
+    w->peripheral.timer.expired(w->peripheral.timer.context, tendon_monotonic_ms());
+    for (int i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        assert_int_equal(noted[i].wraps, i == 0);
+        assert_int_equal(noted[i].asked > 0, i == 0);
+    }
+    tendon_connection_close(&w->connections[0]);
+    STEP_UNTIL(&w->loop, w->disconnected == 1);
+}
+
 static void refused_opening_leaves_nothing_running(void **state) {
     world *w = *state;
     assert_int_equal(tendon_peripheral_open(&w->peripheral, 5), TENDON_ERROR_INVALID_ARGUMENT); /* interval */
@@ -372,10 +486,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(example_prints_the_angles_of_the_script, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(find_gives_up_in_time, runtime_setup, runtime_teardown),
+        cmocka_unit_test_setup_teardown(a_failure_ends_a_search, runtime_setup, runtime_teardown),
+        cmocka_unit_test_setup_teardown(close_does_not_wait_forever, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(not_from_within_a_callback, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(centrals_come_and_go, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(filter_can_end_a_link, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(filter_can_delay, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(filters_without_a_connection_rest, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(refused_opening_leaves_nothing_running, world_setup, world_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

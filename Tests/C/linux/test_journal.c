@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The journal: one record for each device, in files of their owner, whole at any moment. */
+#include "../../../CSources/linux/directory.h"
 #include "bonds_fixture.h"
 
 #include <errno.h>
@@ -228,12 +229,63 @@ static void killed_at_any_moment(void **state) {
 
 #define JOURNAL_TEST(name) cmocka_unit_test_setup_teardown(name, bonds_setup, bonds_teardown)
 
+typedef struct visits {
+    unsigned count, limit, files;
+} visits;
+
+static bool visit(void *context, const char *name) {
+    visits *v = context;
+    v->count++;
+    v->files += strncmp(name, "file", 4) == 0;
+    return v->count < v->limit;
+}
+
+static void walk_through(char *directory) {
+    char path[64];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/file%d", directory, i);
+        int made = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        assert_true(made >= 0);
+        close(made);
+    }
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    for (int walk = 0; walk < 3; walk++) {
+        visits all = {.limit = 100}, few = {.limit = 100}, one = {.limit = 1};
+        tendon_directory_each(fd, 100, visit, &all);
+        assert_int_equal(all.count, 5);
+        assert_int_equal(all.files, 3);
+        tendon_directory_each(fd, 2, visit, &few);
+        assert_int_equal(few.count, 2);
+        tendon_directory_each(fd, 100, visit, &one);
+        assert_int_equal(one.count, 1);
+    }
+    close(fd);
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/file%d", directory, i);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(directory), 0);
+}
+
+/* All entries, "." and ".." among them, each time from the first one on. In file systems of two kinds: the positions
+ * are hashes on a disk, and numbers in memory. */
+static void each_walk_through_a_directory_is_whole(void **state) {
+    (void)state;
+    char on_disk[] = "/tmp/tendon-test-XXXXXX", in_memory[] = "/dev/shm/tendon-test-XXXXXX";
+    assert_non_null(mkdtemp(on_disk));
+    walk_through(on_disk);
+    if (mkdtemp(in_memory) != NULL) {
+        walk_through(in_memory);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         JOURNAL_TEST(each_device_has_its_record), JOURNAL_TEST(descriptor_zero_is_one_as_others),
         JOURNAL_TEST(arguments_and_lengths),      JOURNAL_TEST(the_usual_directory),
         JOURNAL_TEST(only_for_its_owner),         JOURNAL_TEST(a_lock_that_another_program_holds),
-        JOURNAL_TEST(killed_at_any_moment),
+        JOURNAL_TEST(killed_at_any_moment),       cmocka_unit_test(each_walk_through_a_directory_is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

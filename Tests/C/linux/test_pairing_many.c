@@ -357,6 +357,41 @@ static void forgetting_is_one_step(void **state) {
     assert_int_equal(w->bonds.count, 0);
 }
 
+static tendon_address unpaired_peers[4];
+static unsigned unpaired_count;
+
+static tendon_status note_unpaired(tendon_radio *radio, const tendon_address *peer) {
+    (void)radio;
+    assert_true(unpaired_count < 4);
+    unpaired_peers[unpaired_count++] = *peer;
+    return TENDON_OK;
+}
+
+/* The file has the bonds of all radios and own addresses: the radio is asked to forget those of its own alone. */
+static void the_bonds_of_others_are_left_alone(void **state) {
+    (void)state;
+    static const tendon_radio_ops ops = {.name = "noted", .bond_radio = TENDON_BOND_VIRTUAL, .unpair = note_unpaired};
+    const tendon_address own = address_of(2), other = address_of(3);
+    tendon_bonds bonds;
+    tendon_radio radio = {.ops = &ops, .address = own, .bonds = &bonds};
+    tendon_bonds_init(&bonds);
+    const tendon_bond kept[] = {
+        {.radio = TENDON_BOND_KERNEL, .key_size = 16, .own = own, .peer = address_of(4)},
+        {.radio = TENDON_BOND_VIRTUAL, .key_size = 16, .own = other, .peer = address_of(5)},
+    };
+    const tendon_bond forgotten = {.radio = TENDON_BOND_VIRTUAL, .key_size = 16, .own = own, .peer = address_of(6)};
+    assert_int_equal(tendon_bonds_store(&bonds, &kept[0]), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &forgotten), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &kept[1]), TENDON_OK);
+    unpaired_count = 0;
+    assert_int_equal(tendon_radio_forget_all(&radio), 1);
+    assert_int_equal(unpaired_count, 1);
+    assert_true(tendon_address_equal(&unpaired_peers[0], &forgotten.peer));
+    assert_int_equal(bonds.count, 2);
+    assert_int_equal(tendon_radio_forget_all(&radio), 0); /* nothing of its own is left */
+    assert_int_equal(unpaired_count, 1);
+}
+
 /* Another process pairs, and another one forgets: this one sees both at its next look-up. */
 static void what_another_process_changes_is_seen(void **state) {
     world *w = *state;
@@ -433,6 +468,7 @@ int main(void) {
         MANY_TEST(the_cause_of_a_failure_is_reported),
         MANY_TEST(a_lost_key_is_reported),
         MANY_TEST(forgetting_is_one_step),
+        cmocka_unit_test(the_bonds_of_others_are_left_alone),
         MANY_TEST(what_another_process_changes_is_seen),
         MANY_TEST(a_device_sees_what_another_process_removed),
         MANY_TEST(a_full_socket_is_no_failed_pairing),

@@ -6,8 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+/* In the C library's place: what the kernel answers to SO_ERROR is not known. */
+static int getsockopt_error;
+
+int getsockopt(int fd, int level, int name, void *value, socklen_t *length) {
+    errno = getsockopt_error;
+    return getsockopt_error != 0 && name == SO_ERROR ? -1
+                                                     : (int)syscall(SYS_getsockopt, fd, level, name, value, length);
+}
 
 typedef enum attempt_case { BY_RETRY, RETRY_FAILS, BY_DEADLINE, BY_CANCEL, ATTEMPT_CASES } attempt_case;
 
@@ -139,6 +149,67 @@ static void an_error_that_stays_ends_the_link(void **state) {
     }
 }
 
+/* A link is used for one connection after the other: the next one begins with nothing of the one before. */
+static void a_link_begins_without_a_past(void **state) {
+    (void)state;
+    bench b;
+    memset(&b, 0, sizeof b);
+    assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
+    b.radio = (tendon_radio){.ops = &socket_ops, .loop = &b.loop};
+    link_end_init(&b.end);
+    tendon_link *link = &b.end.link;
+    link->identity = (tendon_address){{9, 9, 9, 9, 9, 9}, TENDON_ADDRESS_TYPE_PUBLIC};
+    link->pairing.state = TENDON_PAIRING_RUNNING;
+    link->accepted = link->closing = link->blocked = link->connected = link->securing = true;
+    link->encrypted = link->keyed = link->has_identity_key = true;
+    link->question = TENDON_PAIRING_ENTER;
+    link->reason = TENDON_ERROR_TIMEOUT;
+    link->handle = 0x40;
+    link->rssi = -40;
+    link->received = link->sent = link->lost = 3;
+    link->singles = 3;
+    link->error = EIO;
+    assert_int_equal(tendon_socket_link_begin(link, &b.radio, &bare, &somebody, false, 4711), TENDON_OK);
+    assert_ptr_equal(link->radio, &b.radio);
+    assert_ptr_equal(b.radio.links, link);
+    assert_int_equal(link->state, TENDON_LINK_CONNECTING);
+    assert_true(tendon_address_equal(&link->peer, &somebody) && tendon_address_equal(&link->identity, &somebody));
+    assert_int_equal(link->pairing.state, TENDON_PAIRING_NONE);
+    assert_false(link->accepted || link->closing || link->blocked || link->connected || link->securing);
+    assert_false(link->encrypted || link->keyed || link->has_identity_key);
+    assert_int_equal(link->question, TENDON_PAIRING_NOTHING);
+    assert_int_equal(link->reason, TENDON_OK);
+    assert_int_equal(link->handle, 0xFFFF);
+    assert_int_equal(link->rssi, TENDON_RSSI_UNKNOWN);
+    assert_int_equal(link->received + link->sent + link->lost + link->singles, 0);
+    assert_int_equal(link->error, 0);
+    assert_true(link->deadline == 4711 && link->source.deadline == 4711 && link->source.fd == -1);
+    tendon_socket_link_abandon(link);
+    assert_null(b.radio.links);
+    tendon_loop_close(&b.loop);
+}
+
+/* The socket is writable, but its error cannot be read: that is the reason. */
+static void an_error_that_cannot_be_read_is_the_reason(void **state) {
+    (void)state;
+    bench b;
+    int pair[2];
+    memset(&b, 0, sizeof b);
+    assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
+    b.radio = (tendon_radio){.ops = &socket_ops, .loop = &b.loop};
+    link_end_init(&b.end);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    b.peer = pair[1];
+    assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, UINT64_MAX), TENDON_OK);
+    assert_int_equal(tendon_socket_link_connecting(&b.end.link, pair[0]), TENDON_OK);
+    getsockopt_error = ENOBUFS;
+    STEP_UNTIL(&b.loop, b.end.connected + b.end.closed == 1);
+    getsockopt_error = 0;
+    assert_int_equal(b.end.closed, 1);
+    assert_int_equal(b.end.reason, TENDON_SYSTEM_ERROR(ENOBUFS));
+    bench_close(&b);
+}
+
 static void reasons_have_their_meaning(void **state) {
     (void)state;
     assert_int_equal(tendon_socket_link_reason(0), TENDON_RADIO_ERROR_PEER_CLOSED);
@@ -152,9 +223,13 @@ static void reasons_have_their_meaning(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attempts_end_in_each_way),          cmocka_unit_test(connecting_is_decided_by_so_error),
-        cmocka_unit_test(encryption_is_told_when_it_begins), cmocka_unit_test(an_error_that_stays_ends_the_link),
+        cmocka_unit_test(attempts_end_in_each_way),
+        cmocka_unit_test(connecting_is_decided_by_so_error),
+        cmocka_unit_test(encryption_is_told_when_it_begins),
+        cmocka_unit_test(an_error_that_stays_ends_the_link),
         cmocka_unit_test(reasons_have_their_meaning),
+        cmocka_unit_test(a_link_begins_without_a_past),
+        cmocka_unit_test(an_error_that_cannot_be_read_is_the_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,6 +240,28 @@ static void answers_of_nobody_pair_nothing(void **state) {
     close_world(w);
 }
 
+/* The first answer counts: a central that has rejected does not accept afterwards. */
+static void an_answer_is_given_once(void **state) {
+    (void)state;
+    static const uint8_t no[6] = {9, 0, 0, 0, 0, 0};
+    const tendon_pairing_agent agent = {.io = TENDON_PAIRING_DISPLAY_YES_NO, .ask = ask};
+    world *w = open_world();
+    begin(w, &agent, &agent);
+    STEP_UNTIL(&w->loop, w->sides[0].asked == 1 && w->sides[1].asked == 1);
+    assert_int_equal(tendon_socket_link_control(&w->sides[CENTRAL].end.link, no, sizeof no), TENDON_OK);
+    assert_int_equal(say(w, CENTRAL, true, 0), TENDON_OK);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(tendon_loop_step(&w->loop, 1), TENDON_OK);
+    }
+    assert_int_equal(w->paired, 0);
+    assert_int_equal(say(w, DEVICE, true, 0), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->paired == 1);
+    assert_int_equal(w->status, TENDON_RADIO_ERROR_PAIRING_FAILED);
+    assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
+    disconnect_sides(w);
+    close_world(w);
+}
+
 /* A bond that was made with Just Works is not used by an agent that wants more. */
 static void a_weak_bond_is_not_encrypted_with(void **state) {
     (void)state;
@@ -268,6 +290,7 @@ int main(void) {
         cmocka_unit_test(wrong_and_refused_answers_fail),
         cmocka_unit_test(mal_H06_just_works_where_more_is_wanted),
         cmocka_unit_test(answers_of_nobody_pair_nothing),
+        cmocka_unit_test(an_answer_is_given_once),
         cmocka_unit_test(a_weak_bond_is_not_encrypted_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,6 +164,29 @@ static void a_datagram_may_contain_the_rssi(void **state) {
 }
 
 /* Two devices with the same 48 bits, one public and one random, are two devices. */
+/* Either part is longer than a legacy advertisement holds: an extended one, which has no scan response. */
+static void a_long_response_makes_it_an_extended_one(void **state) {
+    world *w = *state;
+    struct sockaddr_un path;
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    scan(w, true, false);
+    scanner_path(w, &path);
+    for (size_t response = TENDON_AD_LEGACY_MAX; response <= TENDON_AD_LEGACY_MAX + 1; response++) {
+        bool legacy = response == TENDON_AD_LEGACY_MAX;
+        uint8_t bytes[64] = {'T', 'A', 1, 0xC1, 2, 3, 4, 5, 9, 1, 3, 0, 2, 1, 6, (uint8_t)response, 0};
+        w->reports = w->responses = 0;
+        assert_int_equal(sendto(fd, bytes, 17 + response, 0, (struct sockaddr *)&path, sizeof path),
+                         (ssize_t)(17 + response));
+        STEP_UNTIL(&w->loop, w->reports == (legacy ? 2 : 1));
+        assert_int_equal(w->responses, legacy);
+        assert_int_equal(w->report.properties, legacy ? 0x1B : TENDON_AD_CONNECTABLE);
+        assert_int_equal(w->report.primary_phy, 1);
+        assert_int_equal(w->report.secondary_phy, legacy ? 0 : 1); /* LE 1M */
+    }
+    assert_int_equal(w->central.radio.malformed, 0);
+    close(fd);
+}
+
 static void the_duplicate_filter_looks_at_the_address_type(void **state) {
     world *w = *state;
     uint8_t bytes[] = {'T', 'A', 1, 0xC1, 2, 3, 4, 5, 9, 1, 3, 0, 2, 1, 6, 0, 0};
@@ -262,6 +285,7 @@ static void directory_open_to_others_is_refused(void **state) {
     assert_int_equal(tendon_virtual_radio_open(&radio, &loop, directory, &device_address),
                      TENDON_ERROR_FILE_PERMISSION);
     assert_int_equal(unlink(directory), 0);
+    assert_int_equal(tendon_virtual_radio_open(&radio, &loop, "/", &device_address), TENDON_ERROR_FILE_PERMISSION);
     assert_int_equal(tendon_virtual_radio_open(&radio, &loop, "/tmp/tendon-absent/deeper", &device_address),
                      TENDON_SYSTEM_ERROR(ENOENT));
     assert_int_equal(tendon_virtual_radio_open(&radio, &loop, "/dev/null/tendon", &device_address),
@@ -346,6 +370,7 @@ int main(void) {
         IN_WORLD(a_datagram_may_contain_the_rssi),
         IN_WORLD(stale_scanner_is_removed),
         IN_WORLD(the_duplicate_filter_looks_at_the_address_type),
+        IN_WORLD(a_long_response_makes_it_an_extended_one),
         IN_WORLD(scanners_that_do_not_read_make_nobody_deaf),
         cmocka_unit_test(directory_open_to_others_is_refused),
         cmocka_unit_test(directory_of_another_user_is_refused),
