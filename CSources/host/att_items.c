@@ -13,8 +13,7 @@ static bool next_of_equals(tendon_att_items *items, uint8_t list, tendon_att_ite
     size_t size = tendon_att_item_size(list, items->format);
     bool has_end = list == TENDON_ATT_LIST_RANGES || list == TENDON_ATT_LIST_BY_GROUP;
     if (size == 0) {
-        items->reader.status = TENDON_ERROR_MALFORMED;
-        items->reader.error_offset = items->reader.position;
+        items->reader.status = TENDON_ERROR_MALFORMED; /* at offset 0: all items have one size */
         return false;
     }
     if (size > tendon_reader_remaining(&items->reader)) {

@@ -138,6 +138,17 @@ static void service_data_in_three_forms(void **state) {
     }
 }
 
+/* Only service data has it: flags, a name, a list of UUIDs and a manufacturer's data are no data of the UUID 0. */
+static void other_structures_are_no_service_data(void **state) {
+    (void)state;
+    static const tendon_uuid none = {{0}};
+    block b = block_hex("020106 0409415342 0303befd 0302befd 05ff9e000102");
+    const uint8_t *value;
+    size_t length;
+    assert_false(tendon_ad_service_data(b.data, b.length, &none, &value, &length));
+    free(b.data);
+}
+
 static void mal_G01_length_zero(void **state) {
     (void)state;
     static const struct {
@@ -395,6 +406,7 @@ int main(void) {
         cmocka_unit_test(walk_cut_at_each_byte),
         cmocka_unit_test(values_of_each_kind),
         cmocka_unit_test(service_data_in_three_forms),
+        cmocka_unit_test(other_structures_are_no_service_data),
         cmocka_unit_test(mal_G01_length_zero),
         cmocka_unit_test(mal_G02_length_beyond_the_buffer),
         cmocka_unit_test(mal_G03_G04_every_type_and_length),

@@ -96,6 +96,11 @@ static void builder_shortens_a_name(void **state) {
             assert_int_equal(out[1], fits[room] == 7 ? TENDON_AD_NAME_COMPLETE : TENDON_AD_NAME_SHORTENED);
         }
     }
+    static const char broken[] = "\x80\x80\x80\x80"; /* no character begins here: nothing of it is kept */
+    uint8_t out[4];
+    tendon_writer w = tendon_writer_make(out, sizeof out);
+    tendon_ad_put_name(&w, broken, 4);
+    assert_int_equal(tendon_writer_result(&w), 0);
 }
 
 /* A structure has 254 bytes of data at most, the company and the UUID included; a longer one leaves nothing behind. */

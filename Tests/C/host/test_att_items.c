@@ -64,17 +64,19 @@ static void mal_B06_walk_of_an_unchecked_list(void **state) {
         size_t length;
         tendon_status status;
         unsigned items;
+        size_t offset; /* of the item that is wrong; of the field in a list of values */
     } cases[] = {
-        {0x09, 0, 4, TENDON_ERROR_MALFORMED, 0},
-        {0x09, 1, 4, TENDON_ERROR_MALFORMED, 0},
-        {0x09, 3, 4, TENDON_ERROR_TRUNCATED, 1},
-        {0x11, 3, 4, TENDON_ERROR_MALFORMED, 0},
-        {0x05, 7, 4, TENDON_ERROR_MALFORMED, 0},
-        {0x07, 0, 7, TENDON_ERROR_TRUNCATED, 1},
-        {0x23, 0, 3, TENDON_ERROR_TRUNCATED, 0},
-        {0x21, 0, 1, TENDON_ERROR_TRUNCATED, 0},
-        {0x55, 0, 4, TENDON_OK, 0},
-        {0x09, 2, 0, TENDON_OK, 0},
+        {0x09, 0, 4, TENDON_ERROR_MALFORMED, 0, 0},
+        {0x09, 1, 4, TENDON_ERROR_MALFORMED, 0, 0},
+        {0x09, 3, 4, TENDON_ERROR_TRUNCATED, 1, 3},
+        {0x09, 3, 7, TENDON_ERROR_TRUNCATED, 2, 6},
+        {0x11, 3, 4, TENDON_ERROR_MALFORMED, 0, 0},
+        {0x05, 7, 4, TENDON_ERROR_MALFORMED, 0, 0},
+        {0x07, 0, 7, TENDON_ERROR_TRUNCATED, 1, 4},
+        {0x23, 0, 3, TENDON_ERROR_TRUNCATED, 0, 2},
+        {0x21, 0, 1, TENDON_ERROR_TRUNCATED, 0, 0},
+        {0x55, 0, 4, TENDON_OK, 0, 0},
+        {0x09, 2, 0, TENDON_OK, 0, 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint8_t zeros[8] = {0};
@@ -88,6 +90,9 @@ static void mal_B06_walk_of_an_unchecked_list(void **state) {
         }
         assert_int_equal(count, cases[i].items);
         assert_int_equal(items.reader.status, cases[i].status);
+        if (cases[i].status < 0) {
+            assert_int_equal(items.reader.error_offset, cases[i].offset);
+        }
         assert_false(tendon_att_items_next(&items, &item));
         free(b.data);
     }

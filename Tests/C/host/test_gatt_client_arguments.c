@@ -93,6 +93,9 @@ static void writes(void **state) {
     accepted(tendon_gatt_write_reliable(&p->client, &one, 1, on_done, p, 0), "16 03 00 00 00 00");
     assert_int_equal(tendon_gatt_write_command(&p->client, 3, NULL, 0), TENDON_OK);
     peer_expect(p, "52 03 00");
+    tendon_gatt_client_disconnected(&p->client, TENDON_RADIO_ERROR_PEER_CLOSED, p->now);
+    assert_int_equal(tendon_gatt_write_command(&p->client, 3, bytes, 1), TENDON_ERROR_DISCONNECTED);
+    assert_int_equal(tendon_gatt_write_command(&p->client, 3, NULL, 1), wrong); /* wrong in any state */
 }
 
 static void subscriptions(void **state) {

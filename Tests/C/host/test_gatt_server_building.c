@@ -127,6 +127,11 @@ static void a_single_cccd_starts_as_zero(void **state) {
     const tendon_gatt_connection_config config = {&bearer, &cccd, 1, NULL, 0, NULL};
     assert_int_equal(tendon_gatt_connection_init(&connection, &server, &config), TENDON_OK);
     assert_int_equal(cccd, 0);
+    const tendon_gatt_connection_config without = {&bearer, NULL, 1, NULL, 0, NULL};
+    assert_int_equal(tendon_gatt_connection_init(&connection, &server, &without), TENDON_ERROR_INVALID_ARGUMENT);
+    tendon_gatt_server_init(&server, table, 4, NULL); /* without a CCCD none is needed */
+    assert_int_equal(tendon_gatt_add_service(&server, &uuid, true), 1);
+    assert_int_equal(tendon_gatt_connection_init(&connection, &server, &without), TENDON_OK);
 }
 
 static void without_handlers_dynamic_values_are_refused(void **state) {

@@ -63,6 +63,8 @@ static void the_service_is_the_last_one_and_covers_all(void **state) {
     assert_int_equal(tendon_gatt_add_generic_attribute(&server), 5);
     assert_int_equal(server.count, 10);
     assert_int_equal(server.service_changed, 7);
+    /* Core Spec Vol 3 Part G 7.1: Service Changed is indicated, and not readable. */
+    assert_int_equal(tendon_gatt_find_attribute(&server, 7)->permissions, 0);
     const tendon_gatt_attribute *value = tendon_gatt_find_attribute(&server, 10);
     assert_ptr_equal(value->value, server.database_hash);
     tendon_gatt_server_hash(&server, hash); /* its own value is no part of it */

@@ -274,6 +274,22 @@ static void connection_parameters_are_encoded_and_checked(void **state) {
     }
 }
 
+/* The length of a command has 16 bits: 2 + 4368 * 15 = 65522 is the longest that it can state. */
+static void connection_parameters_fill_one_command(void **state) {
+    (void)state;
+    enum { MOST = 4368 };
+    static tendon_management_connection_parameters items[MOST + 1];
+    static uint8_t out[6 + 2 + MOST * 15];
+    for (size_t i = 0; i <= MOST; i++) {
+        items[i].parameters =
+            (tendon_connection_parameters){.min_interval = 6, .max_interval = 12, .latency = 4, .timeout = 200};
+    }
+    assert_int_equal(tendon_management_encode_connection_parameters(2, items, MOST, out, sizeof out), sizeof out);
+    assert_memory_equal(out, "\x35\x00\x02\x00\xf2\xff\x10\x11", 8);
+    assert_int_equal(tendon_management_encode_connection_parameters(2, items, MOST + 1, out, sizeof out),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_decoded),
@@ -287,6 +303,7 @@ int main(void) {
         cmocka_unit_test(addresses_are_read_and_written),
         cmocka_unit_test(commands_are_encoded),
         cmocka_unit_test(connection_parameters_are_encoded_and_checked),
+        cmocka_unit_test(connection_parameters_fill_one_command),
     };
     return cmocka_run_group_tests_name("host_management", tests, NULL, NULL);
 }
