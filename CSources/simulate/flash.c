@@ -8,7 +8,7 @@ enum { ERASED = 0xFF };
 tendon_status tendon_simulated_flash_init(tendon_simulated_flash *flash, uint8_t *memory, uint32_t size,
                                           uint32_t page_size) {
     memset(flash, 0, sizeof *flash);
-    bool power_of_two = page_size != 0 && (page_size & (page_size - 1)) == 0;
+    bool power_of_two = (page_size & (page_size - 1)) == 0; /* or 0, which is too small */
     if (!power_of_two || page_size < TENDON_SIMULATED_FLASH_PAGE_MIN || page_size > TENDON_SIMULATED_FLASH_PAGE_MAX ||
         size % page_size != 0) {
         return TENDON_ERROR_INVALID_ARGUMENT;

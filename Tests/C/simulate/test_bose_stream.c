@@ -241,6 +241,23 @@ static void a_slow_central_delays_and_loses_nothing(void **state) {
     }
 }
 
+/* The stream ends while a slow central lacks a part of the last samples: the others do not get them again. */
+static void what_was_sent_is_not_sent_again(void **state) {
+    bose_fixture *f = *state;
+    start(f, 185, ALL_AT_20);
+    bose_connect(f, 1, 23);
+    bose_listen(f, 1);
+    f->in.centrals[1].room = 1; /* one of the three notifications */
+    device_run(&f->in, 5030);
+    assert_int_equal(f->in.centrals[0].count, 1);
+    bose_exchange(f, 0, NOTHING, "13");
+    device_forget(&f->in, 0);
+    f->in.centrals[1].room = -1;
+    tendon_simulated_bose_writable(&f->device, f->in.now);
+    device_run(&f->in, 5100);
+    assert_int_equal(f->in.centrals[0].count, 0);
+}
+
 static void a_central_that_goes_does_not_hold_the_others(void **state) {
     bose_fixture *f = *state;
     start(f, 185, ACCELEROMETER_AT_20);
@@ -441,6 +458,7 @@ int main(void) {
         bose_test(flat_out_loses_and_reorders_nothing),
         bose_test(a_response_comes_between_notifications_of_a_full_link),
         bose_test(a_slow_central_delays_and_loses_nothing),
+        bose_test(what_was_sent_is_not_sent_again),
         bose_test(a_central_that_goes_does_not_hold_the_others),
         bose_test(configuration_is_told_to_the_other_centrals),
         bose_test(four_places_and_no_more),

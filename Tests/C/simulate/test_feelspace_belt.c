@@ -197,6 +197,7 @@ static void pause_from_app_mode_is_left_by_the_application(void **state) {
 
 static void the_power_button(void **state) {
     (void)state;
+    assert_int_equal(belt.last_signal, 0xFF); /* none yet */
     tendon_simulated_feelspace_press_button(&belt, 1, TENDON_FEELSPACE_PRESS_SHORT, f->now);
     assert_int_equal(f->centrals[0].count, 0); /* no central is notified */
     assert_int_equal(belt.last_signal, 2);
@@ -217,6 +218,38 @@ static void intensity_stays_in_its_range(void **state) {
     device_forget(f, 0);
     tendon_simulated_feelspace_press_button(&belt, 4, TENDON_FEELSPACE_PRESS_SHORT, f->now);
     device_expect(f, 0, 1, "1b 12 00 01 02 64");
+}
+
+/* In the advanced family too: 5 to 100. */
+static void advanced_intensity_stays_in_its_range(void **state) {
+    (void)state;
+    request("11 00 00 63", "10 00 63");
+    request("11 00 00 64", "10 00 64");
+    request("11 00 00 65", "10 00 64");
+    request("11 00 00 ff", "10 00 64");
+    request("11 00 00 05", "10 00 05");
+    request("11 00 00 04", "10 00 05");
+    const tendon_simulated_feelspace_options old = {.firmware = 40}; /* the family came with firmware 41 */
+    connected_belt(&old);
+    request("11 00 00 63", NULL);
+    assert_int_equal(belt.settings.intensity, 50);
+    const tendon_simulated_feelspace_options first = {.firmware = 41};
+    connected_belt(&first);
+    request("11 00 00 63", "10 00 63");
+}
+
+/* The order of the two notifications of a press is swapped: each still comes once. */
+static void a_swapped_press_is_told_once(void **state) {
+    (void)state;
+    for (int swapped = 0; swapped < 2; swapped++) {
+        tendon_simulated_feelspace_change_mode(&belt, 1, f->now);
+        device_forget(f, 0);
+        belt.swapped = swapped == 1;
+        tendon_simulated_feelspace_press_button(&belt, 3, TENDON_FEELSPACE_PRESS_SHORT, f->now);
+        assert_int_equal(f->centrals[0].count, 2);
+        device_expect(f, 0, swapped == 1 ? 1 : 0, "1b 0d 00 03 01 00 01 02");
+        device_expect(f, 0, swapped == 1 ? 0 : 1, "1b 12 00 01 01 02");
+    }
 }
 
 /* ---- parameters ---- */
@@ -336,6 +369,8 @@ int main(void) {
         belt_test(pause_from_app_mode_is_left_by_the_application),
         belt_test(the_power_button),
         belt_test(intensity_stays_in_its_range),
+        belt_test(advanced_intensity_stays_in_its_range),
+        belt_test(a_swapped_press_is_told_once),
         belt_test(parameters_are_read_and_changed),
         belt_test(unknown_parameters_get_no_answer),
         belt_test(mal_requests_of_a_wrong_length_are_refused),

@@ -170,7 +170,10 @@ static void mal_commands_of_a_wrong_length_are_refused(void **state) {
     assert_int_equal(last()->outcome, TENDON_FEELSPACE_TAKEN);
     device_exchange(f, 0, "12 15 00 01 09 1900 1900 1900 1900 1900 1900 1900 1900 1900", "13"); /* the most */
     assert_int_equal(last()->outcome, TENDON_FEELSPACE_TAKEN);
+    device_exchange(f, 0, "12 15 00 02 00", "13"); /* no such command */
+    assert_int_equal(last()->outcome, TENDON_FEELSPACE_IGNORED_VALUE);
     device_exchange(f, 0, "12 15 00 01 03 19 00 20 05 0a", "01 12 15 00 0d");
+    device_exchange(f, 0, "12 15 00 01", "01 12 15 00 0d");
     device_exchange(f, 0, "12 08 00", "01 12 08 00 0d"); /* an empty answer to a keep-alive */
     device_exchange(f, 0, "12 24 00", "01 12 24 00 0d");
     device_exchange(f, 0, "12 1b 00 01", "01 12 1b 00 0d");
@@ -222,6 +225,26 @@ static void six_motors_at_once_and_no_more(void **state) {
 }
 
 /* Each by its number alone, the last one as well. */
+/* A tune of more tones than the belt plays; a longer write needs a larger MTU. */
+static void ten_tones_are_too_many(void **state) {
+    (void)state;
+    device_disconnect(f, 0);
+    assert_int_equal(device_connect(f, 0, 64), TENDON_OK);
+    device_exchange(f, 0, "12 15 00 01 0a 1900 1900 1900 1900 1900 1900 1900 1900 1900 1900", "13");
+    assert_int_equal(last()->outcome, TENDON_FEELSPACE_IGNORED_VALUE);
+}
+
+/* An exclusive channel that was stopped, or whose mode has ended, holds no other one back. */
+static void a_stopped_channel_excludes_nobody(void **state) {
+    (void)state;
+    mode(3);
+    vibrate("40 02 00 11 10 3c c8 00 02 ff 90 01 b0 04 01 01 00", TENDON_FEELSPACE_TAKEN); /* for ever, exclusive */
+    vibrate("01 01 aa aa 00 00 00 02 00 00 00 00 f4 01 00 00 00 00", TENDON_FEELSPACE_TAKEN);
+    assert_int_equal(turning(f->now), 0x1011);
+    vibrate("30 02", TENDON_FEELSPACE_TAKEN);
+    assert_int_equal(turning(f->now), 1u << 1);
+}
+
 static void each_channel_is_stopped(void **state) {
     (void)state;
     mode(3);
@@ -245,9 +268,10 @@ static void compass_and_crossing_point_somewhere(void **state) {
     mode(2);
     assert_int_equal(turning(f->now), 1u << 12); /* North is on the left */
     mode(1);
+    tendon_simulated_feelspace_set_heading(&belt, 45, 0, f->now);
     mode(6);
-    assert_int_equal(turning(f->now), 1u << 0);
-    tendon_simulated_feelspace_set_heading(&belt, 180, 0, f->now);
+    assert_int_equal(turning(f->now), 1u << 0); /* where it points now */
+    tendon_simulated_feelspace_set_heading(&belt, 135, 0, f->now);
     assert_int_equal(turning(f->now), 1u << 12);
     mode(4);
     assert_int_equal(turning(f->now), 0);
@@ -281,6 +305,11 @@ static void what_arrived_is_kept(void **state) {
     assert_int_equal(tendon_simulated_feelspace_recorded(&belt, 36)->at, 5037);
     assert_null(tendon_simulated_feelspace_recorded(&belt, 100));
     assert_string_equal(tendon_simulated_feelspace_outcome_name(TENDON_FEELSPACE_IGNORED_MODE), "wrong_mode");
+    static const char *const names[] = {"taken",      "wrong_mode", "bad_value", "unknown",
+                                        "bad_length", "silent",     "unknown"};
+    for (uint8_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_string_equal(tendon_simulated_feelspace_outcome_name(i), names[i]);
+    }
     assert_string_equal(tendon_simulated_feelspace_outcome_name(0xFF), "unknown");
     device_exchange(f, 0, "12 0b 00 20 00", "13");
     f->centrals[0].bearer.own_mtu = 247;
@@ -298,6 +327,8 @@ int main(void) {
         belt_test(old_firmware_knows_no_pulses_and_four_motors),
         belt_test(each_motor_serves_its_angles),
         belt_test(six_motors_at_once_and_no_more),
+        belt_test(ten_tones_are_too_many),
+        belt_test(a_stopped_channel_excludes_nobody),
         belt_test(each_channel_is_stopped),
         belt_test(compass_and_crossing_point_somewhere),
         belt_test(every_pattern_rests_or_turns_within_the_limit),

@@ -165,6 +165,23 @@ static void a_version_may_end_with_its_bank(void **state) {
     expect(&store, text);
 }
 
+/* The last 12 bytes of a bank are a header without content: an empty version, which is read as any other. */
+static void an_empty_version_may_end_a_bank(void **state) {
+    (void)state;
+    tendon_simulated_store store;
+    char text[2 * PAGE - 2 * 12 + 1];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    blank();
+    tendon_simulated_store_mount(&store, &flash, 1, 2);
+    assert_int_equal(put(&store, text), TENDON_OK);
+    uint64_t erased = flash.erased;
+    assert_int_equal(put(&store, ""), TENDON_OK);
+    assert_int_equal(flash.erased, erased);
+    tendon_simulated_store_mount(&store, &flash, 1, 2);
+    expect(&store, "");
+}
+
 /* A sequence of versions with one cut at each byte that it changes: the store has the version before the cut or the one
  * that was written, also when it is mounted again, and the versions after it are written. */
 static void a_cut_leaves_the_old_or_the_new_version(void **state) {
@@ -249,6 +266,7 @@ int main(void) {
         cmocka_unit_test(a_power_cut_leaves_a_part),
         cmocka_unit_test(the_last_version_is_read),
         cmocka_unit_test(a_version_may_end_with_its_bank),
+        cmocka_unit_test(an_empty_version_may_end_a_bank),
         cmocka_unit_test(a_cut_leaves_the_old_or_the_new_version),
         cmocka_unit_test(a_failed_write_keeps_the_version),
         cmocka_unit_test(garbage_is_no_record),

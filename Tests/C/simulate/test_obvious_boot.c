@@ -26,8 +26,12 @@ static void given(const tendon_simulated_obvious_options *options, size_t length
 }
 
 static uint64_t activate(void) {
+    size_t length;
     assert_int_equal(obvious_ask_hex(0, 0x30, "e0 51 0f 00 01 0a"), 0); /* 8.23: after 1 s */
     uint64_t asked = o.now;
+    assert_int_equal(obvious_ask(0, 0x32, "", 0), 0); /* until then nothing is on trial */
+    const uint8_t *fw_state = obvious_payload(0, &length);
+    assert_true(length == 20 && fw_state[4] == 1 && fw_state[18] == 0 && fw_state[19] == 0);
     obvious_run(o.now + 999);
     obvious_expect_event(0, 0x81, "03 e8 03");
     assert_true(o.gateways[0].connected);

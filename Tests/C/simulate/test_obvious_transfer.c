@@ -456,6 +456,28 @@ static void another_gateway_waits(void **state) {
     assert_int_equal(obvious_begin(1, 1, 0, package, length, NULL), 0);
 }
 
+/* The session is its gateway's from XFER_BEGIN on, and for 60 s after each request of the transfer. */
+static void each_request_keeps_the_session(void **state) {
+    (void)state;
+    given(NULL);
+    obvious_connect(1, 247);
+    obvious_hello(1);
+    fill_image(1000);
+    size_t length = obvious_package(package, 2, 0, 42, entries, 2);
+    assert_int_equal(obvious_begin(0, 2, 1, image, 1000, manifest), 0);
+    o.gateways[1].session = o.gateways[0].session;
+    assert_int_equal(obvious_data(1, 0, image, 100), 4); /* BUSY */
+    obvious_run(o.now + 59000);
+    assert_int_equal(obvious_data(0, 0, image, 300), 0);
+    uint64_t last = o.now;
+    obvious_run(last + 59000);
+    assert_int_equal(obvious_begin(1, 1, 0, package, length, NULL), 4);
+    assert_int_equal(obvious_data(1, 300, image + 300, 100), 4);
+    obvious_run(last + 61000);
+    assert_int_equal(obvious_data(1, 300, image + 300, 100), 0); /* it continues */
+    assert_int_equal(obvious_data(0, 400, image + 400, 100), 4); /* and has it now */
+}
+
 static void an_object_that_differs_starts_again(void **state) {
     (void)state;
     given(NULL);
@@ -538,6 +560,11 @@ static void what_is_no_request_is_ignored(void **state) {
     obvious_run(o.now);
     assert_int_equal(o.device.counters.ignored, 2);
     assert_int_equal(o.gateways[0].length, 0);
+    length = obvious_seal(frame, 3, 0, 0x80, (const uint8_t *)"x", 1); /* both at once: neither */
+    obvious_send_frame(0, frame, length);
+    obvious_run(o.now);
+    assert_int_equal(o.device.counters.ignored, 2);
+    assert_int_equal(o.device.counters.bad_frames, 4);
     /* Frames with an error: NAK 7, and the sender gives up after three repeats. */
     static const struct {
         uint8_t at, value;
@@ -593,6 +620,7 @@ int main(void) {
         cmocka_unit_test(a_transfer_ends_after_seven_days),
         cmocka_unit_test(a_transfer_survives_a_clock_that_starts_again),
         cmocka_unit_test(another_gateway_waits),
+        cmocka_unit_test(each_request_keeps_the_session),
         cmocka_unit_test(an_object_that_differs_starts_again),
         cmocka_unit_test(a_flash_failure_is_reported),
         cmocka_unit_test(a_lossy_connection),

@@ -192,6 +192,10 @@ static void more_events_than_room(void **state) {
     assert_non_null(longest);
     memset(longest, 'x', 70000);
     assert_int_equal(tendon_scenario_parse(longest, 70000, NULL, events, 2, &error), TENDON_ERROR_MALFORMED);
+    memcpy(longest, "at 1s ", 6); /* the longest line: its columns have 16 bits */
+    assert_int_equal(tendon_scenario_parse(longest, UINT16_MAX - 1u, NULL, events, 2, &error), 1);
+    assert_int_equal(tendon_scenario_parse(longest, UINT16_MAX, NULL, events, 2, &error), TENDON_ERROR_MALFORMED);
+    assert_string_equal(error.text, "the line is too long");
     free(longest);
 }
 
