@@ -325,8 +325,7 @@ static void page_done(void *context, const tendon_gatt_result *result) {
         return;
     }
     if (profile->step == SERVICES) {
-        profile->step = CHARACTERISTICS;
-        profile->row = 0;
+        profile->step = CHARACTERISTICS; /* from row 0 on */
     } else {
         profile->row++;
     }

@@ -45,9 +45,10 @@ void tendon_obvious_sender_cancel(tendon_obvious_sender *sender) {
 
 /* ---- segments ---- */
 
+/** Of an index from next on. */
 static bool is_acknowledged(const tendon_obvious_sender *sender, size_t index) {
-    return index < sender->next || (index > sender->next && index - sender->next <= TENDON_OBVIOUS_WINDOW_MAX &&
-                                    (sender->held >> (index - sender->next - 1) & 1u) != 0);
+    return index > sender->next && index - sender->next <= TENDON_OBVIOUS_WINDOW_MAX &&
+           (sender->held >> (index - sender->next - 1) & 1u) != 0;
 }
 
 static size_t limit_of(const tendon_obvious_sender *sender) {

@@ -84,6 +84,19 @@ static void strangers_do_not_displace_a_trainer(void **state) {
     free(f);
 }
 
+/* Each place of the table is looked at: as many trainers as it holds are found, whichever part came first. */
+static void as_many_partial_reports_as_there_are_places(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    assert_int_equal(tendon_activ5_manager_scan(&f->manager, 0), TENDON_OK);
+    for (uint32_t i = 0; i < TENDON_ACTIV5_PARTIAL_SIZE; i++) {
+        assert_null(reported(f, i, RANDOM, SERVICE));
+    }
+    assert_non_null(reported(f, TENDON_ACTIV5_PARTIAL_SIZE - 1, RANDOM, NAME_A)); /* in the last one */
+    assert_non_null(reported(f, 0, RANDOM, "02 09 62"));                          /* in the first one */
+    free(f);
+}
+
 static void a_name_that_is_too_long_is_left_out(void **state) {
     (void)state;
     activ5_fixture *f = activ5_new();
@@ -190,6 +203,7 @@ int main(void) {
         cmocka_unit_test(service_and_name_come_together_or_apart),
         cmocka_unit_test(the_parts_of_two_addresses_are_no_device),
         cmocka_unit_test(strangers_do_not_displace_a_trainer),
+        cmocka_unit_test(as_many_partial_reports_as_there_are_places),
         cmocka_unit_test(a_name_that_is_too_long_is_left_out),
         cmocka_unit_test(a_removed_device_is_found_again),
         cmocka_unit_test(a_lost_device_keeps_its_place),

@@ -379,8 +379,12 @@ static void init_refuses_what_cannot_work(void **state) {
     tendon_session_link link = tendon_memory_radio_link(&w->air);
     tendon_activ5_session *other = calloc(1, sizeof *other);
     assert_int_equal(tendon_activ5_session_init(other, &link, &w->f->device), TENDON_ERROR_INVALID_ARGUMENT);
-    link.connect = NULL;
-    assert_int_equal(tendon_activ5_session_init(other, &link, w->f->devices), TENDON_ERROR_INVALID_ARGUMENT);
+    tendon_session_link half = link;
+    half.connect = NULL;
+    assert_int_equal(tendon_activ5_session_init(other, &half, w->f->devices), TENDON_ERROR_INVALID_ARGUMENT);
+    half = link;
+    half.disconnect = NULL;
+    assert_int_equal(tendon_activ5_session_init(other, &half, w->f->devices), TENDON_ERROR_INVALID_ARGUMENT);
     free(other);
     activ5_world_free(w);
 }

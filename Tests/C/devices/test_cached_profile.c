@@ -22,11 +22,13 @@ typedef struct session {
     tendon_status discovered, status;
 } session;
 
+static bool other_last_row;
+
 static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
     const session *s = context;
     assert_ptr_equal(s->op.context, s);
     *service = tendon_uuid_from_u16(0x5000);
-    *characteristic = tendon_uuid_from_u16(row == NOTIFIED ? 0x5A01 : 0x5A02);
+    *characteristic = tendon_uuid_from_u16(row == NOTIFIED ? 0x5A01 : other_last_row ? 0x5A03 : 0x5A02);
     return TENDON_PROFILE_REQUIRED | (row == NOTIFIED ? TENDON_PROFILE_CCCD : 0);
 }
 
@@ -153,6 +155,20 @@ static void another_hash_discovers_again(void **state) {
     peer_exchange(s.p, ASK_HASH, HASH_B);
     expect_found(&s, 0x22, 0x25);
     enables_service_changed(s.p);
+    peer_close(s.p);
+}
+
+/* Another version of a family has another last row: what was kept is not for it. */
+static void other_rows_discover_again(void **state) {
+    (void)state;
+    session s;
+    fill(&s);
+    peer_close(s.p);
+    other_last_row = true;
+    connect(&s);
+    peer_exchange(s.p, ASK_HASH, HASH_A);
+    peer_expect(s.p, "10 0100 FFFF 0028");
+    other_last_row = false;
     peer_close(s.p);
 }
 
@@ -356,6 +372,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         RUN(one_request_instead_of_a_discovery),
         RUN(another_hash_discovers_again),
+        RUN(other_rows_discover_again),
         RUN(a_dropped_cache_discovers_again),
         RUN(a_device_without_a_hash_is_discovered_each_time),
         RUN(a_lost_connection_ends_the_discovery),

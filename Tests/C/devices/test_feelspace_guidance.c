@@ -180,6 +180,24 @@ static void every_signal_sends_its_packet(void **state) {
     }
 }
 
+/* A request that waits for the queue is of its connection: the next one does not begin with it. */
+static void a_waiting_request_ends_with_the_connection(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    assert_true(start(b, 90, TENDON_FEELSPACE_NAVIGATION_CONTINUOUS));
+    belt_run(b);
+    fill_queue(b);
+    tendon_feelspace_navigation_stop(&b->navigation, b->now); /* wait mode, when a command has ended */
+    b->mode = TENDON_FEELSPACE_MODE_WAIT;
+    belt_lose(b, TENDON_RADIO_ERROR_OUT_OF_RANGE);
+    belt_open(b);
+    belt_run(b);
+    size_t asked = belt_writes(b, H_REQUEST);
+    assert_true(tendon_feelspace_session_signal(&b->session, 0, b->now) >= 0);
+    belt_run(b);
+    assert_int_equal(belt_writes(b, H_REQUEST), asked);
+}
+
 static void signals_keep_their_pace(void **state) {
     belt *b = *state;
     belt_open(b);
@@ -193,6 +211,7 @@ static void signals_keep_their_pace(void **state) {
     assert_int_equal(tendon_feelspace_navigation_deadline(&b->navigation), b->now + 100);
     b->now += 50;
     assert_true(update(b, 20, 1)); /* more than 100 ms since the last, but one is on its way */
+    tendon_feelspace_navigation_tick(&b->navigation, b->now); /* too early */
     belt_advance(b, 49);
     belt_run(b);
     assert_int_equal(belt_writes(b, H_VIBRATION), 1);
@@ -465,6 +484,7 @@ int main(void) {
         TEST(requests_survive_a_full_queue),
         TEST(pause_of_ours_is_forgotten_with_the_connection),
         TEST(every_signal_sends_its_packet),
+        TEST(a_waiting_request_ends_with_the_connection),
         TEST(signals_keep_their_pace),
         TEST(a_program_sends_signals_of_its_own),
         TEST(notifications_work_in_every_mode),

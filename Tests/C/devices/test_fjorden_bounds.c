@@ -126,8 +126,9 @@ static void a_text_is_whole_or_missing(void **state) {
     static const struct {
         const char *firmware;
         bool present;
-    } cases[] = {{LONGEST, true},    {LONGEST "1", false}, {LONGEST_BAD, false}, {"1.2.0", true},
-                 {"1.2\x01", false}, {"1.2\x7F", false},   {"1.2.\xC3", false},  {"1.2.0 \xC3\xA9", true}};
+    } cases[] = {{LONGEST, true},     {LONGEST "1", false},     {LONGEST_BAD, false},
+                 {"1.2.0", true},     {"1.2\x01", false},       {"1.2\x7F", false},
+                 {"1.2.\xC3", false}, {"1.2.0 \xC3\xA9", true}, {TEXT_60 TEXT_60 TEXT_60 TEXT_60 TEXT_60, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const tendon_simulated_fjorden_options options = {.serial = cases[i].firmware};
         fjorden_fixture *f = fjorden_new(&options);

@@ -254,8 +254,24 @@ static void a_start_that_waits_for_the_permission(void **state) {
     }
 }
 
+/* Before configure() every other call fails; stopScanning() has no result. */
+static void calls_before_the_configuration(void **state) {
+    (void)state;
+    for (unsigned call = TENDON_FJORDEN_CALL_START; call <= TENDON_FJORDEN_CALL_FORGET; call++) {
+        tendon_fjorden_manager m;
+        told outputs = {0};
+        tendon_fjorden_manager_init(&m, count_output, &outputs);
+        give(&m, (tendon_fjorden_input_kind)call);
+        bool silent = call == TENDON_FJORDEN_CALL_STOP_SCANNING;
+        assert_int_equal(outputs.count, silent ? 0 : 1);
+        assert_int_equal(outputs.result, silent ? TENDON_OK : TENDON_FJORDEN_ERROR_MANAGER_NOT_CONFIGURED);
+        assert_int_equal(m.state, TENDON_FJORDEN_UNINITIALIZED);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_before_the_configuration),
         cmocka_unit_test(every_state_and_input),
         cmocka_unit_test(a_scan_has_a_result_in_each_state),
         cmocka_unit_test(a_search_that_ends_leaves_nothing),

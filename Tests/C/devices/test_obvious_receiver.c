@@ -139,6 +139,11 @@ static void a_repeat_is_compared_wherever_it_waits(void **state) {
     expect("send:440101000000010000000800 SEG_CONFLICT send:440102040000000000000800 ");
     start(23, 8, 4096);
     feed(parts[0], 0);
+    feed(parts[1], 0);                                 /* in its place */
+    feed("400101008877665544332211f84d0f0042420f", 1); /* shorter */
+    expect("SEG_CONFLICT send:440102040000000000000800 ");
+    start(23, 8, 4096);
+    feed(parts[0], 0);
     feed("6001000037004f420101020002002800d2040000", 1); /* another total length */
     expect("SEG_CONFLICT send:440102040000000000000800 ");
     start(23, 8, 4096);

@@ -244,6 +244,14 @@ static void busy_is_repeated_with_a_new_id(void **state) {
     respond(TENDON_OBVIOUS_GET_TIME, 11, 4, now);
     expect("done:BUSY ");
     assert_int_equal(cancelled, 11);
+    add(1, TENDON_OBVIOUS_GET_NONCE, NULL, now); /* the next request may be repeated as often */
+    expect("04/12 ");
+    respond(TENDON_OBVIOUS_GET_NONCE, 12, 4, now);
+    expect("");
+    tendon_obvious_requests_tick(&requests, now + 500);
+    expect("04/13 ");
+    respond(TENDON_OBVIOUS_GET_NONCE, 13, 0, now + 500);
+    expect("done:OK ");
 }
 
 static void ids_wrap_to_one(void **state) {

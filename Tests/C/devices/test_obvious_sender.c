@@ -272,6 +272,24 @@ static void writes_that_block_or_fail(void **state) {
     expect("1! 1! RESET5 failed ");
 }
 
+/* A write blocked and nobody says when it no longer does: after the time limit everything goes on. */
+static void the_time_limit_ends_a_block(void **state) {
+    (void)state;
+    start(8, 0);
+    trace[0] = '\0';
+    tendon_obvious_sender_cancel(&sender);
+    writes_left = 2;
+    assert_int_equal(tendon_obvious_sender_start(&sender, message, 14 + 16 * 7, 23, 0), TENDON_OK);
+    expect("0 1 ");
+    writes_left = 100;
+    tendon_obvious_sender_tick(&sender, TENDON_OBVIOUS_ACK_TIMEOUT_MS - 1);
+    expect("");
+    tendon_obvious_sender_tick(&sender, TENDON_OBVIOUS_ACK_TIMEOUT_MS);
+    expect("0! 2 3! 4 5 6 7! ");
+    ack(8, 0, TENDON_OBVIOUS_ACK_TIMEOUT_MS + 10);
+    expect("done ");
+}
+
 static void reset_from_the_peer(void **state) {
     (void)state;
     start(3, 0);
@@ -296,6 +314,7 @@ int main(void) {
         cmocka_unit_test(credit),
         cmocka_unit_test(a_pause_ends_in_each_way),
         cmocka_unit_test(writes_that_block_or_fail),
+        cmocka_unit_test(the_time_limit_ends_a_block),
         cmocka_unit_test(reset_from_the_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
