@@ -83,8 +83,7 @@ void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now) {
         device->counters.ignored++;
         return;
     }
-    tendon_activ5_device_drop_connection(device);
-    device->link = TENDON_ACTIV5_LINK_UP;
+    device->link = TENDON_ACTIV5_LINK_UP; /* the end of the connection before has cleared what was of it */
     device->state = TENDON_ACTIV5_STATE_CONNECTED;
     device->evergreen_deadline = activ5_after(now, TENDON_ACTIV5_EVERGREEN_MS);
     device->uses_new_protocol = false;
