@@ -243,23 +243,29 @@ static void paired(void *context, tendon_status status, uint64_t now) {
     tendon_gatt_client_secured(&connection->client, status, now);
 }
 
-static tendon_status start_pairing(tendon_connection *connection, uint64_t now) {
+/** @p again: over an encrypted connection, for an authenticated key. */
+static tendon_status start_pairing(tendon_connection *connection, bool again, uint64_t now) {
+    const tendon_pairing_service *service = connection->pairing;
     connection->pairing_started = true;
     tendon_status status =
-        connection->pairing->start(connection->pairing->context, &connection->peer, paired, connection, now);
+        (again ? service->authenticate : service->start)(service->context, &connection->peer, paired, connection, now);
     connection->pairing_started = status >= 0;
     return status;
 }
 
-/** An encrypted connection is as secure as the pairing agent demands: to pair again would not change that. */
+/** On an encrypted connection only an authenticated key is left to be made (0x05). */
 static bool on_insecure(void *context, uint8_t error, uint64_t now) {
     tendon_connection *connection = context;
     bool decided = connection->inputs != NULL && connection->inputs->pairs;
-    (void)error;
-    if (connection->pairing == NULL || decided || connection->closing || connection->link.encrypted) {
+    bool again = connection->link.encrypted;
+    if (connection->pairing == NULL || decided || connection->closing) {
         return false;
     }
-    return connection->pairing_started || start_pairing(connection, now) >= 0;
+    if (again && (error != TENDON_ATT_INSUFFICIENT_AUTHENTICATION || connection->pairing->authenticate == NULL ||
+                  connection->pairing_started)) {
+        return false;
+    }
+    return connection->pairing_started || start_pairing(connection, again, now) >= 0;
 }
 
 /** A fresh bearer and client for a link. */
@@ -439,7 +445,8 @@ static tendon_status session_pair(void *context) {
     if (connection->pairing_asked) {
         return TENDON_ERROR_BUSY;
     }
-    tendon_status status = connection->pairing_started ? TENDON_OK : start_pairing(connection, tendon_monotonic_ms());
+    tendon_status status =
+        connection->pairing_started ? TENDON_OK : start_pairing(connection, false, tendon_monotonic_ms());
     connection->pairing_asked = status >= 0;
     return status;
 }

@@ -108,12 +108,15 @@ void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now
     link->pairing.state = TENDON_PAIRING_NONE;
     set_timer(radio);
     tendon_pairing_waiter next = attempt.joined;
+    /* A better key could not be made: who asked for a pairing has the one of before. */
+    bool has_key = attempt.authenticates && link->encrypted && tendon_pairing_key(radio, &link->peer) != NULL;
+    const tendon_status result_of_joined = has_key ? TENDON_OK : status;
     next.outer = radio->pairing_ending;
     radio->pairing_ending = &next;
     attempt.done(attempt.done_context, status, now); /* may start the next one, and withdraw who has joined this one */
     radio->pairing_ending = next.outer;
     if (next.done != NULL) {
-        next.done(next.context, status, now);
+        next.done(next.context, result_of_joined, now);
     }
 }
 
@@ -234,6 +237,22 @@ static tendon_status join(tendon_pairing_attempt *attempt,
     return TENDON_OK;
 }
 
+/** Begins the procedure of link->pairing in its state; RUNNING: the radio pairs. */
+static tendon_status begin(tendon_link *link, uint64_t now) {
+    tendon_radio *radio = link->radio;
+    tendon_status status = link->pairing.state == TENDON_PAIRING_RUNNING ? radio->ops->pair(radio, link) : TENDON_OK;
+    if (status == TENDON_ERROR_WOULD_BLOCK) {
+        tendon_pairing_retry(link, now);
+        return TENDON_OK;
+    }
+    if (status < 0) {
+        tendon_radio_note_failure(link, status, now);
+        link->pairing.state = TENDON_PAIRING_NONE;
+    }
+    set_timer(radio);
+    return status;
+}
+
 static tendon_status start(void *context, const tendon_address *peer,
                            void (*done)(void *done_context, tendon_status status, uint64_t now), void *done_context,
                            uint64_t now) {
@@ -261,19 +280,35 @@ static tendon_status start(void *context, const tendon_address *peer,
         link->pairing.deadline = now;
     } else if (bonded && link->securing) {
         link->pairing.state = TENDON_PAIRING_ENCRYPTING;
-    } else {
-        status = radio->ops->pair(radio, link);
     }
-    if (status == TENDON_ERROR_WOULD_BLOCK) {
-        tendon_pairing_retry(link, now);
-        return TENDON_OK;
+    return begin(link, now);
+}
+
+static tendon_status authenticate(void *context, const tendon_address *peer,
+                                  void (*done)(void *done_context, tendon_status status, uint64_t now),
+                                  void *done_context, uint64_t now) {
+    tendon_radio *radio = context;
+    tendon_link *link = link_to(radio, peer);
+    if (link == NULL) {
+        return TENDON_ERROR_WRONG_STATE;
     }
+    if (link->pairing.state != TENDON_PAIRING_NONE) {
+        return TENDON_ERROR_BUSY;
+    }
+    if (!tendon_pairing_may_authenticate(link)) {
+        return TENDON_ERROR_UNSUPPORTED;
+    }
+    tendon_status status = permission(radio, peer, true, now);
     if (status < 0) {
         tendon_radio_note_failure(link, status, now);
-        link->pairing.state = TENDON_PAIRING_NONE;
+        return status;
     }
-    set_timer(radio);
-    return status;
+    link->pairing = (tendon_pairing_attempt){.state = TENDON_PAIRING_RUNNING,
+                                             .authenticates = true,
+                                             .deadline = now + PAIRING_LIMIT_MS,
+                                             .done = done,
+                                             .done_context = done_context};
+    return begin(link, now);
 }
 
 static bool bonded(void *context, const tendon_address *peer) {
@@ -293,8 +328,13 @@ tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds) {
     }
     radio->bonds = bonds;
     radio->agent = tendon_pairing_agent_accept();
-    radio->pairing = (tendon_pairing_service){
-        .context = radio, .start = start, .cancel = cancel, .bonded = bonded, .forget = forget, .withdraw = withdraw};
+    radio->pairing = (tendon_pairing_service){.context = radio,
+                                              .start = start,
+                                              .cancel = cancel,
+                                              .bonded = bonded,
+                                              .forget = forget,
+                                              .authenticate = authenticate,
+                                              .withdraw = withdraw};
     tendon_source_init(&radio->pairing_timer, -1, radio, NULL, timer_expired);
     tendon_status status = radio->ops->use_bonds(radio);
     if (status < 0) {

@@ -28,11 +28,15 @@ bool tendon_pairing_demands(const tendon_radio *radio);
 const tendon_bond *tendon_pairing_bond_in_use(const tendon_link *link);
 /** Whether the encryption of this link counts: the agent is content with every key, or with the stored one. */
 bool tendon_pairing_trusts(const tendon_link *link);
+/** Whether the agent could get an authenticated key for this link, which is encrypted with one that is not. */
+bool tendon_pairing_may_authenticate(const tendon_link *link);
 /**
  * Whether a new key may be stored. TENDON_RADIO_ERROR_PAIRING_TOO_WEAK: for the agent, or in place of a better one;
  * TENDON_RADIO_ERROR_IDENTITY_TAKEN: in place of one of another device.
  */
 tendon_status tendon_pairing_judge(const tendon_link *link, const tendon_bond *bond);
+/** Whether the pairing of this link may not be Just Works: the agent rejects it, or a better key is the purpose. */
+bool tendon_pairing_is_strict(const tendon_link *link);
 /** The pairing of this link needs the user, or the agent in place of one: ops->answer() follows, now or later. */
 void tendon_pairing_ask(tendon_link *link, tendon_pairing_question question, uint32_t passkey, uint64_t now);
 /** The radio is closed: all procedures end without a result. */

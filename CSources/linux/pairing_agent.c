@@ -148,17 +148,32 @@ const tendon_bond *tendon_pairing_bond_in_use(const tendon_link *link) {
     return tendon_bonds_find(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, &link->identity);
 }
 
+bool tendon_pairing_is_strict(const tendon_link *link) {
+    return link->radio->agent.authenticated ||
+           (link->pairing.state != TENDON_PAIRING_NONE && link->pairing.authenticates);
+}
+
+/* A pairing on this connection has offered all that the agent can do: another one would make the same key. */
+bool tendon_pairing_may_authenticate(const tendon_link *link) {
+    const tendon_pairing_agent *agent = &link->radio->agent;
+    bool answers = agent->ask != NULL || agent->has_passkey || agent->passkey_file != NULL;
+    const tendon_bond *bond = tendon_pairing_bond_in_use(link);
+    return agent->io != TENDON_PAIRING_NO_INPUT_NO_OUTPUT && answers && !link->keyed && bond != NULL &&
+           !tendon_bond_is_authenticated(bond);
+}
+
 tendon_status tendon_pairing_judge(const tendon_link *link, const tendon_bond *bond) {
     const tendon_radio *radio = link->radio;
-    if (!tendon_pairing_suffices(radio, bond)) {
+    if (!tendon_pairing_suffices(radio, bond) ||
+        (tendon_pairing_is_strict(link) && !tendon_bond_is_authenticated(bond))) {
         return TENDON_RADIO_ERROR_PAIRING_TOO_WEAK;
     }
     const tendon_bond *before =
         tendon_bonds_find(radio->bonds, (tendon_bond_radio)bond->radio, &bond->own, &bond->peer);
-    if (before == NULL || link->keyed) {
+    if (before == NULL) {
         return TENDON_OK;
     }
-    if (!tendon_address_equal(&bond->peer, &link->peer)) {
+    if (!link->keyed && !tendon_address_equal(&bond->peer, &link->peer)) {
         return TENDON_RADIO_ERROR_IDENTITY_TAKEN;
     }
     return tendon_bond_is_authenticated(before) && !tendon_bond_is_authenticated(bond)

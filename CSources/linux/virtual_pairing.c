@@ -37,7 +37,7 @@ static tendon_status send_key(tendon_link *link, uint8_t code, const uint8_t key
     uint8_t message[MESSAGE_MAX] = {code};
     memcpy(message + 1, key, KEY_SIZE);
     message[1 + KEY_SIZE] = agent->io;
-    message[2 + KEY_SIZE] = agent->authenticated;
+    message[2 + KEY_SIZE] = tendon_pairing_is_strict(link);
     return tendon_socket_link_control(link, message, code == PAIR_AS ? MESSAGE_MAX : 1 + KEY_SIZE);
 }
 
@@ -78,10 +78,12 @@ static tendon_status store(tendon_radio *radio, tendon_link *link, const uint8_t
                         .type = authenticated ? 3 : 2,
                         .key_size = KEY_SIZE,
                         .own = tendon_pairing_own(radio, !link->accepted),
-                        .peer = link->peer};
+                        .peer = link->identity};
     memcpy(bond.key, key, KEY_SIZE);
     tendon_status status = tendon_pairing_judge(link, &bond);
-    return status < 0 ? status : tendon_pairing_store(radio, &bond, link->accepted);
+    status = status < 0 ? status : tendon_pairing_store(radio, &bond, link->accepted);
+    link->keyed = link->keyed || status >= 0;
+    return status;
 }
 
 /** A central's address changes with its process, so it is known by its key; it keeps the address of its bond. */
@@ -95,6 +97,7 @@ static bool knows_key(tendon_link *link, const uint8_t key[KEY_SIZE]) {
             tendon_address_equal(&bond->own, &radio->address) && memcmp(bond->key, key, KEY_SIZE) == 0 &&
             tendon_pairing_suffices(radio, bond)) {
             link->identity = bond->peer;
+            link->keyed = true;
             return true;
         }
     }

@@ -95,8 +95,14 @@ async def run(arguments):
                     return parser().parse_args(file.read().split())
             return arguments
 
-        def secret(connection):
-            if latest().never or not connection.encryption:
+        authenticated = {}  # by the address of the peer: whether the latest pairing was
+
+        async def secret(connection):
+            now = latest()
+            if now.authenticated:
+                await asyncio.sleep(0.2)  # the report of a pairing follows the last key
+            if now.never or not connection.encryption or (
+                    now.authenticated and not authenticated.get(str(connection.peer_address))):
                 raise ATT_Error(INSUFFICIENT_AUTHENTICATION)
             return b"secret"
 
@@ -117,8 +123,13 @@ async def run(arguments):
             await renew_address(device)
 
         def connected(connection):
+            def paired(keys):
+                key = keys.ltk or keys.ltk_central or keys.ltk_peripheral
+                authenticated[str(connection.peer_address)] = key.authenticated
+                say("paired")
+
             say("connected")
-            connection.on("pairing", lambda keys: say("paired"))
+            connection.on("pairing", paired)
             connection.on("pairing_failure", lambda reason: say(f"failed {int(reason)}"))
             connection.on("connection_encryption_change", lambda *_: say(f"encrypted {int(bool(connection.encryption))}"))
             connection.on("disconnection", lambda reason: say(f"disconnected {reason}"))
@@ -146,6 +157,7 @@ def parser():
     options.add_argument("--address", default="F0:F1:F2:F3:F4:F5")
     options.add_argument("--io", choices=IO, default="none")
     options.add_argument("--never", action="store_true", help="no pairing is good enough for the second value")
+    options.add_argument("--authenticated", action="store_true", help="the second value needs an authenticated key")
     options.add_argument("--mitm", action="store_true")
     options.add_argument("--legacy", action="store_true", help="no LE Secure Connections")
     options.add_argument("--rejects", action="store_true", help="the user rejects the pairing")

@@ -23,6 +23,12 @@ static tendon_status about(tendon_bluez_radio *radio, uint16_t opcode, const ten
     return tendon_bluez_about(radio, opcode, peer, has_more ? 1 : 0, more);
 }
 
+/** The command that rejects what this question was about. */
+static uint16_t no_to(uint8_t question) {
+    return question == TENDON_PAIRING_ENTER ? TENDON_MANAGEMENT_USER_PASSKEY_NEGATIVE_REPLY
+                                            : TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY;
+}
+
 /** Adapter settings for pairing; each can be rejected: Secure Connections requires a 4.2 controller. */
 static void prepare(tendon_bluez_radio *radio, bool bondable) {
     (void)mode(radio, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, 1);
@@ -43,12 +49,21 @@ tendon_status tendon_bluez_set_io(tendon_radio *base) {
 tendon_status tendon_bluez_pair(tendon_radio *base, tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     prepare(radio, true);
-    return about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->peer, true, base->agent.io);
+    return link->pairing.authenticates ? tendon_bluez_authenticate(radio, link)
+                                       : about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->peer, true, base->agent.io);
 }
 
-/* Of several procedures the kernel may cancel only the latest; the others end at the peer's or the kernel's limit. */
+/*
+ * Of several procedures the kernel may cancel only the latest; the others end at the peer's or the kernel's limit. One
+ * of tendon_bluez_authenticate() ends with its question.
+ */
 void tendon_bluez_pair_cancel(tendon_radio *base, const tendon_link *link) {
-    (void)about((tendon_bluez_radio *)base, TENDON_MANAGEMENT_CANCEL_PAIR_DEVICE, &link->identity, false, 0);
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    if (!link->pairing.authenticates) {
+        (void)about(radio, TENDON_MANAGEMENT_CANCEL_PAIR_DEVICE, &link->identity, false, 0);
+    } else if (link->question != TENDON_PAIRING_NOTHING) {
+        (void)about(radio, no_to(link->question), &link->identity, false, 0);
+    }
 }
 
 tendon_status tendon_bluez_unpair(tendon_radio *base, const tendon_address *peer) {
@@ -208,7 +223,12 @@ static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *e
     status = tendon_pairing_store(&radio->radio, &bond, link->accepted);
     link->keyed = link->keyed || status >= 0;
     tendon_bluez_keys_stored(radio);
-    if (status < 0 && link->pairing.state == TENDON_PAIRING_RUNNING) {
+    if (link->pairing.state == TENDON_PAIRING_RUNNING && link->pairing.authenticates) {
+        if (status < 0) {
+            undo(radio, link);
+        }
+        tendon_pairing_finish(link, status, now); /* no command ends with a response */
+    } else if (status < 0 && link->pairing.state == TENDON_PAIRING_RUNNING) {
         link->pairing.kept = status; /* paired, but not bonded: reported at the end of the procedure */
     } else if (status < 0) {
         undo(radio, link);
@@ -229,6 +249,8 @@ static void note_identity(tendon_bluez_radio *radio, const tendon_management_eve
                ? link
                : tendon_bluez_link_of(radio, &identity.address); /* a peer that does not use its private addresses */
     if (link != NULL) {
+        /* A key that was stored under one identity does not permit to replace the bond of another one. */
+        link->keyed = link->keyed && tendon_address_equal(&link->identity, &identity.address);
         link->identity = identity.address;
         link->has_identity_key = identity.stored;
         memcpy(link->identity_key, identity.key, sizeof link->identity_key);
@@ -241,10 +263,8 @@ void tendon_bluez_answer(tendon_radio *base, tendon_link *link, bool accepted, u
     if (link->question == TENDON_PAIRING_ENTER && accepted) {
         (void)tendon_bluez_about(radio, TENDON_MANAGEMENT_USER_PASSKEY_REPLY, &link->identity, 4, passkey);
     } else {
-        static const uint16_t opcodes[2][2] = {
-            {TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY, TENDON_MANAGEMENT_USER_CONFIRM_REPLY},
-            {TENDON_MANAGEMENT_USER_PASSKEY_NEGATIVE_REPLY, TENDON_MANAGEMENT_USER_PASSKEY_NEGATIVE_REPLY}};
-        (void)about(radio, opcodes[link->question == TENDON_PAIRING_ENTER][accepted], &link->identity, false, 0);
+        (void)about(radio, accepted ? TENDON_MANAGEMENT_USER_CONFIRM_REPLY : no_to(link->question), &link->identity,
+                    false, 0);
     }
 }
 
@@ -270,7 +290,8 @@ static void confirm(tendon_bluez_radio *radio, const tendon_management_event *ev
         tendon_pairing_ask(link, TENDON_PAIRING_COMPARE, passkey, now);
         return;
     }
-    bool good = just_works && permitted && !radio->radio.agent.authenticated;
+    bool strict = link != NULL ? tendon_pairing_is_strict(link) : radio->radio.agent.authenticated;
+    bool good = just_works && permitted && !strict;
     if (!good && permitted && link != NULL) {
         link->pairing.kept = TENDON_RADIO_ERROR_PAIRING_TOO_WEAK;
     }
@@ -298,6 +319,24 @@ static void take_passkey(tendon_bluez_radio *radio, const tendon_management_even
     }
 }
 
+/** Authentication Failed: the only event about a pairing that no command has started. */
+static void note_failure(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
+    tendon_reader reader = tendon_reader_make(event->data, event->length);
+    tendon_address peer;
+    (void)tendon_management_read_address(&reader, &peer);
+    uint8_t status = tendon_read_u8(&reader);
+    if (!tendon_reader_ok(&reader)) {
+        radio->radio.malformed++;
+        return;
+    }
+    tendon_link *link = tendon_bluez_link_of(radio, &peer);
+    if (link != NULL && link->pairing.state == TENDON_PAIRING_RUNNING && link->pairing.authenticates) {
+        bool refused = link->pairing.kept < 0; /* by us */
+        tendon_bluez_load_again(radio); /* of a pairing that fails late the kernel has replaced the key already */
+        tendon_pairing_finish(link, refused ? link->pairing.kept : outcome(status), now);
+    }
+}
+
 void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     if (event->opcode == TENDON_MANAGEMENT_PAIR_DEVICE) { /* only an answer has an opcode */
         pair_device_done(radio, event, now);
@@ -305,6 +344,8 @@ void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_manageme
         keep_key(radio, event, now);
     } else if (event->code == TENDON_MANAGEMENT_NEW_IDENTITY_KEY) {
         note_identity(radio, event);
+    } else if (event->code == TENDON_MANAGEMENT_AUTHENTICATION_FAILED_EVENT) {
+        note_failure(radio, event, now);
     } else if (event->code == TENDON_MANAGEMENT_USER_CONFIRM_REQUEST) {
         confirm(radio, event, now);
     } else if (event->code == TENDON_MANAGEMENT_USER_PASSKEY_REQUEST ||

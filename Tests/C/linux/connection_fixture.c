@@ -124,6 +124,13 @@ static tendon_status pairing_start(void *context, const tendon_address *peer,
     return b->pair_start;
 }
 
+static tendon_status pairing_authenticate(void *context, const tendon_address *peer,
+                                          void (*done)(void *done_context, tendon_status status, uint64_t now),
+                                          void *done_context, uint64_t now) {
+    ((bench *)context)->authentications++;
+    return pairing_start(context, peer, done, done_context, now);
+}
+
 static void pairing_cancel(void *context, const tendon_address *peer) {
     (void)peer;
     ((bench *)context)->pair_cancels++;
@@ -143,8 +150,11 @@ bench *bench_open(bool with_pairing) {
     b->peer = -1;
     b->session_deadline = UINT64_MAX;
     b->radio = (tendon_radio){.ops = &ops, .loop = &b->loop};
-    b->service = (tendon_pairing_service){
-        .context = b, .start = pairing_start, .cancel = pairing_cancel, .bonded = pairing_bonded};
+    b->service = (tendon_pairing_service){.context = b,
+                                          .start = pairing_start,
+                                          .cancel = pairing_cancel,
+                                          .bonded = pairing_bonded,
+                                          .authenticate = pairing_authenticate};
     memset(&b->connection, 0xA5, sizeof b->connection); /* what the memory held before */
     tendon_connection_init(
         &b->connection, &b->radio, &somebody, with_pairing ? &b->service : NULL,

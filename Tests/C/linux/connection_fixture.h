@@ -28,6 +28,7 @@ typedef struct bench {
     int pair_cancels;
     bool bonded;
     tendon_pairing_service service;
+    int authentications; /**< calls of the service's authenticate() */
     /* a read */
     int reads;
     tendon_status read_status;

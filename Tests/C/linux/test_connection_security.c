@@ -99,6 +99,17 @@ static void not_allowed(bench *b) {
 
 static void encrypted(bench *b) {
     b->connection.link.encrypted = true;
+    b->service.authenticate = NULL;
+}
+
+/** It could pair again, but that is not what 0x0F asks for. */
+static void encrypted_already(bench *b) {
+    b->connection.link.encrypted = true;
+}
+
+static void cannot_do_better(bench *b) {
+    b->connection.link.encrypted = true;
+    b->pair_start = TENDON_ERROR_UNSUPPORTED;
 }
 
 static void closing(bench *b) {
@@ -111,8 +122,11 @@ static void nobody_pairs(void **state) {
         bool service, session_pairs;
         change change;
         uint8_t error;
-    } rows[] = {{false, false, no_change, 0x05}, {true, true, no_change, 0x05}, {true, false, not_allowed, 0x05},
-                {true, false, encrypted, 0x05},  {true, false, closing, 0x0F},  {true, false, no_change, 0x0C}};
+    } rows[] = {{false, false, no_change, 0x05},        {true, true, no_change, 0x05},
+                {true, false, not_allowed, 0x05},       {true, false, encrypted, 0x05},
+                {true, false, closing, 0x0F},           {true, false, no_change, 0x0C},
+                {true, false, encrypted_already, 0x0F}, {true, true, encrypted_already, 0x05},
+                {true, false, cannot_do_better, 0x05}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bench *b = bench_open(rows[i].service);
         tendon_session_inputs inputs = *b->connection.inputs;
@@ -124,11 +138,57 @@ static void nobody_pairs(void **state) {
         refuse(b, rows[i].error);
         assert_int_equal(b->reads, 1);
         assert_int_equal(b->read_status, TENDON_ATT_ERROR(rows[i].error));
-        assert_int_equal(b->pair_done != NULL, rows[i].change == not_allowed); /* asked, and rejected */
+        assert_int_equal(b->pair_done != NULL, rows[i].change == not_allowed || rows[i].change == cannot_do_better);
+        assert_int_equal(b->authentications, rows[i].change == cannot_do_better);
         assert_false(b->connection.pairing_started);
         b->connection.closing = false;
         bench_close(b);
     }
+}
+
+/* An encrypted connection whose key is not authenticated: 0x05 pairs again, and what comes of it is the end of it. */
+static void an_encrypted_connection_pairs_again(void **state) {
+    (void)state;
+    static const struct {
+        tendon_status paired;
+        uint8_t second; /* 0: it succeeds */
+    } rows[] = {{TENDON_OK, 0}, {TENDON_OK, 0x05}, {TENDON_RADIO_ERROR_PAIRING_FAILED, 0x05}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench *b = bench_open(true);
+        up(b);
+        b->connection.link.encrypted = true;
+        start_read(b);
+        refuse(b, 0x05);
+        assert_int_equal(b->authentications, 1);
+        expect_no_request(b);
+        assert_int_equal(b->reads, 0);
+        pairing_done(b, rows[i].paired);
+        if (rows[i].paired == TENDON_OK && rows[i].second == 0) {
+            respond(b, "\x0b\x01", 2);
+        } else if (rows[i].paired == TENDON_OK) {
+            refuse(b, rows[i].second);
+        }
+        assert_int_equal(b->reads, 1);
+        assert_int_equal(b->read_status, rows[i].second == 0 ? TENDON_OK : TENDON_ATT_ERROR(rows[i].second));
+        assert_int_equal(b->paired, 0);
+        bench_close(b);
+    }
+}
+
+/* The session has asked for what the connection has: its answer is not waited for. */
+static void a_session_that_asks_again_changes_nothing(void **state) {
+    (void)state;
+    bench *b = bench_open(true);
+    up(b);
+    b->connection.link.encrypted = true;
+    assert_int_equal(b->link.pair(b->link.context), TENDON_OK);
+    start_read(b);
+    refuse(b, 0x05);
+    assert_int_equal(b->authentications, 0);
+    assert_int_equal(b->read_status, TENDON_ATT_ERROR(0x05));
+    pairing_done(b, TENDON_OK);
+    assert_int_equal(b->paired, 1);
+    bench_close(b);
 }
 
 /* A program without a session. */
@@ -222,6 +282,8 @@ int main(void) {
         cmocka_unit_test(the_request_is_sent_once_more),
         cmocka_unit_test(a_failed_pairing_is_the_last_one),
         cmocka_unit_test(nobody_pairs),
+        cmocka_unit_test(an_encrypted_connection_pairs_again),
+        cmocka_unit_test(a_session_that_asks_again_changes_nothing),
         cmocka_unit_test(without_a_session),
         cmocka_unit_test(the_session_pairs_at_the_same_time),
         cmocka_unit_test(the_link_ends_while_they_pair),

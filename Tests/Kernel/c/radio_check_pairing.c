@@ -232,7 +232,8 @@ static bool use_agent(check *c, int argc, char **argv) {
     return status >= 0;
 }
 
-/** pair ADAPTER MS ADDRESS BONDS pair|read|forget [AGENT...] */
+/** pair ADAPTER MS ADDRESS BONDS pair|read|request|forget [AGENT...]; request: the connection pairs if that is needed.
+ */
 int run_pair(check *c, int argc, char **argv) {
     static pairer p;
     static tendon_bonds bonds;
@@ -252,7 +253,10 @@ int run_pair(check *c, int argc, char **argv) {
     p.c = c;
     p.may_pair = strcmp(argv[2], "pair") == 0;
     tendon_connection_init(&p.connection, &c->radio.radio, &peer, tendon_radio_pairing(&c->radio.radio), NULL);
-    tendon_connection_attach(&p.connection, &inputs, &p);
+    static tendon_session_inputs used;
+    used = inputs;
+    used.pairs = strcmp(argv[2], "request") != 0;
+    tendon_connection_attach(&p.connection, &used, &p);
     p.link = tendon_connection_session_link(&p.connection);
     tendon_status status = p.link.connect(p.link.context);
     if (status >= 0) {

@@ -20,7 +20,7 @@ pair() {
     bonds=$CASE_DIR/bonds-$((++stores))
     local before
     before=$(wc -l <"$CASE_DIR/bumble.txt")
-    timeout 25 "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" pair "$@" \
+    timeout 25 "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" ${mode:-pair} "$@" \
         >"$CASE_DIR/pair.txt" 2>&1 || code=$?
     sleep 0.2
     tail -n +$((before + 1)) "$CASE_DIR/bumble.txt" >"$CASE_DIR/peer.txt"
@@ -76,6 +76,38 @@ check "a value that needs more than the agent can do" pair 1 "--io none --never"
 check "paired once" test "$(grep -c '^paired: OK, bonded 1' "$CASE_DIR/pair.txt")" = 1
 check "and read twice" test "$(grep -c '^read: ATT_INSUFFICIENT_AUTHENTICATION' "$CASE_DIR/pair.txt")" = 2
 check "with a key of Secure Connections" test "$(key_type)" = 2
+
+# A bond of Just Works, and an agent that can do better: the first request that needs an authenticated key pairs again.
+weak() { # the bond of the next check
+    check "a bond of Just Works" pair 0 "--io none" io=3
+    check "with an unauthenticated key" test "$(key_type)" = 2
+    weak=$bonds
+}
+again() { # STATUS "PEER'S OPTIONS" AGENT...: with the weak bond
+    local wanted=$1
+    stores=$((stores + 1))
+    cp "$weak" "$CASE_DIR/bonds-$stores"
+    stores=$((stores - 1))
+    mode=request pair "$wanted" "--authenticated $2" "${@:3}"
+}
+weak
+check "the connection pairs again, and the request succeeds" again 0 "--io display --mitm --passkey 123456" io=2 passkey=123456
+check "encrypted before" said 'connected, encrypted, bonded 1'
+check "one read" test "$(grep -c '^read: OK' "$CASE_DIR/pair.txt")" = 1
+check "the bond is authenticated now" test "$(key_type)" = 3
+check "and the next connection is encrypted with it" eval \
+    'timeout 25 "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" request io=2 authenticated >"$CASE_DIR/pair.txt"'
+weak
+check "a wrong passkey" again 1 "--io display --mitm --passkey 123456" io=2 passkey=654321
+check "leaves the rejection" said 'read: ATT_INSUFFICIENT_AUTHENTICATION, 0 bytes, encrypted'
+check "the connection, which our side ends" said 'disconnected: ERROR_CANCELLED'
+check "and the bond" test "$(key_type)" = 2
+check "which encrypts the next connection" eval \
+    'timeout 25 "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" request io=3 >"$CASE_DIR/pair.txt"; said "connected, encrypted, bonded 1"'
+weak
+check "a device that has only Just Works" again 1 "--io none" io=2 passkey=123456
+check "leaves the rejection too" said 'read: ATT_INSUFFICIENT_AUTHENTICATION, 0 bytes, encrypted'
+check "and the bond too" test "$(key_type)" = 2
 
 check "legacy pairing with a passkey" pair 0 "--legacy --io display --mitm --passkey 7" io=2 passkey=7 authenticated
 check "an authenticated legacy key" test "$(key_type)" = 1

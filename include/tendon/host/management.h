@@ -78,10 +78,11 @@ typedef enum tendon_management_event_code {
     TENDON_MANAGEMENT_DEVICE_DISCONNECTED = 0x000C,
     TENDON_MANAGEMENT_CONNECT_FAILED = 0x000D,
     TENDON_MANAGEMENT_USER_CONFIRM_REQUEST = 0x000F,
-    TENDON_MANAGEMENT_USER_PASSKEY_REQUEST = 0x0010, /**< address, address type */
-    TENDON_MANAGEMENT_DISCOVERING = 0x0013,          /**< kinds of addresses, 1: on */
-    TENDON_MANAGEMENT_PASSKEY_NOTIFY = 0x0017,       /**< address, address type, passkey(4), digits entered */
-    TENDON_MANAGEMENT_NEW_IDENTITY_KEY = 0x0018      /**< store hint, random address, identity address and type, key */
+    TENDON_MANAGEMENT_USER_PASSKEY_REQUEST = 0x0010,        /**< address, address type */
+    TENDON_MANAGEMENT_AUTHENTICATION_FAILED_EVENT = 0x0011, /**< address, address type, status */
+    TENDON_MANAGEMENT_DISCOVERING = 0x0013,                 /**< kinds of addresses, 1: on */
+    TENDON_MANAGEMENT_PASSKEY_NOTIFY = 0x0017,              /**< address, address type, passkey(4), digits entered */
+    TENDON_MANAGEMENT_NEW_IDENTITY_KEY = 0x0018 /**< store hint, random address, identity address and type, key */
 } tendon_management_event_code;
 
 /** Status bytes; as a tendon_status: TENDON_MANAGEMENT_ERROR(code). */

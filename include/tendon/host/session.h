@@ -78,6 +78,14 @@ typedef struct tendon_pairing_service {
     /** Ends the wait of the caller with this @p done_context, without a result. The procedure goes on for the other
      * caller; without one it is cancelled. May be NULL. */
     void (*withdraw)(void *context, const tendon_address *peer, const void *done_context);
+    /**
+     * Pairs again over a connection that is encrypted with an unauthenticated key, for an authenticated one; otherwise
+     * like start(). After a failure the connection and the bond are as before. TENDON_ERROR_UNSUPPORTED: no better key
+     * can come of it. May be NULL.
+     */
+    tendon_status (*authenticate)(void *context, const tendon_address *peer,
+                                  void (*done)(void *done_context, tendon_status status, uint64_t now),
+                                  void *done_context, uint64_t now);
 } tendon_pairing_service;
 
 #ifdef __cplusplus

@@ -142,9 +142,11 @@ void tendon_connection_use_cache(tendon_connection *connection, tendon_gatt_cach
  * the PDU that was sent (one outstanding request) is sent again. The session and the application are notified only if
  * no attempt is left. The session, or the application, exchanges the MTU.
  *
- * If the device refuses a GATT request for lack of security (0x05, 0x0F), the connection is not encrypted, and no
- * session decides when to pair (tendon_session_inputs.pairs), the pairing service encrypts the connection with the key
- * of the bond, or pairs if the policy permits it. Then the request is sent again, once. An error of pairing is passed
+ * If the device refuses a GATT request for lack of security (0x05, 0x0F), and no session decides when to pair
+ * (tendon_session_inputs.pairs), the pairing service encrypts a connection that is not encrypted with the key
+ * of the bond, or pairs if the policy permits it. If the connection is encrypted with an unauthenticated key, and the
+ * agent of the radio can do better, 0x05 makes the devices pair again (tendon_pairing_service.authenticate), at most
+ * once for each connection. Then the request is sent again, once. An error of pairing is passed
  * to tendon_radio.on_peer_failure, and the request completes with the refusal; further refusals on this connection do
  * not pair again.
  * With background, connect() waits for the device without a limit (tendon_radio_connect_in_background()): neither the

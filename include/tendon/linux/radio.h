@@ -86,6 +86,7 @@ typedef struct tendon_pairing_attempt {
     uint8_t state;      /**< tendon_pairing_state */
     bool due;           /**< its deadline passed in this step of the loop */
     bool key_removed;   /**< the kernel had a key that is not in the store; it was removed */
+    bool authenticates; /**< over an encrypted connection, for an authenticated key */
     tendon_status kept; /**< result of storing the keys */
     tendon_status result;
     uint64_t deadline, retry_at; /**< monotonic ms */
@@ -122,7 +123,7 @@ struct tendon_link {
     /** Of the connection, and of its latest updates. Interval 0: not known, as on the virtual radio. */
     tendon_connection_timing timing;
     uint8_t singles;       /**< wake-ups in a row that brought one packet; used by the link */
-    bool keyed;            /**< a pairing on this connection has stored a key */
+    bool keyed;            /**< a key of `identity` is known: stored by a pairing on this connection, or shown in it */
     uint8_t question;      /**< tendon_pairing_question that waits for an answer */
     bool has_identity_key; /**< a pairing on this connection has revealed the identity key of the peer */
     uint8_t identity_key[16];
@@ -357,7 +358,9 @@ tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
  * has its own limit of 35 s (done(TENDON_ERROR_TIMEOUT)). If the link closes first, done() is not called.
  * start() returns TENDON_ERROR_WRONG_STATE: no such link; TENDON_ERROR_BUSY: this peer is pairing;
  * TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED: see tendon_radio_set_pairing_policy(); TENDON_RADIO_ERROR_BONDS_FULL: the
- * store has no free entry for the peer (a device that pairs never evicts another device's bond).
+ * store has no free entry for the peer (a device that pairs never evicts another device's bond). authenticate() returns
+ * TENDON_ERROR_UNSUPPORTED if the agent cannot answer for a user, if the key in use is authenticated, or if a pairing
+ * on this connection has made it, and with the kernel's radio an error of a system call.
  */
 const tendon_pairing_service *tendon_radio_pairing(tendon_radio *radio);
 /**
