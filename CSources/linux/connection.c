@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/linux/connection.h"
+#include "connection_internal.h"
+#include "pairing.h"
 
-#include <errno.h>
 #include <string.h>
 
 /** The link was called connected and has never been established (Core Spec Vol 1 Part F 2.62). */
@@ -34,30 +35,6 @@ void tendon_connection_refresh(tendon_connection *connection) {
         tendon_loop_remove(connection->radio->loop, &connection->timer);
     } else if (!connection->timer.added) {
         (void)tendon_loop_add(connection->radio->loop, &connection->timer); /* without a descriptor it cannot fail */
-    }
-}
-
-bool tendon_connection_retries(tendon_status reason) {
-    switch (reason) {
-    case TENDON_RADIO_ERROR_OUT_OF_RANGE:
-    case TENDON_RADIO_ERROR_PEER_CLOSED:
-    case TENDON_RADIO_ERROR_COMMAND_TIMEOUT:
-    case TENDON_ERROR_BUSY:
-    case TENDON_ERROR_DISCONNECTED:
-    case TENDON_HCI_ERROR(0x02): /* unknown connection identifier: the controller lost it while it was made */
-    case TENDON_HCI_ERROR(0x08): /* connection timeout */
-    case TENDON_HCI_ERROR(0x0C): /* command disallowed: another program's connect or scan is in the way */
-    case TENDON_HCI_ERROR(0x3A): /* controller busy */
-    case TENDON_HCI_ERROR(0x3E): /* connection failed to be established */
-    case TENDON_SYSTEM_ERROR(ECONNABORTED):
-    case TENDON_SYSTEM_ERROR(ECONNREFUSED):
-    case TENDON_SYSTEM_ERROR(EBUSY):
-    case TENDON_SYSTEM_ERROR(EAGAIN):
-    case TENDON_SYSTEM_ERROR(EINTR):
-    case TENDON_SYSTEM_ERROR(EIO):
-        return true;
-    default:
-        return false;
     }
 }
 
@@ -95,25 +72,6 @@ static void finish(tendon_connection *connection, tendon_status reason, uint64_t
     if (callbacks.closed != NULL) {
         callbacks.closed(callbacks.context, reason, now); /* the connection's memory may be invalid after this call */
     }
-}
-
-/* xorshift, 32 bits: any sequence does that is not that of the next gateway. */
-static uint32_t next_jitter(void *context) {
-    tendon_connection *connection = context;
-    uint32_t x = connection->jitter_state;
-    x ^= x << 13;
-    x ^= x >> 17;
-    x ^= x << 5;
-    return connection->jitter_state = x;
-}
-
-/** Never 0, and another one for each pair of addresses and start. */
-static uint32_t seed(const tendon_radio *radio, const tendon_address *peer) {
-    uint32_t value = (uint32_t)tendon_monotonic_ms();
-    for (size_t i = 0; i < sizeof peer->bytes; i++) {
-        value = value * 33u + peer->bytes[i] * 257u + radio->address.bytes[i];
-    }
-    return value | 1u;
 }
 
 static void attempt_ended(tendon_connection *connection, tendon_status reason, uint64_t now) {
@@ -229,6 +187,8 @@ static void on_bearer_closed(void *context, uint64_t now) {
     }
 }
 
+static void secured(tendon_connection *connection, tendon_status status, uint64_t now);
+
 static void paired(void *context, tendon_status status, uint64_t now) {
     tendon_connection *connection = context;
     bool asked = connection->pairing_asked;
@@ -237,6 +197,10 @@ static void paired(void *context, tendon_status status, uint64_t now) {
     }
     connection->pairing_started = connection->pairing_asked = false;
     touch(connection);
+    if (connection->state == TENDON_CONNECTION_SECURING) {
+        secured(connection, status, now);
+        return;
+    }
     if (asked && connection->inputs != NULL) {
         connection->inputs->paired(connection->session, status, now);
     }
@@ -297,12 +261,9 @@ static void go_on(tendon_connection *connection, uint64_t now) {
     tendon_att_bearer_writable(&connection->bearer, now);
 }
 
-static void link_connected(void *context, uint64_t now) {
-    tendon_connection *connection = context;
+/** The link has the required security: the session and the application may use it. */
+static void established(tendon_connection *connection, uint64_t now) {
     connection->state = TENDON_CONNECTION_UP;
-    attempt_ended(connection, TENDON_OK, now);
-    set_scan_paused(connection, false);
-    touch(connection);
     if (connection->again) {
         go_on(connection, now);
         return;
@@ -318,14 +279,61 @@ static void link_connected(void *context, uint64_t now) {
     }
 }
 
+/** Encrypts the link, or pairs. The next step is paired(). */
+static tendon_status begin_securing(tendon_connection *connection, uint64_t now) {
+    bool again = connection->link.encrypted;
+    if (connection->pairing == NULL) {
+        return TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
+    }
+    return again && connection->pairing->authenticate == NULL ? TENDON_ERROR_UNSUPPORTED
+                                                              : start_pairing(connection, again, now);
+}
+
+/* A first step can encrypt with a key that is not authenticated; authenticate() permits one more. */
+static void secured(tendon_connection *connection, tendon_status status, uint64_t now) {
+    bool enough = status >= 0 && tendon_link_has_security(&connection->link, connection->radio->security);
+    if (connection->closing) {
+        return;
+    }
+    if (enough) {
+        established(connection, now);
+        return;
+    }
+    tendon_status begun = status < 0 ? status : begin_securing(connection, now);
+    if (begun == TENDON_ERROR_UNSUPPORTED) {
+        tendon_radio_note_failure(&connection->link, TENDON_RADIO_ERROR_PAIRING_TOO_WEAK, now);
+    } else if (begun == TENDON_RADIO_ERROR_NO_PAIRING_SERVICE) {
+        tendon_radio_note_failure(&connection->link, begun, now);
+    }
+    if (begun < 0) {
+        tendon_connection_close(connection);
+        connection->close_reason = TENDON_RADIO_ERROR_NOT_SECURE;
+    }
+}
+
+static void link_connected(void *context, uint64_t now) {
+    tendon_connection *connection = context;
+    connection->state = TENDON_CONNECTION_SECURING;
+    attempt_ended(connection, TENDON_OK, now);
+    set_scan_paused(connection, false);
+    touch(connection);
+    secured(connection, TENDON_OK, now);
+}
+
 static void link_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
     tendon_connection *connection = context;
+    if (connection->state != TENDON_CONNECTION_UP) {
+        return; /* not from a connection with the required security */
+    }
     touch(connection); /* once per batch, not per PDU: the timer expires after the whole batch */
     (void)tendon_att_bearer_receive(&connection->bearer, pdu, length, now);
 }
 
 static void link_writable(void *context, uint64_t now) {
     tendon_connection *connection = context;
+    if (connection->state != TENDON_CONNECTION_UP) {
+        return;
+    }
     touch(connection);
     tendon_att_bearer_writable(&connection->bearer, now);
 }
@@ -336,11 +344,26 @@ static bool was_never_established(const tendon_connection *connection, tendon_st
            !connection->first_is_not_all && !connection->pairing_started;
 }
 
+/** The reason for the owner of a link that ended before it could be used. */
+static tendon_status reason_of_failure(const tendon_connection *connection, tendon_status reason) {
+    bool refused = reason == TENDON_RADIO_ERROR_PAIRING_FAILED || reason == TENDON_RADIO_ERROR_PAIRING_TOO_WEAK ||
+                   reason == TENDON_RADIO_ERROR_IDENTITY_TAKEN;
+    if (connection->closing) {
+        return connection->close_reason != TENDON_OK ? connection->close_reason : reason;
+    }
+    if (connection->state == TENDON_CONNECTION_SECURING) { /* devices disconnect, too, where they do not pair */
+        refused = reason != NEVER_ESTABLISHED && reason != TENDON_RADIO_ERROR_OUT_OF_RANGE;
+    }
+    return refused && connection->radio->security != TENDON_SECURITY_NONE ? TENDON_RADIO_ERROR_NOT_SECURE : reason;
+}
+
 static void link_closed(void *context, tendon_status reason, uint64_t now) {
     tendon_connection *connection = context;
     bool was_up = connection->state == TENDON_CONNECTION_UP;
     bool failed = !was_up || was_never_established(connection, reason);
+    reason = failed ? reason_of_failure(connection, reason) : reason;
     if (failed && retry_later(connection, reason, now)) {
+        connection->pairing_started = false; /* it ended with the link */
         connection->again = connection->again || was_up;
         set_scan_paused(connection, !connection->background);
         return;
@@ -356,8 +379,8 @@ void tendon_connection_init(tendon_connection *connection, tendon_radio *radio, 
     connection->pairing = pairing;
     connection->connect_timeout_ms = TENDON_CONNECTION_TIMEOUT_MS;
     connection->connect_attempts = TENDON_CONNECTION_ATTEMPTS;
-    connection->jitter = (tendon_connection_jitter){.context = connection, .next = next_jitter};
-    connection->jitter_state = seed(radio, peer);
+    connection->jitter = (tendon_connection_jitter){.context = connection, .next = tendon_connection_next_jitter};
+    connection->jitter_state = tendon_connection_seed(radio, peer);
     if (callbacks != NULL) {
         connection->callbacks = *callbacks;
     }
@@ -425,8 +448,7 @@ void tendon_connection_close(tendon_connection *connection) {
 /* A call during an attempt has no effect: the attempt has one result for all callers. */
 static tendon_status session_connect(void *context) {
     const tendon_connection *connection = context;
-    bool connecting =
-        connection->state == TENDON_CONNECTION_CONNECTING || connection->state == TENDON_CONNECTION_WAITING;
+    bool connecting = connection->state != TENDON_CONNECTION_IDLE && connection->state != TENDON_CONNECTION_UP;
     return connecting && !connection->closing ? TENDON_OK : tendon_connection_connect(context);
 }
 

@@ -211,6 +211,21 @@ void tendon_radio_set_pairing_policy(tendon_radio *radio, const tendon_pairing_p
     radio->policy = policy != NULL ? *policy : (tendon_pairing_policy){.restricted = false};
 }
 
+tendon_status tendon_radio_set_security(tendon_radio *radio, tendon_security security) {
+    if ((unsigned)security > TENDON_SECURITY_AUTHENTICATED) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    radio->security = (uint8_t)security;
+    return TENDON_OK;
+}
+
+bool tendon_link_has_security(const tendon_link *link, tendon_security security) {
+    const tendon_bond *bond = security == TENDON_SECURITY_AUTHENTICATED ? tendon_pairing_bond_in_use(link) : NULL;
+    return security == TENDON_SECURITY_NONE ||
+           (link->state == TENDON_LINK_OPEN && link->encrypted &&
+            (security == TENDON_SECURITY_ENCRYPTED || (bond != NULL && tendon_bond_is_authenticated(bond))));
+}
+
 bool tendon_radio_may_pair(const tendon_radio *radio, const tendon_address *peer, uint64_t now) {
     const tendon_pairing_policy *policy = &radio->policy;
     bool allowed = !policy->restricted || now < policy->window_until;

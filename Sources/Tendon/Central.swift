@@ -134,6 +134,16 @@ public actor Central {
     /// requires pairing. After an error the previous agent stays.
     public func setPairingAgent(_ agent: PairingAgent) throws(TendonError) { try core.setPairingAgent(agent) }
 
+    /// Sets the security that a connection must have before a program or the session of a device uses it; from now on.
+    ///
+    /// Until then nothing is sent over it, and what the device sends is discarded. If the connection cannot be secured,
+    /// it ends with `RADIO_ERROR_NOT_SECURE`. Connections to ``LocalPeripheral`` are not affected.
+    ///
+    /// ```swift
+    /// central.requireSecurity(.encrypted)
+    /// ```
+    public func requireSecurity(_ security: ConnectionSecurity) { core.requireSecurity(security) }
+
     /// Whether a key of this device is kept. Links to it are encrypted by themselves.
     public func isBonded(with address: Address) -> Bool { core.isBonded(with: address) }
 

@@ -52,6 +52,16 @@ package enum PairingPolicy: Sendable, Hashable {
     case restricted(allowed: [Address] = [], window: Duration = .zero)
 }
 
+/// How secure a connection must be: the levels 1, 2 and 3 of LE security mode 1 (Core Specification, Vol 3 Part C 10.2.1).
+public enum ConnectionSecurity: UInt8, Sendable, Hashable, CaseIterable {
+    /// Every connection is good enough.
+    case none = 0
+    /// Encrypted, with a key that the pairing agent is content with.
+    case encrypted
+    /// Encrypted with a key that was made with a passkey, a comparison, or out of band.
+    case authenticated
+}
+
 /// Options of a scan.
 ///
 /// ```swift

@@ -200,6 +200,10 @@ package final class RadioCore: @unchecked Sendable {
         loop.core.touched()
     }
 
+    package func requireSecurity(_ security: ConnectionSecurity) {
+        _ = tendon_radio_set_security(radio, tendon_security(UInt32(security.rawValue)))  // every case is a level
+    }
+
     /// False when there was no bond.
     @discardableResult
     package func forget(_ address: Address) throws(TendonError) -> Bool {

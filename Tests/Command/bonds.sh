@@ -131,6 +131,11 @@ run run --radio virtual --json --passkey-file "$work/passkeys" --require-authent
 unlike "$out" '"event":"connected"' "run: a bond without one is not"
 like "$out" '"event":"connect_failed"' "run: and the event says so"
 
+run run --radio virtual --json --require-encryption --for 3 --notifications 1 --address $plain
+like "$out" '"event":"connected"' "run --require-encryption: a bonded device is used"
+run run --radio virtual --json --require-encryption --passkey-file "$work/passkeys" --require-authentication --for 2 --address $plain
+unlike "$out" '"event":"connected"' "run --require-encryption: a key without a passkey does not count with --require-authentication"
+
 # ---- export and forget
 run bonds export
 is "$status" 2 "bonds export: needs a file"

@@ -3,7 +3,8 @@
 """An independent device that wants pairing: bumble's own host, Security Manager and GATT server.
 
 A service FDD2 with two characteristics; reading the second one needs encryption. Prints "ready", "show N" and
-"compare N" as they come, "paired LEVEL" or "failed REASON", and "encrypted". Shares no code with us.
+"compare N" as they come, "paired LEVEL" or "failed REASON", "encrypted", and "att OPCODE encrypted 0|1" for each ATT
+request. Shares no code with us.
 """
 
 import argparse
@@ -111,6 +112,14 @@ async def run(arguments):
             Characteristic("855cb3e7-98ff-42a6-80fc-40b32a2221c1", read, Characteristic.READABLE,
                            CharacteristicValue(read=secret))]))
 
+        serve = device.gatt_server.on_gatt_pdu
+
+        def noted(connection, pdu):
+            say(f"att {pdu.op_code:02x} encrypted {int(bool(connection.encryption))}")
+            serve(connection, pdu)
+
+        device.gatt_server.on_gatt_pdu = noted
+
         def configuration(_):
             now = latest()
             return PairingConfig(sc=not now.legacy, mitm=now.mitm, bonding=True, delegate=User(now),
@@ -129,6 +138,9 @@ async def run(arguments):
                 say("paired")
 
             say("connected")
+            if latest().early:
+                device.send_l2cap_pdu(connection.handle, 4, bytes.fromhex("1b030001"))  # a notification
+                device.send_l2cap_pdu(connection.handle, 4, bytes.fromhex("020002"))  # Exchange MTU Request
             connection.on("pairing", paired)
             connection.on("pairing_failure", lambda reason: say(f"failed {int(reason)}"))
             connection.on("connection_encryption_change", lambda *_: say(f"encrypted {int(bool(connection.encryption))}"))
@@ -158,6 +170,7 @@ def parser():
     options.add_argument("--io", choices=IO, default="none")
     options.add_argument("--never", action="store_true", help="no pairing is good enough for the second value")
     options.add_argument("--authenticated", action="store_true", help="the second value needs an authenticated key")
+    options.add_argument("--early", action="store_true", help="sends ATT PDUs as soon as it is connected")
     options.add_argument("--mitm", action="store_true")
     options.add_argument("--legacy", action="store_true", help="no LE Secure Connections")
     options.add_argument("--rejects", action="store_true", help="the user rejects the pairing")

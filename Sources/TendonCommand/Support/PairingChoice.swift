@@ -21,6 +21,7 @@ struct PairingChoice: Sendable {
 
     private let source: Source
     private let requiresAuthentication: Bool
+    private let requiresEncryption: Bool
     private let requiresSecureConnections: Bool
     private let minimumKeySize: Int?
 
@@ -44,6 +45,10 @@ struct PairingChoice: Sendable {
         name: "--require-authentication", value: nil,
         help: "reject pairing without a passkey, and bonds that were made without one",
         setting: Setting("gateway", isFixed: true))
+    private static let encryption = Option(
+        name: "--require-encryption", value: nil,
+        help: "use a connection only when it is encrypted; pairs if that is enabled",
+        setting: Setting("gateway", isFixed: true))
     private static let secure = Option(
         name: "--secure-connections-only", value: nil,
         help: "reject LE Legacy Pairing, and bonds that were made with it", setting: Setting("gateway", isFixed: true))
@@ -52,7 +57,7 @@ struct PairingChoice: Sendable {
         setting: Setting("gateway", isFixed: true))
 
     /// Of a command that runs without a user.
-    static let options = [file, authentication, secure, keySize]
+    static let options = [file, authentication, encryption, secure, keySize]
     /// Of a command that pairs one device.
     static let allOptions = [accept, passkey] + options
 
@@ -75,6 +80,7 @@ struct PairingChoice: Sendable {
         }
         // A device in the middle would just claim that it has neither display nor keyboard.
         requiresAuthentication = isRequired || (asks && !given.isEmpty && given != [PairingChoice.accept.name])
+        requiresEncryption = arguments.has(PairingChoice.encryption.name)
         requiresSecureConnections = arguments.has(PairingChoice.secure.name)
         minimumKeySize = try arguments.integer(PairingChoice.keySize)
     }
@@ -99,6 +105,8 @@ struct PairingChoice: Sendable {
         agent.requiresAuthentication = requiresAuthentication
         agent.requiresSecureConnections = requiresSecureConnections
         if let minimumKeySize { agent.minimumKeySize = minimumKeySize }
+        // The agent decides which keys count as encryption.
+        await central.requireSecurity(requiresEncryption ? .encrypted : .none)
         do throws(TendonError) {
             try await central.setPairingAgent(agent)
         } catch {

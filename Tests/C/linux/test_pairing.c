@@ -147,6 +147,43 @@ static void a_bonded_link_is_encrypted_by_itself(void **state) {
     STEP_UNTIL(&w->loop, w->session.disconnected == 2);
 }
 
+/* The device has received nothing when the session is notified: neither of a first connection, nor with the bond. */
+static void where_encryption_is_required_it_comes_first(void **state) {
+    world *w = *state;
+    assert_int_equal(tendon_radio_set_security(&w->central.radio, TENDON_SECURITY_ENCRYPTED), TENDON_OK);
+    for (int i = 0; i < 2; i++) {
+        connect_central(w);
+        assert_true(w->connection.link.encrypted);
+        assert_int_equal(w->connection.link.sent + w->peripheral.links[0].link.received, 0);
+        assert_true(tendon_link_has_security(&w->connection.link, TENDON_SECURITY_ENCRYPTED));
+        assert_false(tendon_link_has_security(&w->connection.link, TENDON_SECURITY_AUTHENTICATED));
+        assert_true(read_value(w) >= 0);
+        assert_int_equal(w->central_bonds.count, 1);
+        close_link(w);
+    }
+    /* Just Works is not enough. */
+    assert_int_equal(tendon_radio_set_security(&w->central.radio, TENDON_SECURITY_AUTHENTICATED), TENDON_OK);
+    int ends = w->session.disconnected;
+    assert_int_equal(w->link.connect(w->link.context), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->session.disconnected == ends + 1);
+    assert_int_equal(w->session.connected, 2);
+    assert_int_equal(w->session.reason, TENDON_RADIO_ERROR_NOT_SECURE);
+    assert_int_equal(w->connection.link.sent, 0);
+}
+
+static void a_device_that_does_not_pair_is_not_used(void **state) {
+    world *w = *state;
+    tendon_simulated_bose_set_pairing_mode(&w->bose, false, tendon_monotonic_ms());
+    tendon_peripheral_refresh(&w->peripheral);
+    assert_int_equal(tendon_radio_set_security(&w->central.radio, TENDON_SECURITY_ENCRYPTED), TENDON_OK);
+    assert_int_equal(w->link.connect(w->link.context), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->session.disconnected == 1);
+    assert_int_equal(w->session.connected, 0);
+    assert_int_equal(w->session.reason, TENDON_RADIO_ERROR_NOT_SECURE);
+    assert_int_equal(w->connection.link.sent, 0);
+    assert_int_equal(w->central_bonds.count, 0);
+}
+
 static void out_of_pairing_mode_it_is_refused(void **state) {
     world *w = *state;
     tendon_simulated_bose_set_pairing_mode(&w->bose, false, tendon_monotonic_ms());
@@ -426,6 +463,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PAIRING_TEST(refused_paired_read_again),
         PAIRING_TEST(a_bonded_link_is_encrypted_by_itself),
+        PAIRING_TEST(where_encryption_is_required_it_comes_first),
+        PAIRING_TEST(a_device_that_does_not_pair_is_not_used),
         PAIRING_TEST(out_of_pairing_mode_it_is_refused),
         PAIRING_TEST(a_peer_that_has_lost_its_key_ends_the_link),
         PAIRING_TEST(a_key_that_belongs_to_something_else_does_not_encrypt),

@@ -28,13 +28,18 @@ static void on_central(void *context, tendon_peripheral_link *link, uint64_t now
     fflush(stdout);
 }
 
-/** wearable ADAPTER MS BONDS pairable|closed: a Bose wearable whose characteristics want encryption. */
+static bool use_agent(check *c, int argc, char **argv);
+
+/** wearable ADAPTER MS BONDS pairable|closed [AGENT...]: a Bose wearable whose characteristics want encryption. */
 int run_wearable(check *c, int argc, char **argv) {
     static tendon_simulated_bose device;
     static tendon_peripheral peripheral;
     static tendon_bonds bonds;
     tendon_simulated_bose_options options = tendon_simulated_bose_frames();
     if (argc < 2 || !use_bonds(c, &bonds, argv[0])) {
+        return 2;
+    }
+    if (!use_agent(c, argc - 2, argv + 2)) {
         return 2;
     }
     options.pairing_required = true;
@@ -156,14 +161,17 @@ static const tendon_session_inputs inputs = {.connected = on_connected,
 
 /* ---- the agent: what the user of the test does ---- */
 
-/** Where a passkey that the peer shows is written by the test, when there is one. */
+/** A file with the passkey that the peer shows, or the output of this program at the other end, when there is one. */
 static uint32_t read_passkey(const char *path) {
     unsigned passkey = 0;
+    char line[128];
     FILE *file = fopen(path, "r");
-    if (file != NULL) {
-        if (fscanf(file, "%u", &passkey) != 1) {
-            passkey = 0;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "question: show %u", &passkey) != 1) {
+            (void)sscanf(line, "%u", &passkey);
         }
+    }
+    if (file != NULL) {
         fclose(file);
     }
     return passkey;
@@ -173,6 +181,7 @@ typedef struct test_user {
     check *c;
     bool accepts;
     const char *passkey_path; /**< NULL: none */
+    uint32_t wrong;           /**< added to what is entered */
 } test_user;
 
 static void on_question(void *context, const tendon_address *peer, tendon_pairing_question question, uint32_t passkey,
@@ -186,6 +195,9 @@ static void on_question(void *context, const tendon_address *peer, tendon_pairin
            tendon_monotonic_ms() < limit) {
         passkey = read_passkey(user->passkey_path); /* the peer's event loop runs in another process */
     }
+    if (question == TENDON_PAIRING_ENTER) {
+        passkey = (passkey + user->wrong) % (TENDON_PASSKEY_MAX + 1);
+    }
     if (question != TENDON_PAIRING_SHOW) {
         tendon_status status = tendon_radio_answer_pairing(&user->c->radio.radio, peer, user->accepts, passkey, now);
         printf("answered: %s\n", tendon_status_name(status));
@@ -193,8 +205,8 @@ static void on_question(void *context, const tendon_address *peer, tendon_pairin
 }
 
 /**
- * Words of an agent: io=N, passkey=N, file=PATH, ask=yes, ask=no, from=PATH (the passkey that the peer shows),
- * authenticated, secure, size=N.
+ * Words of an agent: io=N, passkey=N, file=PATH, ask=yes, ask=no, from=PATH (the passkey that the peer shows), wrong=N,
+ * authenticated, secure, size=N; required=N: the tendon_security that the connection must have.
  */
 static bool use_agent(check *c, int argc, char **argv) {
     static test_user user;
@@ -213,10 +225,14 @@ static bool use_agent(check *c, int argc, char **argv) {
             agent.passkey_file = value;
         } else if (strncmp(argv[i], "from", length) == 0) {
             user.passkey_path = value;
+        } else if (strncmp(argv[i], "wrong", length) == 0) {
+            user.wrong = (uint32_t)atoi(value);
         } else if (strncmp(argv[i], "ask", length) == 0) {
             agent.ask = on_question;
             agent.context = &user;
             user.accepts = strcmp(value, "yes") == 0;
+        } else if (strncmp(argv[i], "required", length) == 0) {
+            (void)tendon_radio_set_security(&c->radio.radio, (tendon_security)atoi(value));
         } else if (strcmp(argv[i], "authenticated") == 0) {
             agent.authenticated = true;
         } else if (strcmp(argv[i], "secure") == 0) {

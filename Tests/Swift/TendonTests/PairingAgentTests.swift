@@ -172,6 +172,33 @@ struct PairingAgentTests {
         #expect(await !pair.central.isBonded(with: pair.wearable.address), "it is not worth enough")
     }
 
+    /// A connection is used once it has the required security, or not at all.
+    @Test func whatAConnectionMustHave() async throws {
+        let asked = Asked()
+        let pair = try await Pair(Self.display(asked))
+        defer { pair.removeFiles() }
+        let address = pair.wearable.address
+        try await pair.central.setPairingAgent(.accepting)
+        for security in [ConnectionSecurity.authenticated, .encrypted] {
+            await pair.central.requireSecurity(security)
+            var result = "OK"
+            do throws(TendonError) {
+                let peripheral = try await pair.central.connect(address)
+                #expect(await peripheral.isEncrypted)
+                await peripheral.disconnect()
+            } catch {
+                result = error.name
+            }
+            #expect(result == (security == .encrypted ? "OK" : "RADIO_ERROR_NOT_SECURE"))
+        }
+        #expect(await pair.central.isBonded(with: address))
+        try await pair.central.forget(address)
+        await pair.central.requireSecurity(.none)
+        let open = try await pair.central.connect(address)
+        #expect(await !open.isEncrypted)
+        await open.disconnect()
+    }
+
     /// Another agent, or a radio that closes: nobody waits for the answer.
     @Test(arguments: [false, true])
     func aQuestionThatNobodyAnswersEnds(_ radioCloses: Bool) async throws {

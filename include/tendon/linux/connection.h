@@ -41,7 +41,8 @@ typedef enum tendon_connection_state {
     TENDON_CONNECTION_IDLE = 0,
     TENDON_CONNECTION_CONNECTING,
     TENDON_CONNECTION_WAITING, /**< between two attempts */
-    TENDON_CONNECTION_UP
+    TENDON_CONNECTION_UP,
+    TENDON_CONNECTION_SECURING /**< connected, without the required security (tendon_radio_set_security()) */
 } tendon_connection_state;
 
 /** One attempt of a connect(). */
@@ -149,6 +150,9 @@ void tendon_connection_use_cache(tendon_connection *connection, tendon_gatt_cach
  * once for each connection. Then the request is sent again, once. An error of pairing is passed
  * to tendon_radio.on_peer_failure, and the request completes with the refusal; further refusals on this connection do
  * not pair again.
+ *
+ * If the radio requires security (tendon_radio_set_security()), connected() is called when the connection has it.
+ *
  * With background, connect() waits for the device without a limit (tendon_radio_connect_in_background()): neither the
  * number of attempts nor their time ends it, and a scan of this radio goes on. The pause between attempts that fail
  * grows to TENDON_CONNECTION_PAUSE_MS << 7 and half of that. tendon_connection_close() ends it.

@@ -62,6 +62,14 @@ typedef struct tendon_link_callbacks {
     void (*closed)(void *context, tendon_status reason, uint64_t now);
 } tendon_link_callbacks;
 
+/** How secure a connection is, or must be: the levels 1, 2 and 3 of LE security mode 1 (Core Spec Vol 3 Part C 10.2.1).
+ */
+typedef enum tendon_security {
+    TENDON_SECURITY_NONE = 0,
+    TENDON_SECURITY_ENCRYPTED,    /**< with a key that the pairing agent is content with */
+    TENDON_SECURITY_AUTHENTICATED /**< with a key that was made with a passkey, a comparison, or out of band */
+} tendon_security;
+
 /** State of a pairing procedure that this radio started. Opaque. */
 typedef enum tendon_pairing_state {
     TENDON_PAIRING_NONE = 0,
@@ -262,6 +270,7 @@ struct tendon_radio {
     tendon_resolver resolver;
     tendon_pairing_service pairing;
     tendon_pairing_policy policy;
+    uint8_t security; /**< tendon_security, which the connections that this radio makes must have */
     tendon_pairing_agent agent;
     tendon_source pairing_timer; /**< of all pairing procedures */
     /** Who is notified next of a procedure that has ended; NULL: outside of the callbacks. */
@@ -370,6 +379,18 @@ const tendon_pairing_service *tendon_radio_pairing(tendon_radio *radio);
 void tendon_radio_set_pairing_policy(tendon_radio *radio, const tendon_pairing_policy *policy);
 /** True if the policy permits pairing with @p peer at the time @p now. A bond is not required and not looked up. */
 bool tendon_radio_may_pair(const tendon_radio *radio, const tendon_address *peer, uint64_t now);
+/**
+ * Sets the security that a tendon_connection of this radio must have before its session and its application are
+ * notified of it, from now on. Until then nothing is sent over it, and the PDUs of the device are discarded. The
+ * connection is encrypted with the key of the bond, or the devices pair if the policy permits it, once; with
+ * TENDON_SECURITY_AUTHENTICATED a second time if the key is not authenticated and the agent can do better. If that
+ * fails, closed(TENDON_RADIO_ERROR_NOT_SECURE) is called, without another attempt, and on_peer_failure received the
+ * cause before. A bare tendon_link, and the connections of centrals, have no such level.
+ * @return TENDON_OK; TENDON_ERROR_INVALID_ARGUMENT: there is no such level.
+ */
+tendon_status tendon_radio_set_security(tendon_radio *radio, tendon_security security);
+/** True if the link has at least this security, as the key that it is encrypted with shows. */
+bool tendon_link_has_security(const tendon_link *link, tendon_security security);
 /**
  * Sets the agent that answers for the user, and what a key must be worth, from now on: for devices that connect or are
  * connected after the call. A bond that is worth less is not used: the device pairs again when it requires pairing. A

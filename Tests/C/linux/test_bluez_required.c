@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* A connection that must be encrypted, over the kernel's sockets: nothing goes over the ATT socket before. */
+#include "bluez_connecting.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+typedef struct bench {
+    bluez_bench *b;
+    tendon_bonds bonds;
+    tendon_connection connection;
+    int connected, closed;
+    tendon_status reason;
+} bench;
+
+static bench the_bench;
+
+static void on_connected(void *context, uint64_t now) {
+    bench *x = context;
+    (void)now;
+    assert_true(tendon_link_has_security(&x->connection.link, TENDON_SECURITY_ENCRYPTED));
+    x->connected++;
+}
+
+static void on_closed(void *context, tendon_status reason, uint64_t now) {
+    bench *x = context;
+    (void)now;
+    x->closed++;
+    x->reason = reason;
+}
+
+static void drain(bench *x) {
+    uint8_t pdu[128];
+    while (recv(x->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT) >= 0) {
+    }
+}
+
+/** Connecting; the socket is not connected yet. */
+static bench *begin(bool bonded) {
+    static const tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                                     .initiator = true,
+                                     .type = 2,
+                                     .key_size = 16,
+                                     .own = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x00}, TENDON_ADDRESS_TYPE_PUBLIC},
+                                     .peer = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC}};
+    bench *x = &the_bench;
+    memset(x, 0, sizeof *x);
+    x->b = bluez_open(false, &bluez_public_address);
+    tendon_radio *radio = &x->b->radio.radio;
+    tendon_bonds_init(&x->bonds);
+    assert_int_equal(tendon_radio_use_bonds(radio, &x->bonds), TENDON_OK);
+    if (bonded) {
+        tendon_bond own = bond;
+        own.own = radio->address;
+        assert_int_equal(tendon_bonds_store(&x->bonds, &own), TENDON_OK);
+    }
+    assert_int_equal(tendon_radio_set_security(radio, TENDON_SECURITY_ENCRYPTED), TENDON_OK);
+    tendon_connection_init(
+        &x->connection, radio, &bluez_peer, tendon_radio_pairing(radio),
+        &(tendon_connection_callbacks){.context = x, .connected = on_connected, .closed = on_closed});
+    drain(x);
+    calls.security_level = BT_SECURITY_LOW;
+    assert_int_equal(tendon_connection_connect(&x->connection), TENDON_OK);
+    assert_int_equal(calls.connects, 1);
+    return x;
+}
+
+static void writable(bench *x) {
+    x->connection.link.source.ready(x->connection.link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+}
+
+static void expect_silence(const bench *x) {
+    uint8_t pdu[32];
+    assert_int_equal(recv(calls.peer, pdu, sizeof pdu, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(x->connected, 0);
+}
+
+static void finish(bench *x, tendon_status reason) {
+    tendon_connection_close(&x->connection);
+    STEP_UNTIL(&x->b->loop, x->closed == 1);
+    assert_int_equal(x->reason, reason);
+    bluez_close(x->b);
+}
+
+/* Set Secure Connections, Set IO Capability, Set Bondable, then Pair Device: 00:00:5E:00:53:01, LE public, no I/O. */
+static void expect_pairing(bench *x) {
+    static const uint8_t modes[3][7] = {{0x2D, 0, 7, 0, 1, 0, 1}, {0x18, 0, 7, 0, 1, 0, 3}, {0x09, 0, 7, 0, 1, 0, 1}};
+    static const uint8_t pair[14] = {0x19, 0, 7, 0, 8, 0, 0x01, 0x53, 0x00, 0x5E, 0x00, 0x00, 1, 3};
+    uint8_t pdu[64];
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(recv(x->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 7);
+        assert_memory_equal(pdu, modes[i], 7);
+    }
+    assert_int_equal(recv(x->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 14);
+    assert_memory_equal(pdu, pair, 14);
+}
+
+static void kernel_sends(bench *x, const uint8_t *pdu, size_t length) {
+    assert_int_equal(send(x->b->kernel, pdu, length, 0), (ssize_t)length);
+    bluez_read_kernel(x->b);
+}
+
+static void pair_device_ends(bench *x, uint8_t status) {
+    const uint8_t pdu[16] = {1, 0, 7, 0, 10, 0, 0x19, 0, status, 0x01, 0x53, 0x00, 0x5E, 0x00, 0x00, 1};
+    kernel_sends(x, pdu, sizeof pdu);
+}
+
+static void a_new_device_pairs_first(void **state) {
+    (void)state;
+    bench *x = begin(false);
+    writable(x);
+    assert_int_equal(x->connection.state, TENDON_CONNECTION_SECURING);
+    expect_pairing(x);
+    expect_silence(x);
+    static const uint8_t key[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 1, 0x01, 0x53, 0x00, 0x5E, 0x00, 0x00, 1, 2, 1, 16};
+    kernel_sends(x, key, sizeof key);
+    expect_silence(x);
+    pair_device_ends(x, TENDON_MANAGEMENT_SUCCESS);
+    assert_int_equal(x->connected, 1);
+    assert_int_equal(x->bonds.count, 1);
+    finish(x, TENDON_ERROR_CANCELLED);
+}
+
+static void a_device_that_does_not_pair_is_not_used(void **state) {
+    (void)state;
+    bench *x = begin(false);
+    writable(x);
+    expect_pairing(x);
+    pair_device_ends(x, TENDON_MANAGEMENT_AUTHENTICATION_FAILED);
+    STEP_UNTIL(&x->b->loop, x->closed == 1);
+    assert_int_equal(x->connected, 0);
+    finish(x, TENDON_RADIO_ERROR_NOT_SECURE);
+    x = begin(false);
+    tendon_radio_set_pairing_policy(&x->b->radio.radio, &(tendon_pairing_policy){.restricted = true});
+    writable(x);
+    STEP_UNTIL(&x->b->loop, x->closed == 1);
+    assert_int_equal(x->connected, 0);
+    finish(x, TENDON_RADIO_ERROR_NOT_SECURE);
+}
+
+/* BT_SECURITY before anything else: the kernel encrypts, and the socket is writable again when that is done. */
+static void a_bonded_device_is_encrypted_by_the_kernel(void **state) {
+    (void)state;
+    bench *x = begin(true);
+    writable(x);
+    assert_int_equal(calls.security_level, BT_SECURITY_MEDIUM);
+    assert_int_equal(x->connection.state, TENDON_CONNECTION_CONNECTING);
+    expect_silence(x);
+    writable(x);
+    assert_int_equal(x->connected, 1);
+    uint8_t pdu[64];
+    assert_int_equal(recv(x->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), -1); /* no pairing */
+    finish(x, TENDON_ERROR_CANCELLED);
+    /* The device has lost the key: the kernel ends the link. */
+    x = begin(true);
+    writable(x);
+    calls.socket_error = (refused_call){ECONNABORTED, 0};
+    writable(x);
+    STEP_UNTIL(&x->b->loop, x->closed == 1);
+    assert_int_equal(x->connected, 0);
+    finish(x, TENDON_RADIO_ERROR_NOT_SECURE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_device_pairs_first),
+        cmocka_unit_test(a_device_that_does_not_pair_is_not_used),
+        cmocka_unit_test(a_bonded_device_is_encrypted_by_the_kernel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
