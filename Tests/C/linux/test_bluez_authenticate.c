@@ -182,6 +182,31 @@ static void a_failure_leaves_connection_and_bond(void **state) {
     pairing_scene_close(s);
 }
 
+static void note_result(void *context, tendon_status status, uint64_t now) {
+    (void)now;
+    *(tendon_status *)context = status;
+}
+
+/* Who asks for a pairing meanwhile has the key of before: that no better one could be made is no failure for it. */
+static void who_only_pairs_has_the_key_of_before(void **state) {
+    (void)state;
+    for (int encrypted = 0; encrypted < 2; encrypted++) {
+        pairing_scene *s = scene();
+        tendon_status joined = 1; /* no result yet */
+        start(s);
+        assert_int_equal(
+            s->service->start(s->service->context, &pairing_peers[0], note_result, &joined, tendon_monotonic_ms()),
+            TENDON_OK);
+        assert_int_equal(joined, 1);
+        s->ends[0].end.link.encrypted = encrypted;
+        kernel_fails(s, 5, 2, TENDON_MANAGEMENT_AUTHENTICATION_FAILED);
+        assert_int_equal(s->ends[0].status, TENDON_RADIO_ERROR_PAIRING_FAILED);
+        assert_int_equal(joined, encrypted ? TENDON_OK : TENDON_RADIO_ERROR_PAIRING_FAILED);
+        pairing_scene_drain(s);
+        pairing_scene_close(s);
+    }
+}
+
 static void a_failure_cut_at_every_position_ends_nothing(void **state) {
     (void)state;
     pairing_scene *s = scene();
@@ -321,6 +346,7 @@ int main(void) {
         cmocka_unit_test(without_prospects_nothing_is_sent),
         cmocka_unit_test(each_call_can_fail),
         cmocka_unit_test(a_failure_leaves_connection_and_bond),
+        cmocka_unit_test(who_only_pairs_has_the_key_of_before),
         cmocka_unit_test(a_failure_cut_at_every_position_ends_nothing),
         cmocka_unit_test(an_ordinary_pairing_does_not_end_with_the_event),
         cmocka_unit_test(mal_H06_just_works_is_not_better),
