@@ -108,7 +108,7 @@ void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now
     link->pairing.state = TENDON_PAIRING_NONE;
     set_timer(radio);
     tendon_pairing_waiter next = attempt.joined;
-    /* A better key could not be made: who asked for a pairing has the one of before. */
+    /* A better key could not be made: a caller that only pairs keeps the one of before. */
     bool has_key = attempt.authenticates && link->encrypted && tendon_pairing_key(radio, &link->peer) != NULL;
     const tendon_status result_of_joined = has_key ? TENDON_OK : status;
     next.outer = radio->pairing_ending;
