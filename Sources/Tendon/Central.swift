@@ -140,7 +140,7 @@ public actor Central {
     /// it ends with `RADIO_ERROR_NOT_SECURE`. Connections to ``LocalPeripheral`` are not affected.
     ///
     /// ```swift
-    /// central.requireSecurity(.encrypted)
+    /// await central.requireSecurity(.encrypted)
     /// ```
     public func requireSecurity(_ security: ConnectionSecurity) { core.requireSecurity(security) }
 
