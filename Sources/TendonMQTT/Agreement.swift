@@ -187,7 +187,6 @@ struct Agreement: Sendable {
         // What was received before the connection says nothing about where the device is now.
         enter(.absent)
         receivedAt = nil
-        freeSince = now
     }
 
     private mutating func broker(_ isOnline: Bool, _ now: UInt64) {

@@ -188,6 +188,19 @@ import Testing
         }
     }
 
+    /// The retained claims need as long as those of the first time.
+    @Test func itIsListenedAgainWhenTheBrokerReturns() {
+        var agreement = agreement(in: .hearing)
+        func input(_ input: Input, _ now: UInt64) { _ = agreement.handle(input, now: now) }
+        input(.broker(false), 100_100)
+        input(.broker(true), 101_000)
+        input(.received(rssi: -60), 102_000)
+        input(.time, 102_499)
+        #expect(agreement.state == .hearing)
+        input(.time, 102_500)
+        #expect(agreement.state == .taking)
+    }
+
     @Test func aBetterGatewayGetsTheDeviceAfterFiveSeconds() {
         var agreement = agreement(in: .holding)
         #expect(agreement.handle(.claim("z", Claim(stage: .hears, score: -51)), now: 100_000) == [])

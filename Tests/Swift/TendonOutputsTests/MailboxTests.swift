@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What waits for an output's thread: order, bounds, and what wakes the thread.
 import CTendon
+import Synchronization
 import TendonSupport
 import Testing
 
@@ -69,5 +70,22 @@ import Testing
         #expect(take(mailbox, until: 0).items.isEmpty)
         mailbox.line("sample", device) { $0.raw("x") }
         #expect(take(mailbox, until: 0).items.count == 1)
+    }
+
+    /// A thread that waits for longer looks when the sample may not wait any more.
+    @Test(.timeLimit(.minutes(1))) func aSampleShortensTheWait() async {
+        let mailbox = mailbox(leisure: 0)
+        let far = tendon_monotonic_ms() + 600_000
+        let isTaken = Atomic(false)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                #expect(take(mailbox, until: far).items.count > 0)
+                isTaken.store(true, ordering: .releasing)
+            }
+            while !isTaken.load(ordering: .acquiring) {
+                mailbox.line("sample", device) { $0.raw("x") }
+                await Task.yield()
+            }
+        }
     }
 }
