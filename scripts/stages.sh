@@ -65,18 +65,21 @@ stage_c_sanitized() {
 
 # The radio by our own description of the kernel's sockets.
 stage_c_clang() {
+    export TENDON_RECORDED_EVERY=4 # c_sanitized plays all, here and in the stages below
     CC=clang meson_tests "$BUILD/clang" -Dbuildtype=release -Dbluez=kernel
     scripts/check_links.sh without "$BUILD/clang/libtendon.so"
 }
 
 # A release with gcc: other warnings than clang's, and than those of a debug build.
 stage_c_without_bluez() {
+    export TENDON_RECORDED_EVERY=4
     CC=gcc meson_tests "$BUILD/mit" -Dbluez=disabled -Dbuildtype=release
     scripts/check_links.sh without "$BUILD/mit/libtendon.so"
 }
 
 # 32-bit ARM and 32-bit big-endian MIPS under qemu-user.
 stage_cross() {
+    export TENDON_RECORDED_EVERY=4
     scripts/cross.sh
 }
 
