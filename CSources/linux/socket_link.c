@@ -268,6 +268,9 @@ static void link_expired(void *context, uint64_t now) {
         return;
     }
     link->source.deadline = link->deadline;
+    if (link->securing) {
+        (void)tendon_loop_update(link->radio->loop, &link->source, TENDON_WRITABLE);
+    }
     if (link->source.fd < 0 && link->hooks->retry != NULL) {
         tendon_status status = link->hooks->retry(link, now);
         if (status < 0) {
@@ -276,14 +279,29 @@ static void link_expired(void *context, uint64_t now) {
     }
 }
 
-static void connect_done(tendon_link *link, uint64_t now) {
+/** A socket can be writable before the connection is encrypted: the kernel is asked again after this time. */
+#define SECURED_CHECK_MS 20u
+
+static bool is_secured(const tendon_link *link) {
+    return link->hooks->secured == NULL || link->hooks->secured(link);
+}
+
+static void connect_done(tendon_link *link, uint32_t events, uint64_t now) {
     int error = 0;
     socklen_t size = sizeof error;
     if (getsockopt(link->source.fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
         error = errno;
     }
+    if (error == 0 && link->securing && (events & TENDON_HANGUP) != 0) {
+        error = ENOTCONN;
+    }
     if (error != 0) {
         finish(link, reason_of(link, error, true), now);
+        return;
+    }
+    if (link->securing && !is_secured(link)) {
+        (void)tendon_loop_update(link->radio->loop, &link->source, 0);
+        link->source.deadline = now + SECURED_CHECK_MS < link->deadline ? now + SECURED_CHECK_MS : link->deadline;
         return;
     }
     link->encrypted = link->securing;
@@ -393,7 +411,7 @@ static void link_ready(void *context, uint32_t events, uint64_t now) {
     }
     if (link->state == TENDON_LINK_CONNECTING) {
         if (!link->connected) {
-            connect_done(link, now);
+            connect_done(link, events, now);
         }
         return; /* adopted: link_expired() reports it in this step */
     }

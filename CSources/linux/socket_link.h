@@ -22,6 +22,9 @@ typedef struct tendon_socket_hooks {
      * when the connection is encrypted; link->securing is set.
      */
     bool (*secure)(tendon_link *link);
+    /** The connection is encrypted, as far as the kernel knows; asked while link->securing. NULL: it is when the socket
+     * is writable. */
+    bool (*secured)(const tendon_link *link);
     /** The link is open; called before connected(). */
     void (*opened)(tendon_link *link, uint64_t now);
     /** Called before PDUs of an accepted link are read while it counts as not encrypted, if bonds exist. */

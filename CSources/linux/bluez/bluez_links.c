@@ -18,10 +18,12 @@
 
 static void attempted(tendon_link *link, tendon_status result);
 static bool is_connecting(const tendon_bluez_radio *radio, const tendon_address *peer);
+static bool is_secured(const tendon_link *link);
 const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
                                                      .attempted = attempted,
                                                      .reason = tendon_bluez_link_reason,
                                                      .secure = tendon_bluez_secure,
+                                                     .secured = is_secured,
                                                      .is_encrypted = tendon_bluez_is_encrypted,
                                                      .lost = tendon_bluez_link_lost};
 
@@ -193,6 +195,16 @@ static bool is_connecting(const tendon_bluez_radio *radio, const tendon_address 
     enum { CONNECTING = 5 }; /* BT_CONNECT, hci_conn_info.state */
     struct hci_conn_info info;
     return connection_to(radio->hci.fd, peer, &info) && info.state == CONNECTING;
+}
+
+/*
+ * Linux 6.1.192 lets a socket send again when the peer sends something while the encryption is in progress: the first
+ * PDUs would be unencrypted.
+ */
+static bool is_secured(const tendon_link *link) {
+    struct hci_conn_info info;
+    return connection_to(((const tendon_bluez_radio *)link->radio)->hci.fd, &link->peer, &info) &&
+           (info.link_mode & HCI_LM_ENCRYPT) != 0;
 }
 
 /** The pending end of a connection, in the place of a past one, or of the oldest. */

@@ -124,8 +124,9 @@ struct hci_conn_info {
     uint8_t type;
     uint8_t out;
     uint16_t state;
-    uint32_t link_mode;
+    uint32_t link_mode; /* HCI_LM_... */
 };
+#define HCI_LM_ENCRYPT 0x0004
 
 struct hci_conn_info_req {
     bdaddr_t bdaddr;

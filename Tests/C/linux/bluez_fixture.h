@@ -44,6 +44,7 @@ typedef struct system_calls {
     uint16_t handle;        /**< connection handle of every socket */
     uint16_t kernel_handle; /**< the handle that the kernel has for every peer, and the state of that connection */
     uint16_t kernel_state;
+    uint32_t kernel_link_mode; /**< by default encrypted */
     int buffer, buffer_option, buffers_set;
     struct hci_filter filter_set;
     int filter_loses;                 /**< a bit of this word of the filter: 1 types, 2 and 3 events; 0: none */

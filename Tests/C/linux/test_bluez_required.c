@@ -163,11 +163,47 @@ static void a_bonded_device_is_encrypted_by_the_kernel(void **state) {
     finish(x, TENDON_RADIO_ERROR_NOT_SECURE);
 }
 
+/* The kernel lets the socket send before the connection is encrypted, if the device sends meanwhile: nothing goes over
+ * it until the kernel lists the connection as encrypted. */
+static void a_writable_socket_is_not_enough(void **state) {
+    (void)state;
+    enum { ENCRYPTED, REFUSED, HANGUP, HOW };
+    for (int how = 0; how < HOW; how++) {
+        bench *x = begin(true);
+        tendon_source *source = &x->connection.link.source;
+        writable(x);
+        calls.kernel_link_mode = ~(uint32_t)HCI_LM_ENCRYPT;
+        calls.ioctl = (refused_call){how == REFUSED ? EPERM : 0, 0};
+        for (int i = 0; i < 3; i++) {
+            uint64_t now = tendon_monotonic_ms();
+            writable(x);
+            assert_int_equal(source->interest, 0); /* it would be writable without a pause */
+            assert_true(source->deadline >= now && source->deadline <= tendon_monotonic_ms() + 20);
+            assert_int_equal(x->connection.state, TENDON_CONNECTION_CONNECTING);
+            expect_silence(x);
+            source->deadline = 0;
+            STEP_UNTIL(&x->b->loop, source->interest == TENDON_WRITABLE || source->deadline != 0);
+        }
+        if (how == HANGUP) {
+            source->ready(source->context, TENDON_WRITABLE | TENDON_HANGUP, tendon_monotonic_ms());
+            STEP_UNTIL(&x->b->loop, x->closed == 1);
+            assert_int_equal(x->connected, 0);
+            finish(x, TENDON_RADIO_ERROR_NOT_SECURE);
+            continue;
+        }
+        calls.kernel_link_mode = HCI_LM_ENCRYPT;
+        calls.ioctl = (refused_call){0, 0};
+        STEP_UNTIL(&x->b->loop, x->connected == 1);
+        finish(x, TENDON_ERROR_CANCELLED);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_device_pairs_first),
         cmocka_unit_test(a_device_that_does_not_pair_is_not_used),
         cmocka_unit_test(a_bonded_device_is_encrypted_by_the_kernel),
+        cmocka_unit_test(a_writable_socket_is_not_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
