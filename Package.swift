@@ -171,7 +171,7 @@ let package = Package(
             name: "TendonQueueTests", dependencies: ["CSystemSQLite", "TendonQueue", "TestSupport"],
             path: "Tests/Swift/TendonQueueTests"),
         .testTarget(
-            name: "TendonOutputsTests", dependencies: ["TendonOutputs", "TendonSupport"],
+            name: "TendonOutputsTests", dependencies: ["TendonOutputs", "TendonSupport", "TestSupport"],
             path: "Tests/Swift/TendonOutputsTests"),
         .testTarget(
             name: "TendonMetricsTests", dependencies: ["TendonMetrics", "TendonOutputs", "TestSupport"],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What waits for an output's thread: order, bounds, and what wakes the thread.
 import CTendon
-import Synchronization
 import TendonSupport
+import TestSupport
 import Testing
 
 @testable import TendonOutputs
@@ -76,16 +76,16 @@ import Testing
     @Test(.timeLimit(.minutes(1))) func aSampleShortensTheWait() async {
         let mailbox = mailbox(leisure: 0)
         let far = tendon_monotonic_ms() + 600_000
-        let isTaken = Atomic(false)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                #expect(take(mailbox, until: far).items.count > 0)
-                isTaken.store(true, ordering: .releasing)
-            }
-            while !isTaken.load(ordering: .acquiring) {
-                mailbox.line("sample", device) { $0.raw("x") }
-                await Task.yield()
-            }
+        let isTaken = Flag()
+        let taking = Task.detached { [self] in
+            let count = take(mailbox, until: far).items.count
+            isTaken.set()
+            return count
         }
+        while !isTaken.isSet {
+            mailbox.line("sample", device) { $0.raw("x") }
+            await Task.yield()
+        }
+        #expect(await taking.value > 0)
     }
 }
