@@ -272,8 +272,6 @@ static void mal_A11_unknown_opcodes_at_the_server(void **state) {
     assert_int_equal(tendon_gatt_connection_receive(&f->connection, response, 2, 0), TENDON_ERROR_WRONG_STATE);
 }
 
-static fixture *recorded;
-
 /* What the device and the link do between two PDUs. */
 static void happen(recording *r, fixture *f) {
     static const uint16_t handles[] = {0x03, 0x0D, 0x13, 0x11, 0x19, 0xFFFF};
@@ -320,7 +318,9 @@ static void note_step(recording *r, fixture *f) {
 }
 
 static void play(recording *r, unsigned number) {
-    fixture *f = recorded;
+    void *state = NULL;
+    assert_int_equal(fixture_setup(&state), 0); /* each run from the same beginning, whichever run is before it */
+    fixture *f = state;
     (void)number;
     for (int i = 0; i < 12000; i++) {
         uint8_t pdu[64];
@@ -341,18 +341,15 @@ static void play(recording *r, unsigned number) {
     }
     tendon_gatt_connection_closed(&f->connection, TENDON_ERROR_DISCONNECTED, f->now);
     note_step(r, f);
-    f->link = TENDON_OK;
-    tendon_att_bearer_init(&f->bearer, f->bearer.io, 185);
-    const tendon_gatt_connection_config config = f->connection.config;
-    assert_int_equal(tendon_gatt_connection_init(&f->connection, &f->server, &config), TENDON_OK);
+    fixture_teardown(&state);
 }
 
 /** C14: whatever comes, each PDU is answered at most once, within the MTU, and the server never loops. */
 static void mal_C14_random_pdus_end(void **state) {
     static const uint32_t known[] = {
-        0x66A219E7, 0x215B8A20, 0xEE3CD4C8, 0x65092C51, 0xEA8E83B2, 0xACEB74C2, 0x8B179582, 0xFB106AD8,
+        0x66A219E7, 0x4EF74E5A, 0x4712B6DD, 0xA88ADC3E, 0x35F45BE6, 0x5E324CAE, 0xB67AF9C0, 0x18E04BA6,
     };
-    recorded = *state;
+    (void)state;
     compare_recordings(known, sizeof known / sizeof known[0], play);
 }
 
@@ -431,7 +428,7 @@ int main(void) {
         server_test(every_opcode_cut_at_each_position),
         server_test(mal_A02_every_opcode_alone),
         server_test(mal_A11_unknown_opcodes_at_the_server),
-        server_test(mal_C14_random_pdus_end),
+        cmocka_unit_test(mal_C14_random_pdus_end),
         server_test(mal_C14_discovery_to_the_end_of_the_handles),
         server_test(a_waiting_response_ends_with_the_link),
         server_test(prepared_parts_that_are_too_long_together),
