@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One file for each device: "family-c00000000006-1", the last digit 0 for a public address and 1 for a random one. */
-#include "tendon/linux/journal.h"
+#include "journal.h"
 #include "directory.h"
 #include "file.h"
 
@@ -100,6 +100,8 @@ tendon_status tendon_journal_remove(const tendon_journal *journal, const char *f
 typedef struct clearing {
     const tendon_journal *journal;
     const char *family;
+    bool (*keeps)(void *context, const tendon_address *device); /* NULL: none stays */
+    void *context;
     tendon_status removed; /* or an error */
 } clearing;
 
@@ -108,11 +110,26 @@ static bool is_record_of(const char *name, const char *family) {
     return strncmp(name, family, length) == 0 && name[length] == '-';
 }
 
+/* Whether the record called @p name stays; a temporary file does not, and neither does what is no record. */
+static bool stays(const clearing *c, const char *name) {
+    tendon_address device = {{0}, TENDON_ADDRESS_TYPE_PUBLIC};
+    char path[TENDON_FILE_PATH_SIZE];
+    const char *digits = name + strlen(c->family) + 1;
+    for (size_t i = 0; i < 12 && digits[i] != '\0'; i++) {
+        static const char known[] = "0123456789abcdef";
+        const char *digit = strchr(known, digits[i]);
+        device.bytes[i / 2] = (uint8_t)(device.bytes[i / 2] << 4 | (digit != NULL ? digit - known : 0));
+    }
+    device.type = name[strlen(name) - 1] == '1' ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC;
+    (void)path_of(c->journal, c->family, &device, path);
+    return strcmp(path + strlen(c->journal->directory) + 1, name) == 0 && c->keeps(c->context, &device);
+}
+
 /* With the temporary file of a process that was killed. */
 static bool clear_one(void *context, const char *name) {
     clearing *c = context;
     char path[TENDON_FILE_PATH_SIZE];
-    if (!is_record_of(name, c->family)) {
+    if (!is_record_of(name, c->family) || (c->keeps != NULL && stays(c, name))) {
         return true;
     }
     size_t length = strlen(name);
@@ -127,9 +144,9 @@ static bool clear_one(void *context, const char *name) {
     return true;
 }
 
-tendon_status tendon_journal_clear(const tendon_journal *journal, const char *family) {
-    clearing c = {.journal = journal, .family = family};
-    if (!is_family(family)) {
+static tendon_status clear(clearing *c) {
+    const tendon_journal *journal = c->journal;
+    if (!is_family(c->family)) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     int fd = open(journal->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -138,10 +155,21 @@ tendon_status tendon_journal_clear(const tendon_journal *journal, const char *fa
     }
     tendon_status locked = lock(journal);
     if (locked >= 0) {
-        tendon_directory_each(fd, SIZE_MAX, clear_one, &c);
+        tendon_directory_each(fd, SIZE_MAX, clear_one, c);
         (void)fsync(fd);
         close(locked);
     }
     close(fd);
-    return locked < 0 ? locked : c.removed;
+    return locked < 0 ? locked : c->removed;
+}
+
+tendon_status tendon_journal_clear(const tendon_journal *journal, const char *family) {
+    clearing c = {.journal = journal, .family = family};
+    return clear(&c);
+}
+
+tendon_status tendon_journal_keep(const tendon_journal *journal, const char *family,
+                                  bool (*keeps)(void *context, const tendon_address *device), void *context) {
+    clearing c = {.journal = journal, .family = family, .keeps = keeps, .context = context};
+    return clear(&c);
 }

@@ -39,6 +39,13 @@ tendon_status tendon_pairing_store(tendon_radio *radio, const tendon_bond *bond,
                     : tendon_bonds_store(radio->bonds, bond);
 }
 
+void tendon_pairing_stored(tendon_link *link, uint64_t now) {
+    link->keyed = true;
+    if (link->callbacks.bonded != NULL) {
+        link->callbacks.bonded(link->callbacks.context, now);
+    }
+}
+
 /** The open link that this radio started; NULL: none. */
 static tendon_link *link_to(const tendon_radio *radio, const tendon_address *peer) {
     tendon_link *link = radio->links;

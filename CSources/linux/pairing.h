@@ -20,6 +20,8 @@ const tendon_bond *tendon_pairing_key(const tendon_radio *radio, const tendon_ad
 /** Stores the key of a peer that may pair; if @p replaces, in the entry of a bond that is not in use when none is free.
  */
 tendon_status tendon_pairing_store(tendon_radio *radio, const tendon_bond *bond, bool replaces);
+/** The key of a pairing in this connection is stored. */
+void tendon_pairing_stored(tendon_link *link, uint64_t now);
 /** Whether the radio's agent is content with a key. */
 bool tendon_pairing_suffices(const tendon_radio *radio, const tendon_bond *bond);
 /** Whether the radio's agent is not content with every key. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/linux/peripheral.h"
 #include "pairing.h"
+#include "subscriptions.h"
 #include "tendon/host/gatt_server.h"
 
 #include <string.h>
@@ -63,6 +64,7 @@ static void touch(tendon_peripheral *peripheral) {
 static void pass_writable(tendon_peripheral_link *place, uint64_t now) {
     tendon_peripheral *owner = place->owner;
     tendon_att_bearer_writable(&place->bearer, now);
+    tendon_subscriptions_keep(place, now);
     owner->device.ops->writable(owner->device.context, now);
 }
 
@@ -90,6 +92,7 @@ static void timer_expired(void *context, uint64_t now) {
             settle_filter(place, now);
         }
         tendon_att_bearer_tick(&place->bearer, now);
+        tendon_subscriptions_keep(place, now);
     }
     if (peripheral->device.ops->deadline(peripheral->device.context) <= now) {
         peripheral->device.ops->tick(peripheral->device.context, now);
@@ -107,6 +110,7 @@ static void link_connected(void *context, uint64_t now) {
     tendon_peripheral *owner = place->owner;
     const tendon_bearer_filter *filter = filter_of(place);
     tendon_bearer_io io = tendon_link_io(&place->link);
+    memset(&place->kept, 0, sizeof place->kept);
     tendon_att_bearer_init(&place->bearer, filter != NULL ? filter->wrap(filter->context, io) : io, TENDON_ATT_MTU_MAX);
     if (owner->device.ops->connected(owner->device.context, &place->bearer, now) < 0) {
         owner->refused++;
@@ -122,16 +126,17 @@ static void link_connected(void *context, uint64_t now) {
 }
 
 /**
- * Tells the device's server what the key of the connection is worth. On the kernel's radio the key is stored after the
- * connection is encrypted, and a second pairing can replace it by a better one.
+ * Tells the device's server what the key of the connection is worth, and restores what is kept with it. On the kernel's
+ * radio the key is stored after the connection is encrypted, and a second pairing can replace it by a better one.
  */
-static void settle_security(const tendon_peripheral_link *place) {
+static void settle_security(tendon_peripheral_link *place, uint64_t now) {
     tendon_gatt_connection *server = place->bearer.server;
     const tendon_bond *bond = tendon_pairing_bond_in_use(&place->link);
     if (server != NULL && bond != NULL) {
         server->security =
             tendon_bond_is_authenticated(bond) ? TENDON_GATT_SECURITY_AUTHENTICATED : TENDON_GATT_SECURITY_ENCRYPTED;
         server->key_size = bond->key_size;
+        tendon_subscriptions_restore(place, now);
     }
 }
 
@@ -145,8 +150,9 @@ static void link_received(void *context, const uint8_t *pdu, size_t length, uint
     if (filter != NULL) {
         filter->tick(filter->context, now);
     }
-    settle_security(place);
+    settle_security(place, now);
     (void)tendon_att_bearer_receive(&place->bearer, pdu, length, now);
+    tendon_subscriptions_keep(place, now);
 }
 
 static void link_writable(void *context, uint64_t now) {
@@ -167,8 +173,18 @@ static void link_encrypted(void *context, uint64_t now) {
     tendon_peripheral_link *place = context;
     if (place->served) {
         touch(place->owner);
-        settle_security(place);
+        settle_security(place, now);
         place->owner->device.ops->paired(place->owner->device.context, &place->bearer, now);
+        tendon_subscriptions_keep(place, now);
+    }
+}
+
+static void link_bonded(void *context, uint64_t now) {
+    tendon_peripheral_link *place = context;
+    if (place->served) {
+        touch(place->owner);
+        settle_security(place, now);
+        tendon_subscriptions_keep(place, now);
     }
 }
 
@@ -178,6 +194,7 @@ static void link_closed(void *context, tendon_status reason, uint64_t now) {
     bool served = place->served;
     place->used = place->served = false;
     if (served) {
+        tendon_subscriptions_ended(place);
         owner->device.ops->disconnected(owner->device.context, &place->bearer, reason, now);
     }
     tendon_peripheral_refresh(owner);
@@ -202,6 +219,7 @@ static tendon_link *accept_central(void *context, const tendon_address *peer, ui
                                                                     .received = link_received,
                                                                     .writable = link_writable,
                                                                     .encrypted = link_encrypted,
+                                                                    .bonded = link_bonded,
                                                                     .closed = link_closed});
             return &place->link;
         }
@@ -227,6 +245,10 @@ void tendon_peripheral_init(tendon_peripheral *peripheral, tendon_radio *radio, 
 void tendon_peripheral_set_filters(tendon_peripheral *peripheral, const tendon_bearer_filter *filters) {
     memcpy(peripheral->filters, filters, sizeof peripheral->filters);
     peripheral->filtered = true;
+}
+
+void tendon_peripheral_keep_subscriptions(tendon_peripheral *peripheral, tendon_subscription_store *store) {
+    peripheral->subscriptions = store;
 }
 
 static tendon_status advertise(tendon_peripheral *peripheral) {

@@ -72,7 +72,8 @@ static tendon_pairing_question question_of(uint8_t own, uint8_t other) {
                                                                                              : TENDON_PAIRING_NOTHING;
 }
 
-static tendon_status store(tendon_radio *radio, tendon_link *link, const uint8_t key[KEY_SIZE], bool authenticated) {
+static tendon_status store(tendon_radio *radio, tendon_link *link, const uint8_t key[KEY_SIZE], bool authenticated,
+                           uint64_t now) {
     tendon_bond bond = {.radio = TENDON_BOND_VIRTUAL,
                         .initiator = !link->accepted,
                         .type = authenticated ? 3 : 2,
@@ -82,7 +83,9 @@ static tendon_status store(tendon_radio *radio, tendon_link *link, const uint8_t
     memcpy(bond.key, key, KEY_SIZE);
     tendon_status status = tendon_pairing_judge(link, &bond);
     status = status < 0 ? status : tendon_pairing_store(radio, &bond, link->accepted);
-    link->keyed = link->keyed || status >= 0;
+    if (status >= 0) {
+        tendon_pairing_stored(link, now);
+    }
     return status;
 }
 
@@ -106,7 +109,7 @@ static bool knows_key(tendon_link *link, const uint8_t key[KEY_SIZE]) {
 
 /** Device: the central's key is taken, or not. */
 static void finish(tendon_link *link, const uint8_t key[KEY_SIZE], bool good, bool authenticated, uint64_t now) {
-    tendon_status status = good ? store(link->radio, link, key, authenticated) : TENDON_RADIO_ERROR_PAIRING_FAILED;
+    tendon_status status = good ? store(link->radio, link, key, authenticated, now) : TENDON_RADIO_ERROR_PAIRING_FAILED;
     reply(link, status >= 0 ? PAIRED : status == TENDON_RADIO_ERROR_PAIRING_TOO_WEAK ? WEAK : REFUSED);
     if (status >= 0) {
         tendon_socket_link_encrypted(link, now);
@@ -217,7 +220,7 @@ static void take_answer(tendon_link *link, uint8_t code, const uint8_t *bytes, u
         tendon_pairing_finish(
             link, code == WEAK ? TENDON_RADIO_ERROR_PAIRING_TOO_WEAK : TENDON_RADIO_ERROR_PAIRING_FAILED, now);
     } else if (waiting) {
-        tendon_status status = store(link->radio, link, link->pairing.key, link->pairing.answers != 0);
+        tendon_status status = store(link->radio, link, link->pairing.key, link->pairing.answers != 0, now);
         if (status >= 0) {
             tendon_socket_link_encrypted(link, now);
         }

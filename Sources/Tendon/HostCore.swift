@@ -9,6 +9,7 @@ package final class HostCore: @unchecked Sendable {
     private let isRadioShared: Bool
     private let block = CBlock<tendon_peripheral>()
     private var memory: AnyObject?
+    private var subscriptions: CBlock<tendon_subscription_store>?
     private var keptAlive: HostCore?
     private var abandoned = false
     private var released = false
@@ -59,6 +60,18 @@ package final class HostCore: @unchecked Sendable {
             abandon()
             throw error
         }
+    }
+
+    /// Keeps what bonded centrals subscribe to. Called before `open()`.
+    func keepSubscriptions(in store: CBlock<tendon_subscription_store>?) {
+        subscriptions = store
+        tendon_peripheral_keep_subscriptions(block.pointer, store?.pointer)
+    }
+
+    /// Why the latest access to the storage of subscriptions failed.
+    var subscriptionFailure: TendonError? {
+        guard let status = subscriptions?.pointer.pointee.status, status < 0 else { return nil }
+        return TendonError(status: status, operation: .subscribe)
     }
 
     /// Listens and advertises.

@@ -27,8 +27,8 @@ public struct Subscriptions: OptionSet, Sendable, Hashable {
 /// }
 /// ```
 ///
-/// What a central has subscribed to ends with its connection, also if it is bonded. The device stops, and its
-/// connections end, when the last reference to it and to its sequences is released.
+/// What a central has subscribed to ends with its connection; if it is bonded, a ``SubscriptionStorage`` keeps it. The
+/// device stops, and its connections end, when the last reference to it and to its sequences is released.
 public actor LocalPeripheral {
     /// Something that a central did.
     public enum Event: Sendable, Hashable {
@@ -51,6 +51,7 @@ public actor LocalPeripheral {
         var advertisement: AdvertisingData?
         var scanResponse: AdvertisingData?
         var interval: Duration
+        var subscriptions: SubscriptionStorage
     }
 
     nonisolated let core: LocalPeripheralCore
@@ -78,15 +79,17 @@ public actor LocalPeripheral {
     ///   - radio: the radio to open.
     ///   - address: our own on the virtual radio; `nil`: one that differs from those of this process. An adapter has its own.
     ///   - bonds: where the keys of paired centrals are stored. Characteristics that require encryption require a store.
+    ///   - subscriptions: where what bonded centrals subscribe to is kept.
     ///   - loop: the event loop that the device and the closures of its characteristics run on.
     public init(
         name: String, appearance: UInt16 = 0, services: [LocalService], advertisement: AdvertisingData? = nil,
         scanResponse: AdvertisingData? = nil, interval: Duration = .milliseconds(100),
-        radio: RadioChoice = .automatic, address: Address? = nil, bonds: BondStorage = .none, loop: Loop = .shared
+        radio: RadioChoice = .automatic, address: Address? = nil, bonds: BondStorage = .none,
+        subscriptions: SubscriptionStorage = .none, loop: Loop = .shared
     ) async throws(TendonError) {
         let options = Options(
             name: name, appearance: appearance, advertisement: advertisement, scanResponse: scanResponse,
-            interval: interval)
+            interval: interval, subscriptions: subscriptions)
         let made = await loop.run { () -> Result<LocalPeripheralCore, TendonError> in
             do throws(TendonError) {
                 let opened = try RadioCore.open(
@@ -107,11 +110,12 @@ public actor LocalPeripheral {
     /// Prepares a device on the radio of a central, which can scan and connect at the same time. The central is kept.
     public init(
         name: String, appearance: UInt16 = 0, services: [LocalService], advertisement: AdvertisingData? = nil,
-        scanResponse: AdvertisingData? = nil, interval: Duration = .milliseconds(100), on central: Central
+        scanResponse: AdvertisingData? = nil, interval: Duration = .milliseconds(100),
+        subscriptions: SubscriptionStorage = .none, on central: Central
     ) async throws(TendonError) {
         let options = Options(
             name: name, appearance: appearance, advertisement: advertisement, scanResponse: scanResponse,
-            interval: interval)
+            interval: interval, subscriptions: subscriptions)
         let radio = central.core
         let made = await radio.loop.run { () -> Result<LocalPeripheralCore, TendonError> in
             do throws(TendonError) {
@@ -180,6 +184,10 @@ public actor LocalPeripheral {
     public func subscriptions(
         of central: ConnectedCentral, to characteristic: LocalCharacteristic
     ) throws(TendonError) -> Subscriptions { try core.subscriptions(of: central, to: characteristic) }
+
+    /// Why the latest access to the storage of subscriptions failed; `nil`: it did not. What could not be stored is tried
+    /// again when the connection of its central ends.
+    public var subscriptionFailure: TendonError? { core.subscriptionFailure }
 
     /// Disconnects a central; the event follows. Does nothing if its connection has ended.
     public func disconnect(_ central: ConnectedCentral) { core.disconnect(central) }

@@ -71,8 +71,10 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
         attributes = CTable(capacity: services.reduce(11) { $0 + $1.attributeCount })
         try build(options, services)
         try prepare(options, services)
+        let subscriptions = try options.subscriptions.open()
         let host = HostCore(
             radio, isShared: isShared, device: tendon_gatt_device_peripheral(device.pointer), memory: self)
+        host.keepSubscriptions(in: subscriptions)
         host.onConnected = { [unowned self] in arrived($0) }
         host.onDisconnected = { [unowned self] in left($0, $1) }
         host.onIdle = { [unowned self] in settle() }
@@ -175,6 +177,8 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
     // MARK: Advertising
 
     var isAdvertising: Bool { host?.isAdvertising ?? false }
+
+    var subscriptionFailure: TendonError? { host?.subscriptionFailure }
 
     func start() throws(TendonError) {
         if let failure { throw failure }

@@ -339,7 +339,15 @@ def gatt_cache():
     whole = record(3, changed, notified, absent)
     files = [whole, record(0), record(24, *[notified] * 24), record(1, (4, 3, 0, 0, 0)), record(1, (0x10, 0x1F, 0x20, 0, 2)),
              record(2, changed, changed, address="ffeeddccbbaa", kind=0), record(1, changed, kind=2)]
-    return [b"\0" + value for value in files + [whole[:-1], whole + b"\0", b"TGAC", b""]] + [b"\x01" + whole[:-4] + bytes(4)]
+    caches = [b"\0" + value for value in files + [whole[:-1], whole + b"\0", b"TGAC", b""]] + [b"\x01" + whole[:-4] + bytes(4)]
+
+    def subscriptions(values, flags=1, count=None):
+        body = b"TSUB" + bytes([1, len(values) if count is None else count, flags, 0]) + bytes(range(24)) + bytes(values)
+        return body + struct.pack("<I", zlib.crc32(body))
+
+    files = [subscriptions([0, 1, 2]), subscriptions([]), subscriptions([3] * 64), subscriptions([4]), subscriptions([1], 2),
+             subscriptions([1], 0, 2), subscriptions([1] * 65)]
+    return caches + [b"\2" + value for value in files] + [b"\3" + files[0][:-4] + bytes(4)]
 
 
 def bonds():

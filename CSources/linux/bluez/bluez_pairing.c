@@ -221,8 +221,10 @@ static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *e
         return;
     }
     status = tendon_pairing_store(&radio->radio, &bond, link->accepted);
-    link->keyed = link->keyed || status >= 0;
     tendon_bluez_keys_stored(radio);
+    if (status >= 0) {
+        tendon_pairing_stored(link, now);
+    }
     if (link->pairing.state == TENDON_PAIRING_RUNNING && link->pairing.authenticates) {
         if (status < 0) {
             undo(radio, link);

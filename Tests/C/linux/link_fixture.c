@@ -39,6 +39,12 @@ static void on_writable(void *context, uint64_t now) {
     end->writable++;
 }
 
+static void on_bonded(void *context, uint64_t now) {
+    link_end *end = context;
+    (void)now;
+    end->bonded++;
+}
+
 static void on_closed(void *context, tendon_status reason, uint64_t now) {
     link_end *end = context;
     assert_false(end->inside);
@@ -65,6 +71,7 @@ void link_end_init(link_end *end) {
                                                           .connected = on_connected,
                                                           .received = on_received,
                                                           .writable = on_writable,
+                                                          .bonded = on_bonded,
                                                           .closed = on_closed});
 }
 

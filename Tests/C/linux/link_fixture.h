@@ -26,7 +26,7 @@ typedef enum link_action { LINK_KEEP = 0, LINK_CLOSE, LINK_RECONNECT } link_acti
 
 typedef struct link_end {
     tendon_link link;
-    int connected, received, writable, closed;
+    int connected, received, writable, bonded, closed;
     tendon_status reason;
     bool inside; /**< one of our own calls to the link runs: no callback may come */
     link_action on_connected, on_received;

@@ -67,15 +67,19 @@ static void keys_of_others_are_not_stored(void **state) {
     tendon_radio_set_pairing_policy(&s->b->radio.radio, &(tendon_pairing_policy){.restricted = true});
     pairing_scene_new_key(s, 0, 1);
     assert_int_equal(s->bonds.count, 1);
+    assert_int_equal(s->ends[0].end.bonded, 0);
     tendon_radio_set_pairing_policy(&s->b->radio.radio, NULL);
     pairing_scene_new_key(s, 0, 1);
     assert_int_equal(s->bonds.count, 2);
+    assert_int_equal(s->ends[0].end.bonded, 1);
     pairing_scene_add(s, 1, true); /* a central, and we are not in pairing mode */
     pairing_scene_new_key(s, 1, 1);
     assert_int_equal(s->bonds.count, 2);
     assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
+    assert_int_equal(s->ends[1].end.bonded, 0);
     pairing_scene_new_key(s, 1, 1);
     assert_int_equal(s->bonds.count, 3);
+    assert_int_equal(s->ends[1].end.bonded, 1);
     pairing_scene_drain(s);
     pairing_scene_close(s);
 }

@@ -9,6 +9,7 @@
 
 #include "tendon/host/peripheral.h"
 #include "tendon/linux/radio.h"
+#include "tendon/linux/subscriptions.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +24,7 @@ typedef struct tendon_peripheral_link {
     tendon_link link;
     tendon_att_bearer bearer;
     bool used, served;
+    tendon_kept_subscriptions kept;
 } tendon_peripheral_link;
 
 /** Callbacks of a peripheral, in addition to those of the device. Any member may be NULL. */
@@ -43,6 +45,7 @@ typedef struct tendon_peripheral {
     tendon_bearer_filter filters[TENDON_PERIPHERAL_LINKS];
     bool filtered, open, paused;
     uint16_t interval_ms;
+    tendon_subscription_store *subscriptions; /**< NULL: they end with the connection */
     tendon_listener listener;
     tendon_source timer;
     tendon_peripheral_link links[TENDON_PERIPHERAL_LINKS];
@@ -55,6 +58,12 @@ void tendon_peripheral_init(tendon_peripheral *peripheral, tendon_radio *radio, 
 /** Sets one filter per connection, e.g. of simulate/fault.h: TENDON_PERIPHERAL_LINKS filters, copied. Call it before
  * open(). */
 void tendon_peripheral_set_filters(tendon_peripheral *peripheral, const tendon_bearer_filter *filters);
+/**
+ * Keeps what bonded centrals subscribe to (linux/subscriptions.h), of servers with at most TENDON_SUBSCRIPTIONS_MAX
+ * CCCDs. The radio needs a store of bonds. The `subscribed` handler of the server is called for what is restored.
+ * Call it before open(). @param store borrowed; NULL: they end with the connection, the default.
+ */
+void tendon_peripheral_keep_subscriptions(tendon_peripheral *peripheral, tendon_subscription_store *store);
 /**
  * Starts listening and advertising.
  * @param interval_ms of the advertisement; 0: 100.

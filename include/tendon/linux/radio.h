@@ -58,6 +58,8 @@ typedef struct tendon_link_callbacks {
     void (*writable)(void *context, uint64_t now); /**< after a send that would have blocked */
     /** Called when the connection is encrypted, by pairing or with a stored key; before the first encrypted PDU. */
     void (*encrypted)(void *context, uint64_t now);
+    /** A key for the peer was stored in this connection: a new one, or a better one. Before encrypted() or after it. */
+    void (*bonded)(void *context, uint64_t now);
     /** Called exactly once for each connect() or accept() that started successfully. */
     void (*closed)(void *context, tendon_status reason, uint64_t now);
 } tendon_link_callbacks;
