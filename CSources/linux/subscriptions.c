@@ -105,7 +105,8 @@ void tendon_subscriptions_restore(tendon_peripheral_link *place, uint64_t now) {
         return;
     }
     tendon_status loaded = load(place, &record);
-    kept->bonded = loaded >= 0 || loaded == TENDON_ERROR_NOT_FOUND; /* or the next PDU reads again, nothing is written */
+    kept->bonded =
+        loaded >= 0 || loaded == TENDON_ERROR_NOT_FOUND; /* or the next PDU reads again, nothing is written */
     place->owner->subscriptions->status = kept->bonded ? TENDON_OK : loaded;
     if (loaded < 0) {
         return;
@@ -187,8 +188,23 @@ void tendon_subscriptions_keep(tendon_peripheral_link *place, uint64_t now) {
     }
 }
 
+/** The record could not be read in this connection: what the central subscribed to counts only if there is none. */
+static void read_at_last(tendon_peripheral_link *place, const tendon_gatt_connection *server) {
+    tendon_kept_subscriptions *kept = &place->kept;
+    tendon_subscription_record record;
+    if (learn_bond(place)) {
+        tendon_status loaded = load(place, &record);
+        bool none = loaded == TENDON_ERROR_NOT_FOUND;
+        kept->unsaved = none && take_values(kept, server);
+        place->owner->subscriptions->status = none || loaded >= 0 ? TENDON_OK : loaded;
+    }
+}
+
 void tendon_subscriptions_ended(tendon_peripheral_link *place) {
     const tendon_gatt_connection *server = server_of(place);
+    if (server != NULL && !place->kept.bonded) {
+        read_at_last(place, server);
+    }
     if (server != NULL && place->kept.unsaved) {
         place->owner->subscriptions->status = store(place, server);
     }

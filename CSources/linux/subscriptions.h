@@ -9,8 +9,8 @@ enum { TENDON_SUBSCRIPTION_BOND_SIZE = 8, TENDON_SUBSCRIPTION_RECORD_MAX = 36 + 
 
 /** What a file has. */
 typedef struct tendon_subscription_record {
-    uint8_t bond[TENDON_SUBSCRIPTION_BOND_SIZE]; /**< tells a new pairing of the same central; the key cannot be computed
-                                                    from it */
+    uint8_t bond[TENDON_SUBSCRIPTION_BOND_SIZE]; /**< tells a new pairing of the same central; the key cannot be
+                                                    computed from it */
     uint8_t hash[16];                            /**< Database Hash of the attribute table */
     bool service_changed;                        /**< subscribed to its indications */
     uint8_t count;

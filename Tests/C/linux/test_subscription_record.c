@@ -14,7 +14,7 @@
 enum { BOND_AT = 8, HASH_AT = 16, VALUES_AT = 32 };
 
 /** Three CCCDs; the checksum was computed with zlib's crc32() of Python. */
-static const uint8_t literal[] = {'T',  'S',  'U',  'B',  1,    3,    1,    0,    1,    2,    3,    4,   5,
+static const uint8_t literal[] = {'T',  'S',  'U',  'B',  1,    3,    1,    0,    1,    2,    3,    4,    5,
                                   6,    7,    8,    0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19,
                                   0x1A, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F, 0,    1,    2,    0xA8, 0xA6, 0x9F, 0x39};
 
@@ -37,7 +37,8 @@ static void a_record_byte_by_byte(void **state) {
     assert_int_equal(tendon_subscription_record_encode(&record, bytes, sizeof bytes), sizeof bytes);
     assert_int_equal(bytes[6], 0);
     assert_int_equal(tendon_subscription_record_decode(bytes, sizeof bytes, &record, NULL), TENDON_OK);
-    assert_int_equal(tendon_subscription_record_encode(&record, bytes, sizeof bytes - 1), TENDON_ERROR_BUFFER_TOO_SMALL);
+    assert_int_equal(tendon_subscription_record_encode(&record, bytes, sizeof bytes - 1),
+                     TENDON_ERROR_BUFFER_TOO_SMALL);
 }
 
 static void expect_refused(const uint8_t *bytes, size_t length, tendon_status status, size_t at) {
@@ -74,13 +75,16 @@ static void mal_a_record_that_is_cut_or_changed(void **state) {
             size_t at;
             uint8_t value;
             tendon_status status;
-        } wrong[] = {{3, 'X', TENDON_ERROR_MALFORMED},   {4, 0, TENDON_ERROR_UNSUPPORTED}, {4, 2, TENDON_ERROR_UNSUPPORTED},
-                     {6, 2, TENDON_ERROR_MALFORMED},     {6, 0x81, TENDON_ERROR_MALFORMED}, {7, 1, TENDON_ERROR_MALFORMED},
+        } wrong[] = {{3, 'X', TENDON_ERROR_MALFORMED},       {4, 0, TENDON_ERROR_UNSUPPORTED},
+                     {4, 2, TENDON_ERROR_UNSUPPORTED},       {6, 2, TENDON_ERROR_MALFORMED},
+                     {6, 0x81, TENDON_ERROR_MALFORMED},      {7, 1, TENDON_ERROR_MALFORMED},
                      {VALUES_AT, 4, TENDON_ERROR_MALFORMED}, {VALUES_AT + 2, 0x80, TENDON_ERROR_MALFORMED}};
         memcpy(bytes, literal, sizeof literal);
         bytes[at] ^= 0x10;
         size_t where = at < 4 ? 0 : at == 4 ? 4 : at == 5 ? sizeof literal : sizeof literal - 4;
-        tendon_status status = at == 4 ? TENDON_ERROR_UNSUPPORTED : at == 5 ? TENDON_ERROR_TRUNCATED : TENDON_ERROR_MALFORMED;
+        tendon_status status = at == 4   ? TENDON_ERROR_UNSUPPORTED
+                               : at == 5 ? TENDON_ERROR_TRUNCATED
+                                         : TENDON_ERROR_MALFORMED;
         expect_refused(bytes, sizeof literal, status, where); /* the checksum tells every other byte */
         if (at < sizeof wrong / sizeof wrong[0]) {
             memcpy(bytes, literal, sizeof literal);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What bonded centrals subscribe to, over the end of a connection, of the device's program, of the bond, of the table. */
+/* What bonded centrals subscribe to, over the end of a connection, of the device's program, of the bond, of the table.
+ */
 #include "../../../CSources/linux/subscriptions.h"
 #include "failing_disk.h"
 #include "open_files.h"
@@ -80,7 +81,8 @@ static void serve(world *w, bool another) {
         .advertisement = advertised_flags,
         .advertisement_length = sizeof advertised_flags,
         .pairable = true,
-        .centrals = {.places = own.places, .capacity = 2, .cccds = own.cccds, .cccd_capacity = TENDON_SUBSCRIPTIONS_MAX + 1}};
+        .centrals = {
+            .places = own.places, .capacity = 2, .cccds = own.cccds, .cccd_capacity = TENDON_SUBSCRIPTIONS_MAX + 1}};
     assert_int_equal(tendon_gatt_device_init(&own.device, &own.server, &config), TENDON_OK);
     const tendon_peripheral_device served = tendon_gatt_device_peripheral(&own.device);
     tendon_peripheral_init(&own.peripheral, &w->device.radio, &served, &callbacks);
@@ -205,8 +207,9 @@ static void notified(world *w) {
     int before = own.central.received;
     assert_int_equal(tendon_gatt_device_notify(&own.device, VALUE, (const uint8_t *)"c", 1, NULL), 1);
     STEP_UNTIL(&w->loop, own.central.received == before + 1);
-    assert_memory_equal(own.central.last, "\x1B\x03\x00"
-                                          "c",
+    assert_memory_equal(own.central.last,
+                        "\x1B\x03\x00"
+                        "c",
                         4);
 }
 
@@ -412,6 +415,31 @@ static void a_record_that_cannot_be_read_is_read_again(void **state) {
     }
 }
 
+/** Unreadable to the end, and then not: the record stays if there is one, else this connection makes one. */
+static void a_record_that_is_read_at_the_end(void **state) {
+    world *w = *state;
+    bond(w);
+    for (int i = 0; i < 2; i++) {
+        disk.read.number = EIO;
+        dial(w);
+        STEP_UNTIL(&w->loop, own.store.status == TENDON_SYSTEM_ERROR(EIO));
+        disk.open.number = EMFILE; /* of the first PDU */
+        subscribe(w, TEMPERATURE + 1, 2);
+        assert_int_equal(own.store.status, TENDON_SYSTEM_ERROR(EMFILE));
+        if (i == 1) {
+            char path[128];
+            path_of(record_name, path);
+            assert_int_equal(unlink(path), 0);
+        }
+        hang_up(w);
+        assert_int_equal(own.store.status, TENDON_OK);
+        dial(w);
+        expect_cccd(w, VALUE + 1, i == 0);
+        expect_cccd(w, TEMPERATURE + 1, i == 0 ? 0 : 2);
+        hang_up(w);
+    }
+}
+
 static void put_file(const char *name, const uint8_t *bytes, size_t length) {
     char path[128];
     path_of(name, path);
@@ -483,6 +511,7 @@ int main(void) {
         TEST(another_table_without_service_changed),
         TEST(a_full_disk_costs_no_subscription),
         TEST(a_record_that_cannot_be_read_is_read_again),
+        TEST(a_record_that_is_read_at_the_end),
         TEST(a_file_that_is_no_record),
         TEST(centrals_without_a_bond_leave_no_file),
         TEST(as_many_cccds_as_are_kept),

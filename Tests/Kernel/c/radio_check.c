@@ -311,6 +311,8 @@ int main(int argc, char **argv) {
         result = run_wearable(&c, rest, arguments);
     } else if (strcmp(what, "pair") == 0) {
         result = run_pair(&c, rest, arguments);
+    } else if (strcmp(what, "keeper") == 0) {
+        result = run_keeper(&c, rest, arguments);
     } else if (strcmp(what, "hostile") == 0) {
         result = run_hostile(&c, rest, arguments);
     }

@@ -54,6 +54,9 @@ bool use_bonds(check *c, tendon_bonds *bonds, const char *path);
 int run_wearable(check *c, int argc, char **argv);
 int run_pair(check *c, int argc, char **argv);
 
+/* radio_check_keeper.c */
+int run_keeper(check *c, int argc, char **argv);
+
 /* radio_check_hostile.c */
 int run_hostile(check *c, int argc, char **argv);
 

@@ -12,7 +12,7 @@ struct LocalSubscriptionTests {
     private final class Stage: Sendable {
         let directory = RadioDirectory()
         let files = FileManager.default.temporaryDirectory.appendingPathComponent("tendon-\(UUID())")
-        let value = LocalCharacteristic("2a19", properties: [.read, .notify], requiresEncryption: true, value: [100])
+        let value = LocalCharacteristic("2a19", properties: [.read, .notify], value: [100], requiresEncryption: true)
         let central: Central
         var subscriptions: SubscriptionStorage { .directory(files.appendingPathComponent("subscriptions").path) }
 
