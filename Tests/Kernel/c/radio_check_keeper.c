@@ -64,7 +64,7 @@ static tendon_status build(bool moved) {
                                     : tendon_gatt_device_init(&keeper.device, &keeper.server, &config);
 }
 
-/** keeper ADAPTER MS BONDS SUBSCRIPTIONS [moved]: a battery level that counts, five times a second; moved: its handles. */
+/** keeper ADAPTER MS BONDS SUBSCRIPTIONS [moved]: a battery level that counts; moved: with other handles. */
 int run_keeper(check *c, int argc, char **argv) {
     if (argc < 2 || !use_bonds(c, &keeper.bonds, argv[0]) ||
         tendon_subscription_store_open(&keeper.store, argv[1]) < 0 || build(argc > 2) < 0) {
