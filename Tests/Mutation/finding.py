@@ -67,8 +67,11 @@ def variants(condition):
         yield "operand", joint.join(part for at, part in enumerate(parts) if at != dropped)
 
 
-def equal_at_the_bound(condition, choices):
-    """True for a minimum, a maximum or a difference that is not below 0: both choices are the same at the bound."""
+def equal_at_the_bound(condition, other, choices):
+    """True for a minimum, a maximum or a difference that is not below 0: both choices are the same at the bound, whatever
+    else the condition consists of."""
+    _, parts = operands(condition)
+    condition = next((part for part in parts if part not in other), condition)
     bare = [re.sub(r"\([a-z]\w*\)", "", text).replace("(", "").replace(")", "").strip() for text in choices.split(" : ", 1)]
     sides = [re.sub(r"\([a-z]\w*\)", "", side).strip() for side in re.split(r" [<>]=? ", condition, maxsplit=1)]
     if len(bare) != 2 or len(sides) != 2:
@@ -81,7 +84,7 @@ def c_value_faults(value):
     choice = re.fullmatch(r"([^?:\"'{]+) \? ([^?\"'{]+ : .+)", value)
     if choice and balanced(choice[1]) and not re.search(r" [-+*/|&^]?= ", choice[1]):
         for kind, other in variants(choice[1]):
-            if kind == "bound" and equal_at_the_bound(choice[1], choice[2]):
+            if kind == "bound" and equal_at_the_bound(choice[1], other, choice[2]):
                 continue
             yield kind, f"(@ ? ({other}) : ({choice[1]})) ? {choice[2]}"
     elif re.search(r" (==|!=|<|>|<=|>=|&&|\|\|) ", value) and " ? " not in value and "{" not in value:
@@ -127,7 +130,9 @@ def c_line_faults(line):
                 yield "loop", f"{indent}for ({found[1]}; @ ? ({other}) : ({found[2]}); {found[3]}) {{"
         less = re.fullmatch(r"(.*\w) < ([\w.\->]+)(.*)", found[2])
         if less and not re.search("BATCH|ROUNDS", less[2]):  # the last one is missed; a batch goes on in the next
-            yield "loop", f"{indent}for ({found[1]}; {less[1]} + (@ ? 1 : 0) < {less[2]}{less[3]}; {found[3]}) {{"
+            stride = re.search(r" \+= (\d+)$", found[3])
+            last = stride[1] if stride else 1
+            yield "loop", f"{indent}for ({found[1]}; {less[1]} + (@ ? {last} : 0) < {less[2]}{less[3]}; {found[3]}) {{"
         return
     found = re.fullmatch(r"return (.+);", body)
     if found and balanced(found[1]):

@@ -57,7 +57,7 @@ void tendon_activ5_device_opening_check(tendon_activ5_device *device) {
 }
 
 uint64_t tendon_activ5_device_opening_deadline(const tendon_activ5_device *device) {
-    if (!waits(device) || device->link != TENDON_ACTIV5_LINK_UP || !device->discovered) {
+    if (!waits(device) || !device->discovered) {
         return UINT64_MAX;
     }
     return device->silence_deadline < device->greeting_deadline ? device->silence_deadline : device->greeting_deadline;

@@ -340,8 +340,6 @@ tendon_status tendon_bose_session_close(tendon_bose_session *session, uint64_t n
         tendon_bose_fail_open(session, TENDON_ERROR_CANCELLED);
     } else if (session->state != TENDON_BOSE_CLOSING) {
         session->state = TENDON_BOSE_CLOSING;
-        session->work.opening = false;
-        session->work.outcome = TENDON_OK;
         session->work.deadline = now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
         tendon_bose_drop_writes(session, TENDON_ERROR_CANCELLED, false);
         tendon_bose_pump(session);

@@ -263,7 +263,7 @@ void tendon_bose_closing_pump(tendon_bose_session *session) {
     if (session->work.disconnecting) {
         return;
     }
-    if (!session->work.opening && session->op.client != NULL) {
+    if (!session->work.opening) {
         session->work.deadline = session->op.now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
         if (disable_sensors(session) || disable_gestures(session)) {
             return;

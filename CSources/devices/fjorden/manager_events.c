@@ -148,9 +148,9 @@ static const struct {
     [TENDON_FJORDEN_STEP_NOTIFY] = {TENDON_FJORDEN_ON_NOTIFY, CODE(NO_NOTIFY), CODE(NO_NOTIFY)},
 };
 
-/* Processes the result of a step; the result of another step is ignored. */
+/* Processes the result of a step; the result of another step is ignored. Only while CONNECTING there is a step. */
 static void answered(tendon_fjorden_manager *m, const tendon_fjorden_input *input) {
-    if (m->state != TENDON_FJORDEN_CONNECTING || steps[m->step].kind != input->kind) {
+    if (steps[m->step].kind != input->kind) {
         return;
     }
     if (steps[m->step].failed != 0 && !input->ok) {

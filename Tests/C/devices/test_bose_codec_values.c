@@ -283,6 +283,16 @@ static void example_08(void **state) {
     assert_configuration(&c, "00 00 00 01 00 00 02 00 00 03 00 00");
 }
 
+/* The period is that of the first enabled sensor, wherever it is in the list. */
+static void the_period_of_each_sensor_alone(void **state) {
+    (void)state;
+    tendon_bose_sensor_configuration c = {.count = TENDON_BOSE_SENSORS_MAX};
+    for (size_t i = TENDON_BOSE_SENSORS_MAX; i-- > 0;) {
+        c.settings[i].period_ms = (uint16_t)(10 + i);
+        assert_int_equal(tendon_bose_enabled_period(&c), 10 + i);
+    }
+}
+
 static void changes_that_are_refused_change_nothing(void **state) {
     (void)state;
     tendon_bose_sensor_information s = sensors_of(FRAMES, TENDON_OK);
@@ -353,6 +363,7 @@ int main(void) {
         cmocka_unit_test(periods),
         cmocka_unit_test(example_07),
         cmocka_unit_test(example_08),
+        cmocka_unit_test(the_period_of_each_sensor_alone),
         cmocka_unit_test(changes_that_are_refused_change_nothing),
         cmocka_unit_test(i05_unknown_entries_are_kept),
         cmocka_unit_test(sensor_configuration_of_every_length),

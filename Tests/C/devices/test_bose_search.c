@@ -80,6 +80,8 @@ static void the_name_comes_with_the_scan_response(void **state) {
     assert_int_equal(receive(1, -50, FRAMES, 4), TENDON_BOSE_SEARCH_SEEN);
     assert_int_equal(receive(1, -50, SHORT_NAME, 5), TENDON_BOSE_SEARCH_SEEN); /* the complete one stays */
     assert_memory_equal(device->name, "Frames", 6);
+    assert_int_equal(receive(1, -50, "0709 4672616d6574", 6), TENDON_BOSE_SEARCH_UPDATED); /* another, as long */
+    assert_memory_equal(device->name, "Framet", 6);
 }
 
 /* 65 bytes, the last character of two bytes across the limit: nothing of it is kept. */

@@ -2,6 +2,7 @@
 /* The end of a Bose session: closing, lost links, what is left of an earlier opening. */
 #include "bose_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,43 @@ static void closing_goes_on_when_the_device_refuses(void **state) {
     fixture_disconnect_if_asked(f);
     assert_int_equal(f->event_count, 1);
     assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_CLOSED);
+}
+
+/* A list whose end is missing is never written back: the device would disable what it does not contain. */
+static void closing_writes_no_list_that_it_holds_in_part(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_configure(f, 2, 40);
+    fixture_run(f);
+    char hex[2 * 17 * 3 + 1] = "";
+    for (int i = 0; i < 17; i++) { /* sensor 2 is enabled, and there is one entry more than the table holds */
+        (void)snprintf(hex + strlen(hex), sizeof hex - strlen(hex), "%02x00%s", i, i == 2 ? "28" : "00");
+    }
+    fixture_notify(f, H_SENSOR_CONFIG, hex);
+    assert_false(f->session.has_sensor_configuration);
+    size_t writes = fixture_asked(f, 0x12, H_SENSOR_CONFIG);
+    tendon_bose_session_close(&f->session, f->now);
+    fixture_run(f);
+    assert_true(f->disconnect_asked);
+    assert_int_equal(fixture_asked(f, 0x12, H_SENSOR_CONFIG), writes);
+}
+
+/* 30 s after a request without a response the client ends the bearer (Core Spec Vol 3 Part F 3.3.3): the request that
+ * waits behind it ends too, and only the end of the connection is reported. */
+static void a_transaction_that_times_out_is_a_lost_link(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->mute = true;
+    call_refresh(f);
+    fixture_advance(f, 28000);
+    f->event_count = 0;
+    call_refresh_strings(f);
+    fixture_advance(f, 2500);
+    assert_true(f->client.closed);
+    assert_int_equal(f->event_count, 0);
+    fixture_lose(f, TENDON_GATT_ERROR_TRANSACTION_TIMEOUT);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_CLOSED), 1);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->status, TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE);
 }
 
 static void closing_a_device_that_is_mute(void **state) {
@@ -329,6 +367,8 @@ int main(void) {
         T(what_the_link_causes_has_its_time),
         T(closing_disables_what_we_enabled),
         T(closing_goes_on_when_the_device_refuses),
+        T(closing_writes_no_list_that_it_holds_in_part),
+        T(a_transaction_that_times_out_is_a_lost_link),
         T(closing_a_device_that_is_mute),
         cmocka_unit_test(writes_end_with_the_session),
         cmocka_unit_test(why_a_link_was_lost),
