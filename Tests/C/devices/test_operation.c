@@ -202,6 +202,46 @@ static void what_is_not_on_the_air_is_no_end(void **state) {
     peer_close(s.p);
 }
 
+static uint8_t battery_level(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+    (void)context, (void)row;
+    *service = tendon_uuid_from_u16(0x180F);
+    *characteristic = tendon_uuid_from_u16(0x2A19);
+    return 0;
+}
+
+/* The table changed while a request was outstanding: every error but Database Out Of Sync is the request's own. */
+static void only_out_of_sync_discovers_again(void **state) {
+    (void)state;
+    for (uint8_t code = 1; code <= TENDON_ATT_DATABASE_OUT_OF_SYNC; code++) {
+        session s;
+        tendon_gatt_cache cache;
+        const tendon_address device = {{1, 2, 3, 4, 5, 0xC0}, TENDON_ADDRESS_TYPE_RANDOM};
+        tendon_profile_found found = {.value = 9};
+        char response[16];
+        begin(&s);
+        tendon_gatt_cache_init(&cache, &device, NULL);
+        s.p->client.config.cache = &cache;
+        s.op.found = &found;
+        s.op.count = 1;
+        s.op.row_of = battery_level;
+        tendon_operation_start(&s.op, KIND, TENDON_OPERATION_READ, 9, NULL, 0);
+        peer_expect(s.p, "0A 0900");
+        cache.state = TENDON_GATT_CACHE_STALE;
+        (void)snprintf(response, sizeof response, "01 0A 0900 %02X", code);
+        peer_send(s.p, response);
+        if (code == TENDON_ATT_DATABASE_OUT_OF_SYNC) {
+            peer_expect(s.p, "10 0100 FFFF 0028");
+            assert_int_equal(s.calls, 0);
+            assert_int_equal(s.op.kind, KIND);
+            assert_true(s.op.call.rediscovering);
+            tendon_operation_reset(&s.op);
+        } else {
+            ended(&s, KIND, TENDON_ATT_ERROR(code));
+        }
+        peer_close(s.p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_verb_is_its_request),
@@ -212,6 +252,7 @@ int main(void) {
         cmocka_unit_test(who_leaves_within_the_call_leaves_nothing),
         cmocka_unit_test(an_operation_has_its_time_unless_it_says_otherwise),
         cmocka_unit_test(what_is_not_on_the_air_is_no_end),
+        cmocka_unit_test(only_out_of_sync_discovers_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

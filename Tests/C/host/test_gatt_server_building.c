@@ -69,6 +69,37 @@ static void building_what_is_not_allowed(void **state) {
     exchange(f, "0c 0d 00 00 00", "0d");
 }
 
+/* What may follow each kind of attribute. */
+static void what_follows_what(void **state) {
+    (void)state;
+    enum { SERVICE, SECONDARY, INCLUDE, VALUE, CCCD, DESCRIPTOR, LASTS };
+    const tendon_uuid uuid = tendon_uuid_from_u16(0x1812);
+    for (int last = SERVICE; last < LASTS; last++) {
+        for (int added = 0; added < 3; added++) {
+            tendon_gatt_server server;
+            tendon_gatt_attribute table[8];
+            tendon_gatt_server_init(&server, table, 8, NULL);
+            assert_int_equal(tendon_gatt_add_service(&server, &uuid, true), 1);
+            assert_int_equal(tendon_gatt_add_service(&server, &uuid, last != SECONDARY), 2);
+            if (last == INCLUDE) {
+                assert_int_equal(tendon_gatt_add_include(&server, 1), 3);
+            } else if (last >= VALUE) {
+                uint8_t properties = last == CCCD ? TENDON_GATT_NOTIFY : TENDON_GATT_READ;
+                assert_int_equal(tendon_gatt_add_characteristic(&server, &uuid, properties, 1), 4);
+            }
+            if (last == DESCRIPTOR) {
+                assert_int_equal(tendon_gatt_add_descriptor(&server, &uuid, 1), 5);
+            }
+            tendon_status status = added == 0   ? tendon_gatt_add_include(&server, 1)
+                                   : added == 1 ? tendon_gatt_add_characteristic(&server, &uuid, TENDON_GATT_READ, 1)
+                                                : tendon_gatt_add_descriptor(&server, &uuid, 1);
+            bool allowed = added == 0 ? last <= INCLUDE : added == 1 || last >= VALUE;
+            assert_int_equal(status >= 0, allowed);
+            assert_int_equal(server.status, allowed ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT);
+        }
+    }
+}
+
 static void a_descriptor_can_be_dynamic(void **state) {
     fixture *f = *state;
     tendon_uuid uuid = tendon_uuid_from_u16(0x2908);
@@ -149,6 +180,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         server_test(building_without_room_or_service),
         server_test(building_what_is_not_allowed),
+        cmocka_unit_test(what_follows_what),
         server_test(a_descriptor_can_be_dynamic),
         server_test(an_include_of_a_long_service_has_no_uuid),
         server_test(a_connection_needs_room_for_its_cccds),
