@@ -106,7 +106,7 @@ tendon_status tendon_att_decode(const uint8_t *pdu, size_t length, tendon_att_pd
     for (size_t i = 0; tendon_reader_ok(&reader) && i < sizeof(row->fields); i++) {
         take_field(&reader, row, row->fields[i], out);
     }
-    if (tendon_reader_ok(&reader) && tendon_reader_remaining(&reader) > 0) {
+    if (tendon_reader_remaining(&reader) > 0) { /* an earlier error stays */
         fail(&reader, TENDON_ERROR_MALFORMED, reader.position);
     }
     if (!tendon_reader_ok(&reader) && offset != NULL) {

@@ -276,6 +276,25 @@ static void belt_command_times_out_and_the_next_goes_on(void **state) {
     assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTED);
 }
 
+/* 30 s after a request without a response the client ends the bearer (Core Spec Vol 3 Part F 3.3.3). The command that
+ * waits behind it ends with the connection, not before. */
+static void belt_command_ends_with_the_link_of_a_transaction_that_timed_out(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    b->mute = true;
+    assert_int_equal(tendon_feelspace_session_signal(&b->session, 0, b->now), TENDON_OK);
+    belt_advance(b, 29500);
+    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_COMMAND), 1);
+    assert_int_equal(tendon_feelspace_session_signal(&b->session, 1, b->now), TENDON_OK);
+    belt_advance(b, 499);
+    assert_false(b->client.closed);
+    belt_advance(b, 1);
+    assert_true(b->client.closed);
+    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_COMMAND), 1);
+    belt_lose(b, TENDON_GATT_ERROR_TRANSACTION_TIMEOUT);
+    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_COMMAND), 2);
+}
+
 /* Each place of the queue holds a request that is not answered: all of them end. */
 static void belt_answers_no_request_of_a_full_queue(void **state) {
     belt *b = *state;
@@ -490,6 +509,7 @@ int main(void) {
         TEST(belt_queue_is_first_in_first_out),
         TEST(belt_queue_is_first_in_first_out_when_ids_wrap),
         TEST(belt_command_times_out_and_the_next_goes_on),
+        TEST(belt_command_ends_with_the_link_of_a_transaction_that_timed_out),
         TEST(belt_answers_no_request_of_a_full_queue),
         TEST(belt_refuses_a_write),
         TEST(belt_does_not_answer_a_parameter),

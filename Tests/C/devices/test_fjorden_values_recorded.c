@@ -27,8 +27,8 @@ static void control_state(recording *r) {
 }
 
 static void response(recording *r) {
-    static const char *const values[] = {"81 01 00 aabb",          "82 02 00",       "83 03 00 f401 9001 02",
-                                         "85 04 00 01 0205 01 2000", "84 05 03 01", "86 06 05"};
+    static const char *const values[] = {
+        "81 01 00 aabb", "82 02 00", "83 03 00 f401 9001 02", "85 04 00 01 0205 01 2000", "84 05 03 01", "86 06 05"};
     tendon_fjorden_response v;
     memset(&v, 0, sizeof v);
     block b = changed_value(r, values, 6);
@@ -61,8 +61,8 @@ static void command(recording *r) {
 static void single_values(recording *r) {
     static const char *const batteries[] = {"00", "1e", "64", "65"};
     static const char *const reports[] = {"e900", "0000", "ff03", "0100"};
-    static const char *const frames[] = {"01000002000000 05 bf00", "03000001000005 00 a0", "02 00 0003 0001 07 00 bf61ff",
-                                         "00 00 0000 0000 ff 05"};
+    static const char *const frames[] = {"01000002000000 05 bf00", "03000001000005 00 a0",
+                                         "02 00 0003 0001 07 00 bf61ff", "00 00 0000 0000 ff 05"};
     tendon_fjorden_smp smp;
     memset(&smp, 0, sizeof smp);
     block b = changed_value(r, batteries, 4);
@@ -120,9 +120,9 @@ static void stream(recording *r, tendon_fjorden_stream *s, const tendon_fjorden_
 
 /* Of what a version consists of, and of what it does not. The text is followed by other characters. */
 static size_t version_text(recording *r, char *text, size_t capacity) {
-    static const char *const parts[] = {"1",    "0",  "10",    "65535", "65536", "00012", "100000", "4096", ".",
-                                        ".",    ".",  ".",     "-rc.1", "-rc.9", "-rc.10", "-rc",   "+7",   "+b-2",
-                                        "-1",   "-2", "-1a.0", "v",     " ",     "_",      "-01",   "-001"};
+    static const char *const parts[] = {"1",  "0",  "10",    "65535", "65536", "00012",  "100000", "4096", ".",
+                                        ".",  ".",  ".",     "-rc.1", "-rc.9", "-rc.10", "-rc",    "+7",   "+b-2",
+                                        "-1", "-2", "-1a.0", "v",     " ",     "_",      "-01",    "-001"};
     static const char *const whole[] = {"1.2.3", "10.20.30", "2.0.65535-alpha", "1.2.3-rc.1+7", "1.2"};
     size_t length = 0;
     memset(text, '9', capacity);

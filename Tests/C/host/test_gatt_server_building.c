@@ -29,6 +29,8 @@ static void building_without_room_or_service(void **state) {
         assert_int_equal(tendon_gatt_add_characteristic(&server, &uuid, TENDON_GATT_NOTIFY, 0),
                          over == 0 ? 3 : TENDON_ERROR_TABLE_FULL);
     }
+    tendon_gatt_server_init(&server, table, 0, NULL); /* the first error stays, whatever is wrong besides */
+    assert_int_equal(tendon_gatt_add_generic_access(&server, "", 249, (const uint8_t *)"\0"), TENDON_ERROR_TABLE_FULL);
     tendon_gatt_connection connection;
     tendon_att_bearer bearer;
     tendon_att_bearer_init(&bearer, (tendon_bearer_io){0}, 23);

@@ -31,6 +31,7 @@ static void the_file_byte_by_byte(void **state) {
     assert_true(tendon_address_equal(&read.peer, &bond.peer) && tendon_address_equal(&read.own, &bonds_own));
     assert_int_equal(read.diversifier, 0x1234);
     assert_int_equal(tendon_bonds_encode(&bond, 1, bytes, sizeof bytes - 1), TENDON_ERROR_BUFFER_TOO_SMALL);
+    assert_int_equal(tendon_bonds_encode(NULL, UINT16_MAX + 1u, bytes, sizeof bytes), TENDON_ERROR_OVERFLOW);
 }
 
 /* Types of the management interface: New Long Term Key of mgmt-api.txt. */

@@ -334,6 +334,7 @@ static void pairing_without_a_service_is_refused(void **state) {
     up(b);
     assert_int_equal(b->pair_status, TENDON_RADIO_ERROR_NO_PAIRING_SERVICE);
     assert_false(b->link.bonded(b->link.context));
+    assert_int_equal(b->link.forget(b->link.context), TENDON_RADIO_ERROR_NO_PAIRING_SERVICE);
     bench_close(b);
 }
 

@@ -312,6 +312,29 @@ static void what_was_sent_is_sent_again(void **state) {
     attempt_bench_close(b);
 }
 
+/* Each connection keeps the first PDU of its own. */
+static void a_second_connection_is_repeated_too(void **state) {
+    (void)state;
+    static const turn script[] = {
+        {VANISHES, NEVER, 30}, {STAYS, 0, 40}, {VANISHES, NEVER, 30}, {STAYS, 0, 40}, {NOTHING, 0, 0}};
+    attempt_bench *b = attempt_bench_open(script);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+        b->now = b->connection.connect_began;
+        play(b);
+        assert_int_equal(b->connection.state, TENDON_CONNECTION_WAITING);
+        b->now = b->connection.retry_at;
+        b->connection.timer.expired(b->connection.timer.context, b->now);
+        play(b);
+        assert_int_equal(b->connection.state, TENDON_CONNECTION_UP);
+        assert_int_equal(attempt_bench_sent(b), 2 * i + 2);
+        attempt_bench_receive(b, "\x03\x40\x00", 3);
+        attempt_bench_end_link(b, NEVER);
+        assert_int_equal(b->closed, i + 1);
+    }
+    attempt_bench_close(b);
+}
+
 static void closed_by_its_owner_while_it_is_made_anew(void **state) {
     (void)state;
     static const turn script[] = {{VANISHES, NEVER, 30}, {NOTHING, 0, 0}};
@@ -374,6 +397,7 @@ int main(void) {
         cmocka_unit_test(in_the_background_there_are_two_ends),
         cmocka_unit_test(every_transient_reason_is_tried_again),
         cmocka_unit_test(what_was_sent_is_sent_again),
+        cmocka_unit_test(a_second_connection_is_repeated_too),
         cmocka_unit_test(closed_by_its_owner_while_it_is_made_anew),
         cmocka_unit_test(the_own_jitter_spreads),
         cmocka_unit_test(holds_are_counted),
