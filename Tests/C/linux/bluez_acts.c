@@ -179,8 +179,8 @@ static void connections_change(world *w) {
 }
 
 void (*const bluez_acts[BLUEZ_ACTS])(world *) = {
-    connects_in_background, connects_in_background, sets_parameters, sets_agent,   pairs_with_a_user,
-    authenticates,          authenticates,          kernel_asks,     kernel_asks,  kernel_asks,
+    connects_in_background, connects_in_background, sets_parameters,   sets_agent,  pairs_with_a_user,
+    authenticates,          authenticates,          kernel_asks,       kernel_asks, kernel_asks,
     kernel_tells,           connections_change,     connections_change};
 
 void bluez_acts_note(world *w) {
