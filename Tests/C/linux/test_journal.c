@@ -88,6 +88,8 @@ static void arguments_and_lengths(void **state) {
         assert_int_equal(tendon_journal_load(&journal, names[i], &device, out, 9), TENDON_ERROR_INVALID_ARGUMENT);
         assert_int_equal(tendon_journal_remove(&journal, names[i], &device), TENDON_ERROR_INVALID_ARGUMENT);
     }
+    assert_int_equal(tendon_journal_store(&journal, "x", &device, first, 1), TENDON_OK); /* the shortest name */
+    assert_int_equal(tendon_journal_remove(&journal, "x", &device), TENDON_OK);
     const tendon_address anonymous = {{0}, TENDON_ADDRESS_TYPE_ANONYMOUS};
     assert_int_equal(store(&anonymous, first, 1), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(store(&device, first, 0), TENDON_ERROR_INVALID_ARGUMENT);

@@ -287,6 +287,28 @@ static void parameters_are_read_and_changed(void **state) {
     device_expect(f, 0, 2, "1b 12 00 10 03 03");
 }
 
+/* Every value of a byte, and of two bytes those at the bounds; with each kind of persistence, and one that is none. */
+static void advanced_parameters_at_their_bounds(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t id;
+        unsigned least, most, size;
+    } rows[] = {{0x01, 0, 359, 2}, {0x02, 0, 1, 1}, {0x03, 0, 3, 1}, {0x0F, 20, 65535, 2}, {0x25, 0, 1, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (unsigned value = 0; value < (rows[i].size == 1 ? 256 : 400); value++) {
+            char change[32], answer[32];
+            unsigned persistent = value % 4;
+            bool taken = value >= rows[i].least && value <= rows[i].most && persistent < 3;
+            size_t digits = rows[i].size == 1 ? 2 : 5; /* low byte first */
+            char bytes[16];
+            (void)snprintf(bytes, sizeof bytes, "%02x %02x", value & 0xFF, value >> 8);
+            (void)snprintf(change, sizeof change, "11 %02x %02x %.*s", rows[i].id, persistent, (int)digits, bytes);
+            (void)snprintf(answer, sizeof answer, "10 %02x %.*s", rows[i].id, (int)digits, bytes);
+            request(change, taken ? answer : NULL);
+        }
+    }
+}
+
 static void unknown_parameters_get_no_answer(void **state) {
     (void)state;
     uint64_t before = belt.counters.ignored, asked = 0;
@@ -372,6 +394,7 @@ int main(void) {
         belt_test(advanced_intensity_stays_in_its_range),
         belt_test(a_swapped_press_is_told_once),
         belt_test(parameters_are_read_and_changed),
+        belt_test(advanced_parameters_at_their_bounds),
         belt_test(unknown_parameters_get_no_answer),
         belt_test(mal_requests_of_a_wrong_length_are_refused),
         belt_test(a_new_name_ends_the_link),

@@ -54,12 +54,19 @@ static void on_event(void *context, const tendon_obvious_session_event *event, u
     app->status = event->status;
 }
 
+static uint64_t due(void) {
+    const tendon_peripheral_device *device = &a.relay.device.device;
+    return device->ops->deadline(device->context);
+}
+
 static void start(void) {
     memset(&a, 0, sizeof a);
     a.now = 1000;
     a.has_status = true;
     a.sends = 1000;
+    memset(&a.relay, 0xA5, sizeof a.relay);
     tendon_obvious_relay_init(&a.relay, &a.radio, &handler, &a, NULL);
+    assert_int_equal(due(), UINT64_MAX); /* without a connection nothing is due */
     tendon_memory_radio_attach(&a.radio, &tendon_obvious_session_inputs, &a.session);
     const tendon_obvious_session_config config = {.link = tendon_memory_radio_link(&a.radio),
                                                   .memory = a.memory,
@@ -281,7 +288,13 @@ static void the_application_disconnects(void **state) {
     (void)state;
     start();
     open();
+    tendon_obvious_relay_connected(&a.relay, 64, a.now); /* it is connected already */
     tendon_obvious_relay_disconnected(&a.relay, a.now);
+    assert_int_equal(due(), UINT64_MAX);
+    tendon_obvious_relay_connected(&a.relay, 64, a.now);
+    assert_int_equal(due(), a.now);
+    tendon_obvious_relay_disconnected(&a.relay, a.now);
+    assert_int_equal(due(), UINT64_MAX);
     assert_int_equal(a.closed, 1);
     assert_int_equal(a.session.state, TENDON_OBVIOUS_SESSION_IDLE);
     assert_false(give_data(hello));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulated Obvious device: recorded runs with gateways that send anything. Requests of all kinds, whole and damaged, in
- * any order and of any session; packages and images in parts; scenario commands, power cuts, flash memory that fails.
+ * Simulated Obvious device: recorded runs with gateways that send anything. Requests of all kinds, whole and damaged,
+ * in any order and of any session; packages and images in parts; scenario commands, power cuts, flash memory that
+ * fails.
  */
 #include "obvious_fixture.h"
 #include "test_recording.h"
@@ -135,7 +136,9 @@ static void make_package(void) {
     unsigned entry = choose(r, 4);
     uint64_t counter = o.device.counter + (choose(r, 6) != 0);
     object.length = obvious_package(object.bytes, kind, (uint8_t)(flags & 2), counter, entries[entry],
-                                    kind == 3 ? 0 : entry == 3 ? 2 : 1);
+                                    kind == 3    ? 0
+                                    : entry == 3 ? 2
+                                                 : 1);
     object.obj = 1;
     if (choose(r, 8) == 0) {
         object.bytes[choose(r, (unsigned)object.length)]++;
@@ -228,8 +231,8 @@ static void any_frame(size_t which) {
 static void any_segment(size_t which) {
     recording *r = recorded;
     gateway *g = &o.gateways[which];
-    static const char *const usual[] = {"43 01 0000 0e00 4f42", "41 01 0100 4f42", "42 02 0000 2000 4f42", "44 01 0100",
-                                        "48 01 0200 0000 0000 00", "48 01 0100 0300 ff00 08"};
+    static const char *const usual[] = {"43 01 0000 0e00 4f42", "41 01 0100 4f42",         "42 02 0000 2000 4f42",
+                                        "44 01 0100",           "48 01 0200 0000 0000 00", "48 01 0100 0300 ff00 08"};
     block b = changed_value(r, usual, 6);
     uint8_t pdu[3 + 64] = {choose(r, 6) == 0 ? 0x12 : 0x52, (uint8_t)(o.device.data_handle & 0xFF),
                            (uint8_t)(o.device.data_handle >> 8)};

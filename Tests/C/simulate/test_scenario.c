@@ -62,6 +62,18 @@ static void empty_scenarios(void **state) {
     }
 }
 
+/* A day, in each unit. */
+static void the_latest_time(void **state) {
+    (void)state;
+    static const char *const texts[] = {"at 86400000ms stop", "at 86400s stop", "at 1440m stop", "at 86400.0s stop"};
+    for (size_t i = 0; i < 4; i++) {
+        char *text;
+        assert_int_equal(parse(texts[i], NULL, &text), 1);
+        assert_int_equal(events[0].at_ms, TENDON_SCENARIO_TIME_MAX_MS);
+        free(text);
+    }
+}
+
 static void errors_have_line_and_column(void **state) {
     static const struct {
         const char *text;
@@ -278,10 +290,15 @@ static void a_bose_device_performs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_and_order),      cmocka_unit_test(empty_scenarios),
-        bose_test(errors_have_line_and_column), bose_test(errors_list_what_is_accepted),
-        bose_test(cut_at_each_position),        cmocka_unit_test(more_events_than_room),
-        cmocka_unit_test(playing_by_time),      cmocka_unit_test(numbers),
+        cmocka_unit_test(times_and_order),
+        cmocka_unit_test(empty_scenarios),
+        cmocka_unit_test(the_latest_time),
+        bose_test(errors_have_line_and_column),
+        bose_test(errors_list_what_is_accepted),
+        bose_test(cut_at_each_position),
+        cmocka_unit_test(more_events_than_room),
+        cmocka_unit_test(playing_by_time),
+        cmocka_unit_test(numbers),
         bose_test(a_bose_device_performs),
     };
     return cmocka_run_group_tests_name("simulate_scenario", tests, NULL, NULL);
