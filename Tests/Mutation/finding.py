@@ -206,9 +206,21 @@ def balanced_round(text):
     return bare.count("(") == bare.count(")") and bare.count("[") == bare.count("]")
 
 
+def keeps_the_least(text, kind, after, body):
+    """if (a < b) { b = a; }: at the bound both are the same."""
+    found = re.fullmatch(r"\s*if \((.*)\) \{", text)
+    assigned = re.fullmatch(r"\s*(\S+) = (.+);", body[0]) if len(body) == 2 and body[1].strip() == "}" else None
+    if kind != "bound" or not found or not assigned:
+        return False
+    other = after[after.index("@ ? (") + 5:].split(") : (")[0]
+    return equal_at_the_bound(found[1], other, f"{assigned[1]} : {assigned[2]}")
+
+
 def c_faults(path, lines):
     for number, span, text in c_statements(lines):
         for kind, after in c_line_faults(text):
+            if keeps_the_least(text, kind, after, lines[number + span:number + span + 2]):
+                continue
             yield number, kind, text, after, span
 
 

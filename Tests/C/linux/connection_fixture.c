@@ -42,6 +42,7 @@ static void session_connected(void *session, tendon_gatt_client *client, uint64_
     assert_int_equal(b->told_connected, b->connected + 1); /* the program first */
     b->connected++;
     b->client = client;
+    b->timer_when_connected = b->connection.timer.deadline;
     b->inside = true;
     if (b->pair_on_connect) {
         b->pair_status = b->link.pair(b->link.context);

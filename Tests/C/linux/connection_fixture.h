@@ -17,7 +17,7 @@ typedef struct bench {
     /* the session */
     int connected, disconnected, paired, ticks, told_connected, told_closed, service_changes;
     tendon_status reason, pair_status, told_reason;
-    uint64_t session_deadline;
+    uint64_t session_deadline, timer_when_connected;
     bool inside, reopen, pair_on_connect, close_on_connect;
     tendon_gatt_client *client;
     tendon_session_link link;

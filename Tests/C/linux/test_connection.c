@@ -299,6 +299,41 @@ static void silent_peer_costs_the_link_after_30_s(void **state) {
     bench_close(b);
 }
 
+/* Whatever can change a deadline of the client or the session lets the timer expire, which asks them for the new one.
+ */
+static void the_timer_expires_after_each_input(void **state) {
+    (void)state;
+    bench *b = bench_open(true);
+    const tendon_link_callbacks *link = &b->connection.link.callbacks;
+    uint64_t *timer = &b->connection.timer.deadline;
+    b->script[0] = TENDON_HCI_ERROR(0x3E);
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    assert_int_equal(*timer, 0);
+    STEP_UNTIL(&b->loop, b->connection.state == TENDON_CONNECTION_WAITING);
+    assert_true(*timer > 0);
+    tendon_connection_close(&b->connection);
+    assert_int_equal(*timer, 0);
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    *timer = UINT64_MAX;
+    STEP_UNTIL(&b->loop, b->connected == 1);
+    assert_int_equal(b->timer_when_connected, 0);
+    *timer = UINT64_MAX;
+    link->received(link->context, (const uint8_t *)"\x1b\x03\x00", 3, 9);
+    assert_int_equal(*timer, 0);
+    *timer = UINT64_MAX;
+    link->writable(link->context, 9);
+    assert_int_equal(*timer, 0);
+    assert_int_equal(b->link.pair(b->link.context), TENDON_OK);
+    *timer = UINT64_MAX;
+    b->pair_done(b->pair_context, TENDON_OK, 9);
+    assert_int_equal(*timer, 0);
+    *timer = UINT64_MAX;
+    assert_true(tendon_gatt_read(b->client, 3, on_read, b, 9) > 0);
+    assert_int_equal(*timer, 0);
+    bench_close(b);
+}
+
 static void session_deadline_is_kept(void **state) {
     (void)state;
     bench *b = bench_open(false);
@@ -412,6 +447,7 @@ int main(void) {
         cmocka_unit_test(response_reaches_its_request),
         cmocka_unit_test(silent_peer_costs_the_link_after_30_s),
         cmocka_unit_test(service_changed_that_is_out_of_sync_ends_the_connection),
+        cmocka_unit_test(the_timer_expires_after_each_input),
         cmocka_unit_test(session_deadline_is_kept),
         cmocka_unit_test(service_changed_is_passed_on),
         cmocka_unit_test(pairing_without_a_service_is_refused),

@@ -89,7 +89,10 @@ static void arguments_and_lengths(void **state) {
         assert_int_equal(tendon_journal_remove(&journal, names[i], &device), TENDON_ERROR_INVALID_ARGUMENT);
     }
     assert_int_equal(tendon_journal_store(&journal, "x", &device, first, 1), TENDON_OK); /* the shortest name */
-    assert_int_equal(tendon_journal_remove(&journal, "x", &device), TENDON_OK);
+    assert_int_equal(tendon_journal_store(&journal, "y", &device, first, 1), TENDON_OK);
+    assert_int_equal(tendon_journal_clear(&journal, "x"), 1); /* not those of another family, however long its name */
+    assert_int_equal(tendon_journal_load(&journal, "y", &device, out, 9), 1);
+    assert_int_equal(tendon_journal_remove(&journal, "y", &device), TENDON_OK);
     const tendon_address anonymous = {{0}, TENDON_ADDRESS_TYPE_ANONYMOUS};
     assert_int_equal(store(&anonymous, first, 1), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(store(&device, first, 0), TENDON_ERROR_INVALID_ARGUMENT);
