@@ -133,8 +133,13 @@ static void errors_have_line_and_column(void **state) {
                      cases[i].line, cases[i].column);
         }
         assert_non_null(error.text);
+        assert_int_equal(tendon_scenario_parse(text, strlen(cases[i].text), &actor, events, 64, NULL),
+                         TENDON_ERROR_MALFORMED);
         free(text);
     }
+    error = (tendon_scenario_error){0}; /* what stands behind the text is not part of it */
+    assert_int_equal(tendon_scenario_parse("at 1.555s stop", 6, &actor, events, 64, &error), TENDON_ERROR_MALFORMED);
+    assert_int_equal(error.column, 7);
 }
 
 /* What is accepted at the place of an error, for texts of programs. */
