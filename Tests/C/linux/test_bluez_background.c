@@ -346,6 +346,10 @@ static void attempts_in_the_background_have_slots_of_their_own(void **state) {
     assert_int_equal(tendon_radio_connect(&b->radio.radio, &one_more, &bluez_peer, UINT64_MAX),
                      TENDON_ERROR_TABLE_FULL);
     wait_for_peer(b, &links[3], 3);
+    kernel_scans(b, false, 1);
+    for (size_t i = FIRST; i < TENDON_BLUEZ_SLOTS; i++) {
+        assert_true(b->radio.attempts[i].parked); /* the last one too */
+    }
     end(b, links, TENDON_BLUEZ_SLOTS);
 }
 
