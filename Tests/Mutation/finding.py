@@ -41,7 +41,7 @@ def operands(condition):
 
 
 # 0 is a descriptor that no test has free.
-DESCRIPTOR = r"\b(?:\w*fd|descriptor|\w*[fF]ile)"
+DESCRIPTOR = r"\b(?:\w*fd|descriptor|\w*[fF]ile|leases\[\d\])"
 
 
 def variants(condition):
@@ -95,7 +95,7 @@ def c_value_faults(value):
 def c_assignment_faults(indent, target, value):
     yield from ((kind, f"{indent}{target} = {after};") for kind, after in c_value_faults(value))
     number = re.search(r"(?<![\w.])(\d+)(u?)(?![\w.xX])", value)
-    if number and "{" not in value and '"' not in value and " ? " not in value:
+    if number and "{" not in value and '"' not in value and " ? " not in value and not re.search(DESCRIPTOR + " >= 0", value):
         start, end = number.span()
         other = value[:start] + str(int(number[1]) + 1) + number[2] + value[end:]
         yield "constant", f"{indent}{target} = @ ? ({other}) : ({value});"
