@@ -10,8 +10,8 @@ static recording *recorded;
 static uint8_t message[MESSAGE_MAX];
 
 static void note_control(const char *what, const tendon_obvious_control *c) {
-    note(recorded, "%s %d of %d: reason %d, next %d, credit %d, bitmap %x", what, c->type, c->msgseq, c->reason, c->next,
-         c->credit, (unsigned)c->bitmap);
+    note(recorded, "%s %d of %d: reason %d, next %d, credit %d, bitmap %x", what, c->type, c->msgseq, c->reason,
+         c->next, c->credit, (unsigned)c->bitmap);
 }
 
 /* ---- the sender ---- */
