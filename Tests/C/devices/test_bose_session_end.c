@@ -137,8 +137,8 @@ static void closing_writes_no_list_that_it_holds_in_part(void **state) {
     assert_int_equal(fixture_asked(f, 0x12, H_SENSOR_CONFIG), writes);
 }
 
-/* 30 s after a request without a response the client ends the bearer (Core Spec Vol 3 Part F 3.3.3). What waits behind it
- * ends too: the link is lost, and is not disconnected again. */
+/* 30 s after a request without a response the client ends the bearer (Core Spec Vol 3 Part F 3.3.3). What waits behind
+ * it ends too: the link is lost, and is not disconnected again. */
 static void a_transaction_that_times_out_is_a_lost_link(void **state) {
     fixture *f = *state;
     fixture_open(f);
