@@ -2,6 +2,7 @@
 /* The agent of a radio: which keys are good enough, and the answers that need no user. */
 #include "file.h"
 #include "pairing.h"
+#include "words.h"
 
 #include <string.h>
 
@@ -20,6 +21,14 @@ tendon_pairing_agent tendon_pairing_agent_file(const char *path) {
     return (tendon_pairing_agent){.io = TENDON_PAIRING_KEYBOARD_ONLY, .authenticated = true, .passkey_file = path};
 }
 
+tendon_pairing_agent tendon_pairing_agent_out_of_band(const tendon_out_of_band *devices, size_t count) {
+    static const tendon_out_of_band nobody;
+    return (tendon_pairing_agent){.io = TENDON_PAIRING_NO_INPUT_NO_OUTPUT,
+                                  .authenticated = true,
+                                  .out_of_band = devices != NULL ? devices : &nobody,
+                                  .out_of_band_count = count};
+}
+
 tendon_pairing_agent tendon_pairing_agent_ask(void (*ask)(void *context, const tendon_address *peer,
                                                           tendon_pairing_question question, uint32_t passkey,
                                                           uint64_t now),
@@ -29,28 +38,6 @@ tendon_pairing_agent tendon_pairing_agent_ask(void (*ask)(void *context, const t
 }
 
 /* ---- the file of passkeys ---- */
-
-typedef struct text_span {
-    const char *at;
-    size_t length;
-} text_span;
-
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-/** The next word of a line; empty at its end, and at a comment. */
-static text_span next_word(const char **at, const char *end) {
-    while (*at < end && is_blank(**at)) {
-        (*at)++;
-    }
-    text_span word = {*at, 0};
-    while (*at < end && !is_blank(**at) && *word.at != '#') {
-        (*at)++;
-        word.length++;
-    }
-    return word;
-}
 
 /** Six digits. */
 static bool read_passkey(text_span word, uint32_t *out) {
@@ -68,7 +55,7 @@ static bool read_passkey(text_span word, uint32_t *out) {
 typedef enum line_result { LINE_OTHER, LINE_DEVICE, LINE_EVERY, LINE_BAD } line_result;
 
 static line_result read_line(const char *at, const char *end, const tendon_address *peer, uint32_t *passkey) {
-    text_span who = next_word(&at, end), what = next_word(&at, end), more = next_word(&at, end);
+    text_span who = text_next_word(&at, end), what = text_next_word(&at, end), more = text_next_word(&at, end);
     tendon_address address;
     bool every = who.length == 1 && *who.at == '*';
     if (who.length == 0) {
@@ -86,11 +73,10 @@ static line_result read_line(const char *at, const char *end, const tendon_addre
 static tendon_status find_passkey(const char *text, size_t length, const tendon_address *peer, uint32_t *out) {
     const char *end = text + length;
     line_result best = LINE_OTHER;
-    while (text < end) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text));
-        const char *stop = newline != NULL ? newline : end;
+    text_span line;
+    while (text_next_line(&text, end, &line)) {
         uint32_t passkey = 0;
-        line_result result = read_line(text, stop, peer, &passkey);
+        line_result result = read_line(line.at, line.at + line.length, peer, &passkey);
         if (result == LINE_BAD) {
             return TENDON_ERROR_MALFORMED;
         }
@@ -98,7 +84,6 @@ static tendon_status find_passkey(const char *text, size_t length, const tendon_
             best = result;
             *out = passkey;
         }
-        text = stop + (newline != NULL);
     }
     return best != LINE_OTHER;
 }
@@ -149,7 +134,7 @@ const tendon_bond *tendon_pairing_bond_in_use(const tendon_link *link) {
 }
 
 bool tendon_pairing_is_strict(const tendon_link *link) {
-    return link->radio->agent.authenticated ||
+    return link->radio->agent.authenticated || tendon_pairing_data_of(link) != NULL ||
            (link->pairing.state != TENDON_PAIRING_NONE && link->pairing.authenticates);
 }
 
@@ -230,7 +215,8 @@ static bool is_valid(const tendon_pairing_agent *agent) {
         agent->key_size_min == 0 || (agent->key_size_min >= KEY_SIZE_MIN && agent->key_size_min <= KEY_SIZE_MAX);
     return agent->io <= TENDON_PAIRING_KEYBOARD_DISPLAY && sized &&
            (!agent->has_passkey || agent->passkey <= TENDON_PASSKEY_MAX) &&
-           (!agent->authenticated || agent->io != TENDON_PAIRING_NO_INPUT_NO_OUTPUT);
+           (!agent->authenticated || agent->io != TENDON_PAIRING_NO_INPUT_NO_OUTPUT || agent->out_of_band != NULL) &&
+           tendon_pairing_has_valid_data(agent);
 }
 
 tendon_status tendon_radio_set_pairing_agent(tendon_radio *radio, const tendon_pairing_agent *agent) {
@@ -242,14 +228,23 @@ tendon_status tendon_radio_set_pairing_agent(tendon_radio *radio, const tendon_p
     if (!is_valid(&wanted)) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
+    if (wanted.out_of_band != NULL && radio->ops->give_out_of_band == NULL) {
+        return TENDON_ERROR_UNSUPPORTED;
+    }
     tendon_status file = wanted.passkey_file != NULL ? check_file(wanted.passkey_file) : TENDON_OK;
     if (file < 0) {
         return file;
+    }
+    if (radio->pairable) {
+        tendon_pairing_offer_data(radio, false);
     }
     radio->agent = wanted;
     tendon_status status = radio->ops->set_io != NULL ? radio->ops->set_io(radio) : TENDON_OK;
     if (status < 0) {
         radio->agent = before;
+    }
+    if (radio->pairable) {
+        tendon_pairing_offer_data(radio, true);
     }
     return status;
 }

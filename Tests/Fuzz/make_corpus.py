@@ -365,6 +365,16 @@ def bonds():
             [b"\x03" + value for value in faults])
 
 
+def out_of_band():
+    values = h("11 22") + bytes(range(16)) + h("11 23") + bytes(range(240, 256))
+    whole = h("08 1b 0504030201c0 01 02 1c 00") + values
+    linux = h("081b00000001aa0000021c01112263b7391d9efb1197a7229047e0717d1b112351303c30717f6ac704522d2a95db9a04020100")
+    others = h("020106 0409616263") + values + h("081b0504030201c000 0000")
+    legacy = h("081b0504030201c001 1110") + bytes(range(16))
+    files = [whole, linux, others, legacy, whole[:-1], whole + whole, whole + b"\0\1", b""]
+    return [b"\0" + value for value in files] + [b"\1" + value.hex().encode() for value in files] + [b"\1 08 1b", b"\1081"]
+
+
 OBVIOUS_FRAMES = [h(text) for text in (
     "4f420100010001000e00010100100800010203040506070829059b94", "4f420101010001000c0001001008ff000000d4c3b2a142fbf71b",
     "4f420101020002002800d20400008877665544332211f84d0f0042420f0069915b0050690f002900000000000000015702017ec6def6",
@@ -462,6 +472,7 @@ def main():
     write("bose_codec", bose_codec())
     write("bose_session", bose_sessions())
     write("bonds", bonds())
+    write("out_of_band", out_of_band())
     write("gatt_cache", gatt_cache())
     write("capture", captures())
     write("management", management())

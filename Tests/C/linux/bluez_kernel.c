@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bluez_kernel.h"
+#include "test_bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -202,6 +203,12 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
         reply[8] = (uint8_t)kernel.error;
     } else if (opcode == kernel.empty) {
         size = 0;
+    } else if (opcode == TENDON_MANAGEMENT_READ_LOCAL_OUT_OF_BAND_EXTENDED_DATA) {
+        assert_int_equal(pdu[6], 0x06); /* LE public, LE random */
+        block data = block_hex(kernel.out_of_band);
+        size = data.length;
+        memcpy(out, data.data, size);
+        free(data.data);
     } else if (opcode == TENDON_MANAGEMENT_READ_INDEX_LIST) {
         size = list(out);
     } else if (opcode == TENDON_MANAGEMENT_READ_INFORMATION) {

@@ -14,12 +14,13 @@ typedef struct bluez_kernel {
     bool exists;     /**< the adapter of the name, also while it is not in the list */
     int listed_from; /**< look-ups before the list contains any adapter */
     uint32_t supported, settings;
-    bool stays_off;        /**< Set Powered succeeds, but the adapter is off */
-    uint8_t address[6];    /**< as on the wire */
-    uint16_t fails, error; /**< this command, with this status */
-    bool silent;           /**< no answer to anything */
-    uint16_t empty;        /**< this command has a reply without data */
-    bool blocked;          /**< by rfkill */
+    bool stays_off;          /**< Set Powered succeeds, but the adapter is off */
+    uint8_t address[6];      /**< as on the wire */
+    uint16_t fails, error;   /**< this command, with this status */
+    bool silent;             /**< no answer to anything */
+    uint16_t empty;          /**< this command has a reply without data */
+    const char *out_of_band; /**< reply of Read Local Out Of Band Extended Data, in hexadecimal digits */
+    bool blocked;            /**< by rfkill */
     uint8_t static_address[6];
     uint8_t bound[6]; /**< own address of the latest L2CAP socket, as on the wire */
     bool extended;

@@ -60,6 +60,8 @@ static void programs_and_what_they_do(void **state) {
                 {"13 00", TENDON_NEIGHBOR_KEYS},
                 {"30 00", TENDON_NEIGHBOR_KEYS},
                 {"18 00 03", TENDON_NEIGHBOR_KEYS},
+                {"21 00", TENDON_NEIGHBOR_KEYS},
+                {"3b 00 06", TENDON_NEIGHBOR_KEYS},
                 {"19 00", TENDON_NEIGHBOR_KEYS},
                 {"1b 00", TENDON_NEIGHBOR_KEYS},
                 {"07 00 01", TENDON_NEIGHBOR_SETTINGS},

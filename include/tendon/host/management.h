@@ -55,13 +55,15 @@ typedef enum tendon_management_opcode {
     TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY = 0x001D,
     TENDON_MANAGEMENT_USER_PASSKEY_REPLY = 0x001E,          /**< address, address type, passkey(4) */
     TENDON_MANAGEMENT_USER_PASSKEY_NEGATIVE_REPLY = 0x001F, /**< address, address type */
-    TENDON_MANAGEMENT_STOP_DISCOVERY = 0x0024,              /**< address types, from the Discovering event */
-    TENDON_MANAGEMENT_SET_ADVERTISING = 0x0029,             /**< mode */
-    TENDON_MANAGEMENT_SET_BREDR = 0x002A,                   /**< mode */
-    TENDON_MANAGEMENT_SET_STATIC_ADDRESS = 0x002B,          /**< address; while the adapter is off */
-    TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS = 0x002D,      /**< mode */
-    TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION = 0x0031,  /**< address, address type */
+    TENDON_MANAGEMENT_ADD_REMOTE_OUT_OF_BAND_DATA = 0x0021,
+    TENDON_MANAGEMENT_STOP_DISCOVERY = 0x0024,             /**< address types, from the Discovering event */
+    TENDON_MANAGEMENT_SET_ADVERTISING = 0x0029,            /**< mode */
+    TENDON_MANAGEMENT_SET_BREDR = 0x002A,                  /**< mode */
+    TENDON_MANAGEMENT_SET_STATIC_ADDRESS = 0x002B,         /**< address; while the adapter is off */
+    TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS = 0x002D,     /**< mode */
+    TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION = 0x0031, /**< address, address type */
     TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS = 0x0035,
+    TENDON_MANAGEMENT_READ_LOCAL_OUT_OF_BAND_EXTENDED_DATA = 0x003B, /**< address types */
     TENDON_MANAGEMENT_GET_PHYS = 0x0044, /**< response: supported(4), configurable(4), selected(4) */
     TENDON_MANAGEMENT_SET_PHYS = 0x0045  /**< selected(4) */
 } tendon_management_opcode;
