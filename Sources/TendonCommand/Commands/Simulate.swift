@@ -25,6 +25,8 @@ struct SimulationSettings: Sendable {
     /// What the device shows and enters; nil: nothing.
     var inputOutput: PairingAgent.InputOutput?
     var passkey: Passkey?
+    /// Prints the data with which a central pairs with it out of band.
+    var showsOutOfBandData = false
     /// The pairing option; default: that of the family.
     var saysPairing = false
     var notifications: UInt64?
@@ -47,6 +49,7 @@ struct SimulationSettings: Sendable {
         pairing = arguments.value("--pairing").flatMap(Pairing.init) ?? .none
         inputOutput = arguments.value("--io").flatMap { SimulationSettings.inputOutputs[$0] }
         passkey = arguments.value("--passkey").flatMap(Passkey.init)
+        showsOutOfBandData = arguments.has("--show-out-of-band")
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
         period = try arguments.integer("--period", in: 1...65535)
         scenarioFromConnection = arguments.value("--scenario-from") == "connection"
@@ -259,6 +262,9 @@ private let simulateOptions: [Option] =
             help: "what it shows and enters when it pairs; it confirms every comparison; default: nothing (Just Works)",
             choices: SimulationSettings.inputOutputs.keys.sorted()),
         PairingChoice.passkeyToEnter,
+        Option(
+            name: "--show-out-of-band", value: nil,
+            help: "print its data for pairing out of band; --radio bluez"),
         Option(
             name: "--legacy", value: nil,
             help: "bose: gesture information as in 2018; activ5: only the text protocol", families: ["activ5", "bose"]),

@@ -27,10 +27,13 @@ struct DeviceAccess: Sendable {
         Option(name: "--timeout", value: "SECONDS", help: "to find and open the device; default 15")
     ]
 
-    init(_ arguments: Arguments, family: String, timeout standard: Double = 15) throws(CommandError) {
+    /// - Parameter only: the device that is meant if --address names none.
+    init(
+        _ arguments: Arguments, family: String, timeout standard: Double = 15, only: Address? = nil
+    ) throws(CommandError) {
         self.family = family
         radio = try arguments.radio()
-        address = try arguments.address()
+        address = try arguments.address() ?? only.map(WantedAddress.init)
         timeout = try arguments.number("--timeout", in: 0.1...600) ?? standard
     }
 

@@ -51,6 +51,8 @@ struct WantedAddress: Sendable {
     let address: Address
     let saysType: Bool
 
+    init(_ address: Address) { (self.address, saysType) = (address, true) }
+
     init(_ word: String, option: String) throws(CommandError) {
         guard let address = Address(word) else {
             throw .usage(
