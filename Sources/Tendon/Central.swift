@@ -42,8 +42,9 @@ public actor Central {
     /// - Parameters:
     ///   - radio: the radio to open.
     ///   - bonds: where the keys of paired devices are stored.
-    ///   - gattCache: where the attribute handles of devices with a Database Hash are stored. A file is written once for
-    ///     each attribute table of a device, on the loop's thread.
+    ///   - gattCache: where the attribute handles of devices with a Database Hash are stored. Files are written
+    ///     once for each attribute table of a device, on the loop's thread: one by a vendor's module, and one by a
+    ///     peripheral with each new discovery.
     ///   - loop: the event loop that the central and its peripherals run on. The vendors' modules work on `Loop.shared`
     ///     alone; their initializers throw an error when you pass a central with another loop.
     public init(

@@ -2,8 +2,8 @@
 import CTendon
 
 /// Storage of GATT caches: the attribute handles of devices that have a Database Hash, so that the next connection reads
-/// the hash instead of discovering them again (Core Specification Vol 3 Part G 2.5.2, 7.3). Used by the vendors' modules;
-/// `Peripheral` always discovers.
+/// the hash instead of discovering them again (Core Specification Vol 3 Part G 2.5.2, 7.3). Used by the vendors' modules
+/// and by `Peripheral`.
 ///
 /// ```swift
 /// let central = try await Central(gattCache: .standard)

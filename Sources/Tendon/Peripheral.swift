@@ -114,14 +114,13 @@ public actor Peripheral {
         _ uuid: BluetoothUUID? = nil, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [Service] {
         let table = CTable<tendon_gatt_service>(capacity: 64)
-        let request = Request(core, .discover, lending: table)
-        try await request.run(timeout: timeout) { done, context, now in
+        let question = tendon_gatt_table_question(TENDON_GATT_TABLE_SERVICES, 1, 0xFFFF, uuid)
+        return try await core.discover(question, table, timeout: timeout) { done, context, now in
             guard var wanted = uuid?.c else {
                 return tendon_gatt_discover_services(core.client, table.pointer, 64, done, context, now)
             }
             return tendon_gatt_discover_services_by_uuid(core.client, &wanted, table.pointer, 64, done, context, now)
-        }
-        return table.first(request.count).map(Service.init)
+        }.map(Service.init)
     }
 
     /// Services that `service` includes.
@@ -129,12 +128,11 @@ public actor Peripheral {
         of service: Service, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [Service] {
         let table = CTable<tendon_gatt_service>(capacity: 16)
-        let request = Request(core, .discover, lending: table)
-        try await request.run(timeout: timeout) { done, context, now in
-            tendon_gatt_find_included(
-                core.client, service.start.rawValue, service.end.rawValue, table.pointer, 16, done, context, now)
-        }
-        return table.first(request.count).map(Service.init)
+        let (start, end) = (service.start.rawValue, service.end.rawValue)
+        let question = tendon_gatt_table_question(TENDON_GATT_TABLE_INCLUDED, start, end)
+        return try await core.discover(question, table, timeout: timeout) { done, context, now in
+            tendon_gatt_find_included(core.client, start, end, table.pointer, 16, done, context, now)
+        }.map(Service.init)
     }
 
     /// The characteristics of a service, or those of one UUID.
@@ -142,17 +140,16 @@ public actor Peripheral {
         _ uuid: BluetoothUUID? = nil, of service: Service, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [Characteristic] {
         let table = CTable<tendon_gatt_characteristic>(capacity: 64)
-        let request = Request(core, .discover, lending: table)
-        try await request.run(timeout: timeout) { done, context, now in
-            let (start, end) = (service.start.rawValue, service.end.rawValue)
+        let (start, end) = (service.start.rawValue, service.end.rawValue)
+        let question = tendon_gatt_table_question(TENDON_GATT_TABLE_CHARACTERISTICS, start, end, uuid)
+        return try await core.discover(question, table, timeout: timeout) { done, context, now in
             guard var wanted = uuid?.c else {
                 return tendon_gatt_discover_characteristics(
                     core.client, start, end, table.pointer, 64, done, context, now)
             }
             return tendon_gatt_discover_characteristics_by_uuid(
                 core.client, start, end, &wanted, table.pointer, 64, done, context, now)
-        }
-        return table.first(request.count).map(Characteristic.init)
+        }.map(Characteristic.init)
     }
 
     /// The descriptors of a characteristic.
@@ -161,13 +158,11 @@ public actor Peripheral {
     ) async throws(TendonError) -> [Descriptor] {
         guard characteristic.handle.rawValue < characteristic.end.rawValue else { return [] }
         let table = CTable<tendon_gatt_descriptor>(capacity: 32)
-        let request = Request(core, .discover, lending: table)
-        try await request.run(timeout: timeout) { done, context, now in
-            tendon_gatt_discover_descriptors(
-                core.client, characteristic.handle.rawValue + 1, characteristic.end.rawValue, table.pointer, 32, done,
-                context, now)
-        }
-        return table.first(request.count).map(Descriptor.init)
+        let (start, end) = (characteristic.handle.rawValue + 1, characteristic.end.rawValue)
+        let question = tendon_gatt_table_question(TENDON_GATT_TABLE_DESCRIPTORS, start, end)
+        return try await core.discover(question, table, timeout: timeout) { done, context, now in
+            tendon_gatt_discover_descriptors(core.client, start, end, table.pointer, 32, done, context, now)
+        }.map(Descriptor.init)
     }
 
     // MARK: Values
@@ -292,15 +287,7 @@ public actor Peripheral {
         core.add(subscription)
         let queue = core.listen(to: subscription, capacity: capacity, policy: policy, for: self)
         do {
-            try await Request(core, .subscribe).run(timeout: timeout) { done, context, now in
-                var c = characteristic.c
-                return tendon_gatt_subscribe_characteristic(
-                    core.client, &c, indicate,
-                    { context, value, now in
-                        guard let value = value?.pointee else { return }
-                        object(PeripheralCore.Subscription.self, context).received(AttributeValue(value, time: now))
-                    }, Tendon.context(of: subscription), done, context, now)
-            }
+            try await core.enable(characteristic, subscription, timeout: timeout)
         } catch {
             core.remove(subscription)
             throw error

@@ -7,8 +7,11 @@ final class PeripheralCore: @unchecked Sendable {
     let radio: RadioCore
     let address: Address
     let block = CBlock<tendon_connection>()
-    /// Requests that the program starts at the same time; the C core's own table is for one session.
-    private let requests = CTable<tendon_gatt_request>(capacity: 8)
+    /// Requests that the program starts at the same time, and the one that enables Service Changed for the cache; the C
+    /// core's own table is for one session.
+    private let requests = CTable<tendon_gatt_request>(capacity: 9)
+    /// What earlier connections have discovered; `nil`: every connection discovers.
+    let cache: CBlock<tendon_gatt_table>?
     private(set) var state = Peripheral.State.disconnected(nil)
     private var waiters: [Parking] = []
     private var states: [EventQueue<Peripheral.State>] = []
@@ -31,6 +34,7 @@ final class PeripheralCore: @unchecked Sendable {
     init(radio: RadioCore, address: Address) {
         self.radio = radio
         self.address = address
+        cache = radio.gattStore.map { _ in CBlock<tendon_gatt_table>() }
         radio.retain()
         var peer = address.c
         var callbacks = tendon_connection_callbacks()
@@ -43,6 +47,11 @@ final class PeripheralCore: @unchecked Sendable {
         }
         tendon_connection_init(block.pointer, radio.radio, &peer, radio.pairing, &callbacks)
         tendon_connection_use_requests(block.pointer, requests.pointer, requests.capacity)
+        if let cache, let store = radio.gattStore {
+            var functions = tendon_gatt_store_table_functions(store.pointer)
+            tendon_gatt_table_init(cache.pointer, &peer, &functions)
+            tendon_connection_use_cache(block.pointer, cache.member(\.cache))
+        }
     }
 
     // MARK: Pairing
@@ -134,6 +143,7 @@ final class PeripheralCore: @unchecked Sendable {
             options.timeout.map { UInt32(clamping: $0.milliseconds) }
             ?? UInt32(TENDON_CONNECTION_TIMEOUT_MS)
         block.pointer.pointee.background = options.isInBackground
+        if let cache { tendon_gatt_table_begin(cache.pointer) }
         try check(tendon_connection_connect(block.pointer), .connect)
         loop.core.touched()
         keptAlive = self
@@ -383,6 +393,7 @@ final class PeripheralCore: @unchecked Sendable {
             return
         }
         subscriptions[subscription.handle] = nil
+        unsubscribed(subscription)
         refresh()
     }
 

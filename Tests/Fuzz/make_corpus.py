@@ -350,6 +350,29 @@ def gatt_cache():
     return caches + [b"\2" + value for value in files] + [b"\3" + files[0][:-4] + bytes(4)]
 
 
+def gatt_table():
+    def uuid(value):
+        return bytes([len(value)]) + value
+
+    def answer(kind, count, start, end, asked=b""):
+        return struct.pack("<BBHH", kind, count, start, end) + uuid(asked)
+
+    def item(handle, value, end, properties, named):
+        return struct.pack("<HHHB", handle, value, end, properties) + uuid(named)
+
+    def record(cache, answers, items):
+        body = uuid(cache) + bytes([1, len(answers), len(items)]) + b"".join(answers + items)
+        return body + struct.pack("<I", zlib.crc32(body))
+
+    services = [item(1, 0, 6, 0, h("0118")), item(16, 0, 23, 0, bytes(range(16)))]
+    whole = record(bytes(47), [answer(1, 2, 1, 0xFFFF), answer(3, 1, 16, 23), answer(4, 1, 19, 23, h("0229"))],
+                   services + [item(17, 18, 23, 0x10, h("015a")), item(19, 0, 0, 0, h("0229"))])
+    files = [whole, record(b"", [], []), record(bytes(47), [answer(2, 0, 1, 6)], []),
+             record(bytes(47), [answer(4, 1, 1, 0xFFFF)] * 40, [item(3, 0, 0, 0, b"")] * 40),
+             record(b"", [answer(1, 1, 1, 6)], []), record(b"", [answer(5, 0, 1, 6)], [])]
+    return [b"\0" + value for value in files + [whole[:-1], whole + b"\0", b""]] + [b"\x01" + whole[:-4] + bytes(4)]
+
+
 def bonds():
     record = bytes([1, 1, 0, 16]) + h("010203040506 00 112233445566 01 1234 0102030405060708") + bytes(range(16)) + b"\0\0"
     head = b"TENDBOND" + bytes([1, 0])
@@ -474,6 +497,7 @@ def main():
     write("bonds", bonds())
     write("out_of_band", out_of_band())
     write("gatt_cache", gatt_cache())
+    write("gatt_table", gatt_table())
     write("capture", captures())
     write("management", management())
     write("obvious", obvious())

@@ -12,6 +12,7 @@
 #include "tendon/linux/doctor.h"
 #include "tendon/linux/gateway.h"
 #include "tendon/linux/gatt_store.h"
+#include "tendon/linux/gatt_table.h"
 #include "tendon/linux/journal.h"
 #include "tendon/linux/loop.h"
 #include "tendon/linux/neighbors.h"

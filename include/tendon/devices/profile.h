@@ -9,7 +9,7 @@
  *
  * If the GATT client has a cache, the discovery reads the Database Hash first. If the cache is valid for it, nothing
  * else is requested. Otherwise the discovery also finds Service Changed, enables its indications when the session has
- * nothing to send, and fills the cache.
+ * nothing to send, and fills the cache. Without rows that is all that a discovery does, see linux/gatt_table.h.
  */
 #ifndef TENDON_DEVICES_PROFILE_H
 #define TENDON_DEVICES_PROFILE_H

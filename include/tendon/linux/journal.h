@@ -19,7 +19,7 @@ extern "C" {
 
 #define TENDON_JOURNAL_PATH_SIZE 256
 /** Longest record in bytes. */
-#define TENDON_JOURNAL_RECORD_MAX 256
+#define TENDON_JOURNAL_RECORD_MAX 4096
 /** Longest name of a family in a file name. */
 #define TENDON_JOURNAL_FAMILY_MAX 16
 
