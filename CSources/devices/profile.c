@@ -11,6 +11,10 @@
 #define CCCD 0x2902
 #define GENERIC_ATTRIBUTE 0x1801
 #define SERVICE_CHANGED 0x2A05
+#define CLIENT_SUPPORTED_FEATURES 0x2B29
+
+/* Rows of Generic Attribute, behind those of the family. */
+enum { CHANGED, FEATURES, OWN_ROWS };
 
 enum { IDLE, HASH, SERVICES, CHARACTERISTICS, DESCRIPTORS };
 
@@ -66,22 +70,23 @@ typedef struct names {
     tendon_uuid service, characteristic;
 } names;
 
-/* The rows of the family, and behind them that of Service Changed. */
+/* The rows of the family, and behind them those of Generic Attribute. */
 static size_t row_count(const tendon_profile *profile) {
-    return profile->count + (profile->caching ? 1u : 0u);
+    return profile->count + (profile->caching ? OWN_ROWS : 0u);
 }
 
 static tendon_profile_found *found_at(tendon_profile *profile, size_t row) {
-    return row < profile->count ? &profile->found[row] : &profile->changed;
+    return row < profile->count ? &profile->found[row] : &profile->own[row - profile->count];
 }
 
 /* Fills the names of a row; returns its flags. */
 static uint8_t look_up(const tendon_profile *profile, size_t row, names *named) {
     memset(named, 0, sizeof *named);
-    if (row == profile->count) {
+    if (row >= profile->count) {
+        bool features = row > profile->count;
         named->service = tendon_uuid_from_u16(GENERIC_ATTRIBUTE);
-        named->characteristic = tendon_uuid_from_u16(SERVICE_CHANGED);
-        return TENDON_PROFILE_CCCD;
+        named->characteristic = tendon_uuid_from_u16(features ? CLIENT_SUPPORTED_FEATURES : SERVICE_CHANGED);
+        return features ? 0 : TENDON_PROFILE_CCCD;
     }
     return profile->row_of(profile->context, row, &named->service, &named->characteristic);
 }
@@ -101,7 +106,7 @@ static size_t missing(const tendon_profile *profile) {
     return row;
 }
 
-/* ---- the cache: the row of Service Changed, then those of the family ---- */
+/* ---- the cache: the rows of Generic Attribute, then those of the family ---- */
 
 /* Which characteristics the rows are: another family, or another version of it, has other rows. */
 static uint32_t names_of(const tendon_profile *profile) {
@@ -117,9 +122,10 @@ static uint32_t names_of(const tendon_profile *profile) {
 }
 
 static void keep(tendon_profile *profile) {
-    tendon_gatt_handles rows[TENDON_GATT_CACHE_ROWS] = {profile->changed};
-    memcpy(&rows[1], profile->found, profile->count * sizeof rows[0]);
-    tendon_gatt_cache_put(profile->client->config.cache, rows, profile->count + 1);
+    tendon_gatt_handles rows[TENDON_GATT_CACHE_ROWS];
+    memcpy(rows, profile->own, sizeof profile->own);
+    memcpy(&rows[OWN_ROWS], profile->found, profile->count * sizeof rows[0]);
+    tendon_gatt_cache_put(profile->client->config.cache, rows, profile->count + OWN_ROWS);
 }
 
 /* Returns true if the cache has what the device's table has now. */
@@ -129,10 +135,10 @@ static bool take_hash(tendon_profile *profile, const tendon_gatt_result *result)
         tendon_gatt_cache_without_hash(cache);
         return false;
     }
-    bool known = tendon_gatt_cache_check(cache, result->value, names_of(profile), profile->count + 1);
+    bool known = tendon_gatt_cache_check(cache, result->value, names_of(profile), profile->count + OWN_ROWS);
     if (known) {
-        profile->changed = cache->record.rows[0];
-        memcpy(profile->found, &cache->record.rows[1], profile->count * sizeof profile->found[0]);
+        memcpy(profile->own, cache->record.rows, sizeof profile->own);
+        memcpy(profile->found, &cache->record.rows[OWN_ROWS], profile->count * sizeof profile->found[0]);
     }
     profile->caching = !known;
     return known;
@@ -149,7 +155,8 @@ static void end(tendon_profile *profile) {
 static void finish(tendon_profile *profile, tendon_status status, uint64_t now) {
     size_t row = profile->row;
     tendon_gatt_client *client = profile->client;
-    const tendon_profile_found changed = profile->changed;
+    const tendon_profile_found changed = profile->own[CHANGED];
+    const uint16_t features = profile->own[FEATURES].value;
     if (status == TENDON_OK) {
         row = missing(profile);
         status = row < profile->count ? TENDON_ERROR_NOT_FOUND : TENDON_OK;
@@ -162,15 +169,19 @@ static void finish(tendon_profile *profile, tendon_status status, uint64_t now) 
     if (status == TENDON_OK && changed.cccd != 0 && !client->closed) {
         (void)tendon_gatt_enable_service_changed(client, changed.value, changed.cccd, now);
     }
+    if (status == TENDON_OK && features != 0 && !client->closed) {
+        (void)tendon_gatt_enable_robust_caching(client, features, now);
+    }
 }
 
 /* ---- the next request ---- */
 
 /* Rows of one service share one walk through it. */
-static bool is_walked(const tendon_profile *profile, size_t row) {
-    const tendon_profile_found *found = row < profile->count ? &profile->found[row] : &profile->changed;
+static bool is_walked(tendon_profile *profile, size_t row) {
+    const tendon_profile_found *found = found_at(profile, row);
     for (size_t i = 0; i < row; i++) {
-        if (profile->found[i].service == found->service && profile->found[i].service_end == found->service_end) {
+        const tendon_profile_found *before = found_at(profile, i);
+        if (before->service == found->service && before->service_end == found->service_end) {
             return true;
         }
     }
@@ -353,7 +364,8 @@ tendon_status tendon_profile_start(tendon_profile *profile, tendon_gatt_client *
         }
     }
     const tendon_gatt_cache *cache = client->config.cache;
-    bool cached = cache != NULL && cache->identity && !cache->without_hash && count < TENDON_GATT_CACHE_ROWS;
+    bool cached =
+        cache != NULL && cache->identity && !cache->without_hash && count + OWN_ROWS <= TENDON_GATT_CACHE_ROWS;
     profile->step = cached ? HASH : SERVICES;
     profile->cursor = 1;
     tendon_status status = ask(profile, now);

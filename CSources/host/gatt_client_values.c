@@ -209,23 +209,35 @@ void tendon_gatt_client_set_service_changed(tendon_gatt_client *client, uint16_t
     client->service_changed_handle = value_handle;
 }
 
-tendon_status tendon_gatt_enable_service_changed(tendon_gatt_client *client, uint16_t value_handle,
-                                                 uint16_t cccd_handle, uint64_t now) {
-    static const uint8_t indications[] = {2, 0};
+/* Sent when no other request is queued. */
+static tendon_status own_write(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, uint8_t length,
+                               uint64_t now) {
     tendon_status status;
-    if (value_handle == 0 || cccd_handle == 0) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    client->service_changed_handle = value_handle; /* the first indication can precede the response */
     tendon_gatt_request *request = tendon_gattc_take(client, GATTC_WRITE, NULL, NULL, &status);
     if (request == NULL) {
         return status;
     }
-    request->handle = cccd_handle;
-    request->borrowed.data = indications;
-    request->length = sizeof indications;
+    request->handle = handle;
+    request->borrowed.data = value;
+    request->length = length;
     request->flags = GATTC_IDLE;
     return tendon_gattc_start(client, request, now);
+}
+
+tendon_status tendon_gatt_enable_service_changed(tendon_gatt_client *client, uint16_t value_handle,
+                                                 uint16_t cccd_handle, uint64_t now) {
+    static const uint8_t indications[] = {2, 0};
+    if (value_handle == 0 || cccd_handle == 0) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    client->service_changed_handle = value_handle; /* the first indication can precede the response */
+    return own_write(client, cccd_handle, indications, sizeof indications, now);
+}
+
+tendon_status tendon_gatt_enable_robust_caching(tendon_gatt_client *client, uint16_t value_handle, uint64_t now) {
+    static const uint8_t features[] = {0x01};
+    return value_handle == 0 ? TENDON_ERROR_INVALID_ARGUMENT
+                             : own_write(client, value_handle, features, sizeof features, now);
 }
 
 /* Only the oldest request can be in progress, but a cancelled one may precede it, so all are examined. */

@@ -172,8 +172,7 @@ static tendon_gatt_table_item taken(uint8_t kind, const void *items, size_t inde
 tendon_status tendon_gatt_table_find(const tendon_gatt_table *table, const tendon_gatt_table_question *question,
                                      void *out, size_t capacity) {
     size_t first, found = 0;
-    const tendon_gatt_table_answer *answer =
-        is_valid(table) ? answer_to(&table->content, question, &first) : NULL;
+    const tendon_gatt_table_answer *answer = is_valid(table) ? answer_to(&table->content, question, &first) : NULL;
     if (answer == NULL) {
         return TENDON_ERROR_NOT_FOUND;
     }
@@ -195,7 +194,8 @@ void tendon_gatt_table_keep(tendon_gatt_table *table, uint32_t generation, const
     tendon_gatt_table_content *content = &table->content;
     size_t first;
     if (!is_valid(table) || generation != table->generation || answer_to(content, question, &first) != NULL ||
-        content->answer_count >= TENDON_GATT_TABLE_ANSWERS || count > (size_t)TENDON_GATT_TABLE_ITEMS - content->item_count) {
+        content->answer_count >= TENDON_GATT_TABLE_ANSWERS ||
+        count > (size_t)TENDON_GATT_TABLE_ITEMS - content->item_count) {
         return;
     }
     content->answers[content->answer_count++] = (tendon_gatt_table_answer){*question, (uint8_t)count};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A table as bytes, little endian: length(1) and record of the cache; version(1), answers(1), items(1); the answers:
- * kind(1) count(1) start(2) end(2) UUID; the items in their order: handle(2) value(2) end(2) properties(1) UUID; then the
- * CRC-32 of all before it(4). A UUID is its length(1: 0 for none, 2 or 16) and its bytes.
+ * kind(1) count(1) start(2) end(2) UUID; the items in their order: handle(2) value(2) end(2) properties(1) UUID; then
+ * the CRC-32 of all before it(4). A UUID is its length(1: 0 for none, 2 or 16) and its bytes.
  */
 #include "tendon/linux/gatt_table.h"
 

@@ -7,9 +7,9 @@ final class PeripheralCore: @unchecked Sendable {
     let radio: RadioCore
     let address: Address
     let block = CBlock<tendon_connection>()
-    /// Requests that the program starts at the same time, and the one that enables Service Changed for the cache; the C
+    /// Requests that the program starts at the same time, and the two of the cache; the C
     /// core's own table is for one session.
-    private let requests = CTable<tendon_gatt_request>(capacity: 9)
+    private let requests = CTable<tendon_gatt_request>(capacity: 10)
     /// What earlier connections have discovered; `nil`: every connection discovers.
     let cache: CBlock<tendon_gatt_table>?
     private(set) var state = Peripheral.State.disconnected(nil)

@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     tendon_status status = tendon_gatt_table_decode(block.data, block.length, &content, &cache, &cache_length);
     if (status == TENDON_OK) {
         static tendon_gatt_table_content again;
-        /* What was decoded is encoded again; the bytes may differ, because a short UUID can be written in its long form. */
+        /* What was decoded is encoded again; the bytes may differ, because a short UUID can be written in its long
+         * form. */
         uint8_t bytes[UINT8_MAX + TENDON_GATT_TABLE_RECORD_MAX];
         FUZZ_CHECK(cache + cache_length <= block.data + block.length);
         tendon_status length = tendon_gatt_table_encode(&content, cache, cache_length, bytes, sizeof bytes);

@@ -141,6 +141,48 @@ static void one_request_instead_of_a_discovery(void **state) {
     peer_close(s.p);
 }
 
+/* The same device with Client Supported Features at 8: the bit Robust Caching is set, once for each connection, also if
+ * the device does not take it (Core Spec Vol 3 Part G 7.2: Value Not Allowed). */
+static void robust_caching_is_enabled(void **state) {
+    (void)state;
+    session s;
+    begin(&s);
+    peer_exchange(s.p, ASK_HASH, HASH_A);
+    peer_exchange(s.p, "10 0100 FFFF 0028", "11 06 0100 0800 0118 1000 1700 0050");
+    peer_exchange(s.p, "10 1800 FFFF 0028", "01 10 1800 0A");
+    peer_exchange(s.p, "08 1000 1700 0328", "09 07 1100 10 1200 015A 1400 08 1500 025A");
+    peer_exchange(s.p, "08 1500 1700 0328", "01 08 1500 0A");
+    peer_exchange(s.p, "08 0100 0800 0328", "09 07 0200 20 0300 052A 0500 02 0600 2A2B 0700 0A 0800 292B");
+    peer_exchange(s.p, "04 1300 1300", "05 01 1300 0229");
+    peer_exchange(s.p, "04 0400 0400", "05 01 0400 0229");
+    expect_found(&s, 0x12, 0x15);
+    enables_service_changed(s.p);
+    peer_exchange(s.p, "12 0800 01", "13");
+    assert_int_equal(s.cache.record.count, ROWS + 2);
+    again(&s);
+    peer_exchange(s.p, ASK_HASH, HASH_A);
+    expect_found(&s, 0x12, 0x15);
+    enables_service_changed(s.p);
+    peer_exchange(s.p, "12 0800 01", "01 12 0800 13");
+    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_WRITE, s.found[WRITTEN].value, (const uint8_t[]){0xAA}, 1);
+    peer_exchange(s.p, "12 1500 AA", "13");
+    assert_int_equal(s.status, TENDON_OK);
+    /* A session's request goes first. */
+    again(&s);
+    peer_expect(s.p, ASK_HASH);
+    assert_int_equal(peer_send(s.p, HASH_A), TENDON_OK);
+    peer_expect(s.p, "12 0400 0200");
+    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_WRITE, s.found[WRITTEN].value, (const uint8_t[]){0xAA}, 1);
+    peer_exchange(s.p, NULL, "13");
+    peer_exchange(s.p, "12 1500 AA", "13");
+    /* As for Service Changed: the device would send no more values. */
+    peer_exchange(s.p, "12 0800 01", "01 12 0800 12");
+    assert_true(s.p->bearer.closed);
+    assert_int_equal(s.cache.state, TENDON_GATT_CACHE_STALE);
+    tendon_operation_reset(&s.op);
+    free(s.p);
+}
+
 static void another_hash_discovers_again(void **state) {
     (void)state;
     session s;
@@ -371,6 +413,7 @@ static void without_a_cache_the_error_is_the_result(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         RUN(one_request_instead_of_a_discovery),
+        RUN(robust_caching_is_enabled),
         RUN(another_hash_discovers_again),
         RUN(other_rows_discover_again),
         RUN(a_dropped_cache_discovers_again),

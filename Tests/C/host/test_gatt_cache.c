@@ -388,6 +388,33 @@ static void service_changed_that_is_out_of_sync_closes(void **state) {
     peer_close(p);
 }
 
+/* Client Supported Features, octet 0, bit 0 (Vol 3 Part G 7.2): behind the other own write, in the same way. */
+static void robust_caching_is_enabled_when_nothing_waits(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    assert_int_equal(tendon_gatt_enable_robust_caching(&p->client, 0, p->now), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_true(tendon_gatt_enable_service_changed(&p->client, 9, 10, p->now) > 0);
+    assert_true(tendon_gatt_enable_robust_caching(&p->client, 12, p->now) > 0);
+    peer_expect(p, "12 0A 00 02 00");
+    tendon_status id = op_read(p);
+    peer_exchange(p, NULL, "13");
+    peer_exchange(p, "0A 03 00", "0B 01");
+    peer_done_value(p, id, "01");
+    peer_exchange(p, "12 0C 00 01", "01 12 0C 00 03"); /* a device that rejects it is as before */
+    peer_alive(p);
+    tendon_status pending[PEER_REQUESTS];
+    for (size_t i = 0; i < PEER_REQUESTS; i++) {
+        pending[i] = op_read(p);
+    }
+    assert_int_equal(tendon_gatt_enable_robust_caching(&p->client, 12, p->now), TENDON_GATT_ERROR_QUEUE_FULL);
+    tendon_gatt_client_disconnected(&p->client, TENDON_ERROR_DISCONNECTED, p->now);
+    assert_int_equal(p->completions, PEER_REQUESTS);
+    assert_true(pending[0] > 0);
+    assert_int_equal(tendon_gatt_enable_robust_caching(&p->client, 12, p->now), TENDON_ERROR_DISCONNECTED);
+    peer_expect(p, "0A 03 00");
+    free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RUN(a_record_is_these_bytes),
@@ -401,6 +428,7 @@ int main(void) {
         RUN(a_store_that_fails_costs_the_record_only),
         RUN(too_many_rows_are_not_kept),
         RUN(service_changed_and_out_of_sync_drop_it),
+        RUN(robust_caching_is_enabled_when_nothing_waits),
         RUN(service_changed_is_enabled_when_nothing_waits),
         RUN(service_changed_that_is_out_of_sync_closes),
     };

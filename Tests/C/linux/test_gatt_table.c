@@ -367,7 +367,7 @@ static void what_does_not_fit_is_discovered_again(void **state) {
         question.start = i;
         tendon_gatt_table_keep(&w->table, w->table.generation, &question, many, 1);
         tendon_gatt_table_keep(&w->table, w->table.generation, &question, many, 1); /* known already */
-        bool fits = i < TENDON_GATT_TABLE_ANSWERS; /* one is that of the services */
+        bool fits = i < TENDON_GATT_TABLE_ANSWERS;                                  /* one is that of the services */
         assert_int_equal(tendon_gatt_table_find(&w->table, &question, out, 1), fits ? 1 : TENDON_ERROR_NOT_FOUND);
     }
     assert_true(w->shelf.length <= TENDON_GATT_TABLE_RECORD_MAX);
@@ -467,19 +467,19 @@ static void a_record_that_is_none(void **state) {
         const char *hex;
         tendon_status status;
     } cases[] = {
-        {"00 02 00 00", TENDON_ERROR_UNSUPPORTED},                            /* version */
-        {"00 01 29 00", TENDON_ERROR_MALFORMED},                              /* 41 answers */
-        {"00 01 00 79", TENDON_ERROR_MALFORMED},                              /* 121 items */
-        {"00 01 00 00 00", TENDON_ERROR_MALFORMED},                           /* a byte behind the end */
-        {"00 01 01 00 00 00 0100 FFFF 00", TENDON_ERROR_MALFORMED},           /* kind 0 */
-        {"00 01 01 00 05 00 0100 FFFF 00", TENDON_ERROR_MALFORMED},           /* kind 5 */
-        {"00 01 01 00 01 00 0000 FFFF 00", TENDON_ERROR_MALFORMED},           /* handle 0 */
-        {"00 01 01 00 01 00 0200 0100 00", TENDON_ERROR_MALFORMED},           /* end before start */
-        {"00 01 01 00 01 00 0100 FFFF 03 010203", TENDON_ERROR_MALFORMED},    /* UUID of 3 bytes */
-        {"00 01 01 00 01 01 0100 FFFF 00", TENDON_ERROR_MALFORMED},           /* an item that is not there */
+        {"00 02 00 00", TENDON_ERROR_UNSUPPORTED},                                       /* version */
+        {"00 01 29 00", TENDON_ERROR_MALFORMED},                                         /* 41 answers */
+        {"00 01 00 79", TENDON_ERROR_MALFORMED},                                         /* 121 items */
+        {"00 01 00 00 00", TENDON_ERROR_MALFORMED},                                      /* a byte behind the end */
+        {"00 01 01 00 00 00 0100 FFFF 00", TENDON_ERROR_MALFORMED},                      /* kind 0 */
+        {"00 01 01 00 05 00 0100 FFFF 00", TENDON_ERROR_MALFORMED},                      /* kind 5 */
+        {"00 01 01 00 01 00 0000 FFFF 00", TENDON_ERROR_MALFORMED},                      /* handle 0 */
+        {"00 01 01 00 01 00 0200 0100 00", TENDON_ERROR_MALFORMED},                      /* end before start */
+        {"00 01 01 00 01 00 0100 FFFF 03 010203", TENDON_ERROR_MALFORMED},               /* UUID of 3 bytes */
+        {"00 01 01 00 01 01 0100 FFFF 00", TENDON_ERROR_MALFORMED},                      /* an item that is not there */
         {"00 01 01 01 01 00 0100 FFFF 00 0100 0000 0600 00 00", TENDON_ERROR_MALFORMED}, /* nobody's item */
         {"00 01 01 01 01 01 0100 FFFF 00 0000 0000 0600 00 00", TENDON_ERROR_MALFORMED}, /* its handle 0 */
-        {"00 01 01 00 01 00 0100 FFFF 00", TENDON_OK},                        /* an empty answer */
+        {"00 01 01 00 01 00 0100 FFFF 00", TENDON_OK},                                   /* an empty answer */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(decoded(cases[i].hex, SIZE_MAX), cases[i].status);

@@ -8,8 +8,9 @@
  * pages of a few items, so the peer's table may have any size.
  *
  * If the GATT client has a cache, the discovery reads the Database Hash first. If the cache is valid for it, nothing
- * else is requested. Otherwise the discovery also finds Service Changed, enables its indications when the session has
- * nothing to send, and fills the cache. Without rows that is all that a discovery does, see linux/gatt_table.h.
+ * else is requested. Otherwise the discovery also finds Service Changed and Client Supported Features, and fills the
+ * cache. When the session has nothing to send, the indications of Service Changed and Robust Caching are enabled.
+ * Without rows that is all that a discovery does, see linux/gatt_table.h.
  */
 #ifndef TENDON_DEVICES_PROFILE_H
 #define TENDON_DEVICES_PROFILE_H
@@ -51,8 +52,8 @@ typedef struct tendon_profile {
     uint32_t limit;   /**< ms for each request; 0: the 30 s of ATT */
     bool *over;       /**< set if the discovery ends within the call that sends a request */
     uint16_t cursor, end;
-    bool caching; /**< the Database Hash was read: one more row, Service Changed, and the result is kept */
-    tendon_profile_found changed; /**< of that row */
+    bool caching; /**< the Database Hash was read: rows of Generic Attribute follow, and the result is kept */
+    tendon_profile_found own[2]; /**< of those rows: Service Changed, Client Supported Features */
     union {
         tendon_gatt_service services[TENDON_PROFILE_PAGE];
         tendon_gatt_characteristic characteristics[TENDON_PROFILE_PAGE];

@@ -345,6 +345,14 @@ void tendon_gatt_client_set_service_changed(tendon_gatt_client *client, uint16_t
 tendon_status tendon_gatt_enable_service_changed(tendon_gatt_client *client, uint16_t value_handle,
                                                  uint16_t cccd_handle, uint64_t now);
 
+/**
+ * Sets the bit Robust Caching of Client Supported Features (7.2), when no other request is queued: from then on the
+ * peer answers Database Out Of Sync to a request that could use a handle of before a change. Once for each connection:
+ * the peer keeps the bit only for a bonded client, and a second write of it changes nothing. A rejected write is
+ * treated as that of tendon_gatt_enable_service_changed(). @return the ID of the request, or an error as above.
+ */
+tendon_status tendon_gatt_enable_robust_caching(tendon_gatt_client *client, uint16_t value_handle, uint64_t now);
+
 /*
  * Called by the bearer. receive() takes responses, notifications and indications, and counts those that it rejects.
  */

@@ -15,10 +15,10 @@ extern "C" {
 
 /**
  * GATT requests that a connection holds: the outstanding one of its session, one that the session cancelled and whose
- * response is awaited, and the one that enables Service Changed for the cache. Applications that send GATT requests
- * must give the connection a larger table.
+ * response is awaited, and the two that enable Service Changed and Robust Caching for the cache. Applications that send
+ * GATT requests must give the connection a larger table.
  */
-#define TENDON_CONNECTION_REQUESTS 3
+#define TENDON_CONNECTION_REQUESTS 4
 #define TENDON_CONNECTION_SUBSCRIPTIONS 16
 /** Maximum number of attempts of one connect(), and of reasons that are kept. */
 #define TENDON_CONNECTION_ATTEMPTS_MAX 8
