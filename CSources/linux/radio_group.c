@@ -39,12 +39,17 @@ static bool uses_connection(const tendon_link *link) {
     return link->state == TENDON_LINK_OPEN || !link->background || link->connected;
 }
 
-static uint32_t connections(const tendon_radio *radio) {
+static uint32_t links(const tendon_radio *radio) {
     uint32_t count = 0;
     for (const tendon_link *link = radio->links; link != NULL; link = link->next) {
         count += uses_connection(link);
     }
     return count;
+}
+
+static uint32_t connections(const tendon_radio_member *member) {
+    uint32_t count = links(member->radio);
+    return count > member->assigned ? count : member->assigned;
 }
 
 static bool has_link_to(const tendon_radio *radio, const tendon_address *peer) {
@@ -56,25 +61,52 @@ static bool has_link_to(const tendon_radio *radio, const tendon_address *peer) {
     return false;
 }
 
+/** A key is of one adapter: over another radio the device would have to pair again, and many keep one bond only. */
+static bool has_bond_with(tendon_radio *radio, const tendon_address *peer) {
+    const tendon_pairing_service *pairing = tendon_radio_pairing(radio);
+    return pairing != NULL && pairing->bonded(pairing->context, peer);
+}
+
 static bool has_room(const tendon_radio_member *member, uint32_t count, uint64_t now) {
     bool full = now < member->full_until && count >= member->refused_at;
     return !full && (member->limit == 0 || count < member->limit);
 }
 
-tendon_status tendon_radio_group_choose(const tendon_radio_group *group, const tendon_address *peer, uint64_t now,
-                                        tendon_radio **out) {
-    uint32_t fewest = UINT32_MAX;
-    *out = NULL;
+/** True if a radio has a connection to the peer, or attempts it; it is *out then. */
+static bool find_connected(const tendon_radio_group *group, const tendon_address *peer, tendon_radio **out) {
     for (size_t i = 0; i < group->count; i++) {
         if (has_link_to(group->members[i].radio, peer)) {
             *out = group->members[i].radio;
-            return TENDON_ERROR_WRONG_STATE;
+            return true;
         }
     }
+    return false;
+}
+
+/** Without the radios that have no bond with the peer, if others have one. */
+static uint32_t with_bond(const tendon_radio_group *group, const tendon_address *peer, uint32_t members) {
+    uint32_t bonded = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        bonded |= (uint32_t)has_bond_with(group->members[i].radio, peer) << i;
+    }
+    return bonded != 0 ? members & bonded : members;
+}
+
+tendon_status tendon_radio_group_choose_among(const tendon_radio_group *group, const tendon_address *peer,
+                                              uint32_t members, uint64_t now, tendon_radio **out) {
+    uint32_t fewest = UINT32_MAX;
+    *out = NULL;
+    if (group->count == 0) {
+        return TENDON_RADIO_ERROR_NO_ADAPTER;
+    }
+    if (find_connected(group, peer, out)) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    members = with_bond(group, peer, members) & ((1u << group->count) - 1);
     for (size_t i = 0; i < group->count; i++) {
         const tendon_radio_member *member = &group->members[i];
-        uint32_t count = connections(member->radio);
-        if (count < fewest && has_room(member, count, now)) {
+        uint32_t count = connections(member);
+        if ((members >> i & 1) != 0 && count < fewest && has_room(member, count, now)) {
             fewest = count;
             *out = member->radio;
         }
@@ -82,7 +114,26 @@ tendon_status tendon_radio_group_choose(const tendon_radio_group *group, const t
     if (*out != NULL) {
         return TENDON_OK;
     }
-    return group->count == 0 ? TENDON_RADIO_ERROR_NO_ADAPTER : TENDON_HCI_ERROR(CONNECTION_LIMIT_EXCEEDED);
+    return members == 0 ? TENDON_RADIO_ERROR_OUT_OF_RANGE : TENDON_HCI_ERROR(CONNECTION_LIMIT_EXCEEDED);
+}
+
+tendon_status tendon_radio_group_choose(const tendon_radio_group *group, const tendon_address *peer, uint64_t now,
+                                        tendon_radio **out) {
+    return tendon_radio_group_choose_among(group, peer, UINT32_MAX, now, out);
+}
+
+void tendon_radio_group_assign(tendon_radio_group *group, const tendon_radio *radio) {
+    size_t place = find(group, radio);
+    if (place < group->count) {
+        group->members[place].assigned++;
+    }
+}
+
+void tendon_radio_group_release(tendon_radio_group *group, const tendon_radio *radio) {
+    size_t place = find(group, radio);
+    if (place < group->count && group->members[place].assigned > 0) {
+        group->members[place].assigned--;
+    }
 }
 
 bool tendon_radio_group_refused(tendon_radio_group *group, const tendon_radio *radio, tendon_status reason,
@@ -92,7 +143,7 @@ bool tendon_radio_group_refused(tendon_radio_group *group, const tendon_radio *r
         return false;
     }
     if (place < group->count) {
-        group->members[place].refused_at = connections(radio);
+        group->members[place].refused_at = links(radio);
         group->members[place].full_until = now + TENDON_RADIO_GROUP_FULL_MS;
     }
     return true;

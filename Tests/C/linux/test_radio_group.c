@@ -153,6 +153,107 @@ static void attempts_in_the_background_take_no_place(void **state) {
     assert_null(choose(2, 0, NO_ROOM));
 }
 
+/** The key of device 7 alone. */
+static bool has_bond_of_seven(void *context, const tendon_address *peer) {
+    tendon_address seven = device(7);
+    assert_ptr_equal(context, &radios[1]);
+    return tendon_address_equal(peer, &seven);
+}
+
+/* A key belongs to one adapter: over another one the device would pair again, and lose the bond that it has. */
+static void a_bonded_device_stays_with_its_radio(void **state) {
+    (void)state;
+    tendon_bonds bonds;
+    tendon_bonds_init(&bonds);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(tendon_radio_group_add(&group, &radios[i], 0), TENDON_OK);
+    }
+    radios[1].bonds = &bonds;
+    radios[1].pairing = (tendon_pairing_service){.context = &radios[1], .bonded = has_bond_of_seven};
+    (void)add_link(&radios[1], 1, TENDON_LINK_OPEN);
+    (void)add_link(&radios[1], 2, TENDON_LINK_OPEN);
+    assert_ptr_equal(choose(7, 0, TENDON_OK), &radios[1]); /* though it has the most connections */
+    assert_ptr_equal(choose(8, 0, TENDON_OK), &radios[0]);
+    /* Full: no other radio is chosen in its place. */
+    assert_true(tendon_radio_group_refused(&group, &radios[1], NO_ROOM, 0));
+    assert_null(choose(7, 0, NO_ROOM));
+    end_link(&radios[1]);
+    assert_ptr_equal(choose(7, 0, TENDON_OK), &radios[1]);
+    /* Its adapter was unplugged: over another one, rather than not at all. */
+    tendon_radio_group_remove(&group, &radios[1]);
+    assert_ptr_equal(choose(7, 0, TENDON_OK), &radios[0]);
+    assert_int_equal(tendon_radio_group_add(&group, &radios[1], 0), TENDON_OK);
+    assert_ptr_equal(choose(7, 0, TENDON_OK), &radios[1]);
+    /* Pairing is off: a stored key is of no use. */
+    radios[1].bonds = NULL;
+    assert_ptr_equal(choose(7, 0, TENDON_OK), &radios[0]);
+}
+
+static tendon_radio *choose_among(unsigned number, uint32_t members, tendon_status expected) {
+    tendon_address peer = device(number);
+    tendon_radio *chosen = &radios[RADIOS - 1];
+    assert_int_equal(tendon_radio_group_choose_among(&group, &peer, members, 0, &chosen), expected);
+    return chosen;
+}
+
+static void only_radios_that_receive_the_device(void **state) {
+    (void)state;
+    tendon_bonds bonds;
+    tendon_bonds_init(&bonds);
+    assert_null(choose_among(1, UINT32_MAX, TENDON_RADIO_ERROR_NO_ADAPTER));
+    for (size_t i = 0; i < TENDON_RADIO_GROUP_MAX; i++) {
+        assert_int_equal(tendon_radio_group_add(&group, &radios[i], 1), TENDON_OK);
+        assert_ptr_equal(choose_among(1, 1u << i, TENDON_OK), &radios[i]);
+    }
+    assert_ptr_equal(choose_among(1, 0x06, TENDON_OK), &radios[1]);
+    assert_null(choose_among(1, 0, TENDON_RADIO_ERROR_OUT_OF_RANGE));
+    assert_null(choose_among(1, 1u << TENDON_RADIO_GROUP_MAX, TENDON_RADIO_ERROR_OUT_OF_RANGE));
+    (void)add_link(&radios[1], 5, TENDON_LINK_OPEN);
+    assert_null(choose_among(1, 0x02, NO_ROOM));
+    assert_ptr_equal(choose_among(5, 0x04, TENDON_ERROR_WRONG_STATE), &radios[1]); /* which is not considered */
+    radios[1].bonds = &bonds;
+    radios[1].pairing = (tendon_pairing_service){.context = &radios[1], .bonded = has_bond_of_seven};
+    assert_null(choose_among(7, 0x05, TENDON_RADIO_ERROR_OUT_OF_RANGE));
+    assert_null(choose_among(7, 0x03, NO_ROOM));
+    end_link(&radios[1]);
+    assert_ptr_equal(choose_among(7, 0x03, TENDON_OK), &radios[1]);
+}
+
+/* A program chooses radios for several devices before the first of them connects. */
+static void assigned_devices_count_once(void **state) {
+    (void)state;
+    assert_int_equal(tendon_radio_group_add(&group, &radios[0], 0), TENDON_OK);
+    assert_int_equal(tendon_radio_group_add(&group, &radios[1], 2), TENDON_OK);
+    for (unsigned number = 0; number < 4; number++) {
+        tendon_radio *radio = choose(number, 0, TENDON_OK);
+        assert_ptr_equal(radio, &radios[number % 2]);
+        tendon_radio_group_assign(&group, radio);
+    }
+    for (unsigned number = 0; number < 4; number++) {
+        (void)add_link(&radios[number % 2], number, TENDON_LINK_CONNECTING);
+    }
+    assert_ptr_equal(choose(4, 0, TENDON_OK), &radios[0]); /* two each; the limit of the other one is reached */
+    (void)add_link(&radios[0], 4, TENDON_LINK_OPEN);       /* connected without an assignment */
+    tendon_radio_group_release(&group, &radios[1]);
+    assert_ptr_equal(choose(5, 0, TENDON_OK), &radios[0]); /* its link is still there */
+    end_link(&radios[1]);
+    assert_ptr_equal(choose(5, 0, TENDON_OK), &radios[1]);
+    /* Refused: its connections count, not the device that was refused. */
+    tendon_radio_group_assign(&group, &radios[1]);
+    assert_true(tendon_radio_group_refused(&group, &radios[1], NO_ROOM, 0));
+    tendon_radio_group_release(&group, &radios[1]);
+    assert_ptr_equal(choose(5, 0, TENDON_OK), &radios[0]);
+    /* More releases than assignments, and a radio that is in no group. */
+    for (int i = 0; i < 3; i++) {
+        tendon_radio_group_release(&group, &radios[1]);
+    }
+    tendon_radio_group_assign(&group, &radios[2]);
+    tendon_radio_group_release(&group, &radios[2]);
+    assert_int_equal(group.members[1].assigned, 0);
+    end_link(&radios[1]);
+    assert_ptr_equal(choose(5, 0, TENDON_OK), &radios[1]);
+}
+
 static void radios_are_added_once_and_removed(void **state) {
     (void)state;
     assert_null(choose(1, 0, TENDON_RADIO_ERROR_NO_ADAPTER));
@@ -186,6 +287,9 @@ int main(void) {
         cmocka_unit_test_setup(a_controller_that_refuses_gets_no_more, start),
         cmocka_unit_test_setup(other_reasons_are_not_about_room, start),
         cmocka_unit_test_setup(attempts_in_the_background_take_no_place, start),
+        cmocka_unit_test_setup(a_bonded_device_stays_with_its_radio, start),
+        cmocka_unit_test_setup(only_radios_that_receive_the_device, start),
+        cmocka_unit_test_setup(assigned_devices_count_once, start),
         cmocka_unit_test_setup(radios_are_added_once_and_removed, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

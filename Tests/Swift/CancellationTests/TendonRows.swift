@@ -174,6 +174,20 @@ let tendonRows: [Row] = [
             }
         }
     },
+    Row("CentralGroup.connect(_:options:)") { moment in
+        try await withCentral { site, central in
+            let group = CentralGroup()
+            try await group.add(central)
+            await expectCancelled(TendonError.self, moment, device: site.loop) {
+                _ = try await group.connect(site.address)
+            }
+            // A device that is not there.
+            await expectCancelled(TendonError.self, moment, device: site.loop, mayFinish: false) {
+                _ = try await group.connect(Address(0xC000_0000_0001, type: .random))
+            }
+            await group.remove(central)
+        }
+    },
     Row("Peripheral.connect(_:)") { moment in
         try await withCentral { site, central in
             let peripheral = try await central.connect(site.address)

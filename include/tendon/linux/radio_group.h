@@ -25,6 +25,7 @@ typedef struct tendon_radio_member {
     uint32_t limit;      /**< maximum number of connections, by the owner; 0: as many as the controller takes */
     uint32_t refused_at; /**< number of connections when the controller refused one more; valid until full_until */
     uint64_t full_until; /**< monotonic ms; 0: nothing was refused */
+    uint32_t assigned;   /**< see tendon_radio_group_assign() */
 } tendon_radio_member;
 
 /** Caller's memory; all zeros is a group without radios. */
@@ -44,16 +45,34 @@ void tendon_radio_group_remove(tendon_radio_group *group, const tendon_radio *ra
 
 /**
  * Chooses the radio for a connection to @p peer: of those with room the one with the fewest connections; among equals
- * the one that was added first. Attempts to connect count as connections, those in the background do not: they use no
+ * the one that was added first. If radios of the group have a bond with the device, only these are considered: a key
+ * belongs to one adapter. Attempts to connect count as connections, those in the background do not: they use no
  * resource of the controller.
  * @param peer its address, or its identity address if it is bonded.
  * @param out TENDON_OK: the radio to connect with; TENDON_ERROR_WRONG_STATE: the radio that has the connection, or the
  * attempt; else NULL.
  * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: a radio is connected to it, or is connecting; TENDON_HCI_ERROR(0x09): no
- * radio has room; TENDON_RADIO_ERROR_NO_ADAPTER: the group has no radio.
+ * radio that is considered has room; TENDON_RADIO_ERROR_NO_ADAPTER: the group has no radio.
  */
 tendon_status tendon_radio_group_choose(const tendon_radio_group *group, const tendon_address *peer, uint64_t now,
                                         tendon_radio **out);
+
+/**
+ * The same, but considers only some radios: those that receive the device, for example.
+ * @param members bit i: members[i] is considered. All radios are searched for a connection to @p peer and for its bond.
+ * @return further: TENDON_RADIO_ERROR_OUT_OF_RANGE: no radio is considered, or none of those with the bond.
+ */
+tendon_status tendon_radio_group_choose_among(const tendon_radio_group *group, const tendon_address *peer,
+                                              uint32_t members, uint64_t now, tendon_radio **out);
+
+/**
+ * Counts a device as one of this radio's connections before the radio has begun to connect: for a program that chooses
+ * radios for several devices first. A radio has as many connections as it has links, or as were assigned to it if these
+ * are more. Each call needs one of tendon_radio_group_release(), when the device is disconnected or was not connected.
+ * Neither does anything if the radio is not in the group.
+ */
+void tendon_radio_group_assign(tendon_radio_group *group, const tendon_radio *radio);
+void tendon_radio_group_release(tendon_radio_group *group, const tendon_radio *radio);
 
 /**
  * Notes how an attempt of a radio of the group ended.
