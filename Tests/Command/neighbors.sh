@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# doctor --neighbors: who uses an adapter, from a capture of the kernel's monitor channel; --adapter-use.
+# doctor --neighbors: who uses an adapter, from a capture of the kernel's monitor channel; --adapter and
+# --adapter-use.
 . "$(dirname "$0")/tap.bash"
 
 # btsnoop, version 1, datalink 2001; each record: lengths, flags (adapter and opcode), drops, time, packet.
@@ -68,4 +69,21 @@ is "$status" 2 "an unknown use: usage"
 like "$err" "shared or sole or observer" "it says which there are"
 run run --adapter-use observer
 is "$status" 2 "run observes nothing: usage"
+
+run run --adapter hci7,hci8 --adapter hci7
+is "$status" 2 "an adapter twice: usage"
+like "$err" "an adapter twice" "it says so"
+run run --adapter hci0,eth0
+is "$status" 2 "a list with another name: usage"
+run run --adapter "$(seq -s , -f hci%g 0 8)"
+is "$status" 2 "more adapters than a group of radios has: usage"
+run scan --adapter hci7,hci8
+is "$status" 2 "two adapters of a command that uses one: usage"
+run run --adapter hci7,hci8 --capture "$work/two"
+is "$status" 2 "a capture of two adapters: usage"
+printf '[gateway]\nadapter = hci7, hci8\n' >"$work/two.conf"
+run config check "$work/two.conf"
+is "$status" 0 "the configuration file takes a list"
+run config show --config "$work/two.conf" --adapter hci6 --json
+like "$out" '"key":"adapter","value":"hci6"' "the option is above it, and not added"
 finish

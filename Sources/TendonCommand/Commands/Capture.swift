@@ -32,7 +32,7 @@ extension Command {
             return status
         }
         #if BlueZ || KernelSockets
-            let lost = try MonitorCapture(path, adapter: arguments.value("--adapter")).run(
+            let lost = try MonitorCapture(path, adapter: try arguments.adapter()).run(
                 for: try arguments.duration())
             report(path, json: arguments.has("--json"), lost: lost)
             return .done

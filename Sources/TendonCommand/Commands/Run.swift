@@ -6,7 +6,8 @@ import TendonSupport
 
 /// The stream options.
 struct StreamSettings: Sendable {
-    var radio: RadioChoice
+    /// At least one.
+    var radios: [RadioChoice]
     var address: WantedAddress?
     var served: ServedFamilies
     /// Sensor notifications after which all ends.
@@ -32,7 +33,7 @@ struct StreamSettings: Sendable {
 
     /// - Parameter choice: of a command that pairs one device; nil: without a user.
     init(_ arguments: Arguments, pairing choice: PairingChoice? = nil) throws(CommandError) {
-        radio = try arguments.radio()
+        radios = try arguments.radios()
         address = try arguments.address()
         served = try ServedFamilies(arguments)
         notifications = try arguments.integer(Self.notifications).map(UInt64.init)
@@ -44,6 +45,9 @@ struct StreamSettings: Sendable {
         pauseAt = try arguments.integer("--pause-consumer-at", in: 1...Int.max)
         pauseFor = try arguments.number("--pause-for", in: 0...3600) ?? 2
         capture = arguments.value("--capture")
+        guard radios.count == 1 || capture == nil else {
+            throw .usage("--capture is for one adapter", next: "tendon capture --radio bluez --adapter hci0 FILE")
+        }
         json = arguments.has("--json")
         compact = arguments.has("--compact")
         printsLines = !arguments.has(Self.noLines.name)

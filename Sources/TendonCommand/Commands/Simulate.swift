@@ -209,8 +209,8 @@ struct SimulationPlan {
     private(set) var items: [Item] = []
 
     init(_ arguments: Arguments, families: [String], settings: SimulationSettings) throws(CommandError) {
-        let adapters = arguments.all("--adapter")
-        _ = try arguments.radio()
+        let adapters = try arguments.adapters()
+        _ = try arguments.radios()
         let isVirtual = arguments.value("--radio") != "bluez" && adapters.isEmpty
         let base = try arguments.address()?.address
         if !isVirtual, base != nil {

@@ -16,7 +16,7 @@ final class GatewayCommands: CommandHandler {
     }
 
     private struct State {
-        var central: Central?
+        var centrals: [Central] = []
         var pairing: PairingPolicy?
         var seen: [Address: Seen] = [:]
         var links: [Address: Int] = [:]
@@ -30,9 +30,9 @@ final class GatewayCommands: CommandHandler {
 
     init(_ rules: RuleBoard) { self.rules = rules }
 
-    /// The radio that requests use, and who may pair over it; nil: it is closed.
-    func use(_ central: Central?, _ pairing: PairingPolicy?) {
-        state.withLock { ($0.central, $0.pairing) = (central, pairing) }
+    /// The radios that requests use, and who may pair over them; none: they are closed.
+    func use(_ centrals: [Central], _ pairing: PairingPolicy?) {
+        state.withLock { ($0.centrals, $0.pairing) = (centrals, pairing) }
     }
 
     /// Who may pair now.
@@ -148,12 +148,11 @@ final class GatewayCommands: CommandHandler {
         return ["devices": .array(devices)]
     }
 
-    private var central: Central {
+    private var centrals: [Central] {
         get throws(CommandError) {
-            guard let central = state.withLock({ $0.central }) else {
-                throw CommandError(.noRadio, "the radio is not open")
-            }
-            return central
+            let centrals = state.withLock { $0.centrals }
+            guard !centrals.isEmpty else { throw CommandError(.noRadio, "the radio is not open") }
+            return centrals
         }
     }
 
@@ -161,11 +160,11 @@ final class GatewayCommands: CommandHandler {
     private func pair(_ seconds: JSON?) async throws(CommandError) -> JSON {
         let time = seconds == nil ? 60 : seconds?.number ?? -1
         guard (0...3600).contains(time) else { throw .usage("pair takes seconds from 0 to 3600") }
-        let central = try central
+        let centrals = try centrals
         guard let policy = state.withLock({ $0.pairing?.with(window: time) }) else {
             throw CommandError(.noRadio, "the radio is not open")
         }
-        await policy.apply(to: central)
+        for central in centrals { await policy.apply(to: central) }
         state.withLock { $0.pairing = policy }
         return ["seconds": .real(time)]
     }
@@ -175,11 +174,13 @@ final class GatewayCommands: CommandHandler {
             throw .usage(#"forget takes {"device": NAME or ADDRESS}"#)
         }
         let wanted = try WantedAddress(named: text, option: "device")
-        let central = try central
+        let centrals = try centrals
         var wasBonded = false
         for address in wanted.addresses.map({ Address($0) }) {
-            let isForgotten = try await translating { () throws(TendonError) in try await central.forget(address) }
-            wasBonded = wasBonded || isForgotten
+            for central in centrals {
+                let isForgotten = try await translating { () throws(TendonError) in try await central.forget(address) }
+                wasBonded = wasBonded || isForgotten
+            }
             state.withLock { $0.seen[address] = nil }
         }
         return ["address": .string(wanted.address.description), "bonded": .bool(wasBonded)]

@@ -36,6 +36,9 @@ final class Admission: Sendable {
         /// Nil: not since the radio was opened.
         var lastSeen: UInt64?
         var notBefore: UInt64 = 0
+        /// A bit for each radio: those that have received it, and those whose latest attempt failed.
+        var heard: UInt8
+        var failed: UInt8 = 0
         /// When the scan response is no longer waited for.
         var responseDeadline: UInt64
         var isServed = false
@@ -54,14 +57,17 @@ final class Admission: Sendable {
     private let state = Mutex(State())
 
     /// A device of a family was received. True if it was not known.
-    /// - Parameter awaitsResponse: its name is expected in a scan response.
+    /// - Parameters:
+    ///   - awaitsResponse: its name is expected in a scan response.
+    ///   - radio: number of the radio that received it.
     func received(
-        _ address: Address, family: String, isPreferred: Bool, awaitsResponse: Bool,
+        _ address: Address, family: String, isPreferred: Bool, awaitsResponse: Bool, radio: Int = 0,
         now: UInt64 = tendon_monotonic_ms()
     ) -> Bool {
         state.withLock { state in
             if state.candidates[address] != nil {
                 state.candidates[address]?.lastSeen = now
+                state.candidates[address]?.heard |= 1 << radio
                 return false
             }
             if state.candidates.count >= Admission.candidateLimit {
@@ -73,16 +79,36 @@ final class Admission: Sendable {
             }
             state.candidates[address] = Candidate(
                 family: family, isPreferred: isPreferred, firstSeen: now, lastSeen: now,
-                responseDeadline: awaitsResponse ? now + Admission.responseLimit : 0)
+                heard: 1 << radio, responseDeadline: awaitsResponse ? now + Admission.responseLimit : 0)
             return true
         }
     }
 
-    /// The radio was lost: which devices are in range is known when the next one receives them. So its scan begins before
-    /// its first connection.
-    func forgetPresence() {
+    /// A radio was lost: which devices are in its range is known when it receives them again. So its next scan begins
+    /// before its first connection.
+    func forgetPresence(radio: Int = 0) {
         state.withLock { state in
-            for address in state.candidates.keys { state.candidates[address]?.lastSeen = nil }
+            for (address, candidate) in state.candidates {
+                let heard = candidate.heard & ~(1 << radio)
+                state.candidates[address]?.heard = heard
+                state.candidates[address]?.failed &= ~(1 << radio)
+                if heard == 0 { state.candidates[address]?.lastSeen = nil }
+            }
+        }
+    }
+
+    /// The radios that may connect to a device, a bit for each: they have received it, and the latest attempt did not
+    /// fail over them, unless it failed over all.
+    func radios(for address: Address) -> UInt8 {
+        state.withLock { $0.candidates[address].map { $0.heard & ~$0.failed } ?? 0 }
+    }
+
+    /// A turn over this radio has ended: when the attempt failed, another radio makes the next one.
+    func ended(_ address: Address, radio: Int) {
+        state.withLock { state in
+            guard let candidate = state.candidates[address], candidate.failures > 0 else { return }
+            let failed = candidate.failed | 1 << radio
+            state.candidates[address]?.failed = candidate.heard & ~failed == 0 ? 0 : failed
         }
     }
 
@@ -143,6 +169,7 @@ final class Admission: Sendable {
         finishAttempt(address)
         state.withLock { state in
             state.candidates[address]?.hasConnected = true
+            state.candidates[address]?.failed = 0
             state.candidates[address]?.failures = 0
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One run of `run`, `stream` or `capture`: a radio, a search that does not end, a session for each device.
+// One run of `run`, `stream` or `capture`: radios, a search that does not end, a session for each device.
 import CTendon
 import Synchronization
 import Tendon
@@ -22,6 +22,8 @@ final class Gateway: Sendable {
     private struct Known {
         let label: DeviceLabel
         let row: Int
+        /// Number of the radio that the server is for.
+        let radio: Int
         /// Nil: its settings changed; another one is made for the next turn.
         var server: (any DeviceServer)?
     }
@@ -33,7 +35,9 @@ final class Gateway: Sendable {
         var timings: [Address: ConnectionTiming] = [:]
         var found = 0
         var plan: GatewayPlan
-        /// No turn begins: the run ends, or the radio has failed.
+        /// The radios that are open, by their numbers.
+        var centrals: [Int: Central] = [:]
+        /// No turn begins: the run ends.
         var isOver = false
         /// Of the radios that have failed.
         var lostPackets: UInt64 = 0
@@ -46,6 +50,8 @@ final class Gateway: Sendable {
     let commands: GatewayCommands
     private let figures: FigureBoard
     private let admission = Admission()
+    /// The radios that are open: which of them connects to a device.
+    private let group = CentralGroup()
     /// Nil: every device may be connected to.
     private let agreement: (any LinkAgreement)?
     private let state: Mutex<State>
@@ -129,7 +135,7 @@ final class Gateway: Sendable {
     }
 
     private func finishOutputs() async {
-        commands.use(nil, nil)
+        commands.use([], nil)
         commands.onDisconnect(nil)
         reporter.finish()
         await reporter.events.finish()
@@ -138,7 +144,7 @@ final class Gateway: Sendable {
 
     // MARK: The search
 
-    func scan(_ central: Central, _ capture: LinkCapture?) async throws(TendonError) {
+    func scan(_ radio: Int, _ central: Central, _ capture: LinkCapture?) async throws(TendonError) {
         let options = ScanOptions(isActive: false, includesCodedPHY: settings.includesCodedPHY)
         let advertisements = try await central.scan(options)
         let responses = ResponseScan(central)
@@ -153,7 +159,7 @@ final class Gateway: Sendable {
         defer { pump.cancel() }
         for try await advertisement in advertisements {
             await capture?.write(advertisement)
-            if await take(advertisement, central, responses) { startTurns(central) }
+            if await take(advertisement, radio, responses) { startTurns() }
         }
     }
 
@@ -190,7 +196,7 @@ final class Gateway: Sendable {
     }
 
     /// True if it is of a device that is, or may be, served.
-    private func take(_ advertisement: Advertisement, _ central: Central, _ responses: ResponseScan) async -> Bool {
+    private func take(_ advertisement: Advertisement, _ radio: Int, _ responses: ResponseScan) async -> Bool {
         let address = advertisement.address
         let name = learnName(advertisement)
         if advertisement.isScanResponse { responses.answered(address) }
@@ -208,14 +214,23 @@ final class Gateway: Sendable {
         commands.saw(address, family, name, advertisement.rssi.map { Int($0) })
         if let rssi = advertisement.rssi { agreement?.received(Gateway.shared(address, family), rssi: Int(rssi)) }
         let isPreferred: Bool
-        if plan.isNamed(address) { isPreferred = true } else { isPreferred = await central.isBonded(with: address) }
-        if admission.received(address, family: family, isPreferred: isPreferred, awaitsResponse: awaitsResponse) {
+        if plan.isNamed(address) { isPreferred = true } else { isPreferred = await isBonded(address) }
+        if admission.received(
+            address, family: family, isPreferred: isPreferred, awaitsResponse: awaitsResponse, radio: radio)
+        {
             state.withLock { $0.found += 1 }
             reporter.events.event("found", DeviceLabel(family, address, name: name)) { line in
                 if let rssi = advertisement.rssi { line.member("rssi_dbm", rssi) }
             }
         }
         return true
+    }
+
+    private func isBonded(_ address: Address) async -> Bool {
+        for central in centrals {
+            if await central.isBonded(with: address) { return true }
+        }
+        return false
     }
 
     /// Returns the name of the device, from this or an earlier advertisement.
@@ -241,8 +256,8 @@ final class Gateway: Sendable {
 
     // MARK: Turns
 
-    func startTurns(_ central: Central) {
-        guard !state.withLock({ $0.isOver }) else { return }
+    func startTurns() {
+        guard !state.withLock({ $0.isOver || $0.centrals.isEmpty }) else { return }
         let isAllowed = { [agreement] (address: Address, family: String) in
             agreement?.mayConnect(to: Gateway.shared(address, family)) ?? true
         }
@@ -252,10 +267,7 @@ final class Gateway: Sendable {
                 continue
             }
             let turn = Task { @TendonActor in
-                guard let server = await self.server(address, family, central) else {
-                    return self.admission.exclude(address)
-                }
-                await server.serve()
+                await self.serve(address, family)
                 self.state.withLock { $0.turns[address] = nil }
             }
             let isOver = state.withLock { state in
@@ -270,15 +282,45 @@ final class Gateway: Sendable {
 
     /// No further turn begins, and those in progress end.
     func finishTurns() async {
-        let turns = pauseTurns()
+        let turns = state.withLock { state in
+            state.isOver = true
+            return Array(state.turns.values)
+        }
         for turn in turns { turn.cancel() }
         for turn in turns { await turn.value }
     }
 
-    /// The radio has failed: its connections end by themselves, each with that reason. Other sessions are made
+    /// One turn, over a radio that receives the device and has room for it.
+    @TendonActor
+    private func serve(_ address: Address, _ family: String) async {
+        let (centrals, radios) = (state.withLock { $0.centrals }, admission.radios(for: address))
+        let central: Central
+        do throws(TendonError) {
+            central = try await group.assign(address) { central in
+                centrals.contains { $0.value === central && radios & 1 << $0.key != 0 }
+            }
+        } catch {
+            admission.left(address, failed: false)  // later, when a connection has ended
+            return
+        }
+        let radio = centrals.first { $0.value === central }?.key ?? 0
+        if let server = await server(address, family, radio, central) {
+            await server.serve()
+            admission.ended(address, radio: radio)
+        } else {
+            admission.exclude(address)
+        }
+        await group.release(central, after: central.core.peerFailure(of: address))
+    }
+
+    /// A radio has failed: its connections end by themselves, each with that reason. Other sessions are made
     /// for the next radio; what is known of the devices stays.
-    func leaveRadio() async {
-        let turns = pauseTurns()
+    func leave(_ radio: Int, _ central: Central) async {
+        await group.remove(central)
+        let turns = state.withLock { state in
+            state.centrals[radio] = nil
+            return state.turns.filter { state.known[$0.key]?.radio == radio }.map(\.value)
+        }
         let limit = Task {
             try await Task.sleep(for: .milliseconds(Gateway.leavingLimit))
             for turn in turns { turn.cancel() }
@@ -289,34 +331,40 @@ final class Gateway: Sendable {
             for turn in turns { turn.cancel() }
         }
         limit.cancel()
-        admission.forgetPresence()
-        let lost = reporter.lostPackets
-        state.withLock { state in
-            for address in state.known.keys { state.known[address]?.server = nil }
-            state.timings = [:]
-            state.lostPackets = lost
-        }
-    }
-
-    func resumeTurns() { state.withLock { $0.isOver = false } }
-
-    func countLost(_ central: Central) async {
+        admission.forgetPresence(radio: radio)
         let lost = await central.lostPackets
-        reporter.lostPackets = state.withLock { $0.lostPackets } + lost
+        state.withLock { state in
+            for (address, known) in state.known where known.radio == radio {
+                state.known[address]?.server = nil
+                state.timings[address] = nil
+            }
+            state.lostPackets += lost
+        }
     }
 
-    private func pauseTurns() -> [Task<Void, Never>] {
-        state.withLock { state in
-            state.isOver = true
-            return Array(state.turns.values)
-        }
+    /// The radio is open, and connects to devices from now on.
+    func join(_ radio: Int, _ central: Central) async throws(TendonError) {
+        try await group.add(central)
+        state.withLock { $0.centrals[radio] = central }
+    }
+
+    /// The radios that are open.
+    var centrals: [Central] { state.withLock { Array($0.centrals.values) } }
+    func central(_ radio: Int) -> Central? { state.withLock { $0.centrals[radio] } }
+
+    func countLost() async {
+        var (lost, centrals) = state.withLock { ($0.lostPackets, Array($0.centrals.values)) }
+        for central in centrals { lost += await central.lostPackets }
+        reporter.lostPackets = max(lost, reporter.lostPackets)  // while a radio is left, its packets are in neither
     }
 
     /// The session of a device, which is made for its first turn.
     @TendonActor
-    private func server(_ address: Address, _ family: String, _ central: Central) async -> (any DeviceServer)? {
+    private func server(
+        _ address: Address, _ family: String, _ radio: Int, _ central: Central
+    ) async -> (any DeviceServer)? {
         let old = state.withLock { $0.known[address] }
-        if let server = old?.server { return server }
+        if let server = old?.server, old?.radio == radio { return server }
         guard let stream = plan.stream(of: address, family: family) else { return nil }
         let label = DeviceLabel(family, address, name: state.withLock { $0.names[address] })
         let row =
@@ -325,8 +373,8 @@ final class Gateway: Sendable {
             .map { reporter.replace($0, with: label) } ?? reporter.add(label)
         let device = ServedDevice(
             label: label, central: central, settings: settings, reporter: reporter, rules: rules,
-            admission: admission, row: row)
-        let known = Known(label: label, row: row, server: await stream.server(of: device))
+            admission: admission, row: row, adapter: settings.adapter(of: radio))
+        let known = Known(label: label, row: row, radio: radio, server: await stream.server(of: device))
         state.withLock { state in
             state.known[address] = known
             // A name that was received since the label was made.

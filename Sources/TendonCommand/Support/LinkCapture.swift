@@ -8,41 +8,30 @@ import TendonSupport
 final class LinkCapture: @unchecked Sendable {
     // The block and the radio are used only on the loop's thread.
     private let block = CBlock<tendon_capture>()
-    private let loop: Loop
-    private var radio: RadioCore
+    private let loop = Loop.shared
+    private var radio: RadioCore?
 
     private let path: String
 
-    private init(_ central: Central, _ path: String) {
-        loop = central.core.loop
-        radio = central.core
-        self.path = path
-    }
+    private init(_ path: String) { self.path = path }
 
-    static func start(_ path: String, on central: Central) async throws(CommandError) -> LinkCapture {
-        let capture = LinkCapture(central, path)
-        let status = await central.core.loop.run { () -> tendon_status in
-            let status = path.withCString {
-                tendon_capture_create(capture.block.pointer, $0, UInt32(TENDON_CAPTURE_MONITOR))
-            }
-            if status >= 0 { capture.listen() }
-            return status
+    /// Without a radio; see `follow(_:)`.
+    static func start(_ path: String) async throws(CommandError) -> LinkCapture {
+        let capture = LinkCapture(path)
+        let status = await capture.loop.run { () -> tendon_status in
+            path.withCString { tendon_capture_create(capture.block.pointer, $0, UInt32(TENDON_CAPTURE_MONITOR)) }
         }
         guard status >= 0 else { throw CommandError(file: path, status) }
         return capture
     }
 
-    /// Goes on with the links of another radio of the same loop.
-    func move(to central: Central) async {
-        await loop.run {
-            self.radio = central.core
-            self.listen()
+    /// The links of this radio from now on.
+    func follow(_ central: Central) async {
+        await loop.run { [self] in
+            radio = central.core
+            central.core.radio.pointee.tap_context = UnsafeMutableRawPointer(block.pointer)
+            central.core.radio.pointee.tap = tendon_capture_tap
         }
-    }
-
-    private func listen() {
-        radio.radio.pointee.tap_context = UnsafeMutableRawPointer(block.pointer)
-        radio.radio.pointee.tap = tendon_capture_tap
     }
 
     func write(_ advertisement: Advertisement) async {
@@ -63,8 +52,8 @@ final class LinkCapture: @unchecked Sendable {
     /// Completes the file; an error of any of its writes is thrown here.
     func stop() async throws(CommandError) {
         let status = await loop.run { [self] in
-            radio.radio.pointee.tap = nil
-            radio.radio.pointee.tap_context = nil
+            radio?.radio.pointee.tap = nil
+            radio?.radio.pointee.tap_context = nil
             let failed = block.pointer.pointee.status
             let status = tendon_capture_close(block.pointer)
             return failed < 0 ? failed : status

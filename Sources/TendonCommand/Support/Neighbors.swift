@@ -16,7 +16,7 @@ final class Neighbors {
 
     /// Nil: the arguments ask for no such report.
     static func requested(_ arguments: Arguments) throws(CommandError) -> Neighbors? {
-        let adapter = arguments.value("--adapter")
+        let adapter = try arguments.adapter()
         if let path = arguments.value("--neighbors") {
             guard !arguments.has("--watch") else { throw .usage("--watch and --neighbors exclude each other") }
             return try Neighbors(capture: path, adapter: adapter)

@@ -147,8 +147,11 @@ extension Option {
             help: "which radio; default: bluez where a controller is there, else virtual",
             choices: ["bluez", "virtual"], setting: Setting("gateway", isFixed: true)),
         Option(
-            name: "--adapter", value: "hciN", help: "which controller of the radio bluez; default: the first",
-            takes: .parsed { (word) throws(CommandError) in
+            name: "--adapter", value: "hciN",
+            help: "which controller of the radio bluez; run, stream and simulate take several: hci0,hci1; default: the "
+                + "first",
+            isList: true,
+            takes: Option.words { (word) throws(CommandError) in
                 guard word.isAdapterName else {
                     throw .usage("it takes a name such as hci0, not '\(sanitized(word))'")
                 }

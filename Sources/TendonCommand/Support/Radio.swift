@@ -11,14 +11,40 @@ import TendonSupport
 #endif
 
 extension Arguments {
-    func radio() throws(CommandError) -> RadioChoice {
+    /// The names of `--adapter`, which may be a list and may be given several times.
+    func adapters() throws(CommandError) -> [String] {
+        let names = all("--adapter").flatMap(listWords)
+        guard Set(names).count == names.count else { throw .usage("--adapter names an adapter twice") }
+        guard names.count <= Int(TENDON_RADIO_GROUP_MAX) else {
+            throw .usage("--adapter takes at most \(TENDON_RADIO_GROUP_MAX) adapters")
+        }
+        return names
+    }
+
+    /// The one of `--adapter`, of a command that uses one radio.
+    func adapter() throws(CommandError) -> String? {
+        let names = try adapters()
+        guard names.count <= 1 else { throw .usage("this command uses one adapter", next: "tendon run --help") }
+        return names.first
+    }
+
+    /// The radio of a command that uses one.
+    func radio() throws(CommandError) -> RadioChoice { try radio(adapter: try adapter()) }
+
+    /// One for each adapter.
+    func radios() throws(CommandError) -> [RadioChoice] {
+        var radios: [RadioChoice] = []
+        for name in try adapters() { radios.append(try radio(adapter: name)) }
+        return radios.isEmpty ? [try radio(adapter: nil)] : radios
+    }
+
+    private func radio(adapter: String?) throws(CommandError) -> RadioChoice {
         #if !(BlueZ || KernelSockets)
             if has("--adapter") || value("--radio") == "bluez" {
                 throw CommandError(
                     .noRadio, "this program was built without the radio bluez", next: "--radio virtual")
             }
         #endif
-        let adapter = value("--adapter")
         let use = AdapterUse(value("--adapter-use") ?? "shared")
         switch value("--radio") {
         case "virtual":

@@ -14,6 +14,8 @@ struct ServedDevice: Sendable {
     let admission: Admission
     /// Of the table.
     let row: Int
+    /// Nil: the run has one radio.
+    var adapter: String?
 
     var family: String { label.family ?? "" }
     var address: Address { label.address }
@@ -144,7 +146,7 @@ extension DeviceServer {
 
     private func serveConnected() async {
         served.central.core.clearPeerFailure(of: served.address)
-        served.event("connected", identity)
+        served.event("connected", identity.merging(served.adapter.map { ["adapter": .string($0)] } ?? [:]))
         served.reporter.events.device(served.label, is: .connected)
         served.show("connected")
         let place = served.rules.join(served)

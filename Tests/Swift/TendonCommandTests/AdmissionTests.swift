@@ -44,6 +44,55 @@ import Testing
         #expect(turns(admission, 5000) == [device])
     }
 
+    private func heard(_ admission: Admission, _ radio: Int, now: UInt64) {
+        _ = admission.received(
+            device, family: "bose", isPreferred: false, awaitsResponse: false, radio: radio, now: now)
+    }
+
+    /// The radios that receive a device connect to it; after an attempt that failed, another one of them.
+    @Test func radiosTakeTurnsAfterFailures() {
+        let admission = Admission()
+        #expect(admission.radios(for: device) == 0)
+        heard(admission, 1, now: 1000)
+        #expect(admission.radios(for: device) == 0b10)
+        admission.left(device, failed: true, now: 1100)
+        admission.ended(device, radio: 1)
+        #expect(admission.radios(for: device) == 0b10, "it is the only one")
+        heard(admission, 0, now: 1200)
+        heard(admission, 7, now: 1200)
+        #expect(admission.radios(for: device) == 0b1000_0011)
+        for (radio, left) in [(0, 0b1000_0010), (7, 0b10), (1, 0b1000_0011)] as [(Int, UInt8)] {
+            admission.left(device, failed: true, now: 1300)
+            admission.ended(device, radio: radio)
+            heard(admission, radio, now: 1400)
+            #expect(admission.radios(for: device) == left)
+        }
+        admission.left(device, failed: true, now: 1500)
+        admission.ended(device, radio: 0)
+        admission.connected(device)
+        #expect(admission.radios(for: device) == 0b1000_0011)
+        admission.left(device, failed: false, now: 1600)
+        admission.ended(device, radio: 0)
+        #expect(admission.radios(for: device) == 0b1000_0011, "a connection that ended has not failed")
+    }
+
+    /// As long as another radio receives a device, it is a candidate.
+    @Test func oneOfTwoRadiosIsLost() {
+        let admission = Admission()
+        heard(admission, 0, now: 1000)
+        heard(admission, 1, now: 1000)
+        admission.forgetPresence(radio: 0)
+        #expect(admission.radios(for: device) == 0b10)
+        #expect(turns(admission, 1500) == [device])
+        admission.left(device, failed: false, now: 1500)
+        admission.forgetPresence(radio: 1)
+        #expect(admission.radios(for: device) == 0)
+        #expect(turns(admission, 4000).isEmpty)
+        heard(admission, 0, now: 5000)
+        #expect(admission.radios(for: device) == 0b1)
+        #expect(turns(admission, 5000) == [device])
+    }
+
     /// Later advertisements without a response do not prolong it.
     @Test func theScanResponseIsWaitedForALimitedTime() {
         let admission = Admission()
