@@ -34,7 +34,7 @@ fi
 
 # Sources of the core rooms, and of linux the parts that work on bytes.
 sources=$(find CSources/base CSources/host CSources/motion CSources/devices CSources/simulate -name '*.c')
-sources+=" CSources/linux/capture_decode.c CSources/linux/capture_format.c CSources/linux/neighbors.c CSources/linux/bonds_format.c CSources/linux/subscriptions_format.c CSources/linux/out_of_band_format.c"
+sources+=" CSources/linux/capture_decode.c CSources/linux/neighbors.c $(echo CSources/linux/*_format.c)"
 sources+=" Sources/CObviousCloud/answers.c Sources/CObviousCloud/check.c"
 compile() {
   object="$out/objects/$(echo "$1" | tr / _).o"
