@@ -35,7 +35,7 @@ enum {
     TENDON_GATT_TABLE_RECORD_MAX = 1 + 64 + 3 + 23 * TENDON_GATT_TABLE_ANSWERS + 24 * TENDON_GATT_TABLE_ITEMS + 4
 };
 
-/** What a discovery was asked for. */
+/** What a discovery requests. */
 typedef struct tendon_gatt_table_question {
     uint8_t kind; /**< tendon_gatt_table_kind */
     uint16_t start, end;
@@ -88,7 +88,7 @@ bool tendon_gatt_table_needs_check(const tendon_gatt_table *table);
  */
 tendon_status tendon_gatt_table_checked(tendon_gatt_table *table, tendon_status status);
 /**
- * Returns true if a discovery that ended with this status is done once more: the device has changed its table since the
+ * Returns true if a discovery that ended with this status is done again: the device has changed its table since the
  * check, which the error has made invalid.
  */
 bool tendon_gatt_table_repeats(const tendon_gatt_table *table, tendon_status status);
