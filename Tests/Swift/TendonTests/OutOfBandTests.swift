@@ -23,7 +23,8 @@ struct OutOfBandTests {
     }
 
     @Test(arguments: [
-        ("", OutOfBandData.Role.unknown), ("021c01", .central), ("021c02", .both), ("021c03", .both), ("021c04", .unknown),
+        ("", OutOfBandData.Role.unknown), ("021c01", .central), ("021c02", .both), ("021c03", .both),
+        ("021c04", .unknown),
     ])
     func roles(role: String, meaning: OutOfBandData.Role) {
         let digits = "081b0504030201c000" + role + Self.digits.suffix(72)
