@@ -6,8 +6,9 @@ import CTendon
 /// storage of its own.
 ///
 /// ```swift
+/// let level = LocalCharacteristic("2a19", properties: .notify, requiresEncryption: true)
 /// let peripheral = try await LocalPeripheral(
-///     name: "Tendon", services: services, bonds: .standard, subscriptions: .standard)
+///     name: "Tendon", services: [LocalService("180f", [level])], bonds: .standard, subscriptions: .standard)
 /// ```
 public enum SubscriptionStorage: Sendable, Hashable {
     /// They end with the connection.
