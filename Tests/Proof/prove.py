@@ -24,6 +24,7 @@ LOGS = pathlib.Path(os.environ.get("BUILD", ".build")).resolve() / "proof"
 SECONDS = int(os.environ.get("PROOF_SECONDS", "900"))
 DOMAINS = "equality"
 PIECE = 600  # lengths of one run
+QUICK_BUGS = 4  # with --quick, the seeded bug of every fourth row
 # Takes bytes and a length, but they are the program's own: nothing is decoded.
 SENDERS = re.compile(r"encode|_command|_send$|_set_static$|_gatt_(write|write_long|write_value|notify|indicate)$|_join_uuid$|"
                      r"_named$|_ad_put|_send_text$")
@@ -284,14 +285,15 @@ def main():
                   for row in rows for spans in [row.short if quick else row.lengths]]
         looks = [(row, spans, [pool.submit(prove_view, row, span) for span in pieces_of(spans)])
                  for row in views for spans in [row.short if quick else row.lengths]]
-        bugs = [pool.submit(find_bug, row) for row in rows + views]
+        tried = [row for number, row in enumerate(rows + views) if not quick or wanted or number % QUICK_BUGS == 0]
+        bugs = [pool.submit(find_bug, row) for row in tried]
         for row, spans, pieces in proofs:
             conclude(row, spans, [piece.result() for piece in pieces])
         for row, spans, pieces in looks:
             conclude_view(row, spans, [piece.result() for piece in pieces])
         for bug in bugs:
             bug.result()
-    print(f"1..{2 * len(rows + views) + (0 if wanted else 1)}")
+    print(f"1..{len(rows + views) + len(tried) + (0 if wanted else 1)}")
     sys.exit(failed)
 
 
