@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One file for each device: "family-c00000000006-1", the last digit 0 for a public address and 1 for a random one. */
 #include "journal.h"
+#include "../base/text.h"
 #include "directory.h"
 #include "file.h"
 
@@ -116,9 +117,8 @@ static bool stays(const clearing *c, const char *name) {
     char path[TENDON_FILE_PATH_SIZE];
     const char *digits = name + strlen(c->family) + 1;
     for (size_t i = 0; i < 12 && digits[i] != '\0'; i++) {
-        static const char known[] = "0123456789abcdef";
-        const char *digit = strchr(known, digits[i]);
-        device.bytes[i / 2] = (uint8_t)(device.bytes[i / 2] << 4 | (digit != NULL ? digit - known : 0));
+        int digit = tendon_hex_value(digits[i]);
+        device.bytes[i / 2] = (uint8_t)(device.bytes[i / 2] << 4 | (digit < 0 ? 0 : digit));
     }
     device.type = name[strlen(name) - 1] == '1' ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC;
     (void)path_of(c->journal, c->family, &device, path);

@@ -51,6 +51,8 @@ int run_wishes(check *c, int argc, char **argv);
 /* radio_check_pairing.c */
 /** The file of bonds, or "-" for a store in memory. */
 bool use_bonds(check *c, tendon_bonds *bonds, const char *path);
+/** Prints that a central is connected. */
+void check_on_central(void *context, tendon_peripheral_link *link, uint64_t now);
 int run_wearable(check *c, int argc, char **argv);
 int run_pair(check *c, int argc, char **argv);
 

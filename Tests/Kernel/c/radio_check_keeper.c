@@ -27,14 +27,6 @@ static void on_subscribed(void *context, tendon_gatt_connection *connection, uin
     fflush(stdout);
 }
 
-static void on_central(void *context, tendon_peripheral_link *link, uint64_t now) {
-    (void)context;
-    (void)link;
-    (void)now;
-    printf("central\n");
-    fflush(stdout);
-}
-
 static void on_timer(void *context, uint64_t now) {
     (void)context;
     tendon_status count = tendon_gatt_device_notify(&keeper.device, keeper.value_handle, &keeper.sent, 1, NULL);
@@ -72,7 +64,7 @@ int run_keeper(check *c, int argc, char **argv) {
     }
     const tendon_peripheral_device served = tendon_gatt_device_peripheral(&keeper.device);
     tendon_peripheral_init(&keeper.peripheral, &c->radio.radio, &served,
-                           &(tendon_peripheral_callbacks){.connected = on_central});
+                           &(tendon_peripheral_callbacks){.connected = check_on_central});
     tendon_peripheral_keep_subscriptions(&keeper.peripheral, &keeper.store);
     tendon_source_init(&keeper.timer, -1, NULL, NULL, on_timer);
     keeper.timer.deadline = 0;

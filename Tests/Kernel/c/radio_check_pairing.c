@@ -20,7 +20,7 @@ bool use_bonds(check *c, tendon_bonds *bonds, const char *path) {
     return status >= 0;
 }
 
-static void on_central(void *context, tendon_peripheral_link *link, uint64_t now) {
+void check_on_central(void *context, tendon_peripheral_link *link, uint64_t now) {
     (void)context;
     (void)link;
     (void)now;
@@ -50,7 +50,7 @@ int run_wearable(check *c, int argc, char **argv) {
     }
     tendon_peripheral_device served = tendon_simulated_bose_device(&device);
     tendon_peripheral_init(&peripheral, &c->radio.radio, &served,
-                           &(tendon_peripheral_callbacks){.connected = on_central});
+                           &(tendon_peripheral_callbacks){.connected = check_on_central});
     tendon_status status = tendon_peripheral_open(&peripheral, 30);
     status = status == TENDON_OK && !share_data(c) ? TENDON_ERROR_NOT_FOUND : status;
     printf("serving: %s\n", tendon_status_name(status));
