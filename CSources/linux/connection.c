@@ -49,7 +49,7 @@ static void set_scan_paused(tendon_connection *connection, bool paused) {
 static void finish(tendon_connection *connection, tendon_status reason, uint64_t now) {
     bool was_up = connection->state == TENDON_CONNECTION_UP || connection->again;
     const tendon_connection_callbacks callbacks = connection->callbacks;
-    if (connection->closing && connection->close_reason != TENDON_OK) {
+    if (connection->close_reason != TENDON_OK) {
         reason = connection->close_reason;
     }
     connection->state = TENDON_CONNECTION_IDLE;
@@ -176,15 +176,26 @@ static void on_service_changed(void *context, uint16_t start, uint16_t end, uint
     }
 }
 
+/** The first reason counts; TENDON_OK: that of the radio. */
+static void close_because(tendon_connection *connection, tendon_status reason) {
+    if (connection->state == TENDON_CONNECTION_IDLE || connection->closing) {
+        return;
+    }
+    connection->closing = true;
+    connection->close_reason = reason;
+    if (connection->state == TENDON_CONNECTION_WAITING) {
+        touch(connection);
+    } else {
+        tendon_link_close(&connection->link);
+    }
+}
+
 static void on_bearer_closed(void *context, uint64_t now) {
     tendon_connection *connection = context;
     (void)now;
-    if (!connection->closing) {
-        tendon_connection_close(connection);
-        /* After a transaction timeout the client is closed, too. */
-        connection->close_reason = connection->client.closed ? TENDON_GATT_ERROR_TRANSACTION_TIMEOUT
-                                                             : TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC);
-    }
+    /* After a transaction timeout the client is closed, too. */
+    close_because(connection, connection->client.closed ? TENDON_GATT_ERROR_TRANSACTION_TIMEOUT
+                                                        : TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC));
 }
 
 static void secured(tendon_connection *connection, tendon_status status, uint64_t now);
@@ -210,7 +221,6 @@ static void paired(void *context, tendon_status status, uint64_t now) {
 /** @p again: over an encrypted connection, for an authenticated key. */
 static tendon_status start_pairing(tendon_connection *connection, bool again, uint64_t now) {
     const tendon_pairing_service *service = connection->pairing;
-    connection->pairing_started = true;
     tendon_status status =
         (again ? service->authenticate : service->start)(service->context, &connection->peer, paired, connection, now);
     connection->pairing_started = status >= 0;
@@ -306,8 +316,7 @@ static void secured(tendon_connection *connection, tendon_status status, uint64_
         tendon_radio_note_failure(&connection->link, begun, now);
     }
     if (begun < 0) {
-        tendon_connection_close(connection);
-        connection->close_reason = TENDON_RADIO_ERROR_NOT_SECURE;
+        close_because(connection, TENDON_RADIO_ERROR_NOT_SECURE);
     }
 }
 
@@ -412,8 +421,6 @@ tendon_status tendon_connection_connect(tendon_connection *connection) {
     if (connection->state != TENDON_CONNECTION_IDLE) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    connection->closing = false;
-    connection->close_reason = TENDON_OK;
     connection->attempt = 1;
     memset(connection->attempts, 0, sizeof connection->attempts);
     connection->connect_began = tendon_monotonic_ms();
@@ -434,15 +441,7 @@ tendon_status tendon_connection_connect(tendon_connection *connection) {
 }
 
 void tendon_connection_close(tendon_connection *connection) {
-    if (connection->state == TENDON_CONNECTION_IDLE || connection->closing) {
-        return;
-    }
-    connection->closing = true;
-    if (connection->state == TENDON_CONNECTION_WAITING) {
-        touch(connection);
-    } else {
-        tendon_link_close(&connection->link);
-    }
+    close_because(connection, TENDON_OK);
 }
 
 /* A call during an attempt has no effect: the attempt has one result for all callers. */
