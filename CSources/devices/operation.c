@@ -5,7 +5,6 @@
 
 static void starting(tendon_operation *operation, uint8_t kind) {
     operation->kind = kind;
-    operation->request = 0;
     operation->starting = true;
 }
 
@@ -163,7 +162,6 @@ void tendon_operation_discover(tendon_operation *operation, uint8_t kind, tendon
                                void (*done)(void *context, tendon_status status, size_t row, uint64_t now)) {
     void *context = operation->context;
     operation->kind = kind;
-    operation->request = 0;
     operation->row_of = row_of;
     operation->found = found;
     operation->count = count;

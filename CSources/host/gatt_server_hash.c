@@ -72,7 +72,6 @@ tendon_status tendon_gatt_add_generic_attribute(tendon_gatt_server *server) {
     const tendon_uuid changed = tendon_uuid_from_u16(SERVICE_CHANGED);
     tendon_status handle = tendon_gatt_add_service(server, &service, true);
     tendon_status value = tendon_gatt_add_characteristic(server, &changed, TENDON_GATT_INDICATE, 0);
-    (void)tendon_gatt_set_static(server, (uint16_t)(value < 0 ? 0 : value), NULL, 0);
     server->service_changed = (uint16_t)(value < 0 ? 0 : value);
     add_fixed(server, DATABASE_HASH, server->database_hash, sizeof server->database_hash);
     tendon_gatt_server_hash(server, server->database_hash);

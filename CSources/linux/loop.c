@@ -31,7 +31,7 @@ static uint32_t from_epoll(uint32_t events) {
 
 static void on_wake_ready(void *context, uint32_t events, uint64_t now) {
     tendon_loop *loop = context;
-    uint64_t count = 0;
+    uint64_t count;
     (void)events;
     if (read(loop->wake_fd, &count, sizeof count) == (ssize_t)sizeof count && loop->on_wake != NULL) {
         loop->on_wake(loop->on_wake_context, now);

@@ -68,7 +68,7 @@ static void pass_writable(tendon_peripheral_link *place, uint64_t now) {
     owner->device.ops->writable(owner->device.context, now);
 }
 
-/** Executes the requests of a filter after its tick(). */
+/** Executes the requests of a filter after its tick() and that of the device. */
 static void settle_filter(tendon_peripheral_link *place, uint64_t now) {
     const tendon_bearer_filter *filter = filter_of(place);
     if (filter->take_writable(filter->context)) {
@@ -89,7 +89,6 @@ static void timer_expired(void *context, uint64_t now) {
         }
         if (filter != NULL) {
             filter->tick(filter->context, now);
-            settle_filter(place, now);
         }
         tendon_att_bearer_tick(&place->bearer, now);
         tendon_subscriptions_keep(place, now);

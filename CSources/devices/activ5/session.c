@@ -170,7 +170,6 @@ static void reset(tendon_activ5_session *session) {
     session->reason = TENDON_OK;
     session->first = session->waiting = 0;
     session->deadline = UINT64_MAX;
-    memset(session->found, 0, sizeof session->found);
 }
 
 static tendon_status enqueue(tendon_activ5_session *session, const tendon_activ5_request *request) {

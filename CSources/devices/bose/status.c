@@ -3,7 +3,7 @@
 #include "tendon/devices/bose_codec.h"
 
 tendon_status tendon_bose_status_from_att(tendon_status status) {
-    if (status >= 0 || TENDON_STATUS_LAYER(status) != TENDON_LAYER_ATT) {
+    if (TENDON_STATUS_LAYER(status) != TENDON_LAYER_ATT) {
         return status;
     }
     uint8_t code = TENDON_STATUS_CODE(status);

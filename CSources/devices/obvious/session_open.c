@@ -213,7 +213,6 @@ static void on_pong(void *context, tendon_obvious_request *request, const tendon
 }
 
 static void keep_alive(tendon_obvious_session *s, uint64_t now) {
-    s->work.active_at = now;
     s->ping.opcode = TENDON_OBVIOUS_PING;
     s->ping.frame = s->ping_frame; /* without payload; the header is written when it is sent */
     s->ping.payload_length = 0;

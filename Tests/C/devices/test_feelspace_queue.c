@@ -186,6 +186,8 @@ static void belt_firmware_decides(void **state) {
         NEEDS(rows[i].reset, tendon_feelspace_session_send(
                                  s, TENDON_FEELSPACE_PARAMETER_REQUEST, packet,
                                  tendon_feelspace_encode_reset(true, true, true, packet, sizeof packet), b->now));
+        assert_true(tendon_feelspace_session_stop(s, 1, b->now) >= 0); /* a vibration that is no pulse */
+        belt_run(b);
         NEEDS(rows[i].pulse, tendon_feelspace_session_pulse(s, &pulse, b->now));
         NEEDS(true, tendon_feelspace_session_set_mode(s, TENDON_FEELSPACE_MODE_COMPASS, b->now));
         NEEDS(rows[i].crossing, tendon_feelspace_session_set_mode(s, TENDON_FEELSPACE_MODE_CROSSING, b->now));

@@ -52,6 +52,26 @@ static void the_example_of_the_core_specification(void **state) {
     assert_memory_equal(hash, expected, sizeof hash);
 }
 
+/* Handle and type of a user description count, its text does not. */
+static void the_last_attribute_counts(void **state) {
+    (void)state;
+    static const uint8_t text[] = {'a', 'b'};
+    const tendon_uuid description = u(0x2901);
+    tendon_gatt_attribute attributes[8];
+    tendon_gatt_server server;
+    uint8_t before[16], hash[16], with_text[16];
+    tendon_gatt_server_init(&server, attributes, 8, NULL);
+    service(&server, 0x180F, true);
+    characteristic(&server, 0x2A19, 0x02);
+    tendon_gatt_server_hash(&server, before);
+    uint16_t handle = (uint16_t)tendon_gatt_add_descriptor(&server, &description, TENDON_GATT_PERMIT_READ);
+    tendon_gatt_server_hash(&server, hash);
+    assert_memory_not_equal(hash, before, sizeof hash);
+    assert_int_equal(tendon_gatt_set_static(&server, handle, text, sizeof text), TENDON_OK);
+    tendon_gatt_server_hash(&server, with_text);
+    assert_memory_equal(hash, with_text, sizeof hash);
+}
+
 static void the_service_is_the_last_one_and_covers_all(void **state) {
     (void)state;
     tendon_gatt_attribute attributes[12];
@@ -128,6 +148,7 @@ static void service_changed_is_indicated(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_of_the_core_specification),
+        cmocka_unit_test(the_last_attribute_counts),
         cmocka_unit_test(the_service_is_the_last_one_and_covers_all),
         cmocka_unit_test(service_changed_is_indicated),
     };

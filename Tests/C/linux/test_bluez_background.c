@@ -349,7 +349,9 @@ static void attempts_in_the_background_have_slots_of_their_own(void **state) {
     kernel_scans(b, false, 1);
     for (size_t i = FIRST; i < TENDON_BLUEZ_SLOTS; i++) {
         assert_true(b->radio.attempts[i].parked); /* the last one too */
+        b->radio.attempts[i].parked = i == TENDON_BLUEZ_SLOTS - 1;
     }
+    assert_true(tendon_bluez_scan_is_takeable(&b->radio));
     end(b, links, TENDON_BLUEZ_SLOTS);
 }
 

@@ -280,12 +280,35 @@ static void attempts_end_with_the_reason_of_the_radio(void **state) {
     bluez_close(b);
 }
 
+static void closes(void *context, tendon_status status, uint64_t now) {
+    bluez_bench *b = context;
+    (void)now;
+    b->failures++;
+    b->failure = status;
+    tendon_radio_close(&b->radio.radio);
+}
+
+/* Two failures are to be reported: the owner closes the radio in the first callback. */
+static void a_radio_that_is_closed_reports_nothing(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &own);
+    b->radio.radio.report_context = b;
+    b->radio.radio.on_failure = closes;
+    b->radio.scan.activity.failure = TENDON_HCI_ERROR(0x0C);
+    b->radio.advertising.activity.failure = TENDON_HCI_ERROR(0x0D);
+    bluez_tick(b, tendon_monotonic_ms());
+    assert_int_equal(b->failures, 1);
+    assert_int_equal(b->failure, TENDON_HCI_ERROR(0x0C));
+    bluez_close(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scan_is_disabled),
         cmocka_unit_test(advertising_is_disabled_and_its_set_removed),
         cmocka_unit_test(only_the_activity_in_flight_counts_as_enabled),
         cmocka_unit_test(a_failed_radio_sends_nothing),
+        cmocka_unit_test(a_radio_that_is_closed_reports_nothing),
         cmocka_unit_test(nothing_is_left_open),
         cmocka_unit_test(unlisten_is_for_the_present_listener),
         cmocka_unit_test(an_attempt_does_not_outlive_its_radio),

@@ -71,6 +71,10 @@ static void a_silent_controller_is_powered_off_and_on(void **state) {
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0); /* what was started starts again */
     assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
+    bluez_power(b, false); /* by another program: that is the reason then, not the controller's silence */
+    bluez_tick(b, tendon_monotonic_ms());
+    assert_int_equal(b->failures, 1);
+    assert_int_equal(b->failure, tendon_bluez_why_off(b->radio.index));
     bluez_close(b);
 }
 

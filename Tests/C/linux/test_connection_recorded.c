@@ -222,11 +222,11 @@ static void request(void) {
         break;
     case 1:
         note(r, "subscribe %d",
-             tendon_gatt_subscribe(client, VALUE, CCCD, choose(r, 2) == 0, on_value, &w, on_done, &w, now) > 0 ? 0 : -1);
+             tendon_gatt_subscribe(client, VALUE, CCCD, choose(r, 2) == 0, on_value, &w, on_done, &w, now) > 0 ? 0
+                                                                                                               : -1);
         break;
     case 2:
-        note(r, "command %d",
-             tendon_gatt_write_command(client, VALUE, bytes, 1 + choose(r, 30)));
+        note(r, "command %d", tendon_gatt_write_command(client, VALUE, bytes, 1 + choose(r, 30)));
         break;
     case 3:
         note(r, "write %d", tendon_gatt_write(client, VALUE, bytes, 1 + choose(r, 20), on_done, &w, now) > 0 ? 0 : -1);
@@ -416,10 +416,10 @@ static void link_changes(void) {
 static void device_sends(void) {
     recording *r = w.r;
     tendon_link *link = &w.connection.link;
-    static const char *const pdus[] = {"03 4000",           "0B 010203",        "13",           "01 0A 0300 05",
-                                       "01 0A 0300 0F",     "01 12 0400 05",    "01 0A 0300 0A", "01 08 0100 0A",
-                                       "1B 0300 07",        "1D 0300 09",       "02 1700",      "01 0A 0300 12",
-                                       "01 12 0300 05",     "01 12 0300 12",    "0A 0300",      "FF"};
+    static const char *const pdus[] = {
+        "03 4000",       "0B 010203",  "13",         "01 0A 0300 05", "01 0A 0300 0F", "01 12 0400 05", "01 0A 0300 0A",
+        "01 08 0100 0A", "1B 0300 07", "1D 0300 09", "02 1700",       "01 0A 0300 12", "01 12 0300 05", "01 12 0300 12",
+        "0A 0300",       "FF"};
     if (link->state != TENDON_LINK_OPEN || link->closing) {
         return;
     }
@@ -444,9 +444,9 @@ static long long time_of(uint64_t time) {
 static void note_all(void) {
     const tendon_connection *c = &w.connection;
     note_sent();
-    note(w.r, "at %u: state %d%d%d%d%d%d, reason %d, attempt %u, retry %lld, timer %d %lld, pauses %u", (unsigned)fake_clock_ms,
-         c->state, c->again, c->closing, c->pairing_started, c->pairing_asked, c->pauses_scan, c->close_reason,
-         (unsigned)c->attempt, time_of(c->retry_at), c->timer.added, time_of(c->timer.deadline),
+    note(w.r, "at %u: state %d%d%d%d%d%d, reason %d, attempt %u, retry %lld, timer %d %lld, pauses %u",
+         (unsigned)fake_clock_ms, c->state, c->again, c->closing, c->pairing_started, c->pairing_asked, c->pauses_scan,
+         c->close_reason, (unsigned)c->attempt, time_of(c->retry_at), c->timer.added, time_of(c->timer.deadline),
          (unsigned)w.radio.scan_pauses);
     for (uint32_t i = 0; i < c->attempt + 1 && i < TENDON_CONNECTION_ATTEMPTS_MAX; i++) {
         const tendon_connection_attempt *a = &c->attempts[i];

@@ -395,6 +395,10 @@ static void subscribe(world *w) {
 static void the_descriptor_of_a_subscription(void **state) {
     (void)state;
     world *w = filled();
+    tendon_status other =
+        tendon_gatt_subscribe(&w->p->client, 0x20, 0x21, false, peer_on_value, w->p, peer_on_done, w->p, w->p->now);
+    peer_exchange(w->p, "12 2100 0100", "13"); /* of another characteristic, before it in the table */
+    peer_done(w->p, other, TENDON_OK);
     size_t sent = w->p->sent;
     subscribe(w);
     assert_int_equal(w->p->sent - sent, 2);

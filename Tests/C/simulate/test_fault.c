@@ -179,6 +179,11 @@ static void drop_and_disconnect(void **state) {
     assert_int_equal(f->wire.count, 0);
     assert_true(f->filter.take_disconnect(f->filter.context));
     assert_false(f->filter.take_disconnect(f->filter.context));
+    assert_int_equal(send_hex(f, "1b 23 00 01"), TENDON_OK);
+    assert_int_equal(tendon_fault_parse(&f->fault.options, "disconnect=0,drop=1", 19, NULL), TENDON_OK);
+    assert_int_equal(send_hex(f, "1b 23 00 02"), TENDON_OK); /* before anybody has asked */
+    assert_int_equal(f->fault.struck[TENDON_FAULT_DROP], 1);
+    assert_true(f->filter.take_disconnect(f->filter.context));
 }
 
 static void delay_keeps_the_order(void **state) {

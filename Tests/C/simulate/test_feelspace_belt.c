@@ -334,6 +334,9 @@ static void unknown_parameters_get_no_answer(void **state) {
         }
     }
     assert_int_equal(belt.counters.ignored - before, asked);
+    uint64_t taken = belt.counters.taken;
+    request("10 02 01 77", "10 01 2d 00"); /* one of them is known */
+    assert_int_equal(belt.counters.taken - taken, 1);
     const tendon_simulated_feelspace_options old = {.firmware = 43};
     connected_belt(&old);
     request("10 01 0f", NULL);
