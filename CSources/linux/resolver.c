@@ -60,7 +60,7 @@ static uint8_t compute(const tendon_radio *radio, const tendon_address *address)
 /** After a change of the bonds, by this process or another one, nothing that was found holds. */
 static void refresh(tendon_radio *radio, uint64_t now) {
     tendon_resolver *resolver = &radio->resolver;
-    if (!resolver->used || now >= resolver->refresh_at) {
+    if (now >= resolver->refresh_at) {
         (void)tendon_bonds_refresh(radio->bonds); /* after an error the keys that were read before stay */
         resolver->refresh_at = now + REFRESH_MS;
     }

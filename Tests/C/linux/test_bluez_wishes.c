@@ -138,6 +138,7 @@ static void the_connection_of_a_central_is_left_to_it(void **state) {
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     assert_int_equal(l->link.timing.interval, 24);
+    assert_int_equal(calls.drops_shown, 1); /* what the kernel drops is counted on this side too */
     EXPECT(l, TENDON_HCI_LE_READ_PHY, 0x40, 0);
     bluez_expect_nothing(l->b);
     close(calls.central);

@@ -26,6 +26,21 @@ struct SequenceTests {
         withExtendedLifetime(kept) {}
     }
 
+    /// The manager serves the latest controller; the one before ends its sequence.
+    @Test @TendonActor func aControllerThatIsReleasedEndsItsSequence() async throws {
+        let manager = FSConnectionManager(radio: .virtual(directory: nil))
+        let core = manager.lifetime.core
+        var first: FSNavigationController? = FSNavigationController(connectionManager: manager)
+        var second: FSNavigationController? = FSNavigationController(connectionManager: manager)
+        let updates = try #require(first?.updates)
+        #expect(first != nil && second != nil)
+        first = nil
+        for try await _ in updates {}
+        #expect(core.navigation != nil)
+        second = nil
+        await eventually("detached") { core.navigation == nil }
+    }
+
     /// The manager is released while they wait: each closure is called once.
     @Test @TendonActor func closuresThatWaitWhenTheManagerIsReleased() async throws {
         let site = try await Site()

@@ -36,10 +36,13 @@ import Testing
         #expect(batch.items.map { text($0, batch) } == ["press C0:01/random one\n", nil, "sample C0:01/random two\n"])
         #expect(take(mailbox).items.isEmpty)
         // The buffers that went round are empty.
-        mailbox.line("press", device) { $0.raw("three\n") }
-        let next = take(mailbox)
-        #expect(next.items.map { text($0, next) } == ["press C0:01/random three\n"])
-        #expect(next.text.count == 6)
+        var next = batch
+        for text in ["three\n", "four\n", "five\n"] {
+            mailbox.line("press", device) { $0.raw(text) }
+            mailbox.take(until: 0, into: &next)
+            #expect(next.items.map { self.text($0, next) } == ["press C0:01/random \(text)"])
+            #expect(next.text.count == text.utf8.count)
+        }
     }
 
     /// 1 MiB of lines, half of it for samples; posted items always find room.
