@@ -117,6 +117,12 @@ static void a_name_that_is_too_long_is_left_out(void **state) {
     tendon_activ5_device *d = tendon_activ5_manager_on_advertisement(&f->manager, &report, 1);
     assert_non_null(d);
     assert_true(d->rssi == 0 && d->name_length == TENDON_ACTIV5_NAME_SIZE);
+    report.address.bytes[5]++; /* another one, whose name comes first */
+    assert_null(tendon_activ5_manager_on_advertisement(&f->manager, &report, 1));
+    report.data -= 4, report.length = 4;
+    d = tendon_activ5_manager_on_advertisement(&f->manager, &report, 1);
+    assert_non_null(d);
+    assert_int_equal(d->name_length, TENDON_ACTIV5_NAME_SIZE);
     free(f);
 }
 

@@ -431,6 +431,9 @@ static void a_session_needs_its_link_and_profile(void **state) {
     config.link.connect = NULL;
     assert_int_equal(tendon_fjorden_session_init(&f->session, &config), TENDON_ERROR_INVALID_ARGUMENT);
     config = f->session.config;
+    config.link.disconnect = NULL;
+    assert_int_equal(tendon_fjorden_session_init(&f->session, &config), TENDON_ERROR_INVALID_ARGUMENT);
+    config = f->session.config;
     config.on_event = NULL;
     assert_int_equal(tendon_fjorden_session_init(&f->session, &config), TENDON_ERROR_INVALID_ARGUMENT);
     free(f);

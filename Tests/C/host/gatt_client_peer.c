@@ -123,7 +123,9 @@ peer *peer_open(void) {
                                         .context = p,
                                         .on_service_changed = on_service_changed,
                                         .on_bearer_closed = on_bearer_closed};
-    memset(&p->client, 0xA5, sizeof p->client); /* what the memory held before */
+    memset(&p->client, 0xA5, sizeof p->client);
+    memset(p->requests, 0xA5, sizeof p->requests);
+    memset(p->subscriptions, 0xA5, sizeof p->subscriptions);
     assert_int_equal(tendon_gatt_client_init(&p->client, &config), TENDON_OK);
     return p;
 }

@@ -295,6 +295,9 @@ static void a_store_that_fails_costs_the_record_only(void **state) {
     assert_int_equal(cache.state, TENDON_GATT_CACHE_EMPTY);
     tendon_gatt_cache_without_hash(&cache);
     assert_int_equal(cache.counters.misses, 1);
+    assert_true(cache.without_hash);
+    tendon_gatt_cache_drop(&cache); /* the next table may have one */
+    assert_false(cache.without_hash);
     tendon_gatt_cache_record foreign = record();
     foreign.device.bytes[5]++;
     s.length = (size_t)tendon_gatt_cache_encode(&foreign, s.bytes, sizeof s.bytes);

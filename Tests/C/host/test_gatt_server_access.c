@@ -50,6 +50,11 @@ static void mal_H08_each_permission_bit_counts_alone(void **state) {
         f->attributes[0x0C].permissions = (uint8_t)(bits[i] | TENDON_GATT_PERMIT_READ);
         exchange(f, "0a 0d 00", refusals[i]);
     }
+    f->attributes[0x0C].permissions = TENDON_GATT_PERMIT_READ; /* whatever its properties say */
+    f->attributes[0x0C].properties = TENDON_GATT_READ | TENDON_GATT_WRITE;
+    exchange(f, "12 0d 00 01", "01 12 0d 00 03");
+    f->attributes[0x0C].permissions = TENDON_GATT_PERMIT_READ | TENDON_GATT_PERMIT_WRITE;
+    exchange(f, "12 0d 00 01", "13");
 }
 
 static void gatt_sr_gar_bv_04_c_read_long(void **state) {

@@ -309,6 +309,9 @@ static void a_check_that_fails(void **state) {
     tendon_gatt_client_disconnected(&w->p->client, TENDON_RADIO_ERROR_PEER_CLOSED, w->p->now);
     assert_int_equal(w->checked, TENDON_RADIO_ERROR_PEER_CLOSED);
     assert_true(tendon_gatt_table_needs_check(&w->table));
+    /* What the device answers wrongly is discovered as well. */
+    assert_int_equal(tendon_gatt_table_checked(&w->table, TENDON_GATT_ERROR_UNEXPECTED_RESPONSE), TENDON_OK);
+    assert_true(tendon_gatt_table_needs_check(&w->table));
     close_world(w);
 }
 
