@@ -268,6 +268,7 @@ static void mal_A11_unknown_opcodes_at_the_server(void **state) {
     assert_int_equal(f->sends, 1);
     assert_int_equal(f->bearer.counters.unknown_opcode, 2);
     assert_int_equal(tendon_gatt_connection_receive(&f->connection, &plain, 0, 0), TENDON_ERROR_TRUNCATED);
+    assert_int_equal(f->sends, 1);
     const uint8_t response[] = {0x0B, 1};
     assert_int_equal(tendon_gatt_connection_receive(&f->connection, response, 2, 0), TENDON_ERROR_WRONG_STATE);
 }

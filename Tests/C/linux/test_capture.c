@@ -255,6 +255,30 @@ static void a_capture_that_lacks_a_record_is_never_whole(void **state) {
     unlink(path);
 }
 
+/* A record that includes more than its packet had: the error has the offset of its length in the file. */
+static void mal_the_second_record_is_wrong(void **state) {
+    (void)state;
+    static const uint8_t wrong[TENDON_CAPTURE_RECORD_HEADER_SIZE] = {0, 0, 0, 4, 0, 0, 0, 5};
+    char path[32];
+    tendon_capture capture;
+    static tendon_capture_reader reader;
+    tendon_capture_record record;
+    make_path(path);
+    assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H4), TENDON_OK);
+    assert_int_equal(tendon_capture_connected(&capture, 1, &capture_peer, false, 0), TENDON_OK);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    assert_int_equal(write(fd, wrong, sizeof wrong), sizeof wrong);
+    close(fd);
+    assert_int_equal(tendon_capture_open(&reader, path), TENDON_OK);
+    assert_int_equal(tendon_capture_next(&reader, &record), 1);
+    uint64_t before = reader.offset;
+    assert_int_equal(tendon_capture_next(&reader, &record), TENDON_ERROR_MALFORMED);
+    assert_int_equal(reader.offset, before + 4);
+    tendon_capture_reader_close(&reader);
+    unlink(path);
+}
+
 /* A capture may contain keys. */
 static void only_its_owner_can_read_a_capture(void **state) {
     (void)state;
@@ -469,6 +493,7 @@ int main(void) {
         cmocka_unit_test(monitor_file_is_these_bytes),
         cmocka_unit_test(written_links_decode_to_the_same_items),
         cmocka_unit_test(mal_file_cut_at_every_position),
+        cmocka_unit_test(mal_the_second_record_is_wrong),
         cmocka_unit_test(full_disk_is_told_and_stays_told),
         cmocka_unit_test(a_capture_that_fails_to_start_leaves_no_descriptor),
         cmocka_unit_test(writes_in_pieces_make_the_same_file),
