@@ -186,7 +186,7 @@ let package = Package(
         .testTarget(
             name: "TendonCommandTests",
             dependencies: [
-                "CSystemProcess", "Tendon", "TendonCommand", "TendonOutputs", "TendonSupport", "TestSupport",
+                "CSystemProcess", "CTendon", "Tendon", "TendonCommand", "TendonOutputs", "TendonSupport", "TestSupport",
             ],
             path: "Tests/Swift/TendonCommandTests"),
         .testTarget(

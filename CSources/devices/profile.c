@@ -14,7 +14,7 @@
 #define CLIENT_SUPPORTED_FEATURES 0x2B29
 
 /* Rows of Generic Attribute, behind those of the family. */
-enum { CHANGED, FEATURES, OWN_ROWS };
+enum { CHANGED, FEATURES, OWN_ROWS = TENDON_PROFILE_OWN_ROWS };
 
 enum { IDLE, HASH, SERVICES, CHARACTERISTICS, DESCRIPTORS };
 
@@ -108,12 +108,12 @@ static size_t missing(const tendon_profile *profile) {
 
 /* ---- the cache: the rows of Generic Attribute, then those of the family ---- */
 
-/* Which characteristics the rows are: another family, or another version of it, has other rows. */
-static uint32_t names_of(const tendon_profile *profile) {
+uint32_t tendon_profile_number(tendon_profile_row row_of, void *context, size_t count) {
     uint32_t crc = 0;
-    for (size_t row = 0; row < profile->count; row++) {
+    for (size_t row = 0; row < count; row++) {
         names named;
-        uint8_t flags = look_up(profile, row, &named);
+        memset(&named, 0, sizeof named);
+        uint8_t flags = row_of(context, row, &named.service, &named.characteristic);
         crc = tendon_crc32(crc, named.service.bytes, sizeof named.service.bytes);
         crc = tendon_crc32(crc, named.characteristic.bytes, sizeof named.characteristic.bytes);
         crc = tendon_crc32(crc, &flags, 1);
@@ -135,7 +135,8 @@ static bool take_hash(tendon_profile *profile, const tendon_gatt_result *result)
         tendon_gatt_cache_without_hash(cache);
         return false;
     }
-    bool known = tendon_gatt_cache_check(cache, result->value, names_of(profile), profile->count + OWN_ROWS);
+    uint32_t number = tendon_profile_number(profile->row_of, profile->context, profile->count);
+    bool known = tendon_gatt_cache_check(cache, result->value, number, profile->count + OWN_ROWS);
     if (known) {
         memcpy(profile->own, cache->record.rows, sizeof profile->own);
         memcpy(profile->found, &cache->record.rows[OWN_ROWS], profile->count * sizeof profile->found[0]);

@@ -2,12 +2,16 @@
 """What Wireshark shows with the dissector of the table, against what the library decodes, value by value.
 
 Usage: check_dissector.py vectors CONFORMANCE LUA DIRECTORY | live CONFORMANCE LUA CAPTURE REPLAYED
+    | again - LUA DIRECTORY TENDON
 Prints "ok NAME" and "not ok NAME: DETAIL". vectors: all vectors of values, these cut at every length and made longer, and
 random bytes, in captures that are made here. live: a capture of devices and what `tendon replay --att --json` printed.
+again: connections of a device that was discovered before; TENDON is the program.
 """
+import json
 import pathlib
 import random
 import struct
+import subprocess
 import sys
 
 import dissected
@@ -75,23 +79,37 @@ class Capture:
         time = 0x00DCDDB30F2F8000 + 1_700_000_000_000_000 + self.time
         self.file.write(struct.pack(">IIIIQ", len(data), len(data), opcode, 0, time) + data)
 
-    def connect(self, family):
-        self.connections += 1
-        # The next message can have the number of the last one; what a Bose device states about itself it states for long.
-        number = 0 if family == "obvious" else self.connections
+    def begin(self, number):
+        """A connection of the device with this number, after the end of the one before."""
         peer = struct.pack("<IH", number, 0xC000)
         self.record(3, struct.pack("<BBBHB", 5, 4, 0, 1, 0x13))
         self.time += 1_000_000
         self.record(3, bytes([0x3E, 19, 1, 0]) + struct.pack("<HBB", 1, 0, 1) + peer + struct.pack("<HHHB", 24, 0, 200, 0))
         self.att(False, struct.pack("<BH", 2, MTU))
         self.att(True, struct.pack("<BH", 3, MTU))
+
+    def connect(self, family):
+        self.connections += 1
+        # The next message can have the number of the last one; what a Bose device states about itself it states for long.
+        self.begin(0 if family == "obvious" else self.connections)
+        self.discover(family)
+
+    def discover(self, family, first=3):
         self.handles = {}
         entries = b""
         for number, characteristic in enumerate(FAMILIES[family]["characteristics"]):
-            self.handles[characteristic["name"]] = handle = 3 + 2 * number
+            self.handles[characteristic["name"]] = handle = first + 2 * number
             entries += struct.pack("<HBH", handle - 1, 0x1A, handle) + uuid_wire(characteristic["uuid"])
         self.att(False, struct.pack("<BHHH", 8, 1, 0xFFFF, 0x2803))
         self.att(True, bytes([9, len(entries) // len(self.handles)]) + entries)
+
+    def discover_service_changed(self, handle):
+        self.att(False, struct.pack("<BHHH", 8, 1, 0xFFFF, 0x2803))
+        self.att(True, bytes([9, 7]) + struct.pack("<HBHH", handle - 1, 0x20, handle, 0x2A05))
+
+    def read_hash(self, number):
+        self.att(False, struct.pack("<BHHH", 8, 1, 0xFFFF, 0x2B2A))
+        self.att(True, bytes([9, 18]) + struct.pack("<H", 0xFFF0) + bytes([number] * 16))
 
     def att(self, incoming, pdu):
         data = struct.pack("<HHHH", 1 | (2 if incoming else 0) << 12, len(pdu) + 4, len(pdu), 4) + pdu
@@ -221,9 +239,77 @@ def check_vectors(program, lua, directory):
         dissected.report(f"{key[0]} {key[1]}: as the library encoded {count} values", failures.get(key), count)
 
 
+FORCE = bytes.fromhex("1027")
+
+
+def again(capture):
+    """Force values of a trainer in one connection after the other. Yields the frame, whether it is known what it is, and
+    why."""
+    def force(known, why):
+        return capture.value("force", "notify", FORCE), known, why
+
+    def next_connection(number=None):
+        capture.begin(1)
+        if number is not None:
+            capture.read_hash(number)
+
+    next_connection(0xA1)
+    yield force(False, "before any discovery")
+    capture.discover("activ5")
+    capture.discover_service_changed(0x60)
+    yield force(True, "discovered")
+    next_connection(0xA1)
+    yield force(True, "the same hash in the next connection")
+    next_connection()
+    yield force(True, "no hash is read")
+    capture.begin(2)
+    yield force(False, "another device")
+    next_connection(0xB2)
+    yield force(False, "another hash")
+    capture.discover("activ5", first=0x21)
+    capture.discover_service_changed(0x60)
+    yield force(True, "discovered again, with other handles")
+    next_connection(0xB2)
+    yield force(True, "the other handles in the next connection")
+    capture.att(True, struct.pack("<BHHH", 0x1D, 0x60, 1, 0xFFFF))
+    next_connection()
+    yield force(False, "after Service Changed")
+    next_connection(0xB2)
+    capture.discover("activ5")
+    capture.att(False, struct.pack("<BH", 0x0A, 3))
+    capture.att(True, struct.pack("<BBHB", 1, 0x0A, 3, 0x12))
+    next_connection()
+    yield force(False, "after Database Out Of Sync")
+    capture.discover("activ5")
+    yield force(True, "discovered at last")
+
+
+def check_again(lua, directory, tendon):
+    path = pathlib.Path(directory) / "again.btsnoop"
+    capture = Capture(path)
+    capture.handles = {"force": 7}
+    rows = list(again(capture))
+    capture.file.close()
+    shown = dissected.read(path, lua)
+    for frame, known, why in rows:
+        ok = (frame in shown) == known
+        print(("ok" if ok else "not ok") + f" the dissector, {why}: {'shown' if known else 'not shown'}"
+              + ("" if ok else f": frame {frame} is otherwise"))
+    done = subprocess.run([tendon, "replay", str(path), "--json"], capture_output=True, text=True, check=True)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    forces = sum(event["event"] == "sample" for event in events)
+    left_out = [event["notifications"] for event in events if event["event"] == "undecoded"]
+    wanted = sum(known for _, known, _ in rows)
+    ok = forces == wanted and left_out == [1] * (len(rows) - wanted)
+    print(("ok" if ok else "not ok") + f" tendon replay: {wanted} of {len(rows)} values, the others are reported"
+          + ("" if ok else f": {forces}, and {left_out}"))
+
+
 def main():
     what, program, lua = sys.argv[1:4]
-    if what == "vectors":
+    if what == "again":
+        check_again(lua, sys.argv[4], sys.argv[5])
+    elif what == "vectors":
         check_vectors(program, lua, sys.argv[4])
     else:
         dissected_live.check_live(program, lua, sys.argv[4], sys.argv[5])

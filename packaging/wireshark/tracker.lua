@@ -8,7 +8,8 @@ local adapter_field = Field.new("hci_mon.adapter_id")
 local event_field, event_handle_field = Field.new("bthci_evt.code"), Field.new("bthci_evt.connection_handle")
 local DISCONNECTION_COMPLETE, LE_META = 0x05, 0x3E
 local databases, shown, links, connections = {}, {}, {}, {}
-local CHARACTERISTIC, DEFAULT_MTU, LIST_LIMIT, VALUE_LIMIT = 0x2803, 23, 512, 512
+local CHARACTERISTIC, SERVICE_CHANGED, DATABASE_HASH, OUT_OF_SYNC = 0x2803, 0x2A05, 0x2B2A, 0x12
+local HASH_LENGTH, DEFAULT_MTU, LIST_LIMIT, VALUE_LIMIT = 16, 23, 512, 512
 
 -- Characteristics by UUID, as 32 digits.
 local by_uuid = {}
@@ -47,17 +48,26 @@ local function note_connection()
     end
 end
 
--- The server of a PDU: the address of its side, because discovered handles stay valid for a bonded or cached device;
--- without an address the connection.
+-- Handles of a device. outdated: Service Changed came, or Database Out Of Sync, and no discovery since.
+local function forget_handles(database)
+    database.handles, database.count, database.service_changed, database.outdated = {}, 0, nil, false
+    return database
+end
+
+-- The server of a PDU: the address of its side, because discovered handles stay valid for a device that a client knows
+-- (GATT cache, bond) as long as its Database Hash is the same; without an address the connection.
 local function server_of(pinfo, from_server)
     local address = tostring(from_server and pinfo.dl_src or pinfo.dl_dst)
     local link = link_name(connection_field() or address_field())
     -- Zeros are this side, or a peer whose connection began before the capture; others may be shown by name.
     local known = address ~= "" and not address:find("^00:00:00[:_]00:00:00$")
     local name = known and address or (link .. (from_server == (pinfo.p2p_dir == 1) and "/remote" or "/local"))
-    databases[name] = databases[name] or {handles = {}, count = 0, memory = {}}
+    databases[name] = databases[name] or forget_handles({memory = {}})
     link = link .. "/" .. (connections[link] or 0) .. "/" .. name
-    links[link] = links[link] or {mtu = DEFAULT_MTU, memory = {}}
+    if not links[link] then
+        links[link] = {mtu = DEFAULT_MTU, memory = {}, discovered = false}
+        if databases[name].outdated then forget_handles(databases[name]) end
+    end
     return databases[name], links[link]
 end
 
@@ -86,24 +96,43 @@ local function finish_reading(frame, database, link, pinfo)
     show(frame, database, link, reading.handle, "read", reading.bytes, 0, reading.bytes:len(), pinfo)
 end
 
-local function discovered(database, bytes)
+local function discovered(database, link, bytes)
     local size = bytes:get_index(1)
     if size ~= 7 and size ~= 21 then return end
+    if database.outdated then forget_handles(database) end
+    link.discovered = true
     for offset = 2, bytes:len() - size, size do
         local handle = number_of(bytes, offset + 3, 2)
-        local known = by_uuid[uuid_of(bytes, offset + 5, size - 5)]
-        if database.count < LIST_LIMIT then
-            database.count = database.count + 1
-            database.handles[handle] = known
+        if size == 7 and number_of(bytes, offset + 5, 2) == SERVICE_CHANGED then database.service_changed = handle end
+        -- false: discovered, and of no family.
+        if database.handles[handle] ~= nil or database.count < LIST_LIMIT then
+            if database.handles[handle] == nil then database.count = database.count + 1 end
+            database.handles[handle] = by_uuid[uuid_of(bytes, offset + 5, size - 5)] or false
         end
     end
+end
+
+-- Handles of earlier connections are valid if they belong to this hash.
+local function read_hash(database, link, bytes)
+    if bytes:get_index(1) ~= 2 + HASH_LENGTH or bytes:len() < 4 + HASH_LENGTH then return end
+    local hash = bytes:subset(4, HASH_LENGTH):tohex()
+    if database.hash and database.hash ~= hash and not link.discovered then
+        forget_handles(database)
+        database.memory = {}
+    end
+    if database.hash == hash then database.outdated = false end
+    database.hash = hash
+end
+
+local function outdate(database, link)
+    database.outdated, link.discovered = true, false
 end
 
 local requests, responses = {}, {}
 
 requests[0x02] = function(_, link, bytes) link.client_mtu = number_of(bytes, 1, 2) end
 requests[0x08] = function(_, link, bytes)
-    link.discovers = bytes:len() == 7 and number_of(bytes, 5, 2) == CHARACTERISTIC
+    link.type = bytes:len() == 7 and number_of(bytes, 5, 2)
 end
 requests[0x0A] = function(_, link, bytes) link.reads = number_of(bytes, 1, 2) end
 requests[0x0C] = function(_, link, bytes)
@@ -119,7 +148,8 @@ responses[0x03] = function(_, link, bytes)
     link.mtu = math.max(DEFAULT_MTU, math.min(link.client_mtu or DEFAULT_MTU, number_of(bytes, 1, 2)))
 end
 responses[0x09] = function(database, link, bytes)
-    if link.discovers then discovered(database, bytes) end
+    if link.type == CHARACTERISTIC then discovered(database, link, bytes) end
+    if link.type == DATABASE_HASH then read_hash(database, link, bytes) end
 end
 responses[0x0B] = function(database, link, bytes, frame, pinfo)
     if not link.reads then return end
@@ -140,11 +170,15 @@ end
 responses[0x01] = function(database, link, bytes, frame, pinfo)
     -- An offset behind the end: the value ended with the response before.
     if bytes:get_index(1) == 0x0C then finish_reading(frame, database, link, pinfo) end
+    if bytes:get_index(4) == OUT_OF_SYNC then outdate(database, link) end
 end
 responses[0x1B] = function(database, link, bytes, frame, pinfo)
     show(frame, database, link, number_of(bytes, 1, 2), "notify", bytes, 3, bytes:len() - 3, pinfo)
 end
-responses[0x1D] = responses[0x1B]
+responses[0x1D] = function(database, link, bytes, frame, pinfo)
+    if number_of(bytes, 1, 2) == database.service_changed then outdate(database, link) end
+    responses[0x1B](database, link, bytes, frame, pinfo)
+end
 responses[0x23] = function(database, link, bytes, frame, pinfo)
     local offset = 1
     while offset + 4 <= bytes:len() do

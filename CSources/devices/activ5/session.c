@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A device's requests, one at a time, over GATT. */
+#include "../rows.h"
 #include "tendon/devices/activ5_session.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ static void profile_done(void *context, tendon_status status, size_t row, uint64
     tendon_activ5_device_discovered(session->device, session->found[NEW_SERVICE_ROW].service != 0, found, count, now);
 }
 
-static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+uint8_t tendon_activ5_row(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
     (void)context;
     if (row == NEW_SERVICE_ROW) {
         *service = tendon_uuid_from_u16(TENDON_ACTIV5_NEW_SERVICE);
@@ -70,8 +71,8 @@ static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uu
 
 static void find_all(tendon_activ5_session *session) {
     session->step = STEP_PROFILE;
-    tendon_operation_discover(&session->op, 0, &session->scratch.discovery, row_of, session->found, TENDON_ACTIV5_ROWS,
-                              profile_done);
+    tendon_operation_discover(&session->op, 0, &session->scratch.discovery, tendon_activ5_row, session->found,
+                              TENDON_ACTIV5_ROWS, profile_done);
 }
 
 /* ---- the queue ---- */

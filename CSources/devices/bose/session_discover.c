@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "../rows.h"
 #include "session_internal.h"
 
 /* Characteristics with notifications, as bits. */
@@ -17,7 +18,7 @@ static const uint16_t text_uuids[BOSE_STRING_HANDLES] = {
 };
 
 /* The characteristics of FDD2, then the strings. With old firmware only the serial number is required. */
-static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+uint8_t tendon_bose_row(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
     const struct tendon_bose_tag *tag = context;
     if (row >= BOSE_STRING_ROW) {
         *service = tendon_uuid_from_u16(BOSE_DEVICE_SERVICE);
@@ -79,7 +80,7 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
 
 void tendon_bose_discover(tendon_bose_session *session) {
     tendon_profile *profile = &session->kept.scratch.discovery;
-    tendon_operation_discover(&session->op, BOSE_DISCOVERY, profile, row_of, session->kept.found, BOSE_ROWS,
+    tendon_operation_discover(&session->op, BOSE_DISCOVERY, profile, tendon_bose_row, session->kept.found, BOSE_ROWS,
                               discovered);
     if (session->op.kind == BOSE_DISCOVERY) { /* a memory radio may have completed the whole discovery */
         tendon_profile_limit(profile, TENDON_BOSE_OPERATION_TIMEOUT_MS, session->op.now);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "../rows.h"
 #include "session_internal.h"
 
 enum { REQUIRED = TENDON_PROFILE_REQUIRED, CCCD = TENDON_PROFILE_CCCD };
@@ -25,7 +26,7 @@ tendon_feelspace_characteristic tendon_feelspace_uuid(unsigned which) {
     return (tendon_feelspace_characteristic)rows[which].uuid;
 }
 
-static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+uint8_t tendon_feelspace_row(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
     (void)context;
     *service = tendon_uuid_from_u16(rows[row].service);
     *characteristic = tendon_uuid_from_u16(rows[row].uuid);
@@ -75,7 +76,7 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
 }
 
 void tendon_feelspace_opening_begin(tendon_feelspace_session *session) {
-    tendon_operation_discover(&session->op, FS_IDLE, &session->kept.profile, row_of, session->kept.found,
+    tendon_operation_discover(&session->op, FS_IDLE, &session->kept.profile, tendon_feelspace_row, session->kept.found,
                               TENDON_FEELSPACE_CHARACTERISTIC_COUNT, discovered);
 }
 

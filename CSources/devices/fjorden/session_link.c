@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "../rows.h"
 #include "session.h"
 
 /* The standard ones, from TENDON_FJORDEN_CHARACTERISTIC_STRING on. */
@@ -32,7 +33,7 @@ static uint16_t handle_of_text(const tendon_fjorden_session *s, unsigned text) {
 
 /* ---- starting ---- */
 
-static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+uint8_t tendon_fjorden_row(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
     const tendon_fjorden_session *s = context;
     const tendon_fjorden_profile *profile = s->config.profile;
     *service = profile->service;
@@ -78,7 +79,7 @@ static void begin(tendon_fjorden_session *s, unsigned operation) {
         tendon_operation_start(&s->op, kind, TENDON_OPERATION_MTU, 0, NULL, 0);
         break;
     case FJORDEN_DO_DISCOVER:
-        tendon_operation_discover(&s->op, kind, &s->kept.scratch.discovery, row_of, s->kept.found,
+        tendon_operation_discover(&s->op, kind, &s->kept.scratch.discovery, tendon_fjorden_row, s->kept.found,
                                   TENDON_FJORDEN_CHARACTERISTIC_COUNT, discovered);
         break;
     case FJORDEN_DO_NAME:

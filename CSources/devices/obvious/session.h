@@ -31,7 +31,7 @@ uint64_t tendon_obvious_session_deadline(const void *session);
 enum { STEP_NONE = 0, STEP_MTU, STEP_DISCOVER, STEP_STATUS, STEP_SUBSCRIBE, STEP_PAIR, STEP_HELLO, WRITE };
 
 /* Rows of the discovery. */
-enum { DATA = 0, STATUS, ROWS };
+enum { DATA = 0, STATUS };
 
 /* Prepares receiver, sender and requests for a new connection. */
 void tendon_obvious_session_prepare(tendon_obvious_session *session);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The connection of a session: opened step by step, kept alive, ended. */
+#include "../rows.h"
 #include "session.h"
 #include "tendon/host/advertisement.h"
 
@@ -9,7 +10,7 @@
 
 static void step(tendon_obvious_session *s, uint8_t next);
 
-static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+uint8_t tendon_obvious_row(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
     const tendon_obvious_session *s = context;
     const tendon_obvious_gatt *gatt = s->config.gatt != NULL ? s->config.gatt : &tendon_obvious_gatt_ogp;
     *service = gatt->service;
@@ -44,7 +45,8 @@ static void step(tendon_obvious_session *s, uint8_t next) {
         break;
     case STEP_DISCOVER:
         s->work.deadline = s->op.now + TENDON_OBVIOUS_DISCOVERY_TIMEOUT_MS;
-        tendon_operation_discover(&s->op, STEP_DISCOVER, &s->scratch.discovery, row_of, s->found, ROWS, discovered);
+        tendon_operation_discover(&s->op, STEP_DISCOVER, &s->scratch.discovery, tendon_obvious_row, s->found,
+                                  TENDON_OBVIOUS_ROWS, discovered);
         break;
     case STEP_STATUS:
         tendon_operation_start(&s->op, STEP_STATUS, TENDON_OPERATION_READ, s->found[STATUS].value, NULL, 0);

@@ -38,7 +38,7 @@ struct StreamSettings: Sendable {
         served = try ServedFamilies(arguments)
         notifications = try arguments.integer(Self.notifications).map(UInt64.init)
         reconnects = !arguments.has("--no-reconnect")
-        gattCache = arguments.has("--gatt-cache") ? .standard : .none
+        gattCache = arguments.gattCache()
         includesCodedPHY = arguments.has("--coded")
         connection = arguments.value(Self.connection.name).flatMap(ConnectionParameters.init)
         capacity = try arguments.integer(Self.queueSize) ?? 1
@@ -97,10 +97,10 @@ struct StreamSettings: Sendable {
             Option(
                 name: "--no-reconnect", value: nil, help: "do not reconnect when a connection is lost",
                 setting: Setting("gateway", key: "reconnect", isInverted: true, isFixed: true)),
-            Option(
-                name: "--gatt-cache", value: nil,
-                help: "keep the attribute handles of devices that have a Database Hash, in $XDG_STATE_HOME/tendon/gatt",
-                setting: Setting("gateway", isFixed: true)),
+            .gattCache(
+                help:
+                    "keep the attribute handles of devices that have a Database Hash, in this directory; --gatt-cache "
+                    + "alone: in $XDG_STATE_HOME/tendon/gatt", setting: Setting("gateway", isFixed: true)),
             Option(
                 name: "--coded", value: nil,
                 help: "search on LE Coded too, for devices with long range; an error if the adapter cannot",

@@ -22,6 +22,8 @@ struct SimulationSettings: Sendable {
     var legacy = false
     var generation: Int?
     var pairing = Pairing.none
+    /// It has the service Generic Attribute.
+    var hasDatabaseHash = false
     /// What the device shows and enters; nil: nothing.
     var inputOutput: PairingAgent.InputOutput?
     var passkey: Passkey?
@@ -49,6 +51,7 @@ struct SimulationSettings: Sendable {
         pairing = arguments.value("--pairing").flatMap(Pairing.init) ?? .none
         inputOutput = arguments.value("--io").flatMap { SimulationSettings.inputOutputs[$0] }
         passkey = arguments.value("--passkey").flatMap(Passkey.init)
+        hasDatabaseHash = arguments.has("--database-hash")
         showsOutOfBandData = arguments.has("--show-out-of-band")
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
         period = try arguments.integer("--period", in: 1...65535)
@@ -109,6 +112,7 @@ protocol FamilySimulation: AnyObject {
     init(_ settings: SimulationSettings, number: Int) throws(CommandError)
     var device: tendon_peripheral_device { get }
     var actor: tendon_scenario_actor { get }
+    var server: CPointer<tendon_gatt_server> { get }
     var notifications: UInt64 { get }
     var counters: JSON { get }
     /// The events since the last call, one line each.
@@ -265,6 +269,9 @@ private let simulateOptions: [Option] =
         Option(
             name: "--show-out-of-band", value: nil,
             help: "print its data for pairing out of band; --radio bluez"),
+        Option(
+            name: "--database-hash", value: nil,
+            help: "it has a Database Hash, so that a client with a GATT cache discovers its attributes only once"),
         Option(
             name: "--legacy", value: nil,
             help: "bose: gesture information as in 2018; activ5: only the text protocol", families: ["activ5", "bose"]),

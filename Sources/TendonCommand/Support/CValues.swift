@@ -33,9 +33,14 @@ extension CBlock {
     }
 }
 
-/// A whole file, unless it is too long.
 func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 
+func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+}
+
+/// A whole file, unless it is too long.
 func readFile(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }

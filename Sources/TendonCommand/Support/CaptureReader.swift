@@ -18,9 +18,11 @@ enum CaptureItem {
     case report(Address, rssi: Int, data: [UInt8], connectable: Bool)
 
     /// A connection of an adapter.
-    struct Link: Hashable {
+    struct Link: Hashable, Comparable {
         var adapter: UInt16
         var handle: UInt16
+
+        static func < (one: Link, other: Link) -> Bool { (one.adapter, one.handle) < (other.adapter, other.handle) }
     }
 }
 

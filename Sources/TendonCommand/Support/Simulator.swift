@@ -165,6 +165,9 @@ private final class SimulatedHost {
                 "\(item.family) cannot be simulated; known: \(families.map(\.name).joined(separator: ", "))")
         }
         let simulation = try type.init(settings, number: number)
+        if settings.hasDatabaseHash {
+            try SimulationSettings.check(min(tendon_gatt_add_generic_attribute(simulation.server), 0), item.family)
+        }
         self.simulation = simulation
     }
 

@@ -121,6 +121,52 @@ static void statuses_come_from_their_family(void **state) {
     assert_string_equal(tendon_family_status_text(TENDON_ERROR_TIMEOUT), tendon_status_text(TENDON_ERROR_TIMEOUT));
 }
 
+/* "TGAC", version 1, four rows, C0:00:00:00:00:01 (random), the hash, the number of the rows: CRC-32 of service UUID,
+ * characteristic UUID and flags, of OGP_DATA (required, CCCD) and OGP_STATUS (required). Then Service Changed, an
+ * absent Client Supported Features, OGP_DATA, OGP_STATUS, and the CRC-32 of all. */
+static const char record_of_obvious[] =
+    "54474143 01 04 0100000000C0 01 00 000102030405060708090A0B0C0D0E0F 6B2B5043 "
+    "0100 0500 0300 0400 20 0000 0000 0000 0000 00 0600 0B00 0800 0900 1C 0600 0B00 0B00 0000 02 4AED868E";
+
+static void a_cache_is_of_the_family_that_filled_it(void **state) {
+    (void)state;
+    static const char *const names[] = {"2a05", "2b29", "9c190002-c113-4e20-95f4-2602d4fc9f35",
+                                        "9c190003-c113-4e20-95f4-2602d4fc9f35"};
+    tendon_gatt_cache_record record;
+    tendon_uuid found[TENDON_GATT_CACHE_ROWS], expected;
+    block b = block_hex(record_of_obvious);
+    assert_int_equal(tendon_gatt_cache_decode(b.data, b.length, &record, NULL), TENDON_OK);
+    free(b.data);
+    assert_ptr_equal(tendon_family_from_cache(&record, found), &tendon_obvious_family);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_int_equal(tendon_uuid_parse(names[i], strlen(names[i]), &expected, NULL), TENDON_OK);
+        assert_true(tendon_uuid_equal(&found[i], &expected));
+    }
+    /* Of no session: other rows, or fewer or more of them. */
+    record.profile ^= 1;
+    assert_null(tendon_family_from_cache(&record, found));
+    record.profile ^= 1;
+    for (record.count = 0; record.count <= TENDON_GATT_CACHE_ROWS; record.count++) {
+        const tendon_family *expected_family = record.count == 4 ? &tendon_obvious_family : NULL;
+        assert_ptr_equal(tendon_family_from_cache(&record, found), expected_family);
+    }
+}
+
+/* The same rows of a Bose wearable with other flags, CRC-32 computed apart: for firmware without FDD2 none is required.
+ */
+static void a_cache_of_old_firmware_is_known(void **state) {
+    (void)state;
+    tendon_uuid found[TENDON_GATT_CACHE_ROWS];
+    tendon_gatt_cache_record record = {.count = 18, .profile = 0x89E4BD26};
+    assert_ptr_equal(tendon_family_from_cache(&record, found), &tendon_bose_family);
+    record.profile = 0x0AC19746;
+    memset(found, 0, sizeof found);
+    assert_ptr_equal(tendon_family_from_cache(&record, found), &tendon_bose_family);
+    tendon_uuid gesture_data = tendon_bose_uuid(TENDON_BOSE_GESTURE_DATA), regulatory = tendon_uuid_from_u16(0x2A2A);
+    assert_true(tendon_uuid_equal(&found[8], &gesture_data));
+    assert_true(tendon_uuid_equal(&found[17], &regulatory));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_whole),
@@ -128,6 +174,8 @@ int main(void) {
         cmocka_unit_test(a_belt_awaits_its_name),
         cmocka_unit_test(names),
         cmocka_unit_test(statuses_come_from_their_family),
+        cmocka_unit_test(a_cache_is_of_the_family_that_filled_it),
+        cmocka_unit_test(a_cache_of_old_firmware_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,26 @@ static const struct expectation {
     {&soak_activ5_legacy, 13, 14, 18, 10}, {&soak_fjorden, 20, 20, 24, 7},    {&soak_obvious, 9, 10, 15, 5},
 };
 
+/* The rows of the cache, against the types of the device's attributes at these handles. */
+static void rows_are_those_of_the_device(const char *family) {
+    tendon_uuid uuids[TENDON_GATT_CACHE_ROWS];
+    const tendon_gatt_cache_record *record = &first.cache.record;
+    const tendon_family *found = tendon_family_from_cache(record, uuids);
+    assert_non_null(found);
+    assert_memory_equal(family, found->name, strlen(found->name)); /* "activ5_legacy" */
+    size_t present = 0;
+    for (size_t row = 0; row < record->count; row++) {
+        if (record->rows[row].value != 0) {
+            const tendon_gatt_attribute *value =
+                tendon_gatt_find_attribute(first_sample_server(), record->rows[row].value);
+            assert_non_null(value);
+            assert_true(tendon_uuid_equal(&value->type, &uuids[row]));
+            present++;
+        }
+    }
+    assert_true(present >= 3);
+}
+
 static void requests_to_the_first_sample(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof expectations / sizeof expectations[0]; i++) {
@@ -29,6 +49,7 @@ static void requests_to_the_first_sample(void **state) {
         first_sample_use_cache();
         uint32_t filling = first_sample_run().requests, cached = first_sample_run().requests;
         assert_int_equal(first.cache.counters.hits, 1);
+        rows_are_those_of_the_device(e->family->name);
         print_message("# {\"bench\":\"round_trips\",\"name\":\"%s\",\"plain\":%u,\"without\":%u,\"filling\":%u,"
                       "\"cached\":%u}\n",
                       e->family->name, plain, without, filling, cached);

@@ -41,6 +41,15 @@ const tendon_family *tendon_family_awaiting_name(const uint8_t *data, size_t len
 /** Returns the family that defines this status; NULL if there is none. */
 const tendon_family *tendon_family_from_status(tendon_status status);
 
+/**
+ * Finds the family whose session has filled a GATT cache. A record has handles only: this also sets the characteristic
+ * of each row, all 0 if the row has none. Uses up to 5 KiB of the stack.
+ * @return NULL: no session of this version; a session of a grip whose profile is not the reference profile; a
+ *   tendon_gatt_table. Then @p characteristics is not defined.
+ */
+const tendon_family *tendon_family_from_cache(const tendon_gatt_cache_record *record,
+                                              tendon_uuid characteristics[TENDON_GATT_CACHE_ROWS]);
+
 /** Like tendon_status_name(), but also returns the names of all families' statuses. Never NULL. */
 const char *tendon_family_status_name(tendon_status status);
 /** Like tendon_status_text(), but also returns the texts of all families' statuses. Never NULL. */

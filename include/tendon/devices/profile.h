@@ -37,7 +37,11 @@ typedef uint8_t (*tendon_profile_row)(void *context, size_t row, tendon_uuid *se
 /** Handles discovered for a row; all 0 if none. Complete only after TENDON_OK. */
 typedef tendon_gatt_handles tendon_profile_found;
 
-enum { TENDON_PROFILE_PAGE = 4 };
+enum {
+    TENDON_PROFILE_PAGE = 4,
+    /** Rows before those of the family in a tendon_gatt_cache_record: Service Changed, Client Supported Features. */
+    TENDON_PROFILE_OWN_ROWS = 2
+};
 
 /** One discovery. Opaque. */
 typedef struct tendon_profile {
@@ -53,7 +57,7 @@ typedef struct tendon_profile {
     bool *over;       /**< set if the discovery ends within the call that sends a request */
     uint16_t cursor, end;
     bool caching; /**< the Database Hash was read: rows of Generic Attribute follow, and the result is kept */
-    tendon_profile_found own[2]; /**< of those rows: Service Changed, Client Supported Features */
+    tendon_profile_found own[TENDON_PROFILE_OWN_ROWS]; /**< of those rows */
     union {
         tendon_gatt_service services[TENDON_PROFILE_PAGE];
         tendon_gatt_characteristic characteristics[TENDON_PROFILE_PAGE];
@@ -77,6 +81,9 @@ void tendon_profile_limit(tendon_profile *profile, uint32_t ms, uint64_t now);
 
 /** Ends the discovery without a call of done(). Does nothing if no discovery is in progress. */
 void tendon_profile_cancel(tendon_profile *profile, uint64_t now);
+
+/** Returns the number of these rows in a tendon_gatt_cache_record (profile): other rows have another one. */
+uint32_t tendon_profile_number(tendon_profile_row row_of, void *context, size_t count);
 
 /** Returns the row whose value handle is @p handle; count if there is none. */
 size_t tendon_profile_row_of(const tendon_profile_found *found, size_t count, uint16_t handle);

@@ -24,6 +24,7 @@ final class Activ5Simulation: SimulatedDevice<tendon_simulated_activ5>, FamilySi
         }
     }
 
+    var server: CPointer<tendon_gatt_server> { block.member(\.server) }
     var notifications: UInt64 { block.pointer.pointee.counters.notifications }
 
     var counters: JSON {

@@ -23,6 +23,7 @@ final class BoseSimulation: SimulatedDevice<tendon_simulated_bose>, FamilySimula
         }
     }
 
+    var server: CPointer<tendon_gatt_server> { block.member(\.server) }
     var notifications: UInt64 { block.pointer.pointee.counters.notifications }
 
     var counters: JSON {

@@ -29,6 +29,7 @@ final class FeelspaceSimulation: FamilySimulation {
 
     var device: tendon_peripheral_device { tendon_simulated_feelspace_device(block.pointer) }
     var actor: tendon_scenario_actor { tendon_simulated_feelspace_actor(block.pointer) }
+    var server: CPointer<tendon_gatt_server> { block.member(\.server) }
     var notifications: UInt64 { block.pointer.pointee.counters.orientations }
 
     var counters: JSON {

@@ -24,6 +24,7 @@ final class FjordenSimulation: SimulatedDevice<tendon_simulated_fjorden>, Family
         }
     }
 
+    var server: CPointer<tendon_gatt_server> { block.member(\.server) }
     var notifications: UInt64 { block.pointer.pointee.counters.sent }
 
     var counters: JSON {

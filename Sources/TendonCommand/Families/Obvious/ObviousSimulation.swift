@@ -108,6 +108,7 @@ final class ObviousSimulation: SimulatedDevice<tendon_simulated_obvious>, Family
     }
 
     /// It has no sensor.
+    var server: CPointer<tendon_gatt_server> { block.member(\.server) }
     var notifications: UInt64 { 0 }
 
     var counters: JSON {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// replay: which attribute handle is which characteristic, from discoveries in the capture or from the GATT caches of a
+// gateway.
+import CTendon
+import Tendon
+import TendonSupport
+
+/// Handles of one device.
+struct ReplayTable {
+    private(set) var characteristics: [UInt16: tendon_uuid] = [:]
+    /// Handles of Client Characteristic Configuration descriptors: they have no value of the family.
+    private(set) var configurations: Set<UInt16> = []
+    /// The Database Hash that the device reported for them; nil: none was read.
+    var hash: [UInt8]?
+    /// What Service Changed has reported since the last discovery.
+    private var changed: ClosedRange<UInt16>?
+    private static let limit = 512
+    static let serviceChanged: UInt16 = 0x2A05
+
+    var isEmpty: Bool { characteristics.isEmpty }
+    /// Another connection may use the handles.
+    var isValid: Bool { !isEmpty && changed == nil }
+
+    mutating func add(_ characteristic: tendon_uuid, at handle: UInt16) {
+        guard characteristics.count < ReplayTable.limit || characteristics[handle] != nil else { return }
+        characteristics[handle] = characteristic
+    }
+
+    mutating func addConfiguration(at handle: UInt16) {
+        if configurations.count < ReplayTable.limit { configurations.insert(handle) }
+    }
+
+    /// Service Changed (Core Specification Vol 3 Part G 7.1), or Database Out Of Sync: all handles.
+    /// - Parameter value: first and last handle.
+    mutating func change(_ value: [UInt8] = []) {
+        var range: ClosedRange<UInt16> = 1...UInt16.max
+        if value.count == 4 {
+            let ends = (UInt16(value[0]) | UInt16(value[1]) << 8, UInt16(value[2]) | UInt16(value[3]) << 8)
+            if ends.0 <= ends.1 { range = ends.0...ends.1 }
+        }
+        if let changed { range = min(changed.lowerBound, range.lowerBound)...max(changed.upperBound, range.upperBound) }
+        changed = range
+    }
+
+    /// The Database Hash is still the same: nothing has changed.
+    mutating func confirm() { changed = nil }
+
+    /// A discovery begins: what has changed is not used any more.
+    mutating func discover() {
+        guard let changed else { return }
+        characteristics = characteristics.filter { !changed.contains($0.key) }
+        configurations = configurations.filter { !changed.contains($0) }
+        self.changed = nil
+    }
+}
+
+/// The GATT caches that a gateway has stored: docs/gatt-cache.md. Only read.
+struct ReplayCache {
+    private let store = CBlock<tendon_gatt_store>()
+
+    /// Nil: no caches are wanted.
+    init?(_ storage: GATTCacheStorage) throws(CommandError) {
+        let status: tendon_status
+        switch storage {
+        case .none: return nil
+        case .standard: status = tendon_gatt_store_open(store.pointer, nil)
+        case .directory(let path): status = path.withCString { tendon_gatt_store_open(store.pointer, $0) }
+        }
+        let directory = text(of: store.pointer.pointee.journal.directory)
+        // To the library a directory that does not exist has no caches; here it is a mistake.
+        guard status >= 0, isDirectory(directory) else {
+            throw CommandError(.failed, "\(sanitized(directory)): this is not a directory with GATT caches")
+        }
+    }
+
+    /// What sessions and `Peripheral` have stored of a device.
+    /// - Returns: `failure`: why a file cannot be used, or 0.
+    func tables(of device: Address) -> (all: [ReplayTable], failure: tendon_status) {
+        let found = [sessionTable(of: device), discoveredTable(of: device)]
+        let failure = found.map(\.status).first { $0 < 0 && Int($0) != TENDON_ERROR_NOT_FOUND }
+        return (found.compactMap(\.table), failure ?? 0)
+    }
+
+    private func sessionTable(of device: Address) -> (table: ReplayTable?, status: tendon_status) {
+        let cache = CBlock<tendon_gatt_cache>()
+        var (address, functions) = (device.c, tendon_gatt_store_functions(store.pointer))
+        tendon_gatt_cache_init(cache.pointer, &address, &functions)
+        var record = cache.pointer.pointee.record
+        var uuids = [tendon_uuid](repeating: tendon_uuid(), count: Int(TENDON_GATT_CACHE_ROWS))
+        guard cache.pointer.pointee.isValid, tendon_family_from_cache(&record, &uuids) != nil else {
+            return (nil, cache.pointer.pointee.store_status)
+        }
+        var table = ReplayTable()
+        table.hash = elements(of: record.hash, Int(TENDON_GATT_HASH_SIZE))
+        let rows: [tendon_gatt_handles] = elements(of: record.rows, Int(record.count))
+        for (row, uuid) in zip(rows, uuids) where row.value != 0 {
+            table.add(uuid, at: row.value)
+            if row.cccd != 0 { table.addConfiguration(at: row.cccd) }
+        }
+        return (table, 0)
+    }
+
+    private func discoveredTable(of device: Address) -> (table: ReplayTable?, status: tendon_status) {
+        let kept = CBlock<tendon_gatt_table>()
+        var (address, functions) = (device.c, tendon_gatt_store_table_functions(store.pointer))
+        tendon_gatt_table_init(kept.pointer, &address, &functions)
+        guard kept.pointer.pointee.cache.isValid else { return (nil, kept.pointer.pointee.cache.store_status) }
+        let content = kept.pointer.pointee.content
+        var table = ReplayTable()
+        let serviceChanged = kept.pointer.pointee.cache.record.rows.0.value
+        if serviceChanged != 0 { table.add(tendon_uuid_from_u16(ReplayTable.serviceChanged), at: serviceChanged) }
+        table.hash = elements(of: kept.pointer.pointee.cache.record.hash, Int(TENDON_GATT_HASH_SIZE))
+        let answers: [tendon_gatt_table_answer] = elements(of: content.answers, Int(content.answer_count))
+        var items: ArraySlice<tendon_gatt_table_item> = elements(of: content.items, Int(content.item_count))[...]
+        for answer in answers {
+            for item in items.prefix(Int(answer.count)) {
+                switch UInt32(answer.question.kind) {
+                case TENDON_GATT_TABLE_CHARACTERISTICS.rawValue: table.add(item.uuid, at: item.value)
+                case TENDON_GATT_TABLE_DESCRIPTORS.rawValue where number(of: item.uuid) == 0x2902:
+                    table.addConfiguration(at: item.handle)
+                default: break
+                }
+            }
+            items = items.dropFirst(Int(answer.count))
+        }
+        return (table.isEmpty ? nil : table, 0)
+    }
+}
+
+extension tendon_gatt_cache {
+    fileprivate var isValid: Bool { UInt32(state) == TENDON_GATT_CACHE_VALID.rawValue }
+}
+
+/// The 16-bit form; 0: none.
+func number(of uuid: tendon_uuid) -> UInt16 {
+    var (uuid, number) = (uuid, UInt16(0))
+    return tendon_uuid_as_u16(&uuid, &number) ? number : 0
+}
+
+/// The identity address as one type, whether the controller resolved it or not; nil: no identity, or not known.
+func identity(_ address: Address) -> Address? {
+    let cache = CBlock<tendon_gatt_cache>()
+    var device = address.c
+    tendon_gatt_cache_init(cache.pointer, &device, nil)
+    return cache.pointer.pointee.identity ? Address(cache.pointer.pointee.record.device) : nil
+}
