@@ -107,9 +107,9 @@ class Capture:
         self.att(False, struct.pack("<BHHH", 8, 1, 0xFFFF, 0x2803))
         self.att(True, bytes([9, 7]) + struct.pack("<HBHH", handle - 1, 0x20, handle, 0x2A05))
 
-    def read_hash(self, number):
+    def read_hash(self, number, length=16):
         self.att(False, struct.pack("<BHHH", 8, 1, 0xFFFF, 0x2B2A))
-        self.att(True, bytes([9, 18]) + struct.pack("<H", 0xFFF0) + bytes([number] * 16))
+        self.att(True, bytes([9, 2 + length]) + struct.pack("<H", 0xFFF0) + bytes([number] * length))
 
     def att(self, incoming, pdu):
         data = struct.pack("<HHHH", 1 | (2 if incoming else 0) << 12, len(pdu) + 4, len(pdu), 4) + pdu
@@ -262,6 +262,9 @@ def again(capture):
     yield force(True, "the same hash in the next connection")
     next_connection()
     yield force(True, "no hash is read")
+    next_connection()
+    capture.read_hash(0xB2, length=15)
+    yield force(True, "a hash that is none")
     capture.begin(2)
     yield force(False, "another device")
     next_connection(0xB2)

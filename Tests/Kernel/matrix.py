@@ -24,7 +24,7 @@ Cases of `Tests/Kernel/cases`, each with the controllers it had and the number o
 | btvirt 4, btvirt 5 | BlueZ's emulator: a controller with the legacy commands only; one with the extended sets |
 | RootCanal | Android's virtual controller, which checks every parameter |
 | scripted | `Tests/Kernel/controller.py` and `hostile.py`, which break rules |
-| bumble | bumble's controllers, eight devices in range of one adapter |
+| bumble | bumble's controllers: adapters, and devices in range of them |
 
 Test programs in C reach the kernel through libbluetooth or through our own description of its sockets, as the column says;
 the command `tendon` has libbluetooth. A dash: not in the runs that this table was made from.

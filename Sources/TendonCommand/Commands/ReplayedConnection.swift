@@ -149,6 +149,7 @@ struct ReplayedConnection {
 
     /// The Database Hash was read: handles of before are valid if they belong to it.
     private mutating func hash(_ value: [UInt8]) {
+        guard value.count == Int(TENDON_GATT_HASH_SIZE) else { return }
         if table.hash == value {
             table.confirm()
         } else if !isDiscovered {

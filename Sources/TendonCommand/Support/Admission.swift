@@ -26,6 +26,11 @@ final class Admission: Sendable {
     /// becomes active with the first one; most devices advertise every 20 to 500 ms when they want to be found.
     static let responseLimit: UInt64 = 1000
 
+    /// Milliseconds that a new device waits until each radio has received it: the first radio that receives devices would
+    /// have all of them otherwise. More while a radio has received no device at all: its scan may not have begun.
+    private static let spreadLimit: UInt64 = 1000
+    private static let startLimit: UInt64 = 3000
+
     fileprivate struct Candidate {
         var family: String
         /// Bonded, or requested by address.
@@ -51,6 +56,8 @@ final class Admission: Sendable {
         var served = 0
         var unproven = 0
         var searchUntil: UInt64 = 0
+        /// A bit for each radio that has received a device since it was opened.
+        var receiving: UInt8 = 0
         /// Selects the next unknown device: the newest or the oldest.
         var takesNewest = false
     }
@@ -65,6 +72,7 @@ final class Admission: Sendable {
         now: UInt64 = tendon_monotonic_ms()
     ) -> Bool {
         state.withLock { state in
+            state.receiving |= 1 << radio
             if state.candidates[address] != nil {
                 state.candidates[address]?.lastSeen = now
                 state.candidates[address]?.heard |= 1 << radio
@@ -88,6 +96,7 @@ final class Admission: Sendable {
     /// before its first connection.
     func forgetPresence(radio: Int = 0) {
         state.withLock { state in
+            state.receiving &= ~(1 << radio)
             for (address, candidate) in state.candidates {
                 let heard = candidate.heard & ~(1 << radio)
                 state.candidates[address]?.heard = heard
@@ -122,13 +131,16 @@ final class Admission: Sendable {
     }
 
     /// Returns the next devices; they are served from now on.
-    /// - Parameter isAllowed: whether a device, by address and family, may have a turn.
+    /// - Parameters:
+    ///   - radios: a bit for each radio that is open.
+    ///   - isAllowed: whether a device, by address and family, may have a turn.
     func next(
-        now: UInt64 = tendon_monotonic_ms(), where isAllowed: (Address, String) -> Bool = { _, _ in true }
+        now: UInt64 = tendon_monotonic_ms(), among radios: UInt8 = 0,
+        where isAllowed: (Address, String) -> Bool = { _, _ in true }
     ) -> [(address: Address, family: String)] {
         state.withLock { state in
             var turns: [(address: Address, family: String)] = []
-            while state.served < Admission.deviceLimit, let address = Admission.choose(state, now, isAllowed) {
+            while state.served < Admission.deviceLimit, let address = Admission.choose(state, now, radios, isAllowed) {
                 let isProven = state.candidates[address]?.isProven ?? false
                 state.takesNewest.toggle()
                 state.candidates[address]?.isServed = true
@@ -144,18 +156,24 @@ final class Admission: Sendable {
     /// Bonded devices first, then those that have connected before, then those that were tried least. Among equals the
     /// newest and the oldest take turns: neither many strangers before a device nor many after it keep it waiting.
     private static func choose(
-        _ state: State, _ now: UInt64, _ isAllowed: (Address, String) -> Bool
+        _ state: State, _ now: UInt64, _ radios: UInt8, _ isAllowed: (Address, String) -> Bool
     ) -> Address? {
         let isOpen = state.unproven < unprovenLimit && now >= state.searchUntil
         return state.candidates.filter { address, candidate in
             !candidate.isServed && now >= max(candidate.notBefore, candidate.responseDeadline)
                 && (candidate.lastSeen.map { now <= $0 + presence } ?? false) && (candidate.isProven || isOpen)
-                && isAllowed(address, candidate.family)
+                && !awaitsRadios(candidate, state, now, radios) && isAllowed(address, candidate.family)
         }.max { a, b in
             let (first, second) = (a.value.rank, b.value.rank)
             guard first == second else { return first < second }
             return (a.value.firstSeen < b.value.firstSeen) == state.takesNewest
         }?.key
+    }
+
+    private static func awaitsRadios(_ candidate: Candidate, _ state: State, _ now: UInt64, _ radios: UInt8) -> Bool {
+        let missing = radios & ~candidate.heard
+        let limit = missing & ~state.receiving != 0 ? startLimit : spreadLimit
+        return missing != 0 && now < candidate.firstSeen + limit
     }
 
     /// How long the present attempt may take, in milliseconds.

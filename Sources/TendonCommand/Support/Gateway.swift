@@ -257,11 +257,14 @@ final class Gateway: Sendable {
     // MARK: Turns
 
     func startTurns() {
-        guard !state.withLock({ $0.isOver || $0.centrals.isEmpty }) else { return }
+        let (isOver, radios) = state.withLock { state in
+            (state.isOver, state.centrals.keys.reduce(UInt8(0)) { $0 | 1 << $1 })
+        }
+        guard !isOver, radios != 0 else { return }
         let isAllowed = { [agreement] (address: Address, family: String) in
             agreement?.mayConnect(to: Gateway.shared(address, family)) ?? true
         }
-        for (address, family) in admission.next(where: isAllowed) {
+        for (address, family) in admission.next(among: radios, where: isAllowed) {
             guard plan.serves(address, family: family) else {
                 admission.left(address, failed: false)
                 continue

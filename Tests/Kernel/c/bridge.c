@@ -6,15 +6,12 @@
  * Part A 2), of which /dev/vhci takes one in each write. One command never reaches it: RootCanal 1.10 lists Write
  * Authenticated Payload Timeout (Core Spec Vol 4 Part E 7.3.94), which the kernel sends after each encryption, and ends
  * when it comes; the answer is that of a controller without it. Ends when the controller closes the connection.
- * SIGUSR1 unplugs the adapter and resets its controller, SIGUSR2 plugs it in again. The connection to RootCanal stays:
- * when it is closed, RootCanal 1.10 serves no other one.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,11 +25,6 @@ enum { WRITE_AUTHENTICATED_PAYLOAD_TIMEOUT = 0x0C7C, UNKNOWN_COMMAND = 0x01 };
 
 static uint8_t stream[1 << 17];
 static size_t filled;
-static volatile sig_atomic_t plugged = 1;
-
-static void on_signal(int number) {
-    plugged = number == SIGUSR2;
-}
 
 _Noreturn static void fail(const char *what) {
     perror(what);
@@ -59,7 +51,7 @@ static size_t packet_length(const uint8_t *bytes, size_t length) {
 
 static void to_kernel(int kernel, const uint8_t *packet, size_t length) {
     /* ENXIO: the adapter has just been switched off, and receives nothing. */
-    if (kernel >= 0 && write(kernel, packet, length) < 0 && errno != ENXIO) {
+    if (write(kernel, packet, length) < 0 && errno != ENXIO) {
         fail("write to /dev/vhci");
     }
 }
@@ -110,41 +102,23 @@ static bool from_controller(int kernel, int controller) {
     return true;
 }
 
-/** Of the adapter, in the state that was asked for; -1: unplugged. */
-static int plug(int kernel, int controller) {
-    const uint8_t primary[] = {0xFF, 0x00}, reset[] = {COMMAND, 0x03, 0x0C, 0};
-    if (plugged && kernel < 0) {
-        kernel = open("/dev/vhci", O_RDWR | O_CLOEXEC);
-        if (kernel < 0 || write(kernel, primary, sizeof primary) < 0) {
-            fail("/dev/vhci");
-        }
-    } else if (!plugged && kernel >= 0) {
-        close(kernel);
-        kernel = -1;
-        to_controller(controller, reset, sizeof reset);
-    }
-    return kernel;
-}
-
 int main(int argc, char **argv) {
     const struct sockaddr_in address = {.sin_family = AF_INET,
                                         .sin_port = htons((uint16_t)(argc > 1 ? atoi(argv[1]) : 0)),
                                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const uint8_t primary[] = {0xFF, 0x00};
     const int one = 1;
-    int controller = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), kernel = -1;
-    if (controller < 0 || connect(controller, (const struct sockaddr *)&address, sizeof address) < 0) {
+    int controller = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), kernel = open("/dev/vhci", O_RDWR | O_CLOEXEC);
+    if (controller < 0 || kernel < 0 || connect(controller, (const struct sockaddr *)&address, sizeof address) < 0) {
         fail("bridge");
     }
     (void)setsockopt(controller, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    signal(SIGUSR1, on_signal);
-    signal(SIGUSR2, on_signal);
+    if (write(kernel, primary, sizeof primary) < 0) {
+        fail("/dev/vhci");
+    }
     for (;;) {
-        kernel = plug(kernel, controller);
         struct pollfd ready[] = {{.fd = controller, .events = POLLIN}, {.fd = kernel, .events = POLLIN}};
-        if (poll(ready, 2, 100) < 0) { /* a signal may come before it */
-            if (errno == EINTR) {
-                continue;
-            }
+        if (poll(ready, 2, -1) < 0) {
             fail("poll");
         }
         if (ready[1].revents != 0) {

@@ -76,6 +76,55 @@ import Testing
         #expect(admission.radios(for: device) == 0b1000_0011, "a connection that ended has not failed")
     }
 
+    private func turns(_ admission: Admission, _ now: UInt64, among radios: UInt8) -> [Address] {
+        admission.next(now: now, among: radios).map(\.address)
+    }
+
+    private func heardOther(_ admission: Admission, _ radio: Int, now: UInt64) {
+        _ = admission.received(
+            Address(0xC000_0000_0002, type: .random), family: "bose", isPreferred: false, awaitsResponse: true,
+            radio: radio, now: now)
+    }
+
+    /// The first radio that receives two devices does not have both of them.
+    @Test func aNewDeviceWaitsUntilEachRadioReceivesIt() {
+        let admission = Admission()
+        heardOther(admission, 1, now: 900)
+        heard(admission, 0, now: 1000)
+        #expect(turns(admission, 1000, among: 0b11).isEmpty)
+        heard(admission, 1, now: 1200)
+        #expect(turns(admission, 1200, among: 0b11) == [device])
+    }
+
+    @Test func aNewDeviceWaitsForOtherRadiosForASecond() {
+        let admission = Admission()
+        heardOther(admission, 1, now: 1900)
+        heard(admission, 0, now: 2000)
+        #expect(!turns(admission, 2999, among: 0b11).contains(device))
+        #expect(turns(admission, 3000, among: 0b11).contains(device))
+        admission.left(device, failed: false, now: 3100)
+        heard(admission, 0, now: 4000)
+        #expect(turns(admission, 4000, among: 0b11).contains(device), "it is not new any more")
+    }
+
+    @Test func aRadioThatHasReceivedNothingIsWaitedForLonger() {
+        let admission = Admission()
+        heard(admission, 0, now: 1000)
+        #expect(turns(admission, 3999, among: 0b11).isEmpty)
+        #expect(turns(admission, 4000, among: 0b11) == [device])
+        let other = Admission()
+        heardOther(other, 1, now: 500)
+        other.forgetPresence(radio: 1)
+        heard(other, 0, now: 1000)
+        #expect(!turns(other, 3999, among: 0b11).contains(device), "it was opened again")
+    }
+
+    @Test func aRadioThatIsNotOpenIsNotWaitedFor() {
+        let admission = Admission()
+        heard(admission, 1, now: 1000)
+        #expect(turns(admission, 1000, among: 0b10) == [device])
+    }
+
     /// As long as another radio receives a device, it is a candidate.
     @Test func oneOfTwoRadiosIsLost() {
         let admission = Admission()
