@@ -130,6 +130,10 @@ public actor Central {
     /// sender waits.
     public var lostPackets: UInt64 { core.lostPackets }
 
+    /// Whether the latest scan of this central receives what the scan of another program brings; its own starts when that
+    /// one ends. For shared use of an adapter (``AdapterUse/shared``).
+    package var hasJoinedScan: Bool { core.hasJoinedScan }
+
     /// Sets who answers when a device shows a passkey or asks for one, and what a key must be worth; from now on, for
     /// devices that connect after the call. A bond that is worth less is not used: the device pairs again when it
     /// requires pairing. After an error the previous agent stays.

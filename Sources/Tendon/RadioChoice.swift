@@ -22,7 +22,8 @@ public enum RadioChoice: Sendable, Hashable {
 /// let central = try await Central(radio: .bluez(adapter: "hci1", use: .sole))
 /// ```
 public enum AdapterUse: Sendable, Hashable {
-    /// Others may use the adapter too. What they have enabled stays enabled.
+    /// Others may use the adapter too. What they have enabled stays enabled. While another program scans, a scan receives
+    /// what that scan brings; it starts, with its own options, when the other one ends.
     case shared
     /// No other program uses the adapter; otherwise the radio does not open (RADIO_ERROR_ADAPTER_BUSY). While it is open,
     /// Tendon's radios in other processes cannot open the adapter, except as observers.

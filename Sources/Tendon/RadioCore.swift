@@ -258,6 +258,7 @@ package final class RadioCore: @unchecked Sendable {
     }
 
     var lostPackets: UInt64 { radio.pointee.lost }
+    var hasJoinedScan: Bool { radio.pointee.scan_joined }
 
     var name: String { String(cString: radio.pointee.ops.pointee.name) }
     var address: Address { Address(radio.pointee.address) }

@@ -55,6 +55,10 @@ extern "C" {
 /** A scan that filters duplicates is started again after this time, in ms: controllers keep their list until it ends.
  */
 #define TENDON_BLUEZ_REFRESH_MS 60000u
+/** A radio whose scan has joined that of another program checks after this time without a report, in ms, whether the
+ * scanner is free; after so many checks that show nothing of the other scan, its own scan fails. */
+#define TENDON_BLUEZ_JOIN_CHECK_MS 5000u
+#define TENDON_BLUEZ_JOIN_CHECKS 18
 /** So many connect() calls in a row on which the kernel does not act: the discovery that it may be waiting for is
  * stopped, then the adapter is powered off and on. */
 #define TENDON_BLUEZ_STUCK_DISCOVERY 3
@@ -102,6 +106,8 @@ typedef struct tendon_bluez_scan {
     tendon_scan_parameters parameters;
     bool enabled_by_other; /**< by the kernel or by another program */
     bool other_filters;    /**< the latest scan parameters that were not ours have the filter accept list */
+    bool joined;           /**< ours waits for the end of that scan; we have enabled nothing since */
+    uint8_t unseen;        /**< rejections from which that scan is concluded; 0: a report or a command has shown it */
     bool heard;            /**< reports came since the watchdog's last step */
     bool restarted;        /**< the watchdog has started it again, and no report has come since */
     uint64_t heard_at;     /**< the last report, or the start after it; monotonic ms */
@@ -239,12 +245,13 @@ typedef struct tendon_bluez_counters {
     uint64_t scan_refreshes;   /**< scans started again to clear the controller's list of duplicates */
     uint64_t scan_restarts;    /**< scans started again because no report came */
     uint64_t power_cycles;     /**< the adapter was powered off and on because it did nothing */
+    uint64_t scan_joins;       /**< scans that have joined the scan of another program */
 } tendon_bluez_counters;
 
 /** How a radio gets along with other programs that use its adapter, bluetoothd among them. */
 typedef enum tendon_bluez_use {
-    /** Others may use the adapter. This radio adapts itself: it never disables what others have enabled, and powers the
-     * adapter off and on only while no other program has it open. */
+    /** Others may use the adapter. This radio adapts itself: it never disables what others have enabled, its scan joins
+     * that of another program, and it powers the adapter off and on only while no other program has it open. */
     TENDON_BLUEZ_SHARED = 0,
     /** No other program uses the adapter when the radio is opened, and radios of this library that are opened later are
      * refused, except observers. */
@@ -274,8 +281,8 @@ typedef struct tendon_bluez_radio {
     tendon_bluez_scan scan;
     tendon_bluez_discovery discovery;
     tendon_bluez_advertising advertising;
-    uint16_t other_command; /**< opcode of a scan enable command in flight that is not ours; 0: none */
-    bool other_enables;     /**< value that this command sets */
+    uint16_t other_command; /**< opcode of a command about scanning in flight that is not ours; 0: none */
+    bool other_enables;     /**< value that this command sets; of scan parameters: whether they have the accept list */
     tendon_bluez_attempt attempts[TENDON_BLUEZ_SLOTS]; /**< in the background: the last TENDON_BLUEZ_BACKGROUND */
     uint8_t stuck_connects;                            /**< connect() calls in a row on which the kernel did not act */
     uint64_t stuck_since;                              /**< the first of them; monotonic ms */
@@ -298,13 +305,14 @@ typedef struct tendon_bluez_radio {
  * milliseconds if the adapter is on, up to a second to power it on; never longer than the limits above.
  *
  * Scanning and advertising start and stop in the background. A start that the controller rejects is reported by
- * on_failure: TENDON_RADIO_ERROR_ADAPTER_BUSY (another program scans or advertises), or the controller's HCI error.
- * That activity has ended then; the radio stays usable. An activity that was enabled once is retried: a rejected scan
- * for 10 s, rejected advertising for 10 s, or as long as connections exist. A controller that does nothing more is
- * powered off and on, if no other program has it open (docs/bluez-states.md, "Watchdog"); its links end then, and what
- * was started starts again. After all other statuses
- * (TENDON_RADIO_ERROR_COMMAND_TIMEOUT, _NO_ADAPTER, _ADAPTER_DOWN, system errors) the radio is unusable and connection
- * attempts end with that status: close it.
+ * on_failure: TENDON_RADIO_ERROR_ADAPTER_BUSY (another program advertises, or a scan was rejected for 90 s and no other
+ * scan was seen), or the controller's HCI error. A scan beside that of another program joins it: it delivers the
+ * reports of that scan, and starts when that one ends (docs/bluez-states.md, "A scan that joins another one"). That
+ * activity has ended then; the radio stays usable. An activity that was enabled once is retried: a rejected scan for 10
+ * s, rejected advertising for 10 s, or as long as connections exist. A controller that does nothing more is powered off
+ * and on, if no other program has it open (docs/bluez-states.md, "Watchdog"); its links end then, and what was started
+ * starts again. After all other statuses (TENDON_RADIO_ERROR_COMMAND_TIMEOUT, _NO_ADAPTER, _ADAPTER_DOWN, system
+ * errors) the radio is unusable and connection attempts end with that status: close it.
  *
  * An adapter without a public address, or whose static address the kernel uses, gets a static random address (address
  * type TENDON_ADDRESS_TYPE_RANDOM in radio.address). It is made once, of random bytes, and stored accessible only by

@@ -375,6 +375,8 @@ void tendon_bluez_background_scans(tendon_bluez_radio *radio, bool on, uint64_t 
 bool tendon_bluez_background_due(tendon_bluez_radio *radio, const tendon_bluez_attempt *attempt, uint64_t now);
 /** connect() of an attempt is repeated. @return whether the kernel has acted on the previous one. */
 bool tendon_bluez_background_renews(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now);
+/** The kernel waits for a peer of ours. */
+bool tendon_bluez_background_waits(const tendon_bluez_radio *radio);
 /** The scan that another program has enabled is the kernel's, for peers of ours: a scan of this radio finds them too.
  */
 bool tendon_bluez_scan_is_takeable(const tendon_bluez_radio *radio);

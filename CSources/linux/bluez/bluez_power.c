@@ -49,7 +49,7 @@ static void forget_state(tendon_bluez_radio *radio) {
     radio->address_set = false;
     radio->connects_until = 0;
     radio->connections = 0;
-    radio->scan.enabled_by_other = false;
+    radio->scan.enabled_by_other = radio->scan.joined = false;
     radio->advertising.set_made = false;
     tendon_bluez_activity_input(&radio->scan.activity, TENDON_BLUEZ_RESET);
     tendon_bluez_activity_input(&radio->advertising.activity, TENDON_BLUEZ_RESET);

@@ -2,7 +2,8 @@
 /*
  * Scanning. The kernel scans by itself when it connects, and other programs can scan too: the raw socket shows their
  * commands, so that this radio knows who has enabled the scanner. Ours is off while a connection attempt is in
- * progress.
+ * progress. While another program scans, ours has joined that scan: the controller sends its reports to all raw
+ * sockets, and ours starts when it ends.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -56,6 +57,55 @@ void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_com
     encode_enable(radio, false, out);
 }
 
+/** Another program scans. That was seen, or is concluded from a rejection. */
+static void join(tendon_bluez_radio *radio, uint64_t now) {
+    tendon_bluez_scan *scan = &radio->scan;
+    if (!scan->enabled_by_other) {
+        scan->enabled_by_other = true;
+        scan->unseen = 1;
+    } else if (scan->unseen > 0) {
+        scan->unseen++;
+    }
+    if (!scan->joined) {
+        scan->joined = true;
+        scan->activity.cleared = false;
+        radio->counters.scan_joins++;
+    }
+    scan->activity.unanswered = 0;                                          /* the controller responds */
+    tendon_bluez_activity_input(&scan->activity, TENDON_BLUEZ_OVERWRITTEN); /* a check begins with the parameters */
+    tendon_bluez_activity_retry(radio, &scan->activity, now + TENDON_BLUEZ_JOIN_CHECK_MS);
+}
+
+/**
+ * Whether the scanner is left to the program that has enabled it. Sets the timer. The end of that scan is seen as a
+ * command. A check is for what is not seen: a lost packet, and a program that was killed.
+ */
+static bool leaves_scanner(tendon_bluez_radio *radio, uint64_t now) {
+    tendon_bluez_scan *scan = &radio->scan;
+    tendon_bluez_activity *activity = &scan->activity;
+    if (!scan->enabled_by_other || activity->state == TENDON_BLUEZ_ON) {
+        return false;
+    }
+    if (radio->use != TENDON_BLUEZ_SHARED) {
+        if (activity->confirmed) {
+            tendon_bluez_activity_retry(radio, activity, now + TENDON_BLUEZ_RETRY_MS);
+        }
+        return activity->confirmed;
+    }
+    if (activity->state == TENDON_BLUEZ_STALE) {
+        return false; /* it may be ours too */
+    }
+    if (!scan->joined) {
+        join(radio, now);
+        return true;
+    }
+    if (now - scan->heard_at >= TENDON_BLUEZ_JOIN_CHECK_MS || tendon_bluez_users(radio) == 0) {
+        return false;
+    }
+    tendon_bluez_activity_retry(radio, activity, scan->heard_at + TENDON_BLUEZ_JOIN_CHECK_MS);
+    return true;
+}
+
 /** Returns the current demand of the scan. Sets the timer for a demand that ends by itself. */
 static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
@@ -71,22 +121,25 @@ static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_UNANSWERED); /* disabled first: the kernel has enabled it */
         return TENDON_BLUEZ_RUN;
     }
-    if (scan->enabled_by_other && activity->confirmed && activity->state != TENDON_BLUEZ_ON) {
-        tendon_bluez_activity_retry(radio, activity, now + TENDON_BLUEZ_RETRY_MS);
-        return TENDON_BLUEZ_WAIT; /* this radio also receives the other program's reports */
-    }
-    return TENDON_BLUEZ_RUN;
+    return leaves_scanner(radio, now) ? TENDON_BLUEZ_WAIT : TENDON_BLUEZ_RUN;
 }
 
 tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out) {
     tendon_bluez_activity *activity = &radio->scan.activity;
+    if (radio->scan.joined && activity->state == TENDON_BLUEZ_STALE) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED); /* only a check was in flight */
+    }
     tendon_bluez_request request = tendon_bluez_activity_request(activity, demand_of(radio, now));
+    if (activity->requested) {
+        radio->radio.scan_joined = radio->scan.joined;
+    }
     switch (request) {
     case TENDON_BLUEZ_SEND_CONFIGURATION:
         encode_parameters(radio, out);
         break;
     case TENDON_BLUEZ_SEND_ENABLE:
         radio->discovery.expected = true;
+        radio->scan.joined = false;
         encode_enable(radio, true, out);
         break;
     case TENDON_BLUEZ_SEND_DISABLE:
@@ -99,13 +152,59 @@ tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t 
     return request;
 }
 
+/** The scan that keeps ours from starting has no owner any more: a program that was killed has left it enabled. Not if
+ * it may be the kernel's, for a program that waits for peers without an HCI socket, or for this one. */
+static bool is_abandoned(const tendon_bluez_radio *radio) {
+    return tendon_bluez_users(radio) == 0 && !radio->scan.other_filters && !tendon_bluez_background_waits(radio);
+}
+
+/** The controller has rejected our scan with Command Disallowed. Returns true if another program's scan is the reason.
+ */
+static bool may_join(const tendon_bluez_radio *radio) {
+    const tendon_bluez_scan *scan = &radio->scan;
+    const tendon_bluez_activity *activity = &scan->activity;
+    if (radio->use != TENDON_BLUEZ_SHARED || !activity->requested) {
+        return false;
+    }
+    if (scan->enabled_by_other && scan->unseen == 0) {
+        return !scan->joined || !is_abandoned(radio);
+    }
+    if (activity->confirmed && !scan->joined && activity->retries < TENDON_BLUEZ_RETRIES) {
+        return false; /* most likely the kernel is busy with a connection */
+    }
+    return (!scan->enabled_by_other || scan->unseen < TENDON_BLUEZ_JOIN_CHECKS) && tendon_bluez_users(radio) != 0;
+}
+
+static void rejected(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
+    tendon_bluez_scan *scan = &radio->scan;
+    if (tendon_bluez_scan_is_takeable(radio)) {
+        tendon_bluez_activity_retry(radio, &scan->activity, now + TENDON_BLUEZ_RETRY_MS); /* the kernel was faster */
+        return;
+    }
+    if (scan->activity.state != TENDON_BLUEZ_OFF) {
+        return;
+    }
+    bool disallowed = status == HCI_COMMAND_DISALLOWED_ERROR;
+    if (disallowed && may_join(radio)) {
+        join(radio, now);
+        return;
+    }
+    if (disallowed && scan->joined) { /* as before the first start */
+        scan->joined = scan->enabled_by_other = scan->activity.confirmed = false;
+    }
+    tendon_bluez_activity_rejected(radio, &scan->activity, status, scan->enabled_by_other, now);
+}
+
+/** Our scan was enabled after another program's: a controller that accepts that has changed nothing. */
+static bool is_second(const tendon_bluez_radio *radio, tendon_bluez_request request) {
+    return request == TENDON_BLUEZ_SEND_ENABLE && radio->use == TENDON_BLUEZ_SHARED && radio->scan.enabled_by_other;
+}
+
 void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now) {
     tendon_bluez_activity *activity = &radio->scan.activity;
     if (request == TENDON_BLUEZ_SEND_DISABLE) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED); /* rejected: it was off already */
-        if (tendon_bluez_scan_is_takeable(radio)) {
-            radio->scan.enabled_by_other = false; /* taken over; rejected: the kernel was faster */
-        }
+        radio->scan.enabled_by_other = false;
         tendon_bluez_background_scans(radio, false, now);
         if (radio->discovery.expected) {
             tendon_bluez_read_management(radio); /* the kernel may have interpreted the scan as its own discovery */
@@ -113,17 +212,18 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
         }
     } else if (status != 0) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_REJECTED);
-        if (tendon_bluez_scan_is_takeable(radio)) {
-            tendon_bluez_activity_retry(radio, activity, now + TENDON_BLUEZ_RETRY_MS); /* the kernel was faster */
-        } else if (activity->state == TENDON_BLUEZ_OFF) {
-            tendon_bluez_activity_rejected(radio, activity, status, radio->scan.enabled_by_other, now);
-        }
+        rejected(radio, status, now);
+    } else if (is_second(radio, request)) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED);
+        radio->discovery.on = false; /* what the kernel has reported meanwhile is the other scan */
+        rejected(radio, HCI_COMMAND_DISALLOWED_ERROR, now);
     } else if (request == TENDON_BLUEZ_SEND_ENABLE) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_ENABLED);
         radio->scan.enabled_by_other = false;
         tendon_bluez_watch_enabled(radio, now);
     } else {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_CONFIGURED_ALL);
+        radio->scan.enabled_by_other = false; /* parameters are rejected while the scanner is enabled */
     }
     tendon_bluez_step(radio);
     tendon_bluez_connect_waiting(radio);
@@ -131,15 +231,16 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
 
 /* Type, interval (2), window (2), own address type, filter policy. The extended one: own address type, filter policy.
  */
-static void note_filter(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
+static bool has_filter(uint16_t opcode, tendon_reader *parameters) {
     (void)tendon_read_bytes(parameters, opcode == TENDON_HCI_LE_SET_SCAN_PARAMETERS ? 6 : 1);
     uint8_t policy = tendon_read_u8(parameters);
-    radio->scan.other_filters = tendon_reader_ok(parameters) && (policy & 1) != 0;
+    return tendon_reader_ok(parameters) && (policy & 1) != 0;
 }
 
 void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
     if (opcode == TENDON_HCI_LE_SET_SCAN_PARAMETERS || opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS) {
-        note_filter(radio, opcode, parameters);
+        radio->other_command = opcode;
+        radio->other_enables = has_filter(opcode, parameters);
         tendon_bluez_activity_input(&radio->scan.activity, TENDON_BLUEZ_OVERWRITTEN);
         return;
     }
@@ -152,13 +253,19 @@ void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, te
 
 void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
     tendon_bluez_activity *activity = &radio->scan.activity;
+    const uint16_t opcode = radio->other_command;
     radio->other_command = 0;
     if (status != 0) {
         return;
     }
+    if (!is_enable(opcode)) {
+        radio->scan.other_filters = radio->other_enables;
+        return;
+    }
     radio->scan.enabled_by_other = radio->other_enables;
+    radio->scan.unseen = 0;
     tendon_bluez_background_scans(radio, radio->other_enables, now);
-    if (!radio->other_enables && activity->state == TENDON_BLUEZ_ON) {
+    if (!radio->other_enables && (activity->state == TENDON_BLUEZ_ON || radio->scan.joined)) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_STOPPED);
         tendon_bluez_activity_retry(radio, activity, now + YIELD_MS);
     }
@@ -169,6 +276,7 @@ void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event
         return; /* of another program's scan */
     }
     tendon_bluez_watch_heard(radio, now);
+    radio->scan.unseen = 0;
     tendon_hci_reports reports = tendon_hci_reports_of(event);
     tendon_ad_report fragment, whole;
     while (radio->scan.activity.requested && tendon_hci_reports_next(&reports, &fragment)) {

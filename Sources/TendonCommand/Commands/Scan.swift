@@ -48,7 +48,7 @@ extension Command {
             filter: filter, limit: try arguments.integer("--count", in: 1...10000))
         let limit = try arguments.duration() ?? (Output.standard.isTerminal ? nil : 10_000)
         let options = ScanOptions(isActive: !arguments.has("--passive"), includesCodedPHY: arguments.has("--coded"))
-        let found = try await Termination.task(for: limit) { () throws(CommandError) in
+        let (found, hasJoined) = try await Termination.task(for: limit) { () throws(CommandError) in
             try await translating { () throws(TendonError) in
                 let central = try await Central(radio: radio)
                 // Stops the scan explicitly: the program can end before the radio is released, and the controller would
@@ -61,8 +61,9 @@ extension Command {
                         guard view.add(advertisement) else { break }
                     }
                     view.draw(force: true)
+                    let hasJoined = await central.hasJoinedScan
                     await central.close()
-                    return view.found
+                    return (view.found, hasJoined)
                 } catch {
                     await central.close()
                     throw error
@@ -70,7 +71,11 @@ extension Command {
             }
         }
         if found == 0, !Termination.shared.isSignalled {
-            throw CommandError(.noDevice, "no device was found", next: "tendon doctor")
+            guard hasJoined else { throw CommandError(.noDevice, "no device was found", next: "tendon doctor") }
+            throw CommandError(
+                .noDevice,
+                "no device was found; another program scans on this adapter, and only what its scan receives "
+                    + "was shown", next: "tendon doctor --watch 10")
         }
         return found > 0 ? .done : .noDevice
     }

@@ -162,10 +162,10 @@ static void note_radio(world *w) {
          noted_time(radio->command.retry_at), noted_time(radio->hci.deadline));
     note_activity(w, "scan", &radio->scan.activity);
     note_activity(w, "advertising", &radio->advertising.activity);
-    note(r, "scanning %d, of others %d, command %04x %d, discovery %d%d%d kinds %d; set %d, address %d",
-         radio->radio.scanning, radio->scan.enabled_by_other, radio->other_command, radio->other_enables,
-         radio->discovery.expected, radio->discovery.on, radio->discovery.stopping, radio->discovery.kinds,
-         radio->advertising.set_made, radio->address_set);
+    note(r, "scanning %d, of others %d%d%d %d, command %04x %d, discovery %d%d%d kinds %d; set %d, address %d",
+         radio->radio.scanning, radio->scan.enabled_by_other, radio->scan.other_filters, radio->scan.joined,
+         radio->scan.unseen, radio->other_command, radio->other_enables, radio->discovery.expected, radio->discovery.on,
+         radio->discovery.stopping, radio->discovery.kinds, radio->advertising.set_made, radio->address_set);
     for (int i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
         const tendon_bluez_attempt *a = &radio->attempts[i];
         if (a->link != NULL) {

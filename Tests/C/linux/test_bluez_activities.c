@@ -55,7 +55,21 @@ static void activity_tables(void **state) {
 }
 
 /* What happens to a running radio: the answers, other programs, its owner. */
-enum { SUCCESS, REJECTION, TIMEOUT, STOP, RESTART, OTHER_CONFIGURES, OTHER_STOPS, CENTRAL_CONNECTS, RESET, HAPPENINGS };
+enum {
+    SUCCESS,
+    REJECTION,
+    TIMEOUT,
+    STOP,
+    RESTART,
+    OTHER_CONFIGURES,
+    OTHER_STARTS,
+    OTHER_STOPS,
+    CENTRAL_CONNECTS,
+    RESET,
+    HAPPENINGS
+};
+/* A scan that has joined that of another program is off; CHECKING: it tries whether the scanner is free. */
+enum { JOINED = TENDON_BLUEZ_ACTIVITY_STATES, CHECKING, SCAN_STATES };
 enum { NONE = 0, PARAMETERS, ENABLE, DISABLE };
 
 typedef struct activity_outcome {
@@ -64,13 +78,14 @@ typedef struct activity_outcome {
 } activity_outcome;
 
 /* In OFF, READY and STALE, the command in flight is the first of the configuration, enable, and disable. */
-static const activity_outcome scan_table[TENDON_BLUEZ_ACTIVITY_STATES][HAPPENINGS] = {
+static const activity_outcome scan_table[SCAN_STATES][HAPPENINGS] = {
     [OFF] = {[SUCCESS] = {READY, ENABLE},
              [REJECTION] = {OFF, NONE}, /* retried later */
              [TIMEOUT] = {STALE, DISABLE},
              [STOP] = {OFF, PARAMETERS},
              [RESTART] = {STALE, PARAMETERS},
              [OTHER_CONFIGURES] = {OFF, PARAMETERS},
+             [OTHER_STARTS] = {OFF, PARAMETERS},
              [OTHER_STOPS] = {OFF, PARAMETERS},
              [CENTRAL_CONNECTS] = {OFF, PARAMETERS},
              [RESET] = {OFF, NONE}},
@@ -80,6 +95,7 @@ static const activity_outcome scan_table[TENDON_BLUEZ_ACTIVITY_STATES][HAPPENING
                [STOP] = {READY, ENABLE},
                [RESTART] = {STALE, ENABLE},
                [OTHER_CONFIGURES] = {OFF, ENABLE},
+               [OTHER_STARTS] = {READY, ENABLE},
                [OTHER_STOPS] = {READY, ENABLE},
                [CENTRAL_CONNECTS] = {READY, ENABLE},
                [RESET] = {OFF, NONE}},
@@ -89,6 +105,7 @@ static const activity_outcome scan_table[TENDON_BLUEZ_ACTIVITY_STATES][HAPPENING
             [STOP] = {ON, DISABLE},
             [RESTART] = {STALE, DISABLE},
             [OTHER_CONFIGURES] = {ON, NONE},
+            [OTHER_STARTS] = {ON, NONE},
             [OTHER_STOPS] = {OFF, NONE},
             [CENTRAL_CONNECTS] = {ON, NONE},
             [RESET] = {OFF, NONE}},
@@ -98,14 +115,35 @@ static const activity_outcome scan_table[TENDON_BLUEZ_ACTIVITY_STATES][HAPPENING
                [STOP] = {STALE, DISABLE},
                [RESTART] = {STALE, DISABLE},
                [OTHER_CONFIGURES] = {STALE, DISABLE},
+               [OTHER_STARTS] = {STALE, DISABLE},
                [OTHER_STOPS] = {STALE, DISABLE},
                [CENTRAL_CONNECTS] = {STALE, DISABLE},
                [RESET] = {OFF, NONE}},
+    [JOINED] = {[SUCCESS] = {OFF, NONE}, /* of no command */
+                [REJECTION] = {OFF, NONE},
+                [TIMEOUT] = {OFF, NONE},
+                [STOP] = {OFF, NONE},
+                [RESTART] = {OFF, PARAMETERS}, /* checks */
+                [OTHER_CONFIGURES] = {OFF, NONE},
+                [OTHER_STARTS] = {OFF, NONE},
+                [OTHER_STOPS] = {OFF, NONE}, /* ours starts after a pause */
+                [CENTRAL_CONNECTS] = {OFF, NONE},
+                [RESET] = {OFF, NONE}},
+    [CHECKING] = {[SUCCESS] = {READY, ENABLE},
+                  [REJECTION] = {OFF, NONE},
+                  [TIMEOUT] = {OFF, PARAMETERS}, /* nothing is disabled */
+                  [STOP] = {OFF, PARAMETERS},
+                  [RESTART] = {STALE, PARAMETERS},
+                  [OTHER_CONFIGURES] = {OFF, PARAMETERS},
+                  [OTHER_STARTS] = {OFF, PARAMETERS},
+                  [OTHER_STOPS] = {OFF, PARAMETERS},
+                  [CENTRAL_CONNECTS] = {OFF, PARAMETERS},
+                  [RESET] = {OFF, NONE}},
 };
 
 /* Advertising, likewise; other programs' scans do not concern it. */
 static activity_outcome advertising_expects(int where, int what) {
-    if (what == OTHER_CONFIGURES || what == OTHER_STOPS) {
+    if (what == OTHER_CONFIGURES || what == OTHER_STARTS || what == OTHER_STOPS) {
         static const activity_outcome same[] = {
             [OFF] = {OFF, PARAMETERS}, [READY] = {READY, ENABLE}, [ON] = {ON, NONE}, [STALE] = {STALE, DISABLE}};
         return same[where];
@@ -122,6 +160,16 @@ static activity_outcome advertising_expects(int where, int what) {
 static void reach_activity(bluez_bench *b, bool advertises, int where) {
     tendon_bluez_activity *activity = advertises ? &b->radio.advertising.activity : &b->radio.scan.activity;
     (advertises ? bluez_request_advertising : bluez_request_scan)(b);
+    if (where >= JOINED) {
+        bluez_answer_pending(b, HCI_COMMAND_DISALLOWED_ERROR);
+        assert_true(b->radio.scan.joined);
+        if (where == CHECKING) {
+            activity->retry_at = 0; /* the pause passes */
+            bluez_tick(b, tendon_monotonic_ms());
+        }
+        bluez_drain_commands(b);
+        return;
+    }
     activity->confirmed = true; /* rejections are retried */
     for (int i = 0; i < 8 && activity->state != where && where != STALE; i++) {
         bluez_answer_pending(b, 0);
@@ -161,8 +209,9 @@ static void apply_activity(bluez_bench *b, bool advertises, int what) {
         bluez_read_controller(b);
         break;
     }
+    case OTHER_STARTS:
     case OTHER_STOPS:
-        bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+        bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, what == OTHER_STARTS);
         break;
     case CENTRAL_CONNECTS:
         bluez_event(b, TENDON_HCI_LE_META, central, sizeof central);
@@ -186,7 +235,7 @@ static uint8_t kind_in_flight(const bluez_bench *b) {
 static void activities_with_everything_that_happens(void **state) {
     (void)state;
     for (int advertises = 0; advertises < 2; advertises++) {
-        for (int where = 0; where < TENDON_BLUEZ_ACTIVITY_STATES; where++) {
+        for (int where = 0; where < (advertises ? TENDON_BLUEZ_ACTIVITY_STATES : SCAN_STATES); where++) {
             for (int what = 0; what < HAPPENINGS; what++) {
                 activity_outcome expected = advertises ? advertising_expects(where, what) : scan_table[where][what];
                 bluez_bench *b = bluez_open(false, &bluez_public_address);
@@ -226,6 +275,7 @@ static void attempts_with_every_prospect(void **state) {
 static void settle(bluez_bench *b) {
     for (int i = 0; i < 40; i++) {
         b->radio.scan.activity.retry_at = b->radio.advertising.activity.retry_at = 0;
+        b->radio.scan.heard_at = 0;
         if (b->radio.command.opcode != 0) {
             bluez_answer_pending(b, 0);
         } else {

@@ -32,6 +32,7 @@ static void kernel_configures(bluez_bench *b, bool extended, uint8_t policy) {
     const uint8_t later[] = {HCI_COMMAND_PKT, 0x41, 0x20, 8, 0, policy, 1, 0, 0x60, 0, 0x60, 0};
     size_t size = extended ? sizeof later : sizeof legacy;
     assert_int_equal(send(b->controller, extended ? later : legacy, size, 0), (ssize_t)size);
+    bluez_complete(b, bluez_scan_parameters[extended], 0);
     bluez_read_controller(b);
 }
 
@@ -200,6 +201,7 @@ static void truncated_parameters_name_no_list(void **state) {
     kernel_configures(b, false, ACCEPT_LIST);
     assert_true(b->radio.scan.other_filters);
     assert_int_equal(send(b->controller, truncated, sizeof truncated, 0), (ssize_t)sizeof truncated);
+    bluez_complete(b, bluez_scan_parameters[0], 0);
     bluez_read_controller(b);
     assert_false(b->radio.scan.other_filters);
     bluez_close(b);

@@ -87,7 +87,10 @@ static void scan_parameters_of_another_program_replace_ours(void **state) {
         assert_int_equal(send(b->controller, packet, sizeof packet, 0), (ssize_t)sizeof packet);
         bluez_read_controller(b);
         assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_OFF);
-        assert_int_equal(b->radio.other_command, 0); /* it enables nothing */
+        bluez_complete(b, bluez_scan_parameters[theirs], 0);
+        bluez_read_controller(b);
+        assert_false(b->radio.scan.enabled_by_other); /* it enables nothing */
+        assert_int_equal(b->radio.command.opcode, bluez_scan_enable[0]);
         bluez_close(b);
     }
     /* Another command is none of our business; an enable command without its parameter says nothing. */

@@ -239,10 +239,12 @@ static void a_refused_send_is_looked_at_again(void **state) {
     bluez_close(b);
 }
 
-/* Another program scans: its reports arrive here too, so that ours waits, 250 ms each time. */
+/* Another program scans: its reports arrive here too. A sole owner waits, 250 ms each time; a shared radio:
+ * test_bluez_joined.c. */
 static void a_scan_waits_while_another_program_scans(void **state) {
     (void)state;
     bluez_bench *b = bluez_scanning(false, own);
+    b->radio.use = TENDON_BLUEZ_SOLE;
     tendon_bluez_activity_input(&b->radio.scan.activity, TENDON_BLUEZ_STOPPED);
     b->radio.scan.enabled_by_other = true;
     uint64_t before = tendon_monotonic_ms();

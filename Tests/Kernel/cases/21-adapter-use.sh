@@ -29,8 +29,8 @@ OBSERVER=$!
 sleep 1
 gateway_start
 check "an observer receives what a later scan of another program brings" wait $OBSERVER
-check "two shared radios: one of them scans" scan 3
-check "the other one is told" grep -q 'another program uses' "$CASE_DIR/scan.err"
+check "two shared radios: the second one joins, and this controller has reported the device already" scan 4
+check "it says that another program scans" grep -q 'another program scans' "$CASE_DIR/scan.err"
 check "no owner beside them" scan 3 --adapter-use sole
 stop $GATEWAY
 gateway_start --adapter-use sole

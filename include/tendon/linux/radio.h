@@ -250,6 +250,8 @@ struct tendon_radio {
     tendon_loop *loop;
     tendon_address address; /**< our own */
     bool scanning;
+    /** The latest scan receives what the scan of another program brings; ours starts when that one ends. */
+    bool scan_joined;
     tendon_scan_parameters scan; /**< while scanning: what the leases come to */
     tendon_scan_lease *leases;   /**< list */
     tendon_scan_lease own_lease; /**< of tendon_radio_scan_start() */
