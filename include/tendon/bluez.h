@@ -307,12 +307,12 @@ typedef struct tendon_bluez_radio {
  * Scanning and advertising start and stop in the background. A start that the controller rejects is reported by
  * on_failure: TENDON_RADIO_ERROR_ADAPTER_BUSY (another program advertises, or a scan was rejected for 90 s and no other
  * scan was seen), or the controller's HCI error. A scan beside that of another program joins it: it delivers the
- * reports of that scan, and starts when that one ends (docs/bluez-states.md, "A scan that joins another one"). That
- * activity has ended then; the radio stays usable. An activity that was enabled once is retried: a rejected scan for 10
- * s, rejected advertising for 10 s, or as long as connections exist. A controller that does nothing more is powered off
- * and on, if no other program has it open (docs/bluez-states.md, "Watchdog"); its links end then, and what was started
- * starts again. After all other statuses (TENDON_RADIO_ERROR_COMMAND_TIMEOUT, _NO_ADAPTER, _ADAPTER_DOWN, system
- * errors) the radio is unusable and connection attempts end with that status: close it.
+ * reports of that scan, and starts when that one ends (docs/bluez-states.md, "A scan that joins another one"). An
+ * activity that failed has ended; the radio stays usable. An activity that was enabled once is retried: a rejected scan
+ * for 10 s, rejected advertising for 10 s, or as long as connections exist. A controller that does nothing more is
+ * powered off and on, if no other program has it open (docs/bluez-states.md, "Watchdog"); its links end then, and what
+ * was started starts again. After all other statuses (TENDON_RADIO_ERROR_COMMAND_TIMEOUT, _NO_ADAPTER, _ADAPTER_DOWN,
+ * system errors) the radio is unusable and connection attempts end with that status: close it.
  *
  * An adapter without a public address, or whose static address the kernel uses, gets a static random address (address
  * type TENDON_ADDRESS_TYPE_RANDOM in radio.address). It is made once, of random bytes, and stored accessible only by
