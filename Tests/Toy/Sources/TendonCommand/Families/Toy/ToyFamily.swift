@@ -106,6 +106,7 @@ final class ToySimulation: FamilySimulation {
 
     var device: tendon_peripheral_device { tendon_simulated_toy_device(block.pointer) }
     var actor: tendon_scenario_actor { tendon_simulated_toy_actor(block.pointer) }
+    var server: CPointer<tendon_gatt_server> { block.member(\.server) }
     var notifications: UInt64 { block.pointer.pointee.notifications }
     var counters: JSON { ["notifications": JSON(notifications), "samples": JSON(notifications)] }
 
