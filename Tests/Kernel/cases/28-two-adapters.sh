@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: two adapters of one run: connections are spread; one is unplugged, its device changes to the other; it comes back
+# sample: nothing
 # lane: 2
 # needs: venv
 # kinds: none

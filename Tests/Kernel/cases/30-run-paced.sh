@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: tendon run against tendon simulate: 10,000 notifications at 50 Hz
+# sample: nothing
 # lane: 3
 # limit: 260
 source "$KERNEL_TESTS/command.sh"

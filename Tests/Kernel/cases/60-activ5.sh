@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: trainers of both generations: 10,000 forces at 500 Hz, their values, squeezes
+# sample: nothing
 # kinds: legacy extended
 # limit: 250
 source "$KERNEL_TESTS/command.sh"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: the command against the independent Obvious device (bumble), clean and with each fault; the independent client against tendon simulate
+# sample: nothing
 # needs: venv
 # kinds: legacy
 # limit: 300
@@ -49,13 +50,11 @@ check "clean: toggle" obvious toggle 16 off
 check "clean: features" obvious features 16 19
 check "clean: off" says '"feature":16,"state":"enabled","toggle":"deactivated"'
 
-if [ -z "$SAMPLE" ]; then
-    whole lost '"air": {"lost": 0.1}'
-    whole doubled '"air": {"doubled": 0.2}'
-    whole late '"air": {"late": 0.04}'
-    whole reordered '"air": {"reordered": 0.2}'
-    whole credit '"faults": {"credit": 1}'
-fi
+whole lost '"air": {"lost": 0.1}'
+whole doubled '"air": {"doubled": 0.2}'
+whole late '"air": {"late": 0.04}'
+whole reordered '"air": {"reordered": 0.2}'
+whole credit '"faults": {"credit": 1}'
 whole wrong_crc '"air": {"changed": 0.03}, "faults": {"bad_crc": 2}'
 whole reboot '"faults": {"reboot_at": [4000], "disconnect_at": [6000]}'
 exec 7>&-

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: an Obvious device with the reference cloud over TLS: pairing, provisioning, a purchase with authentication, toggle, firmware
+# sample: nothing
 # kinds: legacy extended
 # limit: 240
 # lane: 2
