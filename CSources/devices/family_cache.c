@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The UUIDs of the rows of Generic Attribute, which come first in a record (devices/profile.c). */
-static const uint16_t own[TENDON_PROFILE_OWN_ROWS] = {0x2A05, 0x2B29};
+static const uint16_t own[TENDON_PROFILE_OWN_ROWS] = {TENDON_PROFILE_SERVICE_CHANGED,
+                                                      TENDON_PROFILE_CLIENT_SUPPORTED_FEATURES};
 
 static bool name_rows(const tendon_gatt_cache_record *record, tendon_profile_row row_of, void *context, size_t count,
                       tendon_uuid *characteristics) {

@@ -4,14 +4,12 @@
  * table of any size is walked once and every loop ends: a page that does not
  * get further ends the discovery.
  */
-#include "tendon/devices/profile.h"
+#include "rows.h"
 
 #include <string.h>
 
 #define CCCD 0x2902
 #define GENERIC_ATTRIBUTE 0x1801
-#define SERVICE_CHANGED 0x2A05
-#define CLIENT_SUPPORTED_FEATURES 0x2B29
 
 /* Rows of Generic Attribute, behind those of the family. */
 enum { CHANGED, FEATURES, OWN_ROWS = TENDON_PROFILE_OWN_ROWS };
@@ -85,7 +83,8 @@ static uint8_t look_up(const tendon_profile *profile, size_t row, names *named) 
     if (row >= profile->count) {
         bool features = row > profile->count;
         named->service = tendon_uuid_from_u16(GENERIC_ATTRIBUTE);
-        named->characteristic = tendon_uuid_from_u16(features ? CLIENT_SUPPORTED_FEATURES : SERVICE_CHANGED);
+        named->characteristic =
+            tendon_uuid_from_u16(features ? TENDON_PROFILE_CLIENT_SUPPORTED_FEATURES : TENDON_PROFILE_SERVICE_CHANGED);
         return features ? 0 : TENDON_PROFILE_CCCD;
     }
     return profile->row_of(profile->context, row, &named->service, &named->characteristic);

@@ -5,6 +5,9 @@
 
 #include "tendon/devices/profile.h"
 
+/** The characteristics of the rows of Generic Attribute, which come before those of a family in a cache. */
+enum { TENDON_PROFILE_SERVICE_CHANGED = 0x2A05, TENDON_PROFILE_CLIENT_SUPPORTED_FEATURES = 0x2B29 };
+
 enum { TENDON_OBVIOUS_ROWS = 2 };
 
 /** @param context struct tendon_bose_tag; only its session's config is read. */
