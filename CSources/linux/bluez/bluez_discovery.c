@@ -23,9 +23,10 @@ static void stop(tendon_bluez_radio *radio) {
         tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &discovery->kinds, 1) == TENDON_OK;
 }
 
+/* Not while our command that disables the scan is in flight: the kernel would disable it as well, and a controller that
+ * rejects the second command leaves the kernel's discovery neither on nor off, with which it never connects. */
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
-    if (radio->discovery.on && !radio->discovery.stopping && radio->scan.activity.state != TENDON_BLUEZ_ON &&
-        !is_enabling(radio)) {
+    if (radio->discovery.on && !radio->discovery.stopping && tendon_bluez_scan_off(radio)) {
         stop(radio);
     }
 }

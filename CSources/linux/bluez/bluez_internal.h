@@ -294,6 +294,8 @@ void tendon_bluez_discovery_close(tendon_bluez_radio *radio);
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio);
 
 /* scan.c */
+/** Our scan is off, and no command in flight changes that. */
+bool tendon_bluez_scan_off(const tendon_bluez_radio *radio);
 /** Neither our scan nor a discovery of the kernel is in the way of a connection attempt. */
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio);
 tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);

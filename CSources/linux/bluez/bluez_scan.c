@@ -25,11 +25,15 @@ static bool connecting(const tendon_bluez_radio *radio, uint64_t now) {
     return radio->radio.scan_pauses != 0;
 }
 
-bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {
-    bool powered = radio->power.state == TENDON_BLUEZ_POWERED || radio->power.state == TENDON_BLUEZ_RECOVERING;
+bool tendon_bluez_scan_off(const tendon_bluez_radio *radio) {
     bool in_flight = radio->command.opcode != 0 && radio->command.activity == &radio->scan.activity;
     bool may_scan = radio->scan.activity.state == TENDON_BLUEZ_ON || radio->scan.activity.state == TENDON_BLUEZ_STALE;
-    return !may_scan && !in_flight && !radio->discovery.on && powered;
+    return !may_scan && !in_flight;
+}
+
+bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {
+    bool powered = radio->power.state == TENDON_BLUEZ_POWERED || radio->power.state == TENDON_BLUEZ_RECOVERING;
+    return tendon_bluez_scan_off(radio) && !radio->discovery.on && powered;
 }
 
 static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_command *out) {
@@ -268,6 +272,7 @@ void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uin
     if (!radio->other_enables && (activity->state == TENDON_BLUEZ_ON || radio->scan.joined)) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_STOPPED);
         tendon_bluez_activity_retry(radio, activity, now + YIELD_MS);
+        tendon_bluez_discovery_settle(radio);
     }
 }
 

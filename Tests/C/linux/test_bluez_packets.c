@@ -403,6 +403,35 @@ static void a_discovery_is_stopped_once_our_scan_is_off(void **state) {
     }
 }
 
+/* The scan is stopped and started again: it is on until its command is answered. Two programs that disable one scan confuse the
+ * kernel if the controller rejects the second command: its discovery never ends, and it never connects. */
+static void a_discovery_is_not_stopped_while_our_scan_is_being_disabled(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
+    discovering(b, 1);
+    assert_false(stops_discovery(b));
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    assert_int_equal(bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE)[0], 0);
+    bluez_start_scan(b);
+    discovering(b, 1);
+    assert_false(stops_discovery(b));
+    bluez_complete(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_read_controller(b);
+    assert_true(stops_discovery(b));
+    bluez_close(b);
+}
+
+/* Another program has disabled our scan: the discovery that the kernel still assumes would keep it from connecting. */
+static void a_discovery_is_stopped_when_another_program_disables_our_scan(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
+    discovering(b, 1);
+    assert_false(stops_discovery(b));
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_true(stops_discovery(b));
+    bluez_close(b);
+}
+
 /* While another program scans, the discovery is its own; an answer to any other command says nothing about it. */
 static void a_discovery_is_ours_or_not(void **state) {
     (void)state;
@@ -478,6 +507,8 @@ int main(void) {
         cmocka_unit_test(a_scan_that_was_off_does_not_yield),
         cmocka_unit_test(a_scan_that_another_program_disabled_is_not_disabled_at_the_end),
         cmocka_unit_test(a_discovery_is_stopped_once_our_scan_is_off),
+        cmocka_unit_test(a_discovery_is_not_stopped_while_our_scan_is_being_disabled),
+        cmocka_unit_test(a_discovery_is_stopped_when_another_program_disables_our_scan),
         cmocka_unit_test(a_discovery_is_ours_or_not),
         cmocka_unit_test(a_discovery_told_before_the_response_to_our_scan_is_ours),
         cmocka_unit_test(advertising_that_was_stopped_is_not_retried),
