@@ -60,7 +60,7 @@ def response(key_size=16, authentication=0x01, keys=0x01):
 class Exchange:
     """A scenario: what is sent within the second read, and the answers to what the kernel sends on channel 6."""
 
-    def __init__(self, name, frames=(), pairs=False, answers=None, fails=True, refused=None, hang_up_at=None, waits=0.3,
+    def __init__(self, name, frames=(), pairs=False, answers=None, fails=True, refused=None, hang_up_at=None, waits=0.6,
                  said=None, survives=True):
         self.name, self.frames, self.pairs, self.answers = name, list(frames), pairs, answers or {}
         self.fails = fails  # a pairing that does not succeed
