@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: the session table of fjorden over the kernel's links: every pair of state and input that a link can bring about
+# lane: 2
 # needs: build
 # limit: 150
 timeout -k 5 280 "$BUILD/Tests/Kernel/c/session_walk" fjorden hci0 hci1
