@@ -7,6 +7,9 @@
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
+/** A controller responds within some ms; closing does not wait longer for one that does not. */
+#define CLOSE_LIMIT_MS 100u
+
 static bool is_enabling(const tendon_bluez_radio *radio) {
     const tendon_bluez_queue *queue = &radio->command;
     return queue->opcode != 0 && queue->activity == &radio->scan.activity && queue->request == TENDON_BLUEZ_SEND_ENABLE;
@@ -31,13 +34,21 @@ void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
     }
 }
 
-void tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
+/** The kernel disables the scan with its discovery, so that one command does it; our own is waited for. */
+bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
+    const tendon_bluez_queue *queue = &radio->command;
     if (radio->discovery.expected) {
         tendon_bluez_read_management(radio);
     }
-    if (radio->discovery.on && !radio->discovery.stopping) {
-        stop(radio);
+    if (!radio->discovery.on || radio->discovery.stopping) {
+        return false;
     }
+    if (queue->opcode != 0 && queue->activity == &radio->scan.activity) {
+        (void)tendon_bluez_await(radio->hci.fd, queue->opcode, tendon_monotonic_ms() + CLOSE_LIMIT_MS,
+                                 (uint8_t[1]){0}, 1);
+    }
+    stop(radio);
+    return radio->discovery.stopping;
 }
 
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {

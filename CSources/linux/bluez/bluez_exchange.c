@@ -31,17 +31,8 @@ static tendon_status exchange_reply(const uint8_t *packet, size_t length, uint16
     return (tendon_status)kept;
 }
 
-tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, size_t capacity) {
+tendon_status tendon_bluez_await(int fd, uint16_t opcode, uint64_t until, uint8_t *reply, size_t capacity) {
     uint8_t packet[SLOT];
-    tendon_bluez_command command;
-    command.length = tendon_hci_command_plain(opcode, command.bytes, sizeof command.bytes);
-    if (command.length < 0) {
-        return command.length;
-    }
-    if (!tendon_bluez_send_command(fd, &command)) {
-        return tendon_bluez_socket_status(errno);
-    }
-    uint64_t until = tendon_monotonic_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
     while (tendon_bluez_wait_readable(fd, until)) {
         ssize_t got = recv(fd, packet, sizeof packet, 0);
         if (got < 0 && errno != EAGAIN && errno != EINTR) {
@@ -54,6 +45,18 @@ tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, siz
         }
     }
     return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
+}
+
+tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, size_t capacity) {
+    tendon_bluez_command command;
+    command.length = tendon_hci_command_plain(opcode, command.bytes, sizeof command.bytes);
+    if (command.length < 0) {
+        return command.length;
+    }
+    if (!tendon_bluez_send_command(fd, &command)) {
+        return tendon_bluez_socket_status(errno);
+    }
+    return tendon_bluez_await(fd, opcode, tendon_monotonic_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS, reply, capacity);
 }
 
 tendon_status tendon_bluez_fetch_features(int fd, uint64_t *out) {

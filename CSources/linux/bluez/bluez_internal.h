@@ -162,6 +162,8 @@ bool tendon_bluez_may_administer(void);
 /* exchange.c */
 /** Sends one command and waits for its response. @return the length of the return parameters after the status byte. */
 tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, size_t capacity);
+/** Blocks until the response to @p opcode comes, or until @p until. Discards all other packets. */
+tendon_status tendon_bluez_await(int fd, uint16_t opcode, uint64_t until, uint8_t *reply, size_t capacity);
 /** @return the length, or a status; missing bytes are 0. */
 tendon_status tendon_bluez_fetch_features(int fd, uint64_t *out);
 /** The others, with the features known. Those that the controller does not report, or not completely, stay unknown. */
@@ -288,8 +290,8 @@ void tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle);
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event);
 /** Our scan may be off now: ends the search that the kernel takes it for. */
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio);
-/** Likewise, for closing. */
-void tendon_bluez_discovery_close(tendon_bluez_radio *radio);
+/** The radio is closed: ends that search. Returns true if nothing else has to be done to disable our scan. */
+bool tendon_bluez_discovery_close(tendon_bluez_radio *radio);
 /** Disables the activity of a program that has ended; the controller rejects it if nothing is enabled. */
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio);
 

@@ -361,11 +361,10 @@ static bool may_be_on(const tendon_bluez_radio *radio, const tendon_bluez_activi
 /** Activities in the controller would stay enabled after the sockets are closed. */
 static void switch_off(tendon_bluez_radio *radio) {
     tendon_bluez_command command = {.length = 0};
-    if (may_be_on(radio, &radio->scan.activity) && !radio->scan.joined) {
+    if (!tendon_bluez_discovery_close(radio) && may_be_on(radio, &radio->scan.activity) && !radio->scan.joined) {
         tendon_bluez_scan_disable(radio, &command);
         tendon_bluez_send_and_forget(radio, &command);
     }
-    tendon_bluez_discovery_close(radio);
     if (may_be_on(radio, &radio->advertising.activity)) {
         tendon_bluez_advertise_disable(radio, &command);
         tendon_bluez_send_and_forget(radio, &command);

@@ -67,6 +67,44 @@ static void a_scan_is_disabled(void **state) {
     bluez_close(b);
 }
 
+static void expect_stop_discovery(const bluez_bench *b) {
+    static const uint8_t stop[] = {0x24, 0, 7, 0, 1, 0, 6};
+    uint8_t pdu[64];
+    assert_int_equal(recv(b->kernel, pdu, sizeof pdu, 0), sizeof stop);
+    assert_memory_equal(pdu, stop, sizeof stop);
+}
+
+/* The kernel takes the scan for a discovery of its own, and disables it with that. A second command, which a controller may
+ * reject, would leave the kernel between the two, where it connects to nobody, whichever program asks. */
+static void a_scan_that_is_a_discovery_is_disabled_once(void **state) {
+    (void)state;
+    enum { SCANS, DISABLING, ANSWERED, NOT_SENT, STATES };
+    for (int at = SCANS; at < STATES; at++) {
+        bluez_bench *b = bluez_open(true, &own);
+        start_scan(b);
+        answer(b, (uint16_t[]){scan_parameters[1], scan_enable[1]}, 2);
+        bluez_discovering(b, 1); /* read when the radio is closed */
+        if (at == DISABLING || at == ANSWERED) {
+            assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+            assert_int_equal(bluez_expect(b, scan_enable[1])[0], 0);
+        }
+        if (at == ANSWERED) {
+            bluez_complete(b, scan_enable[1], 0);
+        } else if (at == NOT_SENT) {
+            close(b->kernel);
+            b->kernel = -1;
+        }
+        tendon_radio_close(&b->radio.radio);
+        if (at == NOT_SENT) {
+            assert_int_equal(bluez_expect(b, scan_enable[1])[0], 0);
+        } else {
+            expect_stop_discovery(b);
+        }
+        assert_int_equal(recv(b->controller, &(uint8_t){0}, 1, 0), 0);
+        bluez_close(b);
+    }
+}
+
 static void advertising_is_disabled_and_its_set_removed(void **state) {
     (void)state;
     for (int extended = 0; extended < 2; extended++) {
@@ -305,6 +343,7 @@ static void a_radio_that_is_closed_reports_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scan_is_disabled),
+        cmocka_unit_test(a_scan_that_is_a_discovery_is_disabled_once),
         cmocka_unit_test(advertising_is_disabled_and_its_set_removed),
         cmocka_unit_test(only_the_activity_in_flight_counts_as_enabled),
         cmocka_unit_test(a_failed_radio_sends_nothing),
