@@ -44,8 +44,8 @@ bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
         return false;
     }
     if (queue->opcode != 0 && queue->activity == &radio->scan.activity) {
-        (void)tendon_bluez_await(radio->hci.fd, queue->opcode, tendon_monotonic_ms() + CLOSE_LIMIT_MS,
-                                 (uint8_t[1]){0}, 1);
+        (void)tendon_bluez_await(radio->hci.fd, queue->opcode, tendon_monotonic_ms() + CLOSE_LIMIT_MS, (uint8_t[1]){0},
+                                 1);
     }
     stop(radio);
     return radio->discovery.stopping;

@@ -74,8 +74,8 @@ static void expect_stop_discovery(const bluez_bench *b) {
     assert_memory_equal(pdu, stop, sizeof stop);
 }
 
-/* The kernel takes the scan for a discovery of its own, and disables it with that. A second command, which a controller may
- * reject, would leave the kernel between the two, where it connects to nobody, whichever program asks. */
+/* The kernel takes the scan for a discovery of its own, and disables it with that. A second command, which a controller
+ * may reject, would leave the kernel between the two, where it connects to nobody, whichever program asks. */
 static void a_scan_that_is_a_discovery_is_disabled_once(void **state) {
     (void)state;
     enum { SCANS, DISABLING, ANSWERED, NOT_SENT, STATES };
