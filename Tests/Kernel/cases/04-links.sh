@@ -2,7 +2,7 @@
 # title: links: connect, listen, deadline, cancel, reconnect, scans paused meanwhile
 # kinds: extended legacy rootcanal
 # needs: build
-# limit: 120
+# limit: 180
 
 peer=$(address_of hci1)
 signal_of() { # COMMAND...: 127 stands for a signal that is not known
