@@ -23,6 +23,8 @@ echo "== fuzzing $targets targets, $((minutes * 60 / targets)) s each"
 Tests/Fuzz/run.sh $((minutes * 60 / targets))
 echo "== proofs"
 Tests/Proof/run.sh
+echo "== all C tests on 32-bit ARM and MIPS"
+scripts/cross.sh
 echo "== the OpenWrt recipe, with stubs of its build system"
 scripts/test_openwrt.sh
 echo "== the kernel's stack: every case with every kind of controller, long streams"

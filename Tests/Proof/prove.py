@@ -94,8 +94,8 @@ class Row:
 
     @property
     def functions(self):
-        """Names of the functions that the row's own files define."""
-        return [name for path in self.own for name in DEFINITION.findall(path.read_text())]
+        """Names of the functions that the row's own files define. Of two static ones Frama-C calls the second NAME_0."""
+        return [name + suffix for path in self.own for name in DEFINITION.findall(path.read_text()) for suffix in ("", "_0")]
 
 
 class View(Row):
@@ -148,31 +148,13 @@ def statements_of(tree, found):
 
 
 def answers_of(script):
+    """What Frama-C's server has written to the file beside its script; None: nothing."""
     answers = script.with_suffix(".out.json")
     if not answers.exists():
         return None
-    found = [answer["data"] for answer in json.loads(answers.read_text())]
+    found = [answer.get("data") for answer in json.loads(answers.read_text())]
     answers.unlink()
     return found
-
-
-def write_script(script, requests):
-    script.write_text(json.dumps([{"id": str(i), "request": r, "data": d} for i, (r, d) in enumerate(requests)]))
-
-
-def ask(state, requests):
-    """Answers from the state of an analysis that has ended."""
-    script = state.with_suffix(".json")
-    write_script(script, requests)
-    with open(state.with_suffix(".server.log"), "w") as log:
-        subprocess.run(["frama-c", "-load", str(state), "-server-batch", str(script)], stdout=log,
-                       stderr=subprocess.STDOUT, cwd=ROOT)
-    found = answers_of(script)
-    if found or len(requests) == 1:
-        return found
-    # Frama-C 25 ends at a function that compares a pointer to a function whose parameters have names with NULL: all
-    # answers are lost.
-    return [answer for request in requests for answer in (ask(state, [request]) or [None])]
 
 
 def requests_of(row):
@@ -188,7 +170,7 @@ def coverage(row, answers, log):
     before, _, listed = log.rpartition("Statements analyzed by Eva")
     entered = {name for name in re.findall(r"^  (\w+): \d+ stmts out of", listed, re.M)}
     referenced = set(re.findall(r"\w+", before.partition("References to non-analyzed functions")[2]))
-    if answers[0] is None:  # Frama-C does not answer: as if nothing was reached
+    if answers is None or answers[0] is None:  # Frama-C does not answer: as if nothing was reached
         return 0, {}
     own = {f["name"] for f in answers[0]["updated"] if f.get("defined") and f["name"] in entered | referenced
            and pathlib.Path(f["sloc"]["file"]).resolve() in row.own}
@@ -200,12 +182,12 @@ def coverage(row, answers, log):
     for i, name in enumerate(row.functions):
         if name not in own:
             continue
-        text, dead_code = answers[1 + 2 * i], answers[2 + 2 * i]
-        statements = statements_of(text or [], {})
+        tree, dead_code = answers[1 + 2 * i], answers[2 + 2 * i]
+        statements = statements_of(tree or [], {})
         # Blocks and jumps that Frama-C adds are none of the program's statements.
         counted = {marker for marker, text in statements.items() if not text.startswith(("{", "goto return_label"))}
         dead = set(dead_code["unreachable"]) if name in entered else set(statements)
-        if text is None:  # only what is not reached has a name
+        if tree is None:  # only what is not reached has a name
             counted = dead or {"#s0"}
         total += len(counted)
         for marker in counted & dead:
@@ -216,18 +198,18 @@ def coverage(row, answers, log):
 def prove_span(row, span):
     """Alarms (None: no result), what to say of them, seconds, number of statements, those not reached."""
     name = f"{row.name}.{'ends' if span.ends else span.low}-{span.high}"
-    state, script = LOGS / f"{name}.sav", LOGS / f"{name}.coverage.json"
-    write_script(script, requests_of(row))
-    # The coverage is read in the same process: another one would take as long as most analyses.
-    alarms, log, seconds = frama_c(LOGS / f"{name}.log", span, row, {}, "-save", str(state), "-then",
-                                   "-metrics-eva-cover", "-then", "-server-batch", str(script))
+    script = LOGS / f"{name}.coverage.json"
+    script.write_text(json.dumps([{"id": str(i), "request": r, "data": d} for i, (r, d) in enumerate(requests_of(row))]))
+    # The coverage is read in the same process: another one would take as long as most analyses. Frama-C 25 prints the
+    # comparison of a pointer to a function with NULL in a form that it then rejects, and would end over that.
+    alarms, log, seconds = frama_c(LOGS / f"{name}.log", span, row, {}, "-then", "-metrics-eva-cover", "-then",
+                                   "-kernel-warn-key", "annot-error=active", "-server-batch", str(script))
     if alarms is None:
         return None, log.splitlines()[-5:], seconds, 0, {}
     notes = [" ".join(note.split()) for note in re.findall(r"^(\[eva:alarm\].*(?:\n  .*)*)", log, re.M)[:10]]
     if "NON TERMINATING" in log:
         alarms, notes = alarms + 1, notes + ["some function never returns"]
-    total, missed = coverage(row, answers_of(script) or ask(state, requests_of(row)), log)
-    state.unlink()
+    total, missed = coverage(row, answers_of(script), log)
     return alarms, notes, seconds, total, missed
 
 

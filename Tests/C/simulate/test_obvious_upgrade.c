@@ -348,17 +348,17 @@ static void upgrade_in_chunks(uint16_t of, unsigned runs) {
 
 static void every_upgrade_ends_with_a_valid_image(void **state) {
     (void)state;
-    upgrade_in_chunks(CHUNK, getenv("TENDON_SOAK") != NULL ? 1000 : 100);
+    upgrade_in_chunks(CHUNK, getenv("TENDON_SOAK") != NULL ? 1000 : whole_or_part(100, 25));
 }
 
 static void and_in_chunks_shorter_than_a_page(void **state) {
     (void)state;
-    upgrade_in_chunks(1000, getenv("TENDON_SOAK") != NULL ? 1000 : 25);
+    upgrade_in_chunks(1000, getenv("TENDON_SOAK") != NULL ? 1000 : whole_or_part(25, 10));
 }
 
 static void and_in_chunks_of_the_shortest_frames(void **state) {
     (void)state;
-    upgrade_in_chunks(490, getenv("TENDON_SOAK") != NULL ? 1000 : 25);
+    upgrade_in_chunks(490, getenv("TENDON_SOAK") != NULL ? 1000 : whole_or_part(25, 10));
 }
 
 int main(void) {
