@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: PHY of a connection, other parameters while it lasts, and a scan on LE Coded
 # kinds: extended legacy rootcanal
-# sample: extended
+# sample: extended rootcanal
 # needs: build venv
 # limit: 60
 

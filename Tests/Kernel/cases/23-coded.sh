@@ -3,6 +3,7 @@
 # lane: 2
 # needs: venv build
 # kinds: rootcanal
+# sample: nothing
 # limit: 120
 source "$KERNEL_TESTS/command.sh"
 
