@@ -17,7 +17,8 @@
 
 #include <cmocka.h>
 
-/* How much a long test does: the whole, or a part in a build that repeats what another one tests (scripts/stages.sh). */
+/* How much a long test does: the whole, or a part in a build that repeats what another one tests (scripts/stages.sh).
+ */
 static inline unsigned whole_or_part(unsigned whole, unsigned part) {
     return getenv("TENDON_RECORDED_EVERY") != NULL ? part : whole;
 }
