@@ -59,8 +59,7 @@ tendon_bluez_request tendon_bluez_activity_request(const tendon_bluez_activity *
 
 void tendon_bluez_activity_start(tendon_bluez_radio *radio, tendon_bluez_activity *activity) {
     /* A command in flight belongs to the start before this one. */
-    const tendon_bluez_queue *queue = &radio->command;
-    bool in_flight = queue->opcode != 0 && queue->activity == activity && queue->request != TENDON_BLUEZ_SEND_ADDRESS;
+    bool in_flight = tendon_bluez_in_flight(radio, activity) && radio->command.request != TENDON_BLUEZ_SEND_ADDRESS;
     tendon_bluez_activity_input(activity, in_flight ? TENDON_BLUEZ_UNANSWERED : TENDON_BLUEZ_RESTARTED);
     activity->requested = true;
     activity->confirmed = activity->cleared = false;

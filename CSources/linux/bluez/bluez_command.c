@@ -113,6 +113,10 @@ static void input(tendon_bluez_radio *radio, tendon_bluez_queue_inputs what, int
     }
 }
 
+bool tendon_bluez_in_flight(const tendon_bluez_radio *radio, const tendon_bluez_activity *activity) {
+    return radio->command.opcode != 0 && radio->command.activity == activity;
+}
+
 void tendon_bluez_queue_reset(tendon_bluez_radio *radio) {
     input(radio, TENDON_BLUEZ_QUEUE_RESET, 0, 0);
 }

@@ -11,8 +11,7 @@
 #define CLOSE_LIMIT_MS 100u
 
 static bool is_enabling(const tendon_bluez_radio *radio) {
-    const tendon_bluez_queue *queue = &radio->command;
-    return queue->opcode != 0 && queue->activity == &radio->scan.activity && queue->request == TENDON_BLUEZ_SEND_ENABLE;
+    return tendon_bluez_in_flight(radio, &radio->scan.activity) && radio->command.request == TENDON_BLUEZ_SEND_ENABLE;
 }
 
 /** The kernel reports a discovery: whether it means our scan. This event can be read before the response to ours. */
@@ -36,16 +35,15 @@ void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
 
 /** The kernel disables the scan with its discovery, so that one command does it; our own is waited for. */
 bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
-    const tendon_bluez_queue *queue = &radio->command;
     if (radio->discovery.expected) {
         tendon_bluez_read_management(radio);
     }
     if (!radio->discovery.on || radio->discovery.stopping) {
         return false;
     }
-    if (queue->opcode != 0 && queue->activity == &radio->scan.activity) {
-        (void)tendon_bluez_await(radio->hci.fd, queue->opcode, tendon_monotonic_ms() + CLOSE_LIMIT_MS, (uint8_t[1]){0},
-                                 1);
+    if (tendon_bluez_in_flight(radio, &radio->scan.activity)) {
+        (void)tendon_bluez_await(radio->hci.fd, radio->command.opcode, tendon_monotonic_ms() + CLOSE_LIMIT_MS,
+                                 (uint8_t[1]){0}, 1);
     }
     stop(radio);
     return radio->discovery.stopping;

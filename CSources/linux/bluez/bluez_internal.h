@@ -213,6 +213,8 @@ void tendon_bluez_watch_connects(tendon_bluez_radio *radio, uint64_t now);
 /* command.c */
 /** Sends the next command, unless one is in flight. */
 void tendon_bluez_step(tendon_bluez_radio *radio);
+/** A command of this activity was sent, and its response has not come. */
+bool tendon_bluez_in_flight(const tendon_bluez_radio *radio, const tendon_bluez_activity *activity);
 /** The command in flight will get no response. */
 void tendon_bluez_queue_reset(tendon_bluez_radio *radio);
 void tendon_bluez_queue_timer(tendon_bluez_radio *radio, uint64_t now);

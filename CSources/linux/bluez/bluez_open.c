@@ -353,8 +353,7 @@ tendon_status tendon_bluez_open_unprivileged(tendon_bluez_radio *radio, tendon_l
 
 /** Whether the controller may do this after the command in flight. */
 static bool may_be_on(const tendon_bluez_radio *radio, const tendon_bluez_activity *activity) {
-    const tendon_bluez_queue *queue = &radio->command;
-    bool enabling = queue->opcode != 0 && queue->activity == activity && queue->request == TENDON_BLUEZ_SEND_ENABLE;
+    bool enabling = tendon_bluez_in_flight(radio, activity) && radio->command.request == TENDON_BLUEZ_SEND_ENABLE;
     return activity->state == TENDON_BLUEZ_ON || activity->state == TENDON_BLUEZ_STALE || enabling;
 }
 

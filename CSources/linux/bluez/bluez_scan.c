@@ -26,9 +26,8 @@ static bool connecting(const tendon_bluez_radio *radio, uint64_t now) {
 }
 
 bool tendon_bluez_scan_off(const tendon_bluez_radio *radio) {
-    bool in_flight = radio->command.opcode != 0 && radio->command.activity == &radio->scan.activity;
     bool may_scan = radio->scan.activity.state == TENDON_BLUEZ_ON || radio->scan.activity.state == TENDON_BLUEZ_STALE;
-    return !may_scan && !in_flight;
+    return !may_scan && !tendon_bluez_in_flight(radio, &radio->scan.activity);
 }
 
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {

@@ -127,5 +127,7 @@ void bluez_other_sends(bluez_bench *b, uint16_t opcode, uint8_t parameter);
 void bluez_other_command(bluez_bench *b, uint16_t opcode, uint8_t parameter);
 /** The kernel says that it discovers devices, or no more; not read yet. */
 void bluez_discovering(bluez_bench *b, uint8_t on);
+/** Whether the next management command is Stop Discovery of LE, both types of address. */
+bool bluez_stops_discovery(bluez_bench *b);
 
 #endif

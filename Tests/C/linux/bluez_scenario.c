@@ -102,3 +102,10 @@ void bluez_discovering(bluez_bench *b, uint8_t on) {
     const uint8_t pdu[] = {TENDON_MANAGEMENT_DISCOVERING, 0, 7, 0, 2, 0, 6, on};
     assert_int_equal(send(b->kernel, pdu, sizeof pdu, 0), (ssize_t)sizeof pdu);
 }
+
+bool bluez_stops_discovery(bluez_bench *b) {
+    static const uint8_t stop[] = {0x24, 0, 7, 0, 1, 0, 6};
+    uint8_t pdu[64];
+    ssize_t got = recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT);
+    return got == (ssize_t)sizeof stop && memcmp(pdu, stop, sizeof stop) == 0;
+}

@@ -372,13 +372,6 @@ static void discovering(bluez_bench *b, uint8_t on) {
     bluez_read_kernel(b);
 }
 
-static bool stops_discovery(bluez_bench *b) {
-    static const uint8_t stop[] = {0x24, 0, 7, 0, 1, 0, 6};
-    uint8_t pdu[64];
-    ssize_t got = recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT);
-    return got == (ssize_t)sizeof stop && memcmp(pdu, stop, sizeof stop) == 0;
-}
-
 /* Our scan is off: what the last command was, or that advertising is just being enabled, is no reason to wait. */
 static void a_discovery_is_stopped_once_our_scan_is_off(void **state) {
     (void)state;
@@ -393,12 +386,12 @@ static void a_discovery_is_stopped_once_our_scan_is_off(void **state) {
         }
         bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
         discovering(b, 1);
-        assert_true(stops_discovery(b));
+        assert_true(bluez_stops_discovery(b));
         discovering(b, 1); /* once is enough */
-        assert_false(stops_discovery(b));
+        assert_false(bluez_stops_discovery(b));
         discovering(b, 0); /* it has ended, and another one begins */
         discovering(b, 1);
-        assert_true(stops_discovery(b));
+        assert_true(bluez_stops_discovery(b));
         bluez_close(b);
     }
 }
@@ -409,15 +402,15 @@ static void a_discovery_is_not_stopped_while_our_scan_is_being_disabled(void **s
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
     discovering(b, 1);
-    assert_false(stops_discovery(b));
+    assert_false(bluez_stops_discovery(b));
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
     assert_int_equal(bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE)[0], 0);
     bluez_start_scan(b);
     discovering(b, 1);
-    assert_false(stops_discovery(b));
+    assert_false(bluez_stops_discovery(b));
     bluez_complete(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     bluez_read_controller(b);
-    assert_true(stops_discovery(b));
+    assert_true(bluez_stops_discovery(b));
     bluez_close(b);
 }
 
@@ -426,9 +419,9 @@ static void a_discovery_is_stopped_when_another_program_disables_our_scan(void *
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
     discovering(b, 1);
-    assert_false(stops_discovery(b));
+    assert_false(bluez_stops_discovery(b));
     bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    assert_true(stops_discovery(b));
+    assert_true(bluez_stops_discovery(b));
     bluez_close(b);
 }
 
@@ -462,7 +455,7 @@ static void a_discovery_told_before_the_response_to_our_scan_is_ours(void **stat
     bluez_read_controller(b);
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
     assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
-    assert_true(stops_discovery(b));
+    assert_true(bluez_stops_discovery(b));
     bluez_close(b);
 }
 
