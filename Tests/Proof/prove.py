@@ -95,9 +95,9 @@ class Row:
     @property
     def functions(self):
         """Names of the functions that the row's own files define. Of two static ones Frama-C calls one NAME_0."""
-        defined = [name for source in self.sources for name in DEFINITION.findall((SOURCES / source).read_text())]
-        own = [name for path in self.own for name in DEFINITION.findall(path.read_text())]
-        return own + [f"{name}_0" for name in own if defined.count(name) > 1]
+        files = [set(DEFINITION.findall(path.read_text())) for path in (self.program, *(SOURCES / s for s in self.sources))]
+        own = sorted({name for path in self.own for name in DEFINITION.findall(path.read_text())})
+        return own + [f"{name}_0" for name in own if sum(name in names for names in files) > 1]
 
 
 class View(Row):
