@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/linux/peripheral.h"
 #include "pairing.h"
+#include "socket_link.h"
 #include "subscriptions.h"
 #include "tendon/host/gatt_server.h"
 
@@ -104,11 +105,22 @@ static void timer_expired(void *context, uint64_t now) {
     tendon_peripheral_refresh(peripheral);
 }
 
+/** A central that was disconnected in this step can be the one that connects: a device with one place must have it. */
+static void settle_ended(tendon_peripheral *peripheral, uint64_t now) {
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        tendon_socket_link_settle(&peripheral->links[i].link, now);
+    }
+}
+
 static void link_connected(void *context, uint64_t now) {
     tendon_peripheral_link *place = context;
     tendon_peripheral *owner = place->owner;
     const tendon_bearer_filter *filter = filter_of(place);
     tendon_bearer_io io = tendon_link_io(&place->link);
+    settle_ended(owner, now);
+    if (place->link.state != TENDON_LINK_OPEN || place->link.closing) {
+        return; /* the owner has closed all */
+    }
     memset(&place->kept, 0, sizeof place->kept);
     tendon_att_bearer_init(&place->bearer, filter != NULL ? filter->wrap(filter->context, io) : io, TENDON_ATT_MTU_MAX);
     if (owner->device.ops->connected(owner->device.context, &place->bearer, now) < 0) {

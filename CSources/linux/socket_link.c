@@ -201,6 +201,12 @@ void tendon_socket_link_close(tendon_link *link) {
     tendon_socket_link_fail(link, TENDON_ERROR_CANCELLED);
 }
 
+void tendon_socket_link_settle(tendon_link *link, uint64_t now) {
+    if (link->closing) {
+        finish(link, link->reason, now);
+    }
+}
+
 static void open_now(tendon_link *link, uint64_t now) {
     link->state = TENDON_LINK_OPEN;
     link->connected = true;
@@ -249,7 +255,7 @@ static void unblock(tendon_link *link, uint64_t now) {
 static void link_expired(void *context, uint64_t now) {
     tendon_link *link = context;
     if (link->closing) {
-        finish(link, link->reason, now);
+        tendon_socket_link_settle(link, now);
         return;
     }
     if (link->state == TENDON_LINK_CONNECTING && link->connected) {

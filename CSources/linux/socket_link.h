@@ -83,6 +83,8 @@ tendon_status tendon_socket_link_control(tendon_link *link, const uint8_t *bytes
 tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, size_t length);
 /** For tendon_radio_ops. */
 void tendon_socket_link_close(tendon_link *link);
+/** If the link was closed, its owner is notified now and not after the events of this step. */
+void tendon_socket_link_settle(tendon_link *link, uint64_t now);
 
 /** The usual meaning of an errno: EPIPE, ECONNRESET, ENOTCONN: PEER_CLOSED; ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH:
  * OUT_OF_RANGE; EACCES, EPERM: PERMISSION; others: TENDON_SYSTEM_ERROR. 0: PEER_CLOSED. */

@@ -17,6 +17,7 @@ typedef struct toy_filter {
 static struct toy {
     tendon_status advertisement, scan_response, accepts;
     uint8_t flags;
+    bool one_place;
     tendon_att_bearer *bearers[PLACES + 1];
     int connected, disconnected, paired, writable, ticks;
     tendon_status reason;
@@ -46,6 +47,9 @@ static tendon_status toy_connected(void *device, tendon_att_bearer *bearer, uint
     (void)device;
     (void)now;
     assert_int_equal(toy.told_connected, toy.connected); /* the device is told first */
+    if (toy.one_place && toy.connected != toy.disconnected) {
+        return TENDON_ERROR_TABLE_FULL;
+    }
     if (toy.accepts >= 0) {
         toy.bearers[toy.connected++] = bearer;
     }
@@ -261,6 +265,41 @@ static void a_central_that_the_device_refuses_is_disconnected(void **state) {
     place->link.callbacks.encrypted(place, 1);
     assert_int_equal(toy.writable + toy.paired, 0);
     assert_int_equal(place->bearer.counters.received, 0);
+}
+
+/* A device with one place, as belts: its earlier connection has ended when it is asked about the next one. */
+static void a_central_that_connects_again_at_once_is_served(void **state) {
+    world *w = *state;
+    toy.one_place = true;
+    assert_int_equal(tendon_peripheral_open(&toy.peripheral, 20), TENDON_OK);
+    connect_one(w, 0);
+    STEP_UNTIL(&w->loop, toy.told_connected == 1);
+    tendon_link_close(&toy.peripheral.links[0].link);
+    connect_one(w, 1); /* before the loop's next step */
+    STEP_UNTIL(&w->loop, toy.told_connected == 2);
+    assert_int_equal(toy.told_disconnected, 1);
+    assert_int_equal(toy.peripheral.refused, 0);
+    assert_int_equal(toy.centrals[1].closed, 0);
+}
+
+static void closes_all(void *context, tendon_peripheral_link *link, tendon_status reason, uint64_t now) {
+    on_disconnected(context, link, reason, now);
+    tendon_peripheral_close(&toy.peripheral);
+}
+
+/* The owner closes the device when it is notified of the earlier connection: the next one is not served. */
+static void a_central_that_connects_while_the_owner_closes(void **state) {
+    world *w = *state;
+    toy.peripheral.callbacks.disconnected = closes_all;
+    assert_int_equal(tendon_peripheral_open(&toy.peripheral, 20), TENDON_OK);
+    connect_one(w, 0);
+    STEP_UNTIL(&w->loop, toy.told_connected == 1);
+    tendon_link_close(&toy.peripheral.links[0].link);
+    connect_one(w, 1);
+    STEP_UNTIL(&w->loop, toy.told_idle == 1);
+    assert_int_equal(toy.connected, 1);
+    assert_int_equal(toy.told_disconnected, 1);
+    STEP_UNTIL(&w->loop, toy.centrals[1].closed == 1);
 }
 
 /* A device hangs up by closing its bearer. */
@@ -483,6 +522,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_TOY(every_place_serves_and_the_next_central_is_refused),
         WITH_TOY(a_central_that_the_device_refuses_is_disconnected),
+        WITH_TOY(a_central_that_connects_again_at_once_is_served),
+        WITH_TOY(a_central_that_connects_while_the_owner_closes),
         WITH_TOY(a_closed_bearer_ends_its_link_alone),
         WITH_TOY(requests_of_every_central_reach_its_bearer),
         WITH_TOY(a_link_that_was_full_is_writable_again),
