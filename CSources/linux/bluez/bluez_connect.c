@@ -97,9 +97,8 @@ static void set_limit(int fd, uint64_t deadline) {
 }
 
 /**
- * connect() succeeds immediately only over an existing connection whose ATT channel no process uses: the connection of
- * a killed process, which exists for 2 s. Returns true if that connection is being ended: see
- * tendon_bluez_end_connection().
+ * connect() succeeds over an existing connection whose ATT channel no process uses: the connection of a killed process,
+ * which exists for 2 s. Returns true if that connection is being ended: see tendon_bluez_end_connection().
  */
 static bool end_old_connection(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, int fd) {
     uint16_t handle = tendon_bluez_handle_of(fd);
@@ -130,8 +129,10 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
         return status;
     }
     tendon_bluez_load_parameters(radio);
+    /* Without one, the kernel has created the connection within connect(), as it can on a machine with one CPU. */
+    bool has_connection = tendon_bluez_is_connected(radio, &link->peer);
     if (connect(fd, (struct sockaddr *)&peer, sizeof peer) == 0) {
-        if (!end_old_connection(radio, attempt, fd)) {
+        if (!has_connection || !end_old_connection(radio, attempt, fd)) {
             return tendon_socket_link_adopt(link, fd);
         }
         close(fd);

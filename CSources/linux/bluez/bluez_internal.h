@@ -339,6 +339,8 @@ void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_
 void tendon_bluez_note_new_handle(tendon_bluez_radio *radio, const tendon_hci_parameters *event);
 /** Disconnects, if the handle still belongs to this peer. */
 void tendon_bluez_end_connection(tendon_bluez_radio *radio, const tendon_address *peer, uint16_t handle);
+/** The kernel has a connection to @p peer. */
+bool tendon_bluez_is_connected(const tendon_bluez_radio *radio, const tendon_address *peer);
 /** The kernel may not have recognized the end of its attempt to connect to @p peer: the next one waits until it has. */
 void tendon_bluez_await_kernel(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now);
 /** Returns the time at which a connect() to @p peer can start, or is to be considered again; 0 means now. */

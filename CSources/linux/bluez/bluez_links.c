@@ -191,10 +191,17 @@ static bool connection_to(int hci, const tendon_address *peer, struct hci_conn_i
     return true;
 }
 
+/* BT_CONNECTED and BT_CONNECT, hci_conn_info.state */
+enum { CONNECTED = 1, CONNECTING = 5 };
+
 static bool is_connecting(const tendon_bluez_radio *radio, const tendon_address *peer) {
-    enum { CONNECTING = 5 }; /* BT_CONNECT, hci_conn_info.state */
     struct hci_conn_info info;
     return connection_to(radio->hci.fd, peer, &info) && info.state == CONNECTING;
+}
+
+bool tendon_bluez_is_connected(const tendon_bluez_radio *radio, const tendon_address *peer) {
+    struct hci_conn_info info;
+    return connection_to(radio->hci.fd, peer, &info) && info.state == CONNECTED;
 }
 
 /*

@@ -281,8 +281,13 @@ bluez_bench *bluez_open(bool extended, const tendon_address *own) {
     sends_refused = (refused_sends){0};
     bluez_hci_sockets = NULL;
     bluez_privileges = (privileges){0};
-    calls = (system_calls){
-        .fd = -1, .peer = -1, .central = -1, .handle = 0x40, .kernel_handle = 0x40, .kernel_link_mode = HCI_LM_ENCRYPT};
+    calls = (system_calls){.fd = -1,
+                           .peer = -1,
+                           .central = -1,
+                           .handle = 0x40,
+                           .kernel_handle = 0x40,
+                           .kernel_state = 1, /* BT_CONNECTED */
+                           .kernel_link_mode = HCI_LM_ENCRYPT};
     assert_int_equal(tendon_loop_init(&b->loop), TENDON_OK);
     tendon_bluez_prepare(&b->radio, &b->loop);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, hci), 0);

@@ -247,6 +247,26 @@ static void a_connection_that_was_left_behind_is_looked_at_again(void **state) {
     bluez_connecting_close(l);
 }
 
+/* With one CPU the kernel can have created the connection when connect() returns: no process had it before. */
+static void a_connection_that_connect_has_created_is_kept(void **state) {
+    (void)state;
+    static const uint16_t connecting = 5; /* BT_CONNECT: for another process, which has given up */
+    for (int before = 0; before < 2; before++) {
+        bluez_connecting *l = bluez_connecting_idle();
+        calls.old_connections = 1;
+        calls.ioctl = before == 0 ? (refused_call){ENOENT, 0} : calls.ioctl;
+        calls.kernel_state = connecting;
+        connect_to(l->b, &l->link, &bluez_peer, UINT64_MAX);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        bluez_expect_nothing(l->b);
+        assert_int_equal(l->link.state, TENDON_LINK_OPEN);
+        assert_int_equal(l->link.handle, 0x40);
+        assert_int_equal(calls.connects, 1);
+        assert_memory_equal(&calls.asked_peer, &calls.target.l2_bdaddr, sizeof calls.asked_peer);
+        bluez_connecting_close(l);
+    }
+}
+
 /* ---- whose attempt failed ---- */
 
 static void kernel_connects(bluez_bench *b, bool extended, bool random) {
@@ -344,6 +364,7 @@ int main(void) {
         cmocka_unit_test(a_peer_is_connected_again_when_its_last_connection_has_ended),
         cmocka_unit_test(more_connections_end_than_are_awaited),
         cmocka_unit_test(a_connection_that_was_left_behind_is_looked_at_again),
+        cmocka_unit_test(a_connection_that_connect_has_created_is_kept),
         cmocka_unit_test(a_failure_belongs_to_address_and_type),
         cmocka_unit_test(a_repeated_connect_has_no_failure_yet),
         cmocka_unit_test(an_unprivileged_attempt_is_not_repeated),

@@ -155,7 +155,7 @@ static void play(recording *r, unsigned number) {
 static void any_call_fails(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0x5E4DB312, 0xC669BEB1, 0x2919727C, 0xDC1CDCDF, 0xEB6F665F, 0xE7567EA7, 0xB9143BC4, 0x69CDF5D5, 0x668DF4F6,
+        0x5FF67379, 0x59D9D245, 0x8F9C6B13, 0x90207F2F, 0xAF1C1BE8, 0xC237CD20, 0x507A3237, 0xEB25D8E4, 0xF416B213,
     };
     compare_recordings(known, RUNS, play);
 }
