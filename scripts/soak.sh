@@ -13,7 +13,7 @@ echo "== C tests with their long loops (all quaternions, two million advertiseme
 ninja -C "$build/soak" >/dev/null
 TENDON_SOAK=1 meson test -C "$build/soak" --no-rebuild --timeout-multiplier 60 --print-errorlogs
 echo "== 120,000 connections under the sanitizers"
-[ -f "$build/asan/build.ninja" ] || meson setup "$build/asan" . -Db_sanitize=address,undefined >/dev/null
+[ -f "$build/asan/build.ninja" ] || meson setup "$build/asan" . -Db_sanitize=address,undefined -Doptimization=1 >/dev/null
 ninja -C "$build/asan" >/dev/null
 TENDON_SOAK=1 meson test -C "$build/asan" --no-rebuild --timeout-multiplier 60 --print-errorlogs linux_soak
 echo "== chaos: broker and gateway killed 50 times each, network cut, disk full (about 8 minutes)"
@@ -23,8 +23,9 @@ echo "== fuzzing $targets targets, $((minutes * 60 / targets)) s each"
 Tests/Fuzz/run.sh $((minutes * 60 / targets))
 echo "== proofs"
 Tests/Proof/run.sh
-echo "== all C tests on 32-bit ARM and MIPS"
+echo "== all C tests on 32-bit ARM and MIPS, and in a release without libbluetooth"
 scripts/cross.sh
+scripts/test.sh c_without_bluez
 echo "== the OpenWrt recipe, with stubs of its build system"
 scripts/test_openwrt.sh
 echo "== the kernel's stack: every case with every kind of controller, long streams"

@@ -55,25 +55,33 @@ meson_setup_only() {
     if [ -f "$BUILD/asan/build.ninja" ]; then
         meson setup --reconfigure "$BUILD/asan" .
     else
-        meson setup "$BUILD/asan" . -Db_sanitize=address,undefined
+        meson setup "$BUILD/asan" . -Db_sanitize=address,undefined -Doptimization=1
     fi
 }
 
 stage_c_sanitized() {
-    meson_tests "$BUILD/asan" -Db_sanitize=address,undefined
+    meson_tests "$BUILD/asan" -Db_sanitize=address,undefined -Doptimization=1
+}
+
+# What c_sanitized has whole: the recorded runs, of which these builds play a quarter, and the corpora, which are sanitized
+# in every build.
+repeats_sanitized() {
+    export TENDON_RECORDED_EVERY=4
+    repeats=(-Dcorpora=false)
 }
 
 # The radio by our own description of the kernel's sockets.
 stage_c_clang() {
-    export TENDON_RECORDED_EVERY=4 # c_sanitized plays all, here and in the stages below
-    CC=clang meson_tests "$BUILD/clang" -Dbuildtype=release -Dbluez=kernel
+    repeats_sanitized
+    CC=clang meson_tests "$BUILD/clang" -Dbuildtype=release -Dbluez=kernel "${repeats[@]}"
     scripts/check_links.sh without "$BUILD/clang/libtendon.so"
 }
 
-# A release with gcc: other warnings than clang's, and than those of a debug build.
+# A release with gcc. Not in `make test`, where the build for MIPS runs all tests without bluez and the stage `install` makes
+# this release; in `make soak`.
 stage_c_without_bluez() {
-    export TENDON_RECORDED_EVERY=4
-    CC=gcc meson_tests "$BUILD/mit" -Dbluez=disabled -Dbuildtype=release
+    repeats_sanitized
+    CC=gcc meson_tests "$BUILD/mit" -Dbluez=disabled -Dbuildtype=release "${repeats[@]}"
     scripts/check_links.sh without "$BUILD/mit/libtendon.so"
 }
 
@@ -95,9 +103,25 @@ stage_abi() {
     python3 scripts/check_abi.py "$BUILD/abi"
 }
 
-# docs/adding-a-device.md, followed to the letter with a toy.
+# docs/adding-a-device.md, followed to the letter with a toy; its package is also the one that is built without the traits
+# BlueZ, MQTT and Web, with our own description of the kernel's sockets.
 stage_family() {
-    scripts/test_toy_family.sh
+    local status=0 programs=$BUILD/toy/tree/.build/swift/debug
+    scripts/test_toy_family.sh || status=$?
+    scripts/check_links.sh without "$programs/tendon" || status=$?
+    if readelf -d "$programs/tendon" | grep -E 'NEEDED.*lib(mosquitto|sqlite3|microhttpd)'; then
+        echo "not ok - without the traits MQTT and Web tendon links neither libmosquitto, SQLite nor libmicrohttpd"
+        status=1
+    else
+        echo "ok - without the traits MQTT and Web tendon links neither libmosquitto, SQLite nor libmicrohttpd"
+    fi
+    if "$programs/tendon-conformance" <Tests/vectors/bose.jsonl >"$BUILD/conformance-mit.jsonl"; then
+        echo "ok - the build with our own description of the sockets runs"
+    else
+        echo "not ok - the build with our own description of the sockets runs"
+        status=1
+    fi
+    return $status
 }
 
 stage_install() {
@@ -146,7 +170,7 @@ stage_swift() {
 # The modules' tests with the main queue in the place of the loop's thread.
 stage_swift_main_queue() {
     export TENDON_MODULES_ONLY=1
-    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,ObviousCloud,MainActorLoop)
+    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" -debug-info-format none --traits BlueZ,ObviousCloud,MainActorLoop)
     scripts/swift_build.sh "${form[@]}" "${swift_tests[@]}"
     swift test "${form[@]}" "${swift_width[@]}" --skip-build
 }
@@ -159,21 +183,6 @@ stage_docs() {
 # The package as a dependency: required by version, all modules in one file, with and without libbluetooth.
 stage_package() {
     scripts/test_package.sh
-}
-
-stage_swift_without_bluez() {
-    local form=(--scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-index-store --traits KernelSockets) product
-    for product in tendon tendon-conformance TendonObviousCloud; do
-        scripts/swift_build.sh "${form[@]}" --product "$product"
-    done
-    scripts/check_links.sh without "$BUILD/swift-mit/debug/tendon"
-    if readelf -d "$BUILD/swift-mit/debug/tendon" | grep -E 'NEEDED.*lib(mosquitto|sqlite3|microhttpd)'; then
-        echo "not ok - without the traits MQTT and Web tendon links neither libmosquitto, SQLite nor libmicrohttpd"
-        return 1
-    fi
-    echo "ok - without the traits MQTT and Web tendon links neither libmosquitto, SQLite nor libmicrohttpd"
-    "$BUILD/swift-mit/debug/tendon-conformance" <Tests/vectors/bose.jsonl >"$BUILD/conformance-mit.jsonl"
-    echo "ok - the build with our own description of the sockets runs"
 }
 
 swift_release_build() {

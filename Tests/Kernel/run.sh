@@ -161,7 +161,7 @@ boot() {
     write_environment "$run" "$@" >"$run/environment"
     started=$(date +%s)
     set +e
-    timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -M q35 -cpu max -smp "${TENDON_KERNEL_CPUS:-$cpus}" -m "${TENDON_KERNEL_MEMORY:-1024}" \
+    timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -M q35 -cpu max,-avx,-avx2,-xsave -smp "${TENDON_KERNEL_CPUS:-$cpus}" -m "${TENDON_KERNEL_MEMORY:-1024}" \
         -nographic -net none -no-reboot -kernel "$kernel_cache/vmlinuz" -initrd "$kernel_cache/initramfs.gz" \
         -append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off no_timer_check tendon.run=$run" \
         -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
