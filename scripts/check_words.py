@@ -6,6 +6,7 @@ Prose is: comments and strings of headers, C and Swift sources and examples; the
 messages of the scripts. Prints TAP lines.
 """
 
+import functools
 import pathlib
 import re
 import subprocess
@@ -98,6 +99,7 @@ def prose_of_document(text):
     return re.sub(r"`[^`\n]*`", blank, text)
 
 
+@functools.cache
 def prose(path):
     text = path.read_text()
     if path.suffix in (".c", ".h", ".swift"):
