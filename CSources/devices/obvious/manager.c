@@ -324,7 +324,8 @@ static void on_session_event(void *context, const tendon_obvious_session_event *
     if (event->kind != TENDON_OBVIOUS_SESSION_EVENT_DEVICE) {
         uint8_t input = inputs[event->kind];
         bool broken = event->status == TENDON_OBVIOUS_ERROR_PROTOCOL;
-        if (event->status < 0 && m->operation != 0 && m->status == TENDON_OK) {
+        bool concerns = m->operation != 0 && (m->state != S_IDLE || broken);
+        if (event->status < 0 && concerns && m->status == TENDON_OK) {
             m->status = event->status;
         }
         input = input == I_OPEN ? tendon_obvious_manager_judge_open(m) : broken ? I_FAIL : input;
@@ -458,8 +459,9 @@ tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obv
         m->record = *record;
     }
     m->session->keep_alive = true;
-    m->state = S_IDLE; /* until a request of the operation before has ended */
-    if (tendon_obvious_session_ready(m->session) != TENDON_ERROR_BUSY) {
+    m->state = S_IDLE; /* until a request of the operation before, or the connection before, has ended */
+    if (tendon_obvious_session_ready(m->session) != TENDON_ERROR_BUSY &&
+        m->session->state != TENDON_OBVIOUS_SESSION_CLOSING) {
         m->state = S_START;
         m->deadline = now;
     }

@@ -227,6 +227,31 @@ static void a_session_that_cannot_be_opened(void **state) {
     end();
 }
 
+/* The end of the connection before is no failure of an operation that is started meanwhile: it connects again. */
+static void an_operation_waits_for_the_end_of_the_connection_before(void **state) {
+    (void)state;
+    begin();
+    fixture_open(f);
+    tendon_obvious_session_disconnect(&f->session, f->now);
+    assert_int_equal(f->session.state, TENDON_OBVIOUS_SESSION_CLOSING);
+    perform(TENDON_OBVIOUS_UPDATE_FEATURES);
+    expect("need:package need:report done:0/OK ");
+    assert_int_equal(f->opened, 2);
+    tendon_obvious_session_disconnect(&f->session, f->now);
+    perform(TENDON_OBVIOUS_GET_INFO); /* it does not connect */
+    expect("done:14/ERROR_DISCONNECTED ");
+    end();
+    begin();
+    fixture_open(f);
+    tendon_obvious_session_disconnect(&f->session, f->now);
+    f->session.work.reason = TENDON_OBVIOUS_ERROR_LINK_ERROR; /* that is no reason of what follows */
+    f->devices[0].present = false;
+    start(TENDON_OBVIOUS_UPDATE_FEATURES);
+    fixture_run(f, 30200);
+    expect("done:15/OK ");
+    end();
+}
+
 static void arguments(void **state) {
     (void)state;
     begin();
@@ -331,6 +356,7 @@ int main(void) {
         cmocka_unit_test(changes_are_held_back),
         cmocka_unit_test(another_ring_and_product),
         cmocka_unit_test(a_session_that_cannot_be_opened),
+        cmocka_unit_test(an_operation_waits_for_the_end_of_the_connection_before),
         cmocka_unit_test(arguments),
         cmocka_unit_test(nothing_of_an_operation_is_left_for_the_next),
         cmocka_unit_test(a_package_with_another_hash_fails),
