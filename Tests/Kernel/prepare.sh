@@ -113,7 +113,7 @@ prepare_build() {
         bluez=kernel build=$cache/meson-sockets
     fi
     if [ ! -f "$build/build.ninja" ]; then
-        meson setup "$build" "$project" -Dtests=false -Dkernel_tests=true -Dbluez=$bluez -Dwerror=false >"$cache/meson.log" 2>&1 ||
+        meson setup "$build" "$project" -Dtests=false -Dkernel_tests=true -Dbluez=$bluez -Ddebug=false -Dwerror=false >"$cache/meson.log" 2>&1 ||
             { cat "$cache/meson.log" >&2 && exit 1; }
     fi
     nice ninja -C "$build" -j2 >"$cache/ninja.log" 2>&1 || { tail -n 40 "$cache/ninja.log" >&2 && exit 1; }

@@ -86,7 +86,7 @@ def main():
     good = True
     c, swift = faults[:len(in_c)], faults[len(in_c):]
     if c:
-        good = report("C", judge_c(c), options.sample) and good
+        good = report("C", judge_c(c, corpora=not options.sample), options.sample) and good
     if swift:
         good = report("Swift", judge_swift(swift), options.sample) and good
     return 0 if good else 1

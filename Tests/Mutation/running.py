@@ -100,7 +100,7 @@ def not_caught(name):
     return {identity(*(row[key] for key in ("file", "kind", "before", "after"))) for row in rows if not row["caught_by"]}
 
 
-def judge_c(faults):
+def judge_c(faults, corpora):
     build = TREE / ".build/c"
     environment = {**os.environ, "CFLAGS": "-w -O0"}
     described = []
@@ -108,7 +108,8 @@ def judge_c(faults):
     def compile_all():
         if not (build / "build.ninja").exists():
             made = run(["meson", "setup", str(build), ".", "-Dbuildtype=plain", "-Dwerror=false",
-                        "-Db_sanitize=undefined"], env=environment)  # a half of what the stage c_sanitized has
+                        "-Db_sanitize=undefined",  # a half of what the stage c_sanitized has
+                        f"-Dcorpora={str(corpora).lower()}"], env=environment)
             if made.returncode != 0:
                 return made
         run(["ninja", "-C", str(build), "build.ninja"])  # tests that were added since are listed only then
