@@ -315,20 +315,22 @@ static void hold(tendon_obvious_manager *m, tendon_obvious_feature feature) {
 }
 
 static void on_session_event(void *context, const tendon_obvious_session_event *event, uint64_t now) {
-    static const uint8_t inputs[] = {I_OPEN, I_UNUSABLE, I_CLOSED};
+    _Static_assert(I_UNUSABLE - I_OPEN == TENDON_OBVIOUS_SESSION_EVENT_UNUSABLE &&
+                       I_CLOSED - I_OPEN == TENDON_OBVIOUS_SESSION_EVENT_CLOSED,
+                   "in the order of the events");
     tendon_obvious_manager *m = context;
     m->now = now;
     if (m->next_event != NULL) {
         m->next_event(m->next_context, event, now);
     }
     if (event->kind != TENDON_OBVIOUS_SESSION_EVENT_DEVICE) {
-        uint8_t input = inputs[event->kind];
-        bool broken = event->status == TENDON_OBVIOUS_ERROR_PROTOCOL;
-        bool concerns = m->operation != 0 && (m->state != S_IDLE || broken);
-        if (event->status < 0 && concerns && m->status == TENDON_OK) {
-            m->status = event->status;
+        uint8_t input = (uint8_t)(I_OPEN + event->kind);
+        if (input == I_OPEN) {
+            input = tendon_obvious_manager_judge_open(m);
+        } else if (m->state != S_IDLE) { /* else it was of the connection before */
+            input = event->status == TENDON_OBVIOUS_ERROR_PROTOCOL ? I_FAIL : input;
+            m->status = m->status == TENDON_OK ? event->status : m->status;
         }
-        input = input == I_OPEN ? tendon_obvious_manager_judge_open(m) : broken ? I_FAIL : input;
         if (m->operation != 0) {
             feed(m, input);
         }
