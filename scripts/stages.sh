@@ -14,6 +14,9 @@ swift_tests=(--product tendonPackageTests)
 # The standard library linked in, as in the packages: what is tested is what is installed.
 swift_release=(--scratch-path "$BUILD/swift" -c release --static-swift-stdlib -j "$jobs_count")
 
+# The build of c_sanitized, which other stages take programs from.
+sanitized=(-Db_sanitize=address,undefined -Doptimization=1)
+
 # meson_tests DIR SETUP-ARGUMENTS...: builds, runs, and repeats the TAP lines of all tests.
 meson_tests() {
     local directory=$1
@@ -55,12 +58,12 @@ meson_setup_only() {
     if [ -f "$BUILD/asan/build.ninja" ]; then
         meson setup --reconfigure "$BUILD/asan" .
     else
-        meson setup "$BUILD/asan" . -Db_sanitize=address,undefined -Doptimization=1
+        meson setup "$BUILD/asan" . "${sanitized[@]}"
     fi
 }
 
 stage_c_sanitized() {
-    meson_tests "$BUILD/asan" -Db_sanitize=address,undefined -Doptimization=1
+    meson_tests "$BUILD/asan" "${sanitized[@]}"
 }
 
 # What c_sanitized has whole: the recorded runs, of which these builds play a quarter, and the corpora, which are sanitized
@@ -164,7 +167,7 @@ stage_swift() {
 # the place of libbluetooth.
 stage_swift_main_queue() {
     export TENDON_MODULES_ONLY=1
-    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" -debug-info-format none --traits KernelSockets,ObviousCloud,MainActorLoop)
+    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits KernelSockets,ObviousCloud,MainActorLoop)
     scripts/swift_build.sh "${form[@]}" "${swift_tests[@]}"
     scripts/check_links.sh without "$BUILD/swift-main/debug/tendonPackageTests.xctest"
     swift test "${form[@]}" "${swift_width[@]}" --skip-build

@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Nothing of another run: a version that moved is an error for SwiftPM.
 swiftpm=(--cache-path "$work/cache" --security-path "$work/security" --config-path "$work/config" -j "$jobs"
-    --disable-index-store -debug-info-format none)
+    --disable-index-store)
 modules=(Tendon TendonActiv5 TendonBose TendonFeelSpace TendonFjorden TendonObvious TendonObviousCloud)
 failed=0
 

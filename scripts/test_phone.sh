@@ -43,7 +43,7 @@ HEAD
 
 failed=0
 python3 scripts/check_porting.py || failed=1
-if output=$(swift build --package-path "$package" -j 2 --disable-index-store -debug-info-format none 2>&1); then
+if output=$(swift build --package-path "$package" -j 2 --disable-index-store 2>&1); then
     echo "ok - programs written as for a phone build: ${apps[*]}"
 else
     echo "not ok - programs written as for a phone build"

@@ -46,7 +46,7 @@ result $? "the table of families is whole" "$log"
 nm -D --defined-only .build/c/libtendon.so >"$log" # into a file: with pipefail, a grep that ends early would fail it
 grep -q ' tendon_toy_session_init@@' "$log"
 result $? "its public names are exported"
-form=(--scratch-path .build/swift -j "$jobs_count" --disable-index-store -debug-info-format none --disable-default-traits)
+form=(--scratch-path .build/swift -j "$jobs_count" --disable-index-store --disable-default-traits)
 scripts/swift_build.sh "${form[@]}" --product tendon >"$log" 2>&1
 result $? "the command builds with it" "$log"
 scripts/swift_build.sh "${form[@]}" --product tendon-conformance >"$log" 2>&1
