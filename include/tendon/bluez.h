@@ -119,7 +119,9 @@ typedef struct tendon_bluez_discovery {
     bool expected; /**< this radio has scanned */
     bool on;       /**< the kernel reports that it discovers devices, and means our scan */
     bool stopping;
-    uint8_t kinds; /**< address types */
+    bool disables;  /**< the kernel disables our scan, because the discovery is being stopped */
+    uint8_t kinds;  /**< address types */
+    uint64_t until; /**< of disables; monotonic ms */
 } tendon_bluez_discovery;
 
 typedef struct tendon_bluez_advertising {

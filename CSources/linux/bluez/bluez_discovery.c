@@ -2,7 +2,7 @@
 /*
  * How the kernel interprets our scan. Newer kernels (Linux 6.12) take an active scan of a raw socket for a discovery of
  * their own, still assume it when the scan is off, and do not connect until a program stops the discovery. So this
- * radio stops it when its scan is off, before it connects.
+ * radio has the kernel stop it, and with it the scan, before it connects.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -25,6 +25,38 @@ static void stop(tendon_bluez_radio *radio) {
         tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &discovery->kinds, 1) == TENDON_OK;
 }
 
+void tendon_bluez_discovery_forget(tendon_bluez_radio *radio) {
+    tendon_bluez_discovery *discovery = &radio->discovery;
+    discovery->on = discovery->stopping = discovery->disables = false;
+}
+
+/* Stop Discovery with the scan on: its command to the controller takes some time. With the scan off, the kernel can be
+ * done before it has noted that the discovery is stopping. It notes that afterwards (seen with Linux 7.3), and never
+ * connects until something scans. */
+bool tendon_bluez_discovery_disables(tendon_bluez_radio *radio, uint64_t now) {
+    tendon_bluez_discovery *discovery = &radio->discovery;
+    if (discovery->disables && now >= discovery->until) {
+        tendon_bluez_discovery_forget(radio);
+    } else if (discovery->on && !discovery->stopping) {
+        stop(radio);
+        discovery->disables = discovery->stopping;
+        discovery->until = now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
+    }
+    if (discovery->disables) {
+        tendon_bluez_wake_at(radio, discovery->until);
+    }
+    return discovery->disables;
+}
+
+bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio) {
+    bool disables = radio->discovery.disables;
+    radio->discovery.disables = false;
+    if (disables) {
+        tendon_bluez_scan_disabled(radio);
+    }
+    return disables;
+}
+
 /* Not while our command that disables the scan is in flight: the kernel would disable it as well, and a controller that
  * rejects the second command leaves the kernel's discovery neither on nor off, with which it never connects. */
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
@@ -39,7 +71,7 @@ bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
         tendon_bluez_read_management(radio);
     }
     if (!radio->discovery.on || radio->discovery.stopping) {
-        return false;
+        return radio->discovery.disables;
     }
     if (tendon_bluez_in_flight(radio, &radio->scan.activity)) {
         (void)tendon_bluez_await(radio->hci.fd, radio->command.opcode, tendon_monotonic_ms() + CLOSE_LIMIT_MS,
@@ -57,7 +89,13 @@ void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
     tendon_bluez_discovery *discovery = &radio->discovery;
     if (event->opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) { /* only an answer has an opcode */
-        discovery->on = discovery->stopping = false;         /* rejected: there was nothing to stop */
+        if (discovery->disables) {
+            tendon_bluez_wake_at(radio, 0); /* our next command waits for this one */
+        }
+        if (event->status == 0 && radio->scan.activity.state == TENDON_BLUEZ_ON) {
+            (void)tendon_bluez_discovery_disabled(radio); /* the raw socket shows that too, perhaps later */
+        }
+        tendon_bluez_discovery_forget(radio); /* rejected: there was nothing to stop */
     } else if (event->code == TENDON_MANAGEMENT_DISCOVERING) {
         tendon_reader reader = tendon_reader_make(event->data, event->length);
         uint8_t kinds = tendon_read_u8(&reader);

@@ -292,6 +292,13 @@ void tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle);
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event);
 /** Our scan may be off now: ends the search that the kernel takes it for. */
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio);
+/** Our scan is to be disabled: whether the kernel does that, with the discovery that it takes the scan for. False: we
+ * have to. */
+bool tendon_bluez_discovery_disables(tendon_bluez_radio *radio, uint64_t now);
+/** The scan was disabled by a command that is not ours. Returns true if it was the kernel's for this radio. */
+bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio);
+/** The adapter is reset. */
+void tendon_bluez_discovery_forget(tendon_bluez_radio *radio);
 /** The radio is closed: ends that search. Returns true if nothing else has to be done to disable our scan. */
 bool tendon_bluez_discovery_close(tendon_bluez_radio *radio);
 /** Disables the activity of a program that has ended; the controller rejects it if nothing is enabled. */
@@ -300,6 +307,8 @@ void tendon_bluez_discovery_recover(tendon_bluez_radio *radio);
 /* scan.c */
 /** Our scan is off, and no command in flight changes that. */
 bool tendon_bluez_scan_off(const tendon_bluez_radio *radio);
+/** Our scan was disabled. */
+void tendon_bluez_scan_disabled(tendon_bluez_radio *radio);
 /** Neither our scan nor a discovery of the kernel is in the way of a connection attempt. */
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio);
 tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);

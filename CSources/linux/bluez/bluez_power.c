@@ -89,7 +89,7 @@ static void begin_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t
     tendon_bluez_power *power = &radio->power;
     forget_state(radio);
     radio->command.unanswered = radio->scan.activity.unanswered = radio->advertising.activity.unanswered = 0;
-    radio->discovery.on = radio->discovery.stopping = false;
+    tendon_bluez_discovery_forget(radio);
     tendon_bluez_attempts_wait(radio);
     radio->counters.power_cycles++;
     if (power->cycles++ == 0) {

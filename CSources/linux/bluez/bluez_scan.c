@@ -127,6 +127,12 @@ static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
     return leaves_scanner(radio, now) ? TENDON_BLUEZ_WAIT : TENDON_BLUEZ_RUN;
 }
 
+void tendon_bluez_scan_disabled(tendon_bluez_radio *radio) {
+    tendon_bluez_activity *activity = &radio->scan.activity;
+    radio->counters.scan_pauses += activity->state == TENDON_BLUEZ_ON && activity->requested;
+    tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED);
+}
+
 tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out) {
     tendon_bluez_activity *activity = &radio->scan.activity;
     if (radio->scan.joined && activity->state == TENDON_BLUEZ_STALE) {
@@ -146,7 +152,9 @@ tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t 
         encode_enable(radio, true, out);
         break;
     case TENDON_BLUEZ_SEND_DISABLE:
-        radio->counters.scan_pauses += activity->state == TENDON_BLUEZ_ON && activity->requested;
+        if (tendon_bluez_discovery_disables(radio, now)) {
+            return TENDON_BLUEZ_SEND_NOTHING;
+        }
         encode_enable(radio, false, out);
         break;
     default:
@@ -206,7 +214,7 @@ static bool is_second(const tendon_bluez_radio *radio, tendon_bluez_request requ
 void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now) {
     tendon_bluez_activity *activity = &radio->scan.activity;
     if (request == TENDON_BLUEZ_SEND_DISABLE) {
-        tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED); /* rejected: it was off already */
+        tendon_bluez_scan_disabled(radio); /* rejected: it was off already */
         radio->scan.enabled_by_other = false;
         tendon_bluez_background_scans(radio, false, now);
         if (radio->discovery.expected) {
@@ -268,7 +276,10 @@ void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uin
     radio->scan.enabled_by_other = radio->other_enables;
     radio->scan.unseen = 0;
     tendon_bluez_background_scans(radio, radio->other_enables, now);
-    if (!radio->other_enables && (activity->state == TENDON_BLUEZ_ON || radio->scan.joined)) {
+    if (radio->other_enables || tendon_bluez_discovery_disabled(radio)) {
+        return;
+    }
+    if (activity->state == TENDON_BLUEZ_ON || radio->scan.joined) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_STOPPED);
         tendon_bluez_activity_retry(radio, activity, now + YIELD_MS);
         tendon_bluez_discovery_settle(radio);

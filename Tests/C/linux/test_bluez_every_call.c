@@ -155,7 +155,7 @@ static void play(recording *r, unsigned number) {
 static void any_call_fails(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0x5FF67379, 0x59D9D245, 0x8F9C6B13, 0x90207F2F, 0xAF1C1BE8, 0xC237CD20, 0x507A3237, 0xEB25D8E4, 0xF416B213,
+        0x13354EE6, 0x3CC5487C, 0x830CABA7, 0x72F75B25, 0x625DE66F, 0x60EA8FC2, 0xD5666A0B, 0x69F59DBA, 0x62592EBF,
     };
     compare_recordings(known, RUNS, play);
 }

@@ -163,99 +163,11 @@ static void the_end_of_a_pairing_is_told_before_that_of_its_link(void **state) {
     bluez_close(l->b);
 }
 
-/* ---- a kernel that takes our scan for a search of its own, and connects to nobody meanwhile (Linux 6.12) ---- */
-
-static bluez_connecting *scanning(void) {
-    bluez_connecting *l = bluez_connecting_idle();
-    assert_int_equal(tendon_radio_scan_start(&l->b->radio.radio, &(tendon_scan_parameters){.active = true}), TENDON_OK);
-    (void)bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
-    (void)bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    return l;
-}
-
-static void pause_for_a_connect(bluez_connecting *l) {
-    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 3600000),
-                     TENDON_OK);
-    assert_int_equal(bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
-}
-
-/* Told at once, or only found in the socket when the scan is off; the command taken, or refused for there is no more.
- */
-static void a_search_ends_before_a_connect(void **state) {
-    (void)state;
-    static const uint8_t done[] = {1, 0, 7, 0, 3, 0, 0x24, 0, 0}, refused[] = {2, 0, 7, 0, 3, 0, 0x24, 0, 0x0B};
-    for (int order = 0; order < 4; order++) {
-        bluez_connecting *l = scanning();
-        bluez_discovering(l->b, 1);
-        if ((order & 1) != 0) {
-            bluez_read_kernel(l->b);
-            bluez_expect_no_management(l->b); /* we scan */
-        }
-        pause_for_a_connect(l);
-        assert_true(bluez_stops_discovery(l->b));
-        assert_int_equal(calls.connects, 0);
-        assert_int_equal(send(l->b->kernel, (order & 2) != 0 ? refused : done, sizeof done, 0), sizeof done);
-        bluez_read_kernel(l->b);
-        assert_int_equal(calls.connects, 1);
-        bluez_discovering(l->b, 0); /* reports the same again */
-        bluez_read_kernel(l->b);
-        bluez_expect_no_management(l->b);
-        assert_int_equal(calls.connects, 1);
-        bluez_connecting_close(l);
-    }
-}
-
-static void without_a_search_a_connect_goes_at_once(void **state) {
-    (void)state;
-    bluez_connecting *l = scanning();
-    pause_for_a_connect(l);
-    assert_int_equal(calls.connects, 1);
-    bluez_expect_no_management(l->b);
-    bluez_connecting_close(l);
-}
-
-static void the_search_of_another_program_is_left_alone(void **state) {
-    (void)state;
-    bluez_connecting *l = bluez_connecting_open();
-    bluez_discovering(l->b, 1);
-    bluez_read_kernel(l->b);
-    bluez_expect_no_management(l->b);
-    assert_false(l->b->radio.discovery.on);
-    bluez_connecting_close(l);
-}
-
-static void a_search_ends_with_the_radio(void **state) {
-    (void)state;
-    bluez_connecting *l = scanning();
-    bluez_discovering(l->b, 1);
-    int kernel = dup(l->b->kernel);
-    bluez_close(l->b);
-    l->b->kernel = kernel;
-    assert_true(bluez_stops_discovery(l->b));
-    close(kernel);
-}
-
-static void a_search_told_in_part_counts_as_malformed(void **state) {
-    (void)state;
-    bluez_connecting *l = scanning();
-    static const uint8_t pdu[] = {TENDON_MANAGEMENT_DISCOVERING, 0, 7, 0, 1, 0, 6};
-    assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
-    bluez_read_kernel(l->b);
-    assert_int_equal(l->b->radio.radio.malformed, 1);
-    assert_false(l->b->radio.discovery.on);
-    bluez_close(l->b);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_that_does_not_begin_is_asked_again),
         cmocka_unit_test(a_kernel_that_scans_has_longer),
         cmocka_unit_test(a_kernel_that_connects_is_left_alone),
-        cmocka_unit_test(a_search_ends_before_a_connect),
-        cmocka_unit_test(without_a_search_a_connect_goes_at_once),
-        cmocka_unit_test(the_search_of_another_program_is_left_alone),
-        cmocka_unit_test(a_search_ends_with_the_radio),
-        cmocka_unit_test(a_search_told_in_part_counts_as_malformed),
         cmocka_unit_test(a_refused_connect_command_is_none),
         cmocka_unit_test(a_connection_that_is_made_has_time_to_be_told),
         cmocka_unit_test(a_connection_of_the_other_role_is_not_ours),

@@ -365,100 +365,6 @@ static void a_scan_that_another_program_disabled_is_not_disabled_at_the_end(void
     bluez_close(b);
 }
 
-/* ---- a discovery of the kernel ---- */
-
-static void discovering(bluez_bench *b, uint8_t on) {
-    bluez_discovering(b, on);
-    bluez_read_kernel(b);
-}
-
-/* Our scan is off: what the last command was, or that advertising is just being enabled, is no reason to wait. */
-static void a_discovery_is_stopped_once_our_scan_is_off(void **state) {
-    (void)state;
-    for (int advertises = 0; advertises < 2; advertises++) {
-        bluez_bench *b = bluez_scanning(false, &bluez_public_address);
-        if (advertises) {
-            bluez_start_advertising(b);
-            for (int command = 0; command < 3; command++) {
-                bluez_answer_pending(b, 0);
-            }
-            assert_int_equal(b->radio.command.opcode, bluez_advertising_enable[0]);
-        }
-        bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-        discovering(b, 1);
-        assert_true(bluez_stops_discovery(b));
-        discovering(b, 1); /* once is enough */
-        assert_false(bluez_stops_discovery(b));
-        discovering(b, 0); /* it has ended, and another one begins */
-        discovering(b, 1);
-        assert_true(bluez_stops_discovery(b));
-        bluez_close(b);
-    }
-}
-
-/* The scan is stopped and started again: it is on until its command is answered. Two programs that disable one scan
- * confuse the kernel if the controller rejects the second command: its discovery never ends, and it never connects. */
-static void a_discovery_is_not_stopped_while_our_scan_is_being_disabled(void **state) {
-    (void)state;
-    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
-    discovering(b, 1);
-    assert_false(bluez_stops_discovery(b));
-    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
-    assert_int_equal(bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE)[0], 0);
-    bluez_start_scan(b);
-    discovering(b, 1);
-    assert_false(bluez_stops_discovery(b));
-    bluez_complete(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    bluez_read_controller(b);
-    assert_true(bluez_stops_discovery(b));
-    bluez_close(b);
-}
-
-/* Another program has disabled our scan: the discovery that the kernel still assumes would keep it from connecting. */
-static void a_discovery_is_stopped_when_another_program_disables_our_scan(void **state) {
-    (void)state;
-    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
-    discovering(b, 1);
-    assert_false(bluez_stops_discovery(b));
-    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    assert_true(bluez_stops_discovery(b));
-    bluez_close(b);
-}
-
-/* While another program scans, the discovery is its own; an answer to any other command says nothing about it. */
-static void a_discovery_is_ours_or_not(void **state) {
-    (void)state;
-    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
-    discovering(b, 1);
-    static const uint8_t powered[] = {TENDON_MANAGEMENT_COMMAND_COMPLETE, 0, 7, 0, 3, 0, 0x05, 0, 0};
-    assert_int_equal(send(b->kernel, powered, sizeof powered, 0), (ssize_t)sizeof powered);
-    bluez_read_kernel(b);
-    assert_true(b->radio.discovery.on);
-    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
-    discovering(b, 1);
-    assert_false(b->radio.discovery.on);
-    bluez_close(b);
-}
-
-/* The kernel scanned for a connection. Its two sockets are read in any order: that it discovers can be read before the
- * response of the command that made it do so. */
-static void a_discovery_told_before_the_response_to_our_scan_is_ours(void **state) {
-    (void)state;
-    bluez_bench *b = bluez_open(false, &bluez_public_address);
-    b->radio.use = TENDON_BLUEZ_SOLE; /* a shared radio joins the other scan */
-    bluez_start_scan(b);
-    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
-    assert_int_equal(bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE)[0], 1);
-    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
-    discovering(b, 1);
-    bluez_complete(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    bluez_read_controller(b);
-    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
-    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
-    assert_true(bluez_stops_discovery(b));
-    bluez_close(b);
-}
-
 /* ---- stopped while a command is in flight ---- */
 
 /* Advertising that was stopped is not retried, with or without connections. */
@@ -499,11 +405,6 @@ int main(void) {
         cmocka_unit_test(a_scan_of_another_program_is_seen_with_both_commands),
         cmocka_unit_test(a_scan_that_was_off_does_not_yield),
         cmocka_unit_test(a_scan_that_another_program_disabled_is_not_disabled_at_the_end),
-        cmocka_unit_test(a_discovery_is_stopped_once_our_scan_is_off),
-        cmocka_unit_test(a_discovery_is_not_stopped_while_our_scan_is_being_disabled),
-        cmocka_unit_test(a_discovery_is_stopped_when_another_program_disables_our_scan),
-        cmocka_unit_test(a_discovery_is_ours_or_not),
-        cmocka_unit_test(a_discovery_told_before_the_response_to_our_scan_is_ours),
         cmocka_unit_test(advertising_that_was_stopped_is_not_retried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
