@@ -105,7 +105,9 @@ bluetoothd_start() {
     dbus-daemon --system --fork --nopidfile
     local daemon=bluetoothd
     command -v bluetoothd >/dev/null || daemon=/usr/libexec/bluetooth/bluetoothd
-    "$daemon" -n "$@" >"$CASE_DIR/bluetoothd.log" 2>&1 &
+    # At once, when it has an event: bluetoothd 5.66 loses a connection ("is already connected") if it finds that event and
+    # the connected socket together, as it can with controllers that connect within 5 ms.
+    chrt --rr 1 "$daemon" -n "$@" >"$CASE_DIR/bluetoothd.log" 2>&1 &
     BLUETOOTHD=$!
     wait_for 10 dbus-send --system --print-reply --dest=org.bluez / org.freedesktop.DBus.ObjectManager.GetManagedObjects
 }

@@ -151,6 +151,9 @@ machine() {
     done
 }
 
+# Without random addresses a program that starts again is at the addresses of before, and QEMU has its code translated.
+kernel_options='quiet loglevel=3 mitigations=off no_timer_check norandmaps init_on_alloc=0'
+
 # boot LANE CASE_FILE...: a machine for these cases; its output, and the cases' verdict as the status; 3: it did not
 # come up.
 boot() {
@@ -163,7 +166,7 @@ boot() {
     set +e
     timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -M q35 -cpu max,-avx,-avx2,-xsave -smp "${TENDON_KERNEL_CPUS:-$cpus}" -m "${TENDON_KERNEL_MEMORY:-1024}" \
         -nographic -net none -no-reboot -kernel "$kernel_cache/vmlinuz" -initrd "$kernel_cache/initramfs.gz" \
-        -append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off no_timer_check tendon.run=$run" \
+        -append "console=ttyS0 panic=-1 $kernel_options tendon.run=$run" \
         -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
         -virtfs local,path="$run",mount_tag=out,security_model=none \
         </dev/null 2>&1 | tee "$run/console.log" | sed -u 's/\r//g; s/\x1b\[[0-9;?]*[A-Za-z]//g; s/\x1bc//g; /^tendon-exit /d; /^SeaBIOS/d; /^$/d; s/^Booting from ROM[. ]*//; /reboot: Power down/d'
