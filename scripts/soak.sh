@@ -5,6 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 export BUILD=$build
+# shellcheck source=scripts/stages.sh
+. scripts/stages.sh
 minutes=${SOAK_MINUTES:-60}
 targets=$(find Tests/Fuzz -name 'fuzz_*.c' | wc -l)
 
@@ -13,7 +15,7 @@ echo "== C tests with their long loops (all quaternions, two million advertiseme
 ninja -C "$build/soak" >/dev/null
 TENDON_SOAK=1 meson test -C "$build/soak" --no-rebuild --timeout-multiplier 60 --print-errorlogs
 echo "== 120,000 connections under the sanitizers"
-[ -f "$build/asan/build.ninja" ] || meson setup "$build/asan" . -Db_sanitize=address,undefined -Doptimization=1 >/dev/null
+[ -f "$build/asan/build.ninja" ] || meson setup "$build/asan" . "${sanitized[@]}" >/dev/null
 ninja -C "$build/asan" >/dev/null
 TENDON_SOAK=1 meson test -C "$build/asan" --no-rebuild --timeout-multiplier 60 --print-errorlogs linux_soak
 echo "== chaos: broker and gateway killed 50 times each, network cut, disk full (about 8 minutes)"
@@ -26,6 +28,8 @@ Tests/Proof/run.sh
 echo "== all C tests on 32-bit ARM and MIPS, and in a release without libbluetooth"
 scripts/cross.sh
 scripts/test.sh c_without_bluez
+echo "== all tests of the Swift modules with the main queue, and the programs without libbluetooth"
+scripts/test.sh swift_main_queue_all swift_kernel_sockets
 echo "== the OpenWrt recipe, with stubs of its build system"
 scripts/test_openwrt.sh
 echo "== the kernel's stack: every case with every kind of controller, long streams"

@@ -163,14 +163,38 @@ stage_swift() {
     swift_run "${swift_debug[@]}"
 }
 
-# The modules' tests with the main queue in the place of the loop's thread, and our own description of the kernel's sockets in
-# the place of libbluetooth.
+# Tests of the modules with the main queue in the place of the loop's thread, and our own description of the kernel's sockets
+# in the place of libbluetooth: the loop's own, each asynchronous function cancelled, the ported programs.
 stage_swift_main_queue() {
-    export TENDON_MODULES_ONLY=1
+    main_queue_tests sample
+}
+
+# All tests of the modules. Not in `make test`; in `make soak`.
+stage_swift_main_queue_all() {
+    main_queue_tests all
+}
+
+main_queue_tests() {
+    export TENDON_MODULES_ONLY=$1
     local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits KernelSockets,ObviousCloud,MainActorLoop)
     scripts/swift_build.sh "${form[@]}" "${swift_tests[@]}"
     scripts/check_links.sh without "$BUILD/swift-main/debug/tendonPackageTests.xctest"
     swift test "${form[@]}" "${swift_width[@]}" --skip-build
+}
+
+# The programs with our own description of the kernel's sockets. Not in `make test`, where the modules are tested with it; in
+# `make soak`.
+stage_swift_kernel_sockets() {
+    local form=(--scratch-path "$BUILD/swift-kernel" -j "$jobs_count" --disable-index-store --traits KernelSockets,ObviousCloud)
+    local program file
+    for program in tendon tendon-conformance; do
+        scripts/swift_build.sh "${form[@]}" --product $program
+        scripts/check_links.sh without "$BUILD/swift-kernel/debug/$program"
+    done
+    for file in Tests/vectors/*.jsonl; do
+        python3 Tests/vectors/compare.py "$BUILD/swift-kernel/debug/tendon-conformance" "$file"
+        echo "ok - with KernelSockets, tendon-conformance agrees with ${file##*/}"
+    done
 }
 
 # The modules' documentation: built without a warning, nothing public without a comment, examples that compile.

@@ -119,6 +119,9 @@ else
         -Ddefault_library=static -Dc_args='-ffunction-sections -fdata-sections' >/dev/null
 fi
 ninja -C "$build/musl-static" libtendon.a >/dev/null
+musl-gcc -std=c11 -Wall -Wextra -Werror -static -Iinclude examples/c/stream_bose.c "$build/musl-static/libtendon.a" -lm \
+    -o "$build/stream_bose-musl"
+ten_lines "examples/c/stream_bose.c with musl" "$build/stream_bose-musl"
 musl-gcc -std=c11 -Os -Wall -Wextra -Wconversion -Werror -static -s -Wl,--gc-sections -Iinclude examples/c/gateway.c \
     "$build/musl-static/libtendon.a" -lm -o "$build/gateway"
 size=$(stat -c %s "$build/gateway")
