@@ -10,6 +10,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/** Repetitions of a command that the kernel is busy with for another program: for 5 s, in which controllers power on.
+ */
+#define BUSY_TRIES 250
+#define BUSY_PAUSE_MS 20
+
 tendon_status tendon_bluez_management_status(uint8_t status) {
     switch (status) {
     case TENDON_MANAGEMENT_SUCCESS:
@@ -98,8 +103,14 @@ tendon_status tendon_bluez_manage_settings(int fd, uint16_t opcode, uint16_t ind
     return TENDON_OK;
 }
 
+/* Busy: the kernel changes this for another program, for example at the start of the machine, when two power it on. */
 tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, uint8_t mode, uint32_t *settings) {
-    return tendon_bluez_manage_settings(fd, opcode, index, &mode, 1, settings);
+    tendon_status status = tendon_bluez_manage_settings(fd, opcode, index, &mode, 1, settings);
+    for (int i = 0; i < BUSY_TRIES && status == TENDON_RADIO_ERROR_ADAPTER_BUSY; i++) {
+        (void)usleep(BUSY_PAUSE_MS * 1000);
+        status = tendon_bluez_manage_settings(fd, opcode, index, &mode, 1, settings);
+    }
+    return status;
 }
 
 tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,

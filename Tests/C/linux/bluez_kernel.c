@@ -201,6 +201,9 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
     if (opcode == kernel.fails) {
         reply[0] = TENDON_MANAGEMENT_COMMAND_STATUS;
         reply[8] = (uint8_t)kernel.error;
+        if (kernel.failures > 0 && --kernel.failures == 0) {
+            kernel.fails = 0;
+        }
     } else if (opcode == kernel.empty) {
         size = 0;
     } else if (opcode == TENDON_MANAGEMENT_READ_LOCAL_OUT_OF_BAND_EXTENDED_DATA) {

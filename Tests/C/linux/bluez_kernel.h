@@ -17,6 +17,7 @@ typedef struct bluez_kernel {
     bool stays_off;          /**< Set Powered succeeds, but the adapter is off */
     uint8_t address[6];      /**< as on the wire */
     uint16_t fails, error;   /**< this command, with this status */
+    int failures;            /**< so many times; 0: always */
     bool silent;             /**< no answer to anything */
     uint16_t empty;          /**< this command has a reply without data */
     const char *out_of_band; /**< reply of Read Local Out Of Band Extended Data, in hexadecimal digits */

@@ -130,6 +130,21 @@ static void secure_connections_are_permitted_on_adapters_with_bredr(void **state
     }
 }
 
+/* Two programs start at the same time: the kernel rejects what it is doing for the other one (Busy). */
+static void an_adapter_that_another_program_powers_on_is_awaited(void **state) {
+    (void)state;
+    kernel.fails = TENDON_MANAGEMENT_SET_POWERED;
+    kernel.error = TENDON_MANAGEMENT_BUSY;
+    kernel.failures = 3;
+    kernel.settings = TENDON_MANAGEMENT_LOW_ENERGY;
+    uint64_t begun = kernel.now;
+    assert_int_equal(tendon_bluez_open(&radio, &loop, "hci3"), TENDON_OK);
+    assert_non_null(strstr(kernel.log, " m05 m05 m05 m05 h1002"));
+    assert_int_equal(kernel.now - begun, 60);
+    tendon_radio_close(&radio.radio);
+    assert_all_closed();
+}
+
 static void an_adapter_that_cannot_be_opened_leaves_nothing_open(void **state) {
     enum { LIST = TENDON_MANAGEMENT_READ_INDEX_LIST, LE = TENDON_MANAGEMENT_SET_LOW_ENERGY };
     enum { POWER = TENDON_MANAGEMENT_SET_POWERED };
@@ -148,6 +163,7 @@ static void an_adapter_that_cannot_be_opened_leaves_nothing_open(void **state) {
         {"hci3", LE, TENDON_MANAGEMENT_REJECTED, TENDON_RADIO_ERROR_ADAPTER_DOWN},
         {"hci3", LE, TENDON_MANAGEMENT_PERMISSION_DENIED, TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN},
         {"hci3", POWER, TENDON_MANAGEMENT_FAILED, TENDON_RADIO_ERROR_ADAPTER_DOWN},
+        {"hci3", POWER, TENDON_MANAGEMENT_BUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY},
         {"hci3", POWER, TENDON_MANAGEMENT_RFKILLED, TENDON_RADIO_ERROR_RFKILL},
         {"hci3", POWER, TENDON_MANAGEMENT_PERMISSION_DENIED, TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN},
         {"hci3", READ_LOCAL_COMMANDS, 0x01, TENDON_HCI_ERROR(0x01)},
@@ -482,6 +498,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opens_the_first_adapter_and_powers_it_on),
         cmocka_unit_test(secure_connections_are_permitted_on_adapters_with_bredr),
+        cmocka_unit_test_setup_teardown(an_adapter_that_another_program_powers_on_is_awaited, start, end),
         cmocka_unit_test(an_adapter_that_cannot_be_opened_leaves_nothing_open),
         cmocka_unit_test_setup_teardown(without_cap_net_raw_it_opens_for_connections, start, end),
         cmocka_unit_test_setup_teardown(an_adapter_that_has_just_appeared_is_awaited, start, end),

@@ -30,6 +30,23 @@ for KIND in extended legacy; do
     scripted_stop
 done
 
+# The adapter is off: the kernel is busy powering it on for one of the two.
+opens_twice() {
+    local first
+    scripted_start
+    "$BUILD/Tests/Kernel/c/radio_check" idle hci0 500 &
+    first=$!
+    "$BUILD/Tests/Kernel/c/radio_check" idle hci0 500 && wait $first
+}
+both_open() {
+    local times
+    for times in 1 2 3 4 5; do
+        opens_twice || return
+        scripted_stop
+    done
+}
+check "two programs open the adapter at the same moment, five times" both_open
+
 # The other program would lose its connections: the adapter is not powered off.
 scripted_start --silent 200b
 "$BUILD/Tests/Kernel/c/radio_check" idle hci0 60000 >/dev/null &
