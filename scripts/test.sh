@@ -47,7 +47,8 @@ failures() {
 # run_stage STAGE: its log, and beside the log the status, and the seconds that it took: of the clock, then of processors.
 run_stage() {
     local log=$BUILD/logs/$1.log started=$SECONDS status user system TIMEFORMAT='%0U %0S'
-    { time { ( set -e; "stage_$1" ) >"$log" 2>&1; }; } 2>"$log.processors"
+    # In a shell of its own: what runs beside is not counted when it ends meanwhile.
+    ( time { ( set -e; "stage_$1" ) >"$log" 2>&1; } ) 2>"$log.processors"
     status=$?
     read -r user system <"$log.processors"
     echo "$status $((SECONDS - started)) $((user + system))" >"$log.ended"
