@@ -322,11 +322,13 @@ typedef struct tendon_bluez_radio {
  * $HOME/.local/state/tendon/address-hciN, else /var/lib/tendon/address-hciN. If the adapter is on with another address,
  * it is powered off and on, unless another program has it open (_ADAPTER_BUSY).
  *
+ * The call blocks while the kernel powers the adapter on, up to 5 s if it does so for another program.
+ *
  * @param name "hci0", ...; NULL: the adapter with the lowest index.
  * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _NO_CAP_NET_RAW,
  * _NO_CAP_NET_ADMIN (a capability is missing), _ADAPTER_DOWN (it is off and cannot be powered on), _ADAPTER_BUSY
- * (another program uses it exclusively), _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED: no LE;
- * TENDON_ERROR_INVALID_ARGUMENT: not the name of an adapter; TENDON_ERROR_FILE_PERMISSION, _MALFORMED,
+ * (another program uses it exclusively, or the kernel is busy for longer), _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED:
+ * no LE; TENDON_ERROR_INVALID_ARGUMENT: not the name of an adapter; TENDON_ERROR_FILE_PERMISSION, _MALFORMED,
  * TENDON_SYSTEM_ERROR: of the address file. Nothing stays open after an error.
  */
 tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);

@@ -18,9 +18,13 @@ static bluez_connecting *scanning(void) {
     return l;
 }
 
-static void pause_for_a_connect(bluez_connecting *l) {
+static void begin_connect(bluez_connecting *l) {
     assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 3600000),
                      TENDON_OK);
+}
+
+static void pause_for_a_connect(bluez_connecting *l) {
+    begin_connect(l);
     assert_int_equal(bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
 }
 
@@ -42,8 +46,7 @@ static void a_search_ends_before_a_connect(void **state) {
         assert_int_equal(calls.connects, 0);
         kernel_answers(l->b, is_refused ? refused : done);
         assert_int_equal(calls.connects, 1);
-        bluez_discovering(l->b, 0); /* reports the same again */
-        bluez_read_kernel(l->b);
+        discovering(l->b, 0); /* reports the same again */
         bluez_expect_no_management(l->b);
         assert_int_equal(calls.connects, 1);
         bluez_connecting_close(l);
@@ -55,8 +58,7 @@ static bluez_connecting *stopping(void) {
     bluez_connecting *l = scanning();
     discovering(l->b, 1);
     bluez_expect_no_management(l->b); /* we scan */
-    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 3600000),
-                     TENDON_OK);
+    begin_connect(l);
     assert_true(bluez_stops_discovery(l->b));
     bluez_expect_nothing(l->b); /* the kernel disables the scan */
     assert_int_equal(calls.connects, 0);
@@ -177,8 +179,7 @@ static void without_a_search_a_connect_goes_at_once(void **state) {
 static void the_search_of_another_program_is_left_alone(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
-    bluez_discovering(l->b, 1);
-    bluez_read_kernel(l->b);
+    discovering(l->b, 1);
     bluez_expect_no_management(l->b);
     assert_false(l->b->radio.discovery.on);
     bluez_connecting_close(l);

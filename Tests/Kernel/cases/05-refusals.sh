@@ -31,19 +31,17 @@ for KIND in extended legacy; do
 done
 
 # The adapter is off: the kernel is busy powering it on for one of the two.
-opens_twice() {
-    local first
-    scripted_start
-    "$BUILD/Tests/Kernel/c/radio_check" idle hci0 500 &
-    first=$!
-    "$BUILD/Tests/Kernel/c/radio_check" idle hci0 500 && wait $first
-}
 both_open() {
-    local times
+    local times first code=0
     for times in 1 2 3 4 5; do
-        opens_twice || return
+        scripted_start
+        "$BUILD/Tests/Kernel/c/radio_check" idle hci0 500 &
+        first=$!
+        "$BUILD/Tests/Kernel/c/radio_check" idle hci0 500 || code=1
+        wait $first || code=1
         scripted_stop
     done
+    return $code
 }
 check "two programs open the adapter at the same moment, five times" both_open
 
