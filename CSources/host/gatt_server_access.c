@@ -179,25 +179,31 @@ uint8_t tendon_gatt_serve_read_blob(tendon_gatt_transaction *t) {
     return code;
 }
 
+/** One value of Read Multiple, cut where the response is full; the variable form has its length in front. */
+static uint8_t append_value(tendon_gatt_transaction *t, uint16_t handle, bool variable) {
+    const uint8_t *value;
+    size_t length;
+    uint8_t scratch[2], code;
+    //@ split handle;
+    code = lend(t, handle, scratch, &value, &length);
+    if (code == 0 && variable) {
+        tendon_write_u16le(&t->out, (uint16_t)length); /* never divided: after a failed write the writer stays full */
+    }
+    if (code == 0) {
+        tendon_gatt_write_cut(&t->out, value, length);
+    }
+    return code;
+}
+
 /** Read Multiple: all handles are checked and read, also those whose values no longer fit (3.4.4.7). */
 static uint8_t read_multiple(tendon_gatt_transaction *t, bool variable) {
     tendon_reader handles = tendon_reader_make(t->pdu->data, t->pdu->length);
     tendon_write_u8(&t->out, variable ? TENDON_ATT_READ_MULTIPLE_VARIABLE_RESPONSE : TENDON_ATT_READ_MULTIPLE_RESPONSE);
-    while (tendon_reader_remaining(&handles) >= 2) { /* bounded by the PDU: each pass takes two bytes of it */
-        const uint8_t *value;
-        size_t length;
-        uint8_t scratch[2];
-        uint8_t code = lend(t, tendon_read_u16le(&handles), scratch, &value, &length);
-        if (code != 0) {
-            return code;
-        }
-        if (variable) {
-            tendon_write_u16le(&t->out,
-                               (uint16_t)length); /* never divided: after a failed write the writer stays full */
-        }
-        tendon_gatt_write_cut(&t->out, value, length);
+    uint8_t code = 0;
+    while (code == 0 && tendon_reader_remaining(&handles) >= 2) { /* each pass takes two bytes of the PDU */
+        code = append_value(t, tendon_read_u16le(&handles), variable);
     }
-    return 0;
+    return code;
 }
 
 uint8_t tendon_gatt_serve_read_multiple(tendon_gatt_transaction *t) {
