@@ -244,12 +244,15 @@ bool tendon_ad_manufacturer_data(const uint8_t *data, size_t length, uint16_t co
 }
 
 bool tendon_ad_number(const uint8_t *data, size_t length, uint8_t type, int32_t *out) {
+    tendon_ad_iterator iterator = tendon_ad_begin(data, length);
+    uint8_t found;
     tendon_reader part;
     tendon_ad_value decoded;
-    if (!tendon_ad_find_part(data, length, type, &part) || decode(type, &part, &decoded) != TENDON_OK ||
-        decoded.kind != TENDON_AD_KIND_NUMBER) {
-        return false;
+    while (tendon_ad_next_part(&iterator, &found, &part)) {
+        if (found == type && decode(type, &part, &decoded) == TENDON_OK && decoded.kind == TENDON_AD_KIND_NUMBER) {
+            *out = decoded.number;
+            return true;
+        }
     }
-    *out = decoded.number;
-    return true;
+    return false;
 }

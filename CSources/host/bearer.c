@@ -42,9 +42,13 @@ tendon_status tendon_att_bearer_send(tendon_att_bearer *bearer, const uint8_t *p
 
 /* Sends the kept Error Response; it is kept only while the link is blocked. */
 static tendon_status send_refusal(tendon_att_bearer *bearer) {
+    bearer->refusal_pending = false; /* before the send: the next request can come within it, and be refused */
     tendon_status status = tendon_att_bearer_send(bearer, bearer->refusal, sizeof(bearer->refusal));
-    bearer->refusal_pending = status == TENDON_ERROR_WOULD_BLOCK;
-    return bearer->refusal_pending ? TENDON_OK : status;
+    if (status != TENDON_ERROR_WOULD_BLOCK) {
+        return status;
+    }
+    bearer->refusal_pending = true;
+    return TENDON_OK;
 }
 
 tendon_status tendon_att_bearer_refuse(tendon_att_bearer *bearer, uint8_t request_opcode, uint16_t handle,

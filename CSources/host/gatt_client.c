@@ -55,6 +55,19 @@ bool tendon_gattc_is_own_write(const tendon_gatt_request *request) {
     return request->kind == GATTC_WRITE && (request->flags & GATTC_IDLE) != 0;
 }
 
+/* A server serves the client again once it knows of the change (Core Spec Vol 3 Part G 2.5.2.1), so such a write would
+ * go to whatever has its handle now. */
+void tendon_gattc_drop_own_writes(tendon_gatt_client *client, const tendon_gatt_request *kept, uint16_t start,
+                                  uint16_t end) {
+    for (size_t i = 0; i < client->config.request_capacity; i++) {
+        tendon_gatt_request *request = &client->config.requests[i];
+        if (request->id != 0 && request->id != client->in_flight && request != kept &&
+            tendon_gattc_is_own_write(request) && request->handle >= start && request->handle <= end) {
+            tendon_gattc_release(client, request);
+        }
+    }
+}
+
 /* A procedure of many requests stays the oldest until it is complete, so the order of the calls holds. */
 static tendon_gatt_request *oldest(const tendon_gatt_client *client) {
     tendon_gatt_request *found = NULL;

@@ -58,8 +58,13 @@ enum {
 #define GATTC_CONTINUE 1
 
 /* Queue (gatt_client.c) */
-/* The write that enables Service Changed: sent when no other request is queued, and without a completion. */
+/* The writes that enable Service Changed and Robust Caching: sent when no other request is queued, and without a
+ * completion. */
 bool tendon_gattc_is_own_write(const tendon_gatt_request *request);
+/* The handles from @p start to @p end name other attributes now: own writes to them are not sent, except @p kept and
+ * one that is outstanding. */
+void tendon_gattc_drop_own_writes(tendon_gatt_client *client, const tendon_gatt_request *kept, uint16_t start,
+                                  uint16_t end);
 tendon_gatt_request *tendon_gattc_find(const tendon_gatt_client *client, uint32_t id);
 /* Allocates a slot with a new id, or returns NULL with *status set. */
 tendon_gatt_request *tendon_gattc_take(tendon_gatt_client *client, uint8_t kind, tendon_gatt_done done, void *context,

@@ -88,13 +88,22 @@ static void close_stale(tendon_gatt_client *client) {
     }
 }
 
+/* The response that could not be decoded was counted when it came, before what it had prepared was taken back. */
+static bool is_counted(const tendon_gatt_request *request, tendon_status status) {
+    return request->step == GATTC_STEP_ABORT && status == TENDON_GATT_ERROR_BAD_RESPONSE;
+}
+
 tendon_status tendon_gattc_settle(tendon_gatt_client *client, tendon_gatt_request *request, tendon_status rejected,
                                   const tendon_att_pdu *decoded) {
     tendon_gatt_result result = tendon_gattc_result(client, request, TENDON_OK);
     tendon_status status = proceed(client, request, verdict(rejected, decoded), decoded, &result);
-    if (rejected == TENDON_OK && status < 0 && TENDON_STATUS_LAYER(status) == TENDON_LAYER_GATT) {
+    if (rejected == TENDON_OK && status < 0 && TENDON_STATUS_LAYER(status) == TENDON_LAYER_GATT &&
+        !is_counted(request, status)) {
         client->bearer->counters.malformed++;
         rejected = status;
+    }
+    if (status == OUT_OF_SYNC) {
+        tendon_gattc_drop_own_writes(client, request, 1, 0xFFFF);
     }
     if (status == OUT_OF_SYNC && client->config.cache != NULL) {
         tendon_gatt_cache_drop(client->config.cache);

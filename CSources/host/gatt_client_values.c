@@ -191,8 +191,10 @@ tendon_status tendon_gattc_take_multiple(tendon_gatt_client *client, const uint8
 tendon_status tendon_gattc_confirm(tendon_gatt_client *client) {
     static const uint8_t confirmation[] = {TENDON_ATT_HANDLE_VALUE_CONFIRMATION};
     while (client->confirmations > 0) {
+        client->confirmations--; /* before the send: the next indication can come within it */
         tendon_status status = tendon_att_bearer_send(client->bearer, confirmation, sizeof(confirmation));
         if (status == TENDON_ERROR_WOULD_BLOCK) {
+            client->confirmations++;
             client->blocked = true; /* requests are queued after it */
             return status;
         }
@@ -200,7 +202,6 @@ tendon_status tendon_gattc_confirm(tendon_gatt_client *client) {
             tendon_gattc_lost(client, status);
             return status;
         }
-        client->confirmations--;
     }
     return TENDON_OK;
 }
@@ -209,11 +210,26 @@ void tendon_gatt_client_set_service_changed(tendon_gatt_client *client, uint16_t
     client->service_changed_handle = value_handle;
 }
 
+static tendon_gatt_request *waiting_own_write(const tendon_gatt_client *client, uint16_t handle, const uint8_t *value) {
+    for (size_t i = 0; i < client->config.request_capacity; i++) {
+        tendon_gatt_request *request = &client->config.requests[i];
+        if (request->id != 0 && request->id != client->in_flight && tendon_gattc_is_own_write(request) &&
+            request->handle == handle && request->borrowed.data == value) {
+            return request;
+        }
+    }
+    return NULL;
+}
+
 /* Sent when no other request is queued. */
 static tendon_status own_write(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, uint8_t length,
                                uint64_t now) {
     tendon_status status;
-    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_WRITE, NULL, NULL, &status);
+    tendon_gatt_request *request = waiting_own_write(client, handle, value);
+    if (request != NULL) {
+        return (tendon_status)request->id;
+    }
+    request = tendon_gattc_take(client, GATTC_WRITE, NULL, NULL, &status);
     if (request == NULL) {
         return status;
     }
@@ -260,6 +276,7 @@ static tendon_status take_service_changed(tendon_gatt_client *client, const uint
         return length < SERVICE_CHANGED_SIZE ? TENDON_ERROR_TRUNCATED : TENDON_ERROR_MALFORMED;
     }
     restart_discovery(client, start, end);
+    tendon_gattc_drop_own_writes(client, NULL, start, end);
     if (client->config.cache != NULL) {
         tendon_gatt_cache_drop(client->config.cache);
     }

@@ -102,6 +102,10 @@ static tendon_gatt_write_part part_of(const tendon_gatt_request *request) {
     return whole;
 }
 
+static bool is_prepared(const tendon_gatt_request *request) {
+    return request->kind == GATTC_WRITE_LONG || request->kind == GATTC_WRITE_RELIABLE;
+}
+
 static void build_prepare(const tendon_gatt_client *client, tendon_gatt_request *request, tendon_att_pdu *pdu) {
     tendon_gatt_write_part part = part_of(request);
     size_t room = (size_t)client->bearer->mtu - PREPARE_OVERHEAD;
@@ -121,7 +125,7 @@ tendon_status tendon_gattc_write_build(const tendon_gatt_client *client, tendon_
         pdu->flags = request->step == GATTC_STEP_EXECUTE ? EXECUTE_WRITE : EXECUTE_CANCEL;
         return TENDON_OK;
     }
-    if (request->kind == GATTC_WRITE_LONG || request->kind == GATTC_WRITE_RELIABLE) {
+    if (is_prepared(request)) {
         build_prepare(client, request, pdu);
         return TENDON_OK;
     }
@@ -234,6 +238,9 @@ tendon_status tendon_gattc_write_refused(tendon_gatt_request *request, tendon_st
     case GATTC_STEP_CCCD:
         return status == TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND) ? TENDON_ERROR_NOT_FOUND : status;
     default:
+        if (status == TENDON_GATT_ERROR_BAD_RESPONSE && is_prepared(request)) {
+            request->flags |= GATTC_PREPARED; /* it accepted the part, only what it says of it is wrong */
+        }
         return abort_with(request, status);
     }
 }

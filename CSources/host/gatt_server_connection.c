@@ -102,9 +102,12 @@ static uint8_t serve(tendon_gatt_transaction *t) {
 
 /** Sends the response, or keeps it until the link takes it. */
 static void send_response(tendon_gatt_connection *connection) {
+    connection->response_pending = false; /* before the send: the next request can come within it, and be kept */
     tendon_status status =
         tendon_att_bearer_send(connection->bearer, connection->response, connection->response_length);
-    connection->response_pending = status == TENDON_ERROR_WOULD_BLOCK; /* any other error: the link is lost */
+    if (status == TENDON_ERROR_WOULD_BLOCK) { /* any other error: the link is lost */
+        connection->response_pending = true;
+    }
 }
 
 static void respond(tendon_gatt_connection *connection, const tendon_att_pdu *pdu, uint8_t code, uint64_t now) {

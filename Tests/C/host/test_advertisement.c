@@ -50,6 +50,8 @@ static void walk_and_look_up(void **state) {
     assert_true(tendon_ad_number(b.data, b.length, TENDON_AD_FLAGS, &number) && number == 6);
     assert_false(tendon_ad_number(b.data, b.length, TENDON_AD_TX_POWER, &number));
     assert_false(tendon_ad_number(b.data, b.length, TENDON_AD_NAME_COMPLETE, &number));
+    static const uint8_t second[] = {1, TENDON_AD_TX_POWER, 2, TENDON_AD_TX_POWER, 5}; /* the first has no value */
+    assert_true(tendon_ad_number(second, sizeof second, TENDON_AD_TX_POWER, &number) && number == 5);
     assert_int_equal(tendon_ad_name((const uint8_t *)"", 0, name, sizeof(name)), TENDON_ERROR_NOT_FOUND);
     free(b.data);
 }

@@ -211,6 +211,43 @@ static void refusal_survives_a_blocked_link(void **state) {
     assert_false(bearer.refusal_pending);
 }
 
+/* A link in memory: the next unknown request is received within the send, and has no room. */
+static struct {
+    tendon_att_bearer *bearer;
+    unsigned sends;
+    uint8_t last[5];
+} nested;
+
+static tendon_status refuse_within(void *context, const uint8_t *pdu, size_t length) {
+    (void)context;
+    nested.sends++;
+    if (nested.sends == 2) {
+        return TENDON_ERROR_WOULD_BLOCK;
+    }
+    assert_int_equal(length, 5);
+    memcpy(nested.last, pdu, 5);
+    if (nested.sends == 1) {
+        assert_int_equal(receive_hex(nested.bearer, "0A 04 00"), TENDON_ERROR_UNSUPPORTED);
+    }
+    return TENDON_OK;
+}
+
+static void a_refusal_that_blocks_within_the_send_of_another_is_kept(void **state) {
+    (void)state;
+    link l;
+    tendon_att_bearer bearer = open_bearer(&l, 247);
+    bearer.io = (tendon_bearer_io){NULL, refuse_within};
+    nested.bearer = &bearer;
+    nested.sends = 0;
+    assert_int_equal(receive_hex(&bearer, "08 01 00 FF FF 03 28"), TENDON_ERROR_UNSUPPORTED);
+    assert_int_equal(nested.last[1], 0x08);
+    assert_true(bearer.refusal_pending);
+    tendon_att_bearer_writable(&bearer, 2);
+    assert_int_equal(nested.sends, 3);
+    assert_memory_equal(nested.last, ((const uint8_t[]){0x01, 0x0A, 0, 0, 0x06}), 5);
+    assert_false(bearer.refusal_pending);
+}
+
 static void mal_A06_D02_D05_nobody_there(void **state) {
     (void)state;
     link l;
@@ -285,6 +322,7 @@ int main(void) {
         cmocka_unit_test(mal_A10_requests_without_a_server),
         cmocka_unit_test(mal_A11_unknown_opcodes),
         cmocka_unit_test(refusal_survives_a_blocked_link),
+        cmocka_unit_test(a_refusal_that_blocks_within_the_send_of_another_is_kept),
         cmocka_unit_test(mal_A06_D02_D05_nobody_there),
         cmocka_unit_test(mal_A09_dead_bearer),
         cmocka_unit_test(decode_counts_what_is_malformed),

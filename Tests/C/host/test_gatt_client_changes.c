@@ -136,6 +136,77 @@ static void mal_B19_service_changed_a_thousand_times(void **state) {
     peer_close(p);
 }
 
+static tendon_status own_writes_behind_a_read(peer *p) {
+    tendon_status id = op_read(p);
+    peer_expect(p, "0A 03 00");
+    assert_true(tendon_gatt_enable_service_changed(&p->client, 9, 10, p->now) > 0);
+    assert_true(tendon_gatt_enable_robust_caching(&p->client, 12, p->now) > 0);
+    return id;
+}
+
+/* The confirmation makes us aware of the change (Vol 3 Part G 2.5.2.1): the server would execute them. */
+static void own_writes_to_stale_handles_are_not_sent(void **state) {
+    (void)state;
+    static const struct {
+        const char *indication;
+        bool cccd, features; /* written afterwards */
+    } cases[] = {
+        {"1D 09 00 01 00 FF FF", false, false}, {"1D 09 00 0B 00 0B 00", true, true},
+        {"1D 09 00 0A 00 0B 00", false, true},  {"1D 09 00 0C 00 20 00", true, false},
+        {"1D 09 00 01 00 0A 00", false, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        peer *p = peer_open();
+        tendon_status id = own_writes_behind_a_read(p);
+        assert_int_equal(peer_send(p, cases[i].indication), TENDON_OK);
+        peer_expect(p, "1E");
+        peer_exchange(p, NULL, "0B 01");
+        peer_done_value(p, id, "01");
+        if (cases[i].cccd) {
+            peer_exchange(p, "12 0A 00 02 00", "13");
+        }
+        if (cases[i].features) {
+            peer_exchange(p, "12 0C 00 01", "13");
+        }
+        peer_quiet(p);
+        assert_int_equal(p->client.queued, 0);
+        peer_close(p);
+    }
+}
+
+static void own_writes_are_not_sent_after_out_of_sync(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    tendon_status id = own_writes_behind_a_read(p);
+    assert_int_equal(peer_send(p, "01 0A 03 00 12"), TENDON_OK);
+    peer_done(p, id, ATT(0x12));
+    peer_quiet(p);
+    assert_int_equal(p->client.queued, 0);
+    peer_close(p);
+}
+
+/* Sessions that discover again enable both again, and the table of requests has few places. */
+static void an_own_write_waits_once(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    tendon_status id = own_writes_behind_a_read(p);
+    tendon_status first = tendon_gatt_enable_robust_caching(&p->client, 12, p->now);
+    assert_int_equal(tendon_gatt_enable_robust_caching(&p->client, 12, p->now), first);
+    assert_true(tendon_gatt_enable_service_changed(&p->client, 9, 10, p->now) > 0);
+    assert_int_equal(p->client.queued, 3);
+    peer_exchange(p, NULL, "0B 01");
+    peer_done_value(p, id, "01");
+    peer_expect(p, "12 0A 00 02 00");
+    /* One that is outstanding may have been meant for the attribute of before. */
+    assert_true(tendon_gatt_enable_service_changed(&p->client, 9, 10, p->now) > 0);
+    assert_int_equal(p->client.queued, 3);
+    peer_exchange(p, NULL, "13");
+    peer_exchange(p, "12 0C 00 01", "13");
+    peer_exchange(p, "12 0A 00 02 00", "13");
+    peer_quiet(p);
+    peer_close(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RUN(gatt_cl_gas_bv_01_c_service_changed),
@@ -145,6 +216,9 @@ int main(void) {
         RUN(mal_B18_restart_while_the_link_blocks_and_of_uuid_reads),
         RUN(mal_B19_service_changed_malformed),
         RUN(mal_B19_service_changed_a_thousand_times),
+        RUN(own_writes_to_stale_handles_are_not_sent),
+        RUN(own_writes_are_not_sent_after_out_of_sync),
+        RUN(an_own_write_waits_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -320,6 +320,29 @@ static void refused_subscription_leaves_its_successor(void **state) {
     peer_close(p);
 }
 
+/* A connection in memory: the peer sends its next indication before the sending call returns. */
+static tendon_status indicate_within(void *context, const uint8_t *pdu, size_t length) {
+    static const uint8_t indication[] = {0x1D, 3, 0, 2};
+    peer *p = context;
+    assert_int_equal(length, 1);
+    assert_int_equal(pdu[0], 0x1E);
+    return ++p->sent == 2 ? tendon_att_bearer_receive(&p->bearer, indication, sizeof indication, p->now) : TENDON_OK;
+}
+
+static void an_indication_within_the_confirmation_of_another(void **state) {
+    (void)state;
+    peer *p = peer_subscribed(true);
+    assert_int_equal(p->sent, 1); /* the CCCD */
+    p->bearer.io = (tendon_bearer_io){p, indicate_within};
+    assert_int_equal(peer_send(p, "1D 03 00 01"), TENDON_OK);
+    assert_int_equal(p->sent, 3);
+    assert_int_equal(p->client.confirmations, 0);
+    assert_int_equal(p->values, 2);
+    p->values = 0;
+    p->expected = p->sent;
+    peer_close(p);
+}
+
 static void unsubscribe_and_read(peer *p, const tendon_gatt_value *value) {
     assert_true(tendon_gatt_unsubscribe(&p->client, value->handle, NULL, NULL, p->now) > 0);
     assert_true(op_read(p) > 0);
@@ -349,6 +372,7 @@ int main(void) {
         RUN(mal_D03_empty_value_is_delivered),
         RUN(mal_D04_second_indication_before_our_confirmation),
         RUN(mal_D04_indications_without_end_while_blocked),
+        RUN(an_indication_within_the_confirmation_of_another),
         RUN(mal_D05_confirmation_without_indication),
         RUN(mal_D06_multiple_handle_value_notification),
         RUN(mal_D07_notifications_at_2101_a_second_for_a_minute),

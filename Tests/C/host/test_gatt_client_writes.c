@@ -230,10 +230,21 @@ static void mal_C08_prepare_write_response_that_looks_split(void **state) {
     assert_int_equal(p->bearer.counters.unexpected_response, 1);
     peer_send(p, "19");
     peer_done(p, id, TENDON_GATT_ERROR_VERIFY);
-    id = op_write_long(p); /* shorter than a header: the transaction is over, and bad */
+    id = op_write_long(p); /* shorter than a header: the server may hold the part all the same */
     peer_expect(p, "16 " PART_1);
     assert_int_equal(peer_send(p, "17 07 00 00"), TENDON_ERROR_TRUNCATED);
+    peer_not_done(p);
+    unsigned malformed = p->bearer.counters.malformed;
+    peer_exchange(p, "18 00", "19");
     peer_done(p, id, TENDON_GATT_ERROR_BAD_RESPONSE);
+    assert_int_equal(p->bearer.counters.malformed, malformed); /* counted once */
+    id = op_write_long(p); /* the same for one that was cancelled: it completes once, and is taken back */
+    peer_expect(p, "16 " PART_1);
+    assert_int_equal(tendon_gatt_client_cancel(&p->client, (uint32_t)id, p->now), TENDON_OK);
+    peer_done(p, id, TENDON_ERROR_CANCELLED);
+    assert_int_equal(peer_send(p, "17 07 00 00"), TENDON_ERROR_TRUNCATED);
+    peer_exchange(p, "18 00", "19");
+    peer_not_done(p);
     peer_alive(p);
     peer_close(p);
 }

@@ -71,6 +71,32 @@ static void an_indication_that_is_confirmed_within_the_send(void **state) {
     assert_false(f->bearer.closed);
 }
 
+/* The same: the client's next request is received within the send, and its response has no room. */
+static tendon_status ask_within(void *context, const uint8_t *pdu, size_t length) {
+    static const uint8_t request[] = {0x0A, 9, 0};
+    fixture *f = context;
+    f->sends++;
+    if (f->sends == 2) {
+        return TENDON_ERROR_WOULD_BLOCK;
+    }
+    memcpy(f->sent, pdu, length);
+    f->sent_length = length;
+    return f->sends == 1 ? tendon_att_bearer_receive(&f->bearer, request, sizeof request, f->now) : TENDON_OK;
+}
+
+static void a_response_that_blocks_within_the_send_of_another_is_kept(void **state) {
+    fixture *f = *state;
+    f->sends = 0;
+    f->bearer.io = (tendon_bearer_io){f, ask_within};
+    assert_int_equal(receive(f, "0a 07 00"), TENDON_OK);
+    check_bytes(f->sent, f->sent_length, "0b 54 65 6e 64 6f 6e");
+    assert_int_equal(f->sends, 2);
+    tendon_att_bearer_writable(&f->bearer, f->now);
+    check_bytes(f->sent, f->sent_length, "0b 4d 6f 64 65 6c 31");
+    tendon_att_bearer_writable(&f->bearer, f->now);
+    assert_int_equal(f->sends, 3);
+}
+
 static void gatt_sr_gat_bv_01_c_indication_timeout(void **state) {
     fixture *f = *state;
     exchange(f, "12 04 00 02 00", "13");
@@ -418,6 +444,7 @@ int main(void) {
         server_test(mal_D10_a_notification_is_protected_like_its_value),
         server_test(gatt_sr_gai_bv_01_c_indication),
         server_test(an_indication_that_is_confirmed_within_the_send),
+        server_test(a_response_that_blocks_within_the_send_of_another_is_kept),
         server_test(gatt_sr_gat_bv_01_c_indication_timeout),
         server_test(an_indication_ends_with_the_link),
         server_test(mal_D05_confirmation_without_indication),

@@ -339,8 +339,9 @@ void tendon_gatt_client_set_service_changed(tendon_gatt_client *client, uint16_t
 /**
  * Sets the value handle of Service Changed, and enables its indications when no other request is queued, so that
  * nothing waits for it. A rejected write is ignored, except that Database Out Of Sync closes the bearer: the peer sends
- * no values until the next request (2.5.2.1), and the handles may be others. @return the ID of the request, or an error
- * as above.
+ * no values until the next request (2.5.2.1), and the handles may be others. If the peer reports a change of that
+ * handle before the write is sent, by Service Changed or Database Out Of Sync, it is not sent: call it again after the
+ * next discovery. A write that waits already is not queued twice. @return the ID of the request, or an error as above.
  */
 tendon_status tendon_gatt_enable_service_changed(tendon_gatt_client *client, uint16_t value_handle,
                                                  uint16_t cccd_handle, uint64_t now);
@@ -348,8 +349,9 @@ tendon_status tendon_gatt_enable_service_changed(tendon_gatt_client *client, uin
 /**
  * Sets the bit Robust Caching of Client Supported Features (7.2), when no other request is queued: from then on the
  * peer answers Database Out Of Sync to a request that could use a handle of before a change. Once for each connection:
- * the peer keeps the bit only for a bonded client, and a second write of it changes nothing. A rejected write is
- * treated as that of tendon_gatt_enable_service_changed(). @return the ID of the request, or an error as above.
+ * the peer keeps the bit only for a bonded client, and a second write of it changes nothing. A rejected write, and one
+ * whose handle changes, is treated as that of tendon_gatt_enable_service_changed(). @return the ID of the request, or
+ * an error as above.
  */
 tendon_status tendon_gatt_enable_robust_caching(tendon_gatt_client *client, uint16_t value_handle, uint64_t now);
 

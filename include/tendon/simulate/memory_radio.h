@@ -15,7 +15,7 @@ extern "C" {
 
 #define TENDON_MEMORY_RADIO_QUEUE 16
 #define TENDON_MEMORY_RADIO_MTU 247    /**< of both sides, unless changed */
-#define TENDON_MEMORY_RADIO_REQUESTS 3 /**< of a session: one outstanding, one cancelled, one of its cache */
+#define TENDON_MEMORY_RADIO_REQUESTS 4 /**< of a session: one outstanding, one cancelled, two of its cache */
 #define TENDON_MEMORY_RADIO_SUBSCRIPTIONS 8
 
 /** A device in range of the memory radio. The caller's memory. All members except bonded may be changed between two
