@@ -42,14 +42,19 @@ static bool deliver(tendon_memory_radio_queue *queue, tendon_att_bearer *bearer,
     return true;
 }
 
+/** Each call can end the connection. */
 static void settle_writable(tendon_memory_radio *radio, uint64_t now) {
-    if (radio->to_device.refused && radio->to_device.count < TENDON_MEMORY_RADIO_QUEUE) {
+    if (radio->peer != NULL && radio->to_device.refused && radio->to_device.count < TENDON_MEMORY_RADIO_QUEUE) {
         radio->to_device.refused = false;
         tendon_att_bearer_writable(&radio->ours, now);
     }
-    if (radio->to_us.refused && radio->to_us.count < TENDON_MEMORY_RADIO_QUEUE) {
+    if (radio->peer != NULL && radio->to_us.refused && radio->to_us.count < TENDON_MEMORY_RADIO_QUEUE) {
         radio->to_us.refused = false;
         tendon_att_bearer_writable(&radio->theirs, now);
+    } else {
+        return;
+    }
+    if (radio->peer != NULL) {
         radio->peer->device.ops->writable(radio->peer->device.context, now);
     }
 }

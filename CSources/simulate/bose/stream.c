@@ -261,7 +261,23 @@ void tendon_simulated_bose_writable(tendon_simulated_bose *device, uint64_t now)
     tendon_simulated_bose_tick(device, now);
 }
 
+/** Complete records wait for links that are full: writable() continues. */
+static bool is_blocked(const tendon_simulated_bose *device) {
+    bool blocked = false;
+    for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
+        const tendon_simulated_bose_outbox *outbox = &device->outboxes[i];
+        bool waiting = device->centrals.places[i].used && outbox->waiting;
+        if (waiting && !outbox->held) {
+            return false;
+        }
+        blocked = blocked || waiting;
+    }
+    return blocked;
+}
+
 uint64_t tendon_simulated_bose_deadline(const tendon_simulated_bose *device) {
-    /* Complete records are still there only because a link is full: writable() continues. */
-    return device->pending_complete ? UINT64_MAX : device->next_sample;
+    if (!device->pending_complete) {
+        return device->next_sample;
+    }
+    return is_blocked(device) ? UINT64_MAX : 0; /* 0: completed by a subscription that has ended, not sent yet */
 }

@@ -120,7 +120,9 @@ void tendon_simulated_fjorden_respond(tendon_simulated_fjorden *device, uint64_t
                                                 device->responses[0].length, now);
     if (status == TENDON_OK) {
         device->confirming = true;
-    } else if (status != TENDON_ERROR_WOULD_BLOCK && status != TENDON_ERROR_BUSY) {
+    } else if (status == TENDON_ERROR_WOULD_BLOCK) {
+        device->outboxes[device->responses[0].central].held = true; /* writable() continues */
+    } else if (status != TENDON_ERROR_BUSY) {
         tendon_simulated_fjorden_responded(device, now); /* unsubscribed meanwhile: not sent */
     }
 }

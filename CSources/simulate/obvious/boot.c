@@ -62,7 +62,10 @@ static void read_slot(tendon_reader *reader, tendon_simulated_obvious_slot *slot
     slot->size = tendon_read_u32le(reader);
     slot->crc32 = tendon_read_u32le(reader);
     slot->epoch = tendon_read_u32le(reader);
-    memcpy(slot->sha256, tendon_read_bytes(reader, sizeof slot->sha256), sizeof slot->sha256);
+    const uint8_t *sha256 = tendon_read_bytes(reader, sizeof slot->sha256);
+    if (sha256 != NULL) {
+        memcpy(slot->sha256, sha256, sizeof slot->sha256);
+    }
 }
 
 uint8_t tendon_simulated_obvious_write_boot(tendon_simulated_obvious *device,
@@ -90,15 +93,20 @@ static bool read_boot(tendon_simulated_obvious *device) {
     if (record == NULL) {
         return false;
     }
+    tendon_simulated_obvious_boot boot = {0};
     tendon_reader reader = tendon_reader_make(record, length);
-    device->boot.active = tendon_read_u8(&reader);
-    device->boot.trial = tendon_read_u8(&reader);
-    device->boot.boots = tendon_read_u8(&reader);
+    boot.active = tendon_read_u8(&reader);
+    boot.trial = tendon_read_u8(&reader);
+    boot.boots = tendon_read_u8(&reader);
     (void)tendon_read_u8(&reader);
-    device->boot.epoch = tendon_read_u32le(&reader);
-    device->boot.trial_since = tendon_read_u64le(&reader);
-    read_slot(&reader, &device->boot.slots[0]);
-    read_slot(&reader, &device->boot.slots[1]);
+    boot.epoch = tendon_read_u32le(&reader);
+    boot.trial_since = tendon_read_u64le(&reader);
+    read_slot(&reader, &boot.slots[0]);
+    read_slot(&reader, &boot.slots[1]);
+    if (!tendon_reader_ok(&reader) || boot.active > 1) {
+        return false;
+    }
+    device->boot = boot;
     return true;
 }
 

@@ -40,11 +40,19 @@ void tendon_simulated_obvious_load_features(tendon_simulated_obvious *device) {
     tendon_reader reader = tendon_reader_make(record, length);
     uint8_t flags = tendon_read_u8(&reader);
     (void)tendon_read_u8(&reader);
+    uint16_t count = tendon_read_u16le(&reader);
+    uint64_t counter = tendon_read_u64le(&reader);
+    const uint8_t *sha256 = tendon_read_bytes(&reader, sizeof device->last_sha256);
+    if (sha256 == NULL || count > TENDON_OBVIOUS_FEATURE_MAX ||
+        tendon_reader_remaining(&reader) < (size_t)count * ROW) {
+        load_new_device(device); /* not a record of this device: the file of the flash memory is the host's */
+        return;
+    }
     device->provisioned = (flags & PROVISIONED) != 0;
     device->has_last = (flags & HAS_LAST) != 0;
-    device->feature_count = tendon_read_u16le(&reader);
-    device->counter = tendon_read_u64le(&reader);
-    memcpy(device->last_sha256, tendon_read_bytes(&reader, sizeof device->last_sha256), sizeof device->last_sha256);
+    device->feature_count = count;
+    device->counter = counter;
+    memcpy(device->last_sha256, sha256, sizeof device->last_sha256);
     for (size_t i = 0; i < device->feature_count; i++) {
         tendon_simulated_obvious_feature *feature = &current(device)[i];
         feature->id = tendon_read_u16le(&reader);

@@ -67,14 +67,40 @@ static void load_progress(tendon_simulated_obvious *device) {
     tendon_reader reader = tendon_reader_make(record, length);
     uint32_t id = tendon_read_u32le(&reader), offset = tendon_read_u32le(&reader), crc = tendon_read_u32le(&reader);
     const uint8_t *data = device->options.flash->memory + place_of(device);
-    if (id == device->session.id && tendon_crc32(0, data, offset) == crc) {
+    if (tendon_reader_ok(&reader) && id == device->session.id && offset <= device->session.size &&
+        tendon_crc32(0, data, offset) == crc) {
         device->session.page_offset = offset;
         device->session.page_crc = crc;
     }
 }
 
+/* The largest object of its kind. */
+static uint32_t size_max(const tendon_simulated_obvious *device, uint8_t obj) {
+    return obj == OBJ_FIRMWARE ? device->options.image_max : TENDON_OBVIOUS_PACKAGE_MAX;
+}
+
+/* False: not a record of this device. The file of the flash memory is the host's. */
+static bool read_session(const tendon_simulated_obvious *device, tendon_reader *reader,
+                         tendon_simulated_obvious_session *session) {
+    session->id = tendon_read_u32le(reader);
+    session->obj = tendon_read_u8(reader);
+    session->state = tendon_read_u8(reader);
+    session->slot = tendon_read_u8(reader);
+    session->size = tendon_read_u32le(reader);
+    session->crc32 = tendon_read_u32le(reader);
+    const uint8_t *sha256 = tendon_read_bytes(reader, sizeof session->sha256);
+    const uint8_t *manifest = tendon_read_bytes(reader, sizeof session->manifest);
+    session->began = tendon_read_u64le(reader);
+    if (!tendon_reader_ok(reader) || session->slot > 1 || session->size > size_max(device, session->obj)) {
+        return false;
+    }
+    memcpy(session->sha256, sha256, sizeof session->sha256);
+    memcpy(session->manifest, manifest, sizeof session->manifest);
+    return true;
+}
+
 void tendon_simulated_obvious_load_session(tendon_simulated_obvious *device, uint64_t now) {
-    tendon_simulated_obvious_session *session = &device->session;
+    tendon_simulated_obvious_session *session = &device->session, stored = {0};
     size_t length;
     const uint8_t *record = tendon_simulated_store_read(&device->session_store, &length);
     memset(session, 0, sizeof *session);
@@ -82,15 +108,10 @@ void tendon_simulated_obvious_load_session(tendon_simulated_obvious *device, uin
         return;
     }
     tendon_reader reader = tendon_reader_make(record, length);
-    session->id = tendon_read_u32le(&reader);
-    session->obj = tendon_read_u8(&reader);
-    session->state = tendon_read_u8(&reader);
-    session->slot = tendon_read_u8(&reader);
-    session->size = tendon_read_u32le(&reader);
-    session->crc32 = tendon_read_u32le(&reader);
-    memcpy(session->sha256, tendon_read_bytes(&reader, sizeof session->sha256), sizeof session->sha256);
-    memcpy(session->manifest, tendon_read_bytes(&reader, sizeof session->manifest), sizeof session->manifest);
-    session->began = tendon_read_u64le(&reader);
+    if (!read_session(device, &reader, &stored)) {
+        return;
+    }
+    *session = stored;
     session->began = session->began > now ? now : session->began; /* the host's clock has started again */
     if (session->id != 0) {
         load_progress(device);
@@ -186,7 +207,7 @@ static uint8_t check_begin(obvious_request *r, const begin *wish) {
     if ((needs & ~tendon_simulated_obvious_caps(device)) != 0) {
         return NOT_SUPPORTED;
     }
-    if (wish->size > (wish->obj == OBJ_FIRMWARE ? device->options.image_max : TENDON_OBVIOUS_PACKAGE_MAX)) {
+    if (wish->size > size_max(device, wish->obj)) {
         return TOO_LARGE;
     }
     if (wish->obj == OBJ_PACKAGE && !device->provisioned) {

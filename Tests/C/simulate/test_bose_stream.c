@@ -167,6 +167,28 @@ static void samples_of_a_transmission_period_share_a_notification(void **state) 
     assert_int_equal(tendon_simulated_bose_deadline(&f->device), UINT64_MAX);
 }
 
+/* The host calls tick() at the deadline, and nothing else. */
+static void a_sample_that_waits_for_company_survives_a_new_subscription(void **state) {
+    bose_fixture *f = *state;
+    const tendon_simulated_bose_options options = {.transmission_period_ms = 40};
+    bose_init(f, &options);
+    start(f, 185, ACCELEROMETER_AT_20);
+    device_run(&f->in, 5060); /* two samples are sent, the third waits */
+    assert_int_equal(f->in.centrals[0].count, 1);
+    bose_exchange(f, 0, "12 24 00 00 00", "13");
+    assert_int_equal(tendon_simulated_bose_deadline(&f->device), 0);
+    bose_exchange(f, 0, "12 24 00 01 00", "13");
+    device_forget(&f->in, 0);
+    device_run(&f->in, 5060 + 2000);
+    assert_int_equal(f->in.centrals[0].count, 50);
+    device_forget(&f->in, 0);
+    device_run(&f->in, 5060 + 2020);
+    bose_exchange(f, 0, NOTHING, "13"); /* the sensor is disabled instead: it goes out alone */
+    device_run(&f->in, 5060 + 2030);
+    assert_int_equal(f->in.centrals[0].count, 2);
+    assert_int_equal(tendon_simulated_bose_deadline(&f->device), UINT64_MAX);
+}
+
 static void flat_out_loses_and_reorders_nothing(void **state) {
     bose_fixture *f = *state;
     const tendon_simulated_bose_options options = {.flat_out = true};
@@ -455,6 +477,7 @@ int main(void) {
         bose_test(the_last_central_takes_everything_with_it),
         bose_test(e13_records_share_notifications_as_the_mtu_allows),
         bose_test(samples_of_a_transmission_period_share_a_notification),
+        bose_test(a_sample_that_waits_for_company_survives_a_new_subscription),
         bose_test(flat_out_loses_and_reorders_nothing),
         bose_test(a_response_comes_between_notifications_of_a_full_link),
         bose_test(a_slow_central_delays_and_loses_nothing),

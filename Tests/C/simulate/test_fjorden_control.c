@@ -113,6 +113,7 @@ static void a_full_link_delays_a_response(void **state) {
     f->centrals[0].room = 0;
     f->device.ops->tick(f->device.context, f->now);
     assert_int_equal(f->centrals[0].count, 0);
+    assert_int_equal(f->device.ops->deadline(f->device.context), UINT64_MAX); /* writable() continues */
     device_writable(f, 0, -1);
     assert_int_equal(f->centrals[0].count, 1);
     device_expect_last(f, 0, "1d 1d 00 81 01 00");

@@ -178,6 +178,27 @@ static void a_bearer_that_closes_ends_the_link(void **state) {
     }
 }
 
+static void walk_away(void *context, const tendon_gatt_value *value, uint64_t now) {
+    air *a = context;
+    (void)value;
+    tendon_memory_radio_set_present(&a->radio, &a->devices[0], false, now);
+}
+
+/* The device has filled its queue, so that it waits for room when the value's handler takes it out of range. */
+static void the_link_may_end_within_a_value(void **state) {
+    air *a = *state;
+    const tendon_simulated_fjorden_options options = {.open = true, .flat_out = true};
+    assert_int_equal(tendon_simulated_fjorden_init(&a->grips[0], &options), TENDON_OK);
+    uint16_t handle = a->grips[0].event_handle;
+    assert_int_equal(a->link.connect(a->link.context), TENDON_OK);
+    uint64_t now = run(a, 0, 20);
+    assert_int_equal(a->session.connected, 1);
+    tendon_gatt_subscribe(a->session.client, handle, (uint16_t)(handle + 1), false, walk_away, a, NULL, NULL, now);
+    (void)run(a, now, now + 20);
+    assert_int_equal(a->session.disconnected, 1);
+    assert_int_equal(a->session.reason, TENDON_RADIO_ERROR_OUT_OF_RANGE);
+}
+
 static void on_done(void *context, const tendon_gatt_result *result) {
     *(tendon_status *)context = result->status;
 }
@@ -265,6 +286,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_scan_may_end_within_a_report, setup, teardown),
         cmocka_unit_test_setup_teardown(who_advertises, setup, teardown),
         cmocka_unit_test_setup_teardown(a_bearer_that_closes_ends_the_link, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_link_may_end_within_a_value, setup, teardown),
         cmocka_unit_test_setup_teardown(a_transaction_is_a_deadline, setup, teardown),
         cmocka_unit_test_setup_teardown(pairing_takes_its_time, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_queue_is_writable_once, setup, teardown),

@@ -357,8 +357,36 @@ static void a_trial_in_a_new_process(void **state) {
     expect_running(OLD, false);
 }
 
+/* The flash memory can be a file of the host: a record with the right CRC holds any bytes, and any number of them. */
+static void records_that_no_device_wrote(void **state) {
+    (void)state;
+    enum { LONGEST = 200, TURNS = 4000 };
+    dice d = {0x0B710005u};
+    for (unsigned turn = 0; turn < TURNS; turn++) {
+        tendon_simulated_store *const stores[] = {&o.device.feature_store, &o.device.boot_store,
+                                                  &o.device.session_store, &o.device.progress_store};
+        uint8_t record[LONGEST];
+        if (turn % 50 == 0) {
+            obvious_new(NULL);
+            obvious_run(o.now + 1000);
+        }
+        size_t which = roll(&d) % 4, length = roll(&d) % (which == 3 ? 60 : LONGEST);
+        bool small = roll(&d) % 2 == 0; /* numbers that are nearly right */
+        for (size_t i = 0; i < length; i++) {
+            record[i] = (uint8_t)(small ? roll(&d) % 3 : roll(&d));
+        }
+        assert_int_equal(tendon_simulated_store_write(stores[which], record, (uint32_t)length), TENDON_OK);
+        obvious_again();
+        obvious_run(o.now + 1000);
+        assert_true(o.device.feature_count <= TENDON_OBVIOUS_FEATURE_MAX);
+        assert_true(o.device.slot <= 1 && o.device.boot.active <= 1 && o.device.session.slot <= 1);
+        assert_true(o.device.session.offset <= o.device.session.size);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_that_no_device_wrote),
         cmocka_unit_test(a_trial_that_is_confirmed_stays),
         cmocka_unit_test(a_trial_ends_after_300_s),
         cmocka_unit_test(a_confirmation_after_the_rollback_is_too_late),
