@@ -10,11 +10,12 @@ bool tendon_connection_retries(tendon_status reason) {
     case TENDON_RADIO_ERROR_OUT_OF_RANGE:
     case TENDON_RADIO_ERROR_PEER_CLOSED:
     case TENDON_RADIO_ERROR_COMMAND_TIMEOUT:
+    case TENDON_RADIO_ERROR_ADAPTER_BUSY: /* another program's connect or scan is in the way */
     case TENDON_ERROR_BUSY:
     case TENDON_ERROR_DISCONNECTED:
     case TENDON_HCI_ERROR(0x02): /* unknown connection identifier: the controller lost it while it was made */
     case TENDON_HCI_ERROR(0x08): /* connection timeout */
-    case TENDON_HCI_ERROR(0x0C): /* command disallowed: another program's connect or scan is in the way */
+    case TENDON_HCI_ERROR(0x0C): /* command disallowed: the same, of a radio that passes the code on */
     case TENDON_HCI_ERROR(0x3A): /* controller busy */
     case TENDON_HCI_ERROR(0x3E): /* connection failed to be established */
     case TENDON_SYSTEM_ERROR(ECONNABORTED):

@@ -109,9 +109,13 @@ tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const ui
 tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(const uint8_t *data, size_t length),
                                   uint32_t timeout_ms) {
     tendon_address found;
+    if (gateway->connection.state != TENDON_CONNECTION_IDLE) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
     tendon_status status = tendon_radio_find(gateway->radio, recognizes, timeout_ms, &found);
     if (status >= 0) {
         const tendon_pairing_service *pairing = tendon_radio_pairing(gateway->radio);
+        tendon_loop_remove(&gateway->loop, &gateway->connection.timer); /* a session's deadline can outlast its link */
         tendon_connection_init(&gateway->connection, gateway->radio, &found, pairing, NULL);
     }
     return status;

@@ -251,6 +251,26 @@ static void unblock(tendon_link *link, uint64_t now) {
     }
 }
 
+/** Returns true if the connection has to be encrypted before its owner gets it; the socket is writable once it is. */
+static bool begins_securing(tendon_link *link) {
+    link->securing = link->hooks->secure != NULL && link->hooks->secure(link);
+    return link->securing;
+}
+
+/** connect() has returned a connection. */
+static void open_adopted(tendon_link *link, uint64_t now) {
+    if (link->accepted || !begins_securing(link)) {
+        open_now(link, now);
+        return;
+    }
+    link->connected = false; /* connect_done() goes on */
+    link->source.deadline = link->deadline;
+    tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_WRITABLE);
+    if (status < 0) {
+        finish(link, status, now);
+    }
+}
+
 /** Everything a link defers ends here: the owner's close, an adopted socket, a retry, the deadline. */
 static void link_expired(void *context, uint64_t now) {
     tendon_link *link = context;
@@ -259,7 +279,7 @@ static void link_expired(void *context, uint64_t now) {
         return;
     }
     if (link->state == TENDON_LINK_CONNECTING && link->connected) {
-        open_now(link, now);
+        open_adopted(link, now);
         return;
     }
     if (link->state != TENDON_LINK_CONNECTING) {
@@ -311,11 +331,9 @@ static void connect_done(tendon_link *link, uint32_t events, uint64_t now) {
         return;
     }
     link->encrypted = link->securing;
-    if (link->securing || link->hooks->secure == NULL || !link->hooks->secure(link)) {
+    if (link->securing || !begins_securing(link)) {
         link->securing = false;
         open_now(link, now);
-    } else {
-        link->securing = true;
     }
 }
 
@@ -458,7 +476,9 @@ tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, siz
         return TENDON_OK;
     }
     if (errno == ENOBUFS || errno == ENOMEM) {
-        link->blocked = true; /* the socket may count as writable all the while: EPOLLOUT would spin */
+        /* The socket may count as writable all the while: EPOLLOUT would spin, also that of before. */
+        (void)tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
+        link->blocked = true;
         link->source.deadline = tendon_monotonic_ms() + NO_BUFFER_PAUSE_MS;
         return TENDON_ERROR_WOULD_BLOCK;
     }

@@ -135,7 +135,8 @@ tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, tendon_blue
     if (status < 0) {
         return status;
     }
-    if ((*settings & TENDON_MANAGEMENT_POWERED) != 0) {
+    bool was_on = (*settings & TENDON_MANAGEMENT_POWERED) != 0;
+    if (was_on) {
         if (kernel_uses(&adapter->address)) {
             return TENDON_OK;
         }
@@ -149,8 +150,13 @@ tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, tendon_blue
         }
     }
     tendon_address_to_wire(&adapter->address, wire);
-    return tendon_bluez_manage_settings(radio->management.fd, TENDON_MANAGEMENT_SET_STATIC_ADDRESS, adapter->index,
-                                        wire, sizeof wire, settings);
+    status = tendon_bluez_manage_settings(radio->management.fd, TENDON_MANAGEMENT_SET_STATIC_ADDRESS, adapter->index,
+                                          wire, sizeof wire, settings);
+    if (status < 0 && was_on) { /* as it was */
+        (void)tendon_bluez_manage_mode(radio->management.fd, TENDON_MANAGEMENT_SET_POWERED, adapter->index, 1,
+                                       settings);
+    }
+    return status;
 }
 
 bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio) {

@@ -152,7 +152,7 @@ void tendon_bluez_advertise_done(tendon_bluez_radio *radio, tendon_bluez_request
     }
 }
 
-void tendon_bluez_advertise_connected(tendon_bluez_radio *radio) {
+void tendon_bluez_advertise_ended(tendon_bluez_radio *radio) {
     tendon_bluez_activity_input(&radio->advertising.activity, TENDON_BLUEZ_STOPPED);
 }
 

@@ -79,7 +79,10 @@ void tendon_bluez_attempt_over(tendon_bluez_radio *radio, const tendon_link *lin
     if (attempt != NULL) {
         attempt->link = NULL;
     }
-    radio->connects_until = 0;
+    /* Not if the kernel just connects to another peer: that attempt would count as one that the kernel ignores. */
+    if (radio->connects_until != UINT64_MAX || tendon_bluez_is_same_device(&link->peer, &radio->connecting_peer)) {
+        radio->connects_until = 0;
+    }
     tendon_bluez_step(radio); /* resumes the scan */
 }
 

@@ -50,22 +50,22 @@ static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *pa
         tendon_bluez_note_connect_failure(radio, parameters, now);
         return;
     }
-    radio->connections++;
     tendon_bluez_note_new_handle(radio, parameters);
-    tendon_bluez_note_timing(radio, parameters);
-    if (parameters->role == 1) {
-        tendon_bluez_advertise_connected(radio);
-    } else {
-        tendon_bluez_note_connected(radio, parameters->handle, now);
+    if (tendon_bluez_note_timing(radio, parameters)) {
+        radio->connections++;
     }
+    if (parameters->role == 0) {
+        tendon_bluez_note_connected(radio, parameters->handle, now);
+    } else if (!radio->extended_advertising) {
+        tendon_bluez_advertise_ended(radio);
+    } /* else the controller reports which set has ended: it can be another program's */
 }
 
 static void disconnected(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters, uint64_t now) {
     if (parameters->status == 0) {
-        if (radio->connections > 0) { /* it can be older than this radio */
+        if (tendon_bluez_forget_timing(radio, parameters->handle)) {
             radio->connections--;
         }
-        tendon_bluez_forget_timing(radio, parameters->handle);
         tendon_bluez_note_ending(radio, parameters->handle, parameters->reason, now);
         tendon_bluez_advertise_disconnected(radio);
     }
@@ -100,6 +100,10 @@ static void act_on(tendon_bluez_radio *radio, const tendon_hci_event *event, con
         if (event->subevent == TENDON_HCI_LE_CONNECTION_COMPLETE ||
             event->subevent == TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE) {
             connected(radio, parameters, now);
+        } else if (event->subevent == TENDON_HCI_LE_ADVERTISING_SET_TERMINATED) {
+            if (parameters->set == TENDON_BLUEZ_ADVERTISING_SET) {
+                tendon_bluez_advertise_ended(radio);
+            }
         } else {
             tendon_bluez_note_change(radio, event->subevent, parameters);
         }

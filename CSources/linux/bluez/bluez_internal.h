@@ -234,8 +234,8 @@ void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now);
 void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop);
 /** The radio has its two sockets: the loop watches them from now on. */
 tendon_status tendon_bluez_begin(tendon_bluez_radio *radio);
-/** The adapter, the bond store and the sole use are no longer shown as used by this radio. */
-void tendon_bluez_release_leases(tendon_bluez_radio *radio);
+/** The adapter, the bond store and the sole use are no longer used by this radio, nor shown as used by it. */
+void tendon_bluez_close_sockets(tendon_bluez_radio *radio);
 /** Processes the pending data of the management socket. */
 void tendon_bluez_read_management(tendon_bluez_radio *radio);
 /** Returns the status that is reported if the adapter is off. */
@@ -279,14 +279,14 @@ tendon_connection_timing tendon_bluez_timing_of(const tendon_bluez_radio *radio,
  * the data length of the radio's parameters. */
 void tendon_bluez_link_timing(tendon_link *link);
 tendon_status tendon_bluez_set_parameters(tendon_link *link, const tendon_connection_parameters *parameters);
-/** A connection was made. */
-void tendon_bluez_note_timing(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters);
+/** A connection was made. Returns false if it is known already. */
+bool tendon_bluez_note_timing(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters);
 /** LE Connection Update Complete, LE PHY Update Complete, LE Data Length Change. */
 void tendon_bluez_note_change(tendon_bluez_radio *radio, uint8_t subevent, const tendon_hci_parameters *parameters);
 /** The return parameters of LE Read PHY. */
 void tendon_bluez_phy_read(tendon_bluez_radio *radio, const uint8_t *data, size_t length);
-/** It has ended. */
-void tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle);
+/** It has ended. Returns false if it was not known: of another transport, or older than this radio. */
+bool tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle);
 
 /* discovery.c */
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event);
@@ -326,8 +326,8 @@ void tendon_bluez_scan_paused(tendon_radio *radio);
 /* advertise.c */
 tendon_bluez_request tendon_bluez_advertise_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);
 void tendon_bluez_advertise_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now);
-/** A central has connected: the controller advertises no more. */
-void tendon_bluez_advertise_connected(tendon_bluez_radio *radio);
+/** A central has connected to this radio's advertising: the controller advertises no more. */
+void tendon_bluez_advertise_ended(tendon_bluez_radio *radio);
 /** A connection has ended: a rejected advertisement is tried again. */
 void tendon_bluez_advertise_disconnected(tendon_bluez_radio *radio);
 void tendon_bluez_advertise_disable(const tendon_bluez_radio *radio, tendon_bluez_command *out);

@@ -273,7 +273,15 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .ask_signal = tendon_bluez_ask_signal,
                                      .set_parameters = tendon_bluez_set_parameters};
 
-void tendon_bluez_release_leases(tendon_bluez_radio *radio) {
+void tendon_bluez_close_sockets(tendon_bluez_radio *radio) {
+    tendon_source *const sources[] = {&radio->hci, &radio->management};
+    for (size_t i = 0; i < 2; i++) {
+        tendon_loop_remove(radio->radio.loop, sources[i]);
+        if (sources[i]->fd >= 0) {
+            close(sources[i]->fd);
+        }
+        sources[i]->fd = -1;
+    }
     for (size_t i = 0; i < sizeof radio->leases / sizeof radio->leases[0]; i++) {
         if (radio->leases[i] >= 0) {
             close(radio->leases[i]);
@@ -283,15 +291,8 @@ void tendon_bluez_release_leases(tendon_bluez_radio *radio) {
 }
 
 static void close_sources(tendon_bluez_radio *radio) {
-    tendon_source *sources[] = {&radio->hci, &radio->management, &radio->timer};
-    for (size_t i = 0; i < 3; i++) {
-        tendon_loop_remove(radio->radio.loop, sources[i]);
-        if (sources[i]->fd >= 0) {
-            close(sources[i]->fd);
-        }
-        sources[i]->fd = -1;
-    }
-    tendon_bluez_release_leases(radio);
+    tendon_loop_remove(radio->radio.loop, &radio->timer);
+    tendon_bluez_close_sockets(radio);
 }
 
 void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {
@@ -375,6 +376,17 @@ static void switch_off(tendon_bluez_radio *radio) {
     }
 }
 
+/** The kernel powers the adapter off, as this radio has asked it to: nobody else would power it on again. */
+static void end_cycle(const tendon_bluez_radio *radio) {
+    uint32_t settings;
+    /* A socket of its own: that of the radio gets the response to the first command. */
+    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
+    if (fd >= 0) {
+        (void)tendon_bluez_manage_mode(fd, TENDON_MANAGEMENT_SET_POWERED, radio->index, 1, &settings);
+        close(fd);
+    }
+}
+
 void tendon_bluez_close(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     if (!radio->opened) {
@@ -385,7 +397,9 @@ void tendon_bluez_close(tendon_radio *base) {
     }
     tendon_bluez_unlisten(base, base->listener);
     tendon_pairing_close(base);
-    if (!tendon_bluez_failed(radio)) {
+    if (radio->power.state == TENDON_BLUEZ_CYCLING) {
+        end_cycle(radio);
+    } else if (!tendon_bluez_failed(radio)) {
         switch_off(radio);
     }
     radio->opened = radio->radio.scanning = false;

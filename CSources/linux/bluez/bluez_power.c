@@ -49,6 +49,7 @@ static void forget_state(tendon_bluez_radio *radio) {
     radio->address_set = false;
     radio->connects_until = 0;
     radio->connections = 0;
+    memset(radio->timings, 0, sizeof radio->timings);
     radio->scan.enabled_by_other = radio->scan.joined = false;
     radio->advertising.set_made = false;
     tendon_bluez_activity_input(&radio->scan.activity, TENDON_BLUEZ_RESET);
@@ -66,9 +67,7 @@ static void end_radio(tendon_bluez_radio *radio, tendon_status status) {
     radio->power.status = status;
     radio->scan.activity.requested = radio->advertising.activity.requested = false;
     tendon_bluez_queue_reset(radio);
-    tendon_loop_remove(radio->radio.loop, &radio->hci);
-    tendon_loop_remove(radio->radio.loop, &radio->management);
-    tendon_bluez_release_leases(radio); /* the next radio may be opened before the owner closes this one */
+    tendon_bluez_close_sockets(radio); /* the next radio may be opened before the owner closes this one */
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         if (radio->attempts[i].link != NULL) {
             tendon_socket_link_fail(radio->attempts[i].link, status);

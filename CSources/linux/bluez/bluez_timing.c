@@ -31,26 +31,40 @@ void tendon_bluez_load_parameters(tendon_bluez_radio *radio) {
     (void)tendon_bluez_management_write(radio, pdu, size);
 }
 
-/** The slot of this connection; @p otherwise: there is none. */
-static size_t slot_of(const tendon_bluez_radio *radio, uint16_t handle, size_t otherwise) {
+/** The slot of this connection; TENDON_BLUEZ_TIMINGS: there is none. */
+static size_t slot_of(const tendon_bluez_radio *radio, uint16_t handle) {
+    size_t slot = 0;
+    while (slot < TENDON_BLUEZ_TIMINGS &&
+           (radio->timings[slot].handle != handle || radio->timings[slot].timing.interval == 0)) {
+        slot++;
+    }
+    return slot;
+}
+
+/** A slot for a new connection: a free one, or the one that was taken longest ago. */
+static size_t take_slot(tendon_bluez_radio *radio) {
     for (size_t i = 0; i < TENDON_BLUEZ_TIMINGS; i++) {
-        if (radio->timings[i].handle == handle && radio->timings[i].timing.interval != 0) {
-            return i;
+        size_t slot = (radio->next_timing + i) % TENDON_BLUEZ_TIMINGS;
+        if (radio->timings[slot].timing.interval == 0) {
+            return slot;
         }
     }
-    return otherwise;
+    return radio->next_timing;
 }
 
 tendon_connection_timing tendon_bluez_timing_of(const tendon_bluez_radio *radio, uint16_t handle) {
-    size_t slot = slot_of(radio, handle, TENDON_BLUEZ_TIMINGS);
+    size_t slot = slot_of(radio, handle);
     return slot < TENDON_BLUEZ_TIMINGS ? radio->timings[slot].timing : (tendon_connection_timing){0};
 }
 
 /** From now on, also in the link of this connection. */
 static void keep(tendon_bluez_radio *radio, uint16_t handle, tendon_connection_timing timing) {
-    size_t slot = slot_of(radio, handle, radio->next_timing);
+    size_t slot = slot_of(radio, handle);
+    if (slot == TENDON_BLUEZ_TIMINGS) {
+        slot = take_slot(radio);
+        radio->next_timing = (uint8_t)((slot + 1) % TENDON_BLUEZ_TIMINGS);
+    }
     radio->timings[slot] = (tendon_bluez_timing){.handle = handle, .timing = timing};
-    radio->next_timing = (uint8_t)((slot + 1) % TENDON_BLUEZ_TIMINGS);
     for (tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
         if (link->handle == handle && link->state == TENDON_LINK_OPEN) {
             link->timing = timing;
@@ -63,12 +77,14 @@ static bool has_phys(const tendon_bluez_radio *radio) {
     return (radio->limits.features & (TENDON_BLUEZ_FEATURE_2M | TENDON_BLUEZ_FEATURE_CODED)) != 0;
 }
 
-void tendon_bluez_note_timing(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters) {
+bool tendon_bluez_note_timing(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters) {
+    bool is_new = parameters->interval != 0 && slot_of(radio, parameters->handle) == TENDON_BLUEZ_TIMINGS;
     tendon_connection_timing timing = {
         .interval = parameters->interval, .latency = parameters->latency, .timeout = parameters->timeout};
     timing.tx_octets = timing.rx_octets = INITIAL_OCTETS;
     timing.tx_phy = timing.rx_phy = has_phys(radio) ? 0 : TENDON_PHY_1M; /* the event does not have it */
     keep(radio, parameters->handle, timing);
+    return is_new;
 }
 
 static uint8_t known_phy(uint8_t phy) {
@@ -205,12 +221,13 @@ tendon_status tendon_bluez_set_parameters(tendon_link *link, const tendon_connec
     return status == TENDON_OK ? ask_length(link, parameters) : status;
 }
 
-void tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle) {
-    size_t slot = slot_of(radio, handle, TENDON_BLUEZ_TIMINGS);
-    if (slot < TENDON_BLUEZ_TIMINGS) {
+bool tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle) {
+    size_t slot = slot_of(radio, handle);
+    bool known = slot < TENDON_BLUEZ_TIMINGS;
+    if (known) {
         radio->timings[slot] = (tendon_bluez_timing){.handle = handle};
-        radio->next_timing = (uint8_t)slot;
     }
+    return known;
 }
 
 #else

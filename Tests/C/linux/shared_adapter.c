@@ -39,7 +39,7 @@ static void list_sockets(void) {
     }
     for (int i = 0; i < ADAPTER_USERS; i++) {
         const adapter_user *user = &adapter.users[i];
-        if (user->open && user->radio.opened) {
+        if (user->open && user->radio.hci.fd >= 0) {
             used += snprintf(sockets + used, sizeof sockets - (size_t)used, "0 2 0 0 0 %lu 0\n0 2 0 0 0 %lu 0\n",
                              inode(user->radio.hci.fd), inode(user->radio.management.fd));
         }

@@ -182,7 +182,7 @@ static void reach_activity(bluez_bench *b, bool advertises, int where) {
 }
 
 static void apply_activity(bluez_bench *b, bool advertises, int what) {
-    static const uint8_t central[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [11] = 0x18, [15] = 0x2A};
+    static const uint8_t central[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [12] = 0x18, [16] = 0x2A};
     switch (what) {
     case SUCCESS:
     case REJECTION:

@@ -90,6 +90,7 @@ static void the_end_of_an_attempt_resumes_the_scan(void **state) {
         assert_int_equal(calls.connects, 1);
         bluez_expect_nothing(b);
         b->radio.connects_until = UINT64_MAX;
+        b->radio.connecting_peer = bluez_peer;
         if (connected) {
             link.source.ready(link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
             assert_int_equal(link.state, TENDON_LINK_OPEN);
@@ -100,6 +101,45 @@ static void the_end_of_an_attempt_resumes_the_scan(void **state) {
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0); /* immediately, in the same call */
         assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
         close_links(b, &link, 1);
+        bluez_close(b);
+    }
+}
+
+static void kernel_connects_to(bluez_bench *b, const tendon_address *peer) {
+    uint8_t packet[16] = {HCI_COMMAND_PKT, 0x0D, 0x20, 12, 0x60, 0, 0x30, 0, 0, tendon_bluez_is_random(peer)};
+    tendon_address_to_wire(peer, packet + 10);
+    assert_int_equal(send(b->controller, packet, sizeof packet, 0), (ssize_t)sizeof packet);
+    bluez_read_controller(b);
+}
+
+/* Of two attempts one ends while the kernel just connects to the other peer: that one is not stuck. */
+static void the_end_of_an_attempt_leaves_the_other_one_alone(void **state) {
+    (void)state;
+    for (int opens = 0; opens < 2; opens++) {
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
+        tendon_link links[2];
+        connect_to(b, &links[0], &bluez_peer, UINT64_MAX);
+        connect_to(b, &links[1], &public_peer, UINT64_MAX);
+        kernel_connects_to(b, opens ? &bluez_peer : &public_peer);
+        if (opens) { /* the kernel reads the features of the first while it connects to the second */
+            static const uint8_t done[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x40, [12] = 0x18, [16] = 0x2A};
+            bluez_event(b, TENDON_HCI_LE_META, done, sizeof done);
+            bluez_read_controller(b);
+            kernel_connects_to(b, &public_peer);
+            links[0].source.ready(links[0].source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+            assert_int_equal(links[0].state, TENDON_LINK_OPEN);
+        } else {
+            tendon_link_close(&links[0]);
+            links[0].source.expired(links[0].source.context, tendon_monotonic_ms());
+            assert_int_equal(links[0].state, TENDON_LINK_CLOSED);
+        }
+        assert_int_equal(b->radio.connects_until, UINT64_MAX);
+        b->radio.attempts[1].begun_at -= TENDON_BLUEZ_BEGIN_LIMIT_MS;
+        b->radio.attempts[1].check_at = 0;
+        bluez_tick(b, tendon_monotonic_ms());
+        assert_true(links[1].source.fd >= 0);
+        assert_int_equal(b->radio.counters.connect_reissues, 0);
+        close_links(b, links, 2);
         bluez_close(b);
     }
 }
@@ -359,6 +399,7 @@ int main(void) {
         cmocka_unit_test(names_of_both_ends),
         cmocka_unit_test(the_kernel_has_longer_than_the_attempt),
         cmocka_unit_test(the_end_of_an_attempt_resumes_the_scan),
+        cmocka_unit_test(the_end_of_an_attempt_leaves_the_other_one_alone),
         cmocka_unit_test(a_pause_of_the_scan_ends_with_the_last_hold),
         cmocka_unit_test(an_attempt_that_fails_when_its_turn_comes),
         cmocka_unit_test(a_peer_is_connected_again_when_its_last_connection_has_ended),

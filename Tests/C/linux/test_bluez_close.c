@@ -311,6 +311,21 @@ static void attempts_end_with_the_reason_of_the_radio(void **state) {
     bluez_close(b);
 }
 
+/* The next radio may be opened before this one is closed: it must not find sockets that nobody uses. */
+static void a_failed_radio_has_no_sockets(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &own);
+    tendon_bluez_fail(&b->radio, TENDON_RADIO_ERROR_NO_ADAPTER);
+    assert_int_equal(b->radio.hci.fd, -1);
+    assert_int_equal(b->radio.management.fd, -1);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(b->radio.leases[i], -1);
+    }
+    assert_int_equal(recv(b->controller, &(uint8_t){0}, 1, 0), 0);
+    assert_int_equal(recv(b->kernel, &(uint8_t){0}, 1, 0), 0);
+    bluez_close(b);
+}
+
 static void closes(void *context, tendon_status status, uint64_t now) {
     bluez_bench *b = context;
     (void)now;
@@ -340,6 +355,7 @@ int main(void) {
         cmocka_unit_test(advertising_is_disabled_and_its_set_removed),
         cmocka_unit_test(only_the_activity_in_flight_counts_as_enabled),
         cmocka_unit_test(a_failed_radio_sends_nothing),
+        cmocka_unit_test(a_failed_radio_has_no_sockets),
         cmocka_unit_test(a_radio_that_is_closed_reports_nothing),
         cmocka_unit_test(nothing_is_left_open),
         cmocka_unit_test(unlisten_is_for_the_present_listener),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* When a connection of the kernel's radio counts as encrypted, and when encryption is requested of the kernel. */
+#include "bluez_connecting.h"
 #include "pairing_scene.h"
 
 #include <errno.h>
@@ -90,6 +91,47 @@ static void encryption_is_requested_where_there_is_a_key(void **state) {
     pairing_scene_close(s);
 }
 
+/* The kernel has created the connection within connect(): a bonded device is encrypted before its owner gets it, too.
+ */
+static void a_connection_that_connect_returns_is_encrypted_first(void **state) {
+    (void)state;
+    for (int fails = 0; fails < 2; fails++) {
+        bluez_connecting *l = bluez_connecting_idle();
+        tendon_bonds bonds;
+        tendon_bonds_init(&bonds);
+        const tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                                  .initiator = true,
+                                  .type = 2,
+                                  .key_size = 16,
+                                  .own = bluez_public_address,
+                                  .peer = bluez_peer,
+                                  .key = {1}};
+        assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+        l->b->radio.radio.bonds = &bonds;
+        calls.security_level = BT_SECURITY_LOW;
+        calls.old_connections = 1;
+        calls.ioctl = (refused_call){ENOENT, 0};
+        uint64_t deadline = tendon_monotonic_ms() + 100000;
+        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, deadline), TENDON_OK);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
+        assert_int_equal(calls.security_level, BT_SECURITY_MEDIUM);
+        assert_true(l->link.securing);
+        assert_int_equal(l->link.source.deadline, deadline);
+        if (fails) {
+            l->link.source.expired(l->link.source.context, deadline);
+            assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
+            assert_int_equal(l->link.reason, TENDON_ERROR_TIMEOUT);
+        } else {
+            l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+            assert_int_equal(l->link.state, TENDON_LINK_OPEN);
+            assert_true(l->link.encrypted);
+        }
+        l->b->radio.radio.bonds = NULL;
+        bluez_connecting_close(l);
+    }
+}
+
 /* Secure Connections, no input and no output, bondable or not: for centrals that pair with us. */
 static void pairable_is_a_mode_of_the_adapter(void **state) {
     (void)state;
@@ -169,6 +211,7 @@ int main(void) {
         cmocka_unit_test(the_event_is_for_the_open_link_of_its_handle),
         cmocka_unit_test(the_kernel_knows_whether_a_link_is_encrypted),
         cmocka_unit_test(encryption_is_requested_where_there_is_a_key),
+        cmocka_unit_test(a_connection_that_connect_returns_is_encrypted_first),
         cmocka_unit_test(pairable_is_a_mode_of_the_adapter),
         cmocka_unit_test(truncated_events_of_pairing_are_counted),
         cmocka_unit_test(a_bond_and_encryption_are_two_things),

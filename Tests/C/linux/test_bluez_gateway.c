@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static tendon_gateway gateway;
@@ -165,6 +166,51 @@ static void advertising_that_is_rejected_is_the_owners_and_the_search_continues(
     assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
 }
 
+static bool anything(const uint8_t *data, size_t length) {
+    (void)data;
+    (void)length;
+    return true;
+}
+
+static unsigned sources(const tendon_loop *loop) {
+    unsigned count = 0;
+    for (const tendon_source *source = loop->sources; source != NULL; source = source->next) {
+        count++;
+    }
+    return count;
+}
+
+static void device_advertises(void *context, uint64_t now) {
+    static const uint8_t event[] = {4, 0x3E, 12, 0x02, 1, 0, 0, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0, 0xC4};
+    tendon_source *timer = context;
+    assert_int_equal(syscall(SYS_sendto, kernel.peers[gateway.bluez_radio.hci.fd], event, sizeof event, 0, NULL, 0),
+                     (long)sizeof event);
+    timer->deadline = now; /* each step: the time stands still here */
+}
+
+/* A connection is in the loop with its link and its timer; a second search must not take them away. */
+static void a_second_search_leaves_the_connection_of_the_first_alone(void **state) {
+    (void)state;
+    tendon_source timer;
+    assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
+    unsigned before = sources(&gateway.loop);
+    tendon_source_init(&timer, -1, &timer, NULL, device_advertises);
+    timer.deadline = 0;
+    assert_int_equal(tendon_loop_add(&gateway.loop, &timer), TENDON_OK);
+    assert_int_equal(tendon_gateway_find(&gateway, anything, LIMIT_MS), TENDON_OK);
+    /* The deadline of a session can outlast its link. */
+    assert_int_equal(tendon_loop_add(&gateway.loop, &gateway.connection.timer), TENDON_OK);
+    gateway.connection.timer.deadline = UINT64_MAX;
+    assert_int_equal(tendon_gateway_find(&gateway, anything, LIMIT_MS), TENDON_OK);
+    assert_int_equal(sources(&gateway.loop), before + 1);
+    assert_int_equal(tendon_connection_connect(&gateway.connection), TENDON_OK);
+    unsigned connecting = sources(&gateway.loop);
+    assert_int_equal(tendon_gateway_find(&gateway, anything, LIMIT_MS), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(sources(&gateway.loop), connecting);
+    tendon_loop_remove(&gateway.loop, &timer);
+    assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_first_adapter_is_opened, start, end),
@@ -174,6 +220,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_scan_that_is_rejected_ends_the_search_with_the_reason, start, end),
         cmocka_unit_test_setup_teardown(advertising_that_is_rejected_is_the_owners_and_the_search_continues, start,
                                         end),
+        cmocka_unit_test_setup_teardown(a_second_search_leaves_the_connection_of_the_first_alone, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -230,67 +230,6 @@ static void an_adapter_that_has_just_appeared_is_awaited(void **state) {
 
 /* ---- static address ---- */
 
-static void an_adapter_without_an_address_gets_a_static_one(void **state) {
-    char directory[] = "/tmp/tendon-open-XXXXXX", command[64];
-    static const struct {
-        bool powered;
-        int connect_error; /* of the probe: EINVAL if the kernel uses our address */
-        int others;
-        tendon_status expected;
-        const char *log;
-    } cases[] = {
-        {false, 0, 1, TENDON_OK, " m03 m04 m04 m04 m2b m05 h1002 h2003" LIMITS_LEGACY},
-        {true, EINVAL, 1, TENDON_OK, " m03 m04 m04 m04 h1002 h2003" LIMITS_LEGACY},
-        {true, EHOSTUNREACH, 0, TENDON_OK, " m03 m04 m04 m04 m05 m2b m05 h1002 h2003" LIMITS_LEGACY " m24"},
-        {true, EHOSTUNREACH, 1, TENDON_RADIO_ERROR_ADAPTER_BUSY, " m03 m04 m04 m04"},
-    };
-    assert_non_null(mkdtemp(directory));
-    assert_int_equal(setenv("XDG_STATE_HOME", directory, 1), 0);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        (void)start(state);
-        memset(kernel.address, 0, 6);
-        kernel.settings &= cases[i].powered ? UINT32_MAX : ~(uint32_t)TENDON_MANAGEMENT_POWERED;
-        kernel.others = cases[i].others;
-        calls.connect = (refused_call){cases[i].connect_error, 0};
-        assert_int_equal(tendon_bluez_open(&radio, &loop, "hci3"), cases[i].expected);
-        assert_string_equal(kernel.log, cases[i].log);
-        if (cases[i].expected == TENDON_OK) {
-            assert_int_equal(radio.radio.address.type, TENDON_ADDRESS_TYPE_RANDOM);
-            assert_int_equal(radio.radio.address.bytes[0] & 0xC0, 0xC0);
-            uint8_t wire[6] = {0};
-            if (strstr(cases[i].log, " m2b") != NULL) { /* the kernel is given the same one */
-                tendon_address_to_wire(&radio.radio.address, wire);
-            }
-            assert_memory_equal(kernel.static_address, wire, 6);
-            if (cases[i].powered) { /* it was asked whether it uses this one */
-                tendon_address_to_wire(&radio.radio.address, wire);
-                assert_memory_equal(kernel.bound, wire, 6);
-            }
-            tendon_radio_close(&radio.radio);
-        }
-        assert_all_closed();
-        (void)end(state);
-    }
-    (void)start(state); /* the list has the address that was made */
-    memset(kernel.address, 0, 6);
-    tendon_bluez_adapter adapters[3];
-    tendon_address made;
-    assert_int_equal(tendon_bluez_static_address(3, false, &made), TENDON_OK);
-    assert_int_equal(tendon_bluez_list(adapters, 3), 3);
-    assert_true(adapters[1].static_address && tendon_address_equal(&adapters[1].address, &made));
-    static const tendon_address none = {.type = TENDON_ADDRESS_TYPE_RANDOM};
-    assert_true(adapters[0].static_address && tendon_address_equal(&adapters[0].address, &none));
-    (void)end(state);
-    (void)start(state);
-    memset(kernel.address, 0, 6);
-    calls.socket = (refused_call){EMFILE, 2}; /* the probe's: the kernel may use another address */
-    assert_int_equal(tendon_bluez_open(&radio, &loop, "hci3"), TENDON_RADIO_ERROR_ADAPTER_BUSY);
-    assert_all_closed();
-    (void)end(state);
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    assert_int_equal(system(command), 0);
-}
-
 /* ---- lists and capabilities ---- */
 
 static void the_list_is_in_order_of_the_index(void **state) {
@@ -502,7 +441,6 @@ int main(void) {
         cmocka_unit_test(an_adapter_that_cannot_be_opened_leaves_nothing_open),
         cmocka_unit_test_setup_teardown(without_cap_net_raw_it_opens_for_connections, start, end),
         cmocka_unit_test_setup_teardown(an_adapter_that_has_just_appeared_is_awaited, start, end),
-        cmocka_unit_test(an_adapter_without_an_address_gets_a_static_one),
         cmocka_unit_test_setup_teardown(the_list_is_in_order_of_the_index, start, end),
         cmocka_unit_test_setup_teardown(the_limits_are_read_with_the_commands_of_the_controller, start, end),
         cmocka_unit_test_setup_teardown(answers_without_data_are_none, start, end),

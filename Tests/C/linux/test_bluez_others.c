@@ -141,7 +141,7 @@ static void malformed_packets_are_counted(void **state) {
 
 static void advertising_returns_when_a_connection_ends(void **state) {
     (void)state;
-    static const uint8_t central[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [11] = 0x18, [15] = 0x2A};
+    static const uint8_t central[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [12] = 0x18, [16] = 0x2A};
     static const uint8_t gone[] = {0, 0x41, 0, 0x13};
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     bluez_start_advertising(b);
@@ -168,6 +168,31 @@ static void advertising_returns_when_a_connection_ends(void **state) {
     bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, gone, sizeof gone); /* one older than the radio */
     bluez_read_controller(b);
     assert_int_equal(b->radio.connections, 0);
+    bluez_close(b);
+}
+
+/* The controller reports which set a central has connected to: another program may have one, too. */
+static void a_central_of_another_set_leaves_ours_on(void **state) {
+    (void)state;
+    static const uint8_t central[31] = {TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [24] = 0x18};
+    uint8_t ended[6] = {TENDON_HCI_LE_ADVERTISING_SET_TERMINATED, 0, 0, 0x41, 0, 0};
+    bluez_bench *b = bluez_open(true, &bluez_public_address);
+    bluez_start_advertising(b);
+    for (int i = 0; i < 4; i++) {
+        bluez_answer_pending(b, 0);
+    }
+    bluez_drain_commands(b);
+    assert_int_equal(b->radio.advertising.activity.state, TENDON_BLUEZ_ON);
+    bluez_event(b, TENDON_HCI_LE_META, central, sizeof central);
+    bluez_event(b, TENDON_HCI_LE_META, ended, sizeof ended); /* set 0 */
+    bluez_read_controller(b);
+    bluez_expect_nothing(b);
+    assert_int_equal(b->radio.advertising.activity.state, TENDON_BLUEZ_ON);
+    ended[2] = TENDON_BLUEZ_ADVERTISING_SET;
+    bluez_event(b, TENDON_HCI_LE_META, ended, sizeof ended);
+    bluez_read_controller(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS, 0); /* on again, for the next one */
+    assert_int_equal(b->radio.radio.malformed, 0);
     bluez_close(b);
 }
 
@@ -328,6 +353,7 @@ int main(void) {
         cmocka_unit_test(a_scan_that_is_rejected_for_long_is_given_up),
         cmocka_unit_test(malformed_packets_are_counted),
         cmocka_unit_test(advertising_returns_when_a_connection_ends),
+        cmocka_unit_test(a_central_of_another_set_leaves_ours_on),
         cmocka_unit_test(an_exchange_returns_what_follows_the_status),
         cmocka_unit_test(the_limits_of_a_controller),
         cmocka_unit_test(the_monitor_keeps_what_concerns_its_adapter),

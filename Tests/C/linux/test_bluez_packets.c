@@ -134,8 +134,10 @@ static void a_random_address_that_is_never_answered_ends_the_radio(void **state)
 /* ---- connections ---- */
 
 static void connection_complete(bluez_bench *b, uint8_t subevent, uint16_t handle, uint8_t role) {
-    const uint8_t parameters[31] = {subevent, 0, (uint8_t)handle, (uint8_t)(handle >> 8), role};
-    bluez_event(b, TENDON_HCI_LE_META, parameters, subevent == TENDON_HCI_LE_CONNECTION_COMPLETE ? 19 : 31);
+    bool enhanced = subevent != TENDON_HCI_LE_CONNECTION_COMPLETE;
+    uint8_t parameters[31] = {subevent, 0, (uint8_t)handle, (uint8_t)(handle >> 8), role};
+    parameters[enhanced ? 24 : 12] = 0x18; /* the interval */
+    bluez_event(b, TENDON_HCI_LE_META, parameters, enhanced ? 31 : 19);
     bluez_read_controller(b);
     assert_int_equal(b->radio.radio.malformed, 0);
 }

@@ -315,7 +315,7 @@ static void a_reset_makes_it_forget_what_the_controller_did(void **state) {
     (void)bluez_answer(b, bluez_advertising_parameters[1], 0);
     assert_true(radio->advertising.set_made);
     (void)bluez_expect(b, bluez_advertising_data[1]); /* in flight */
-    static const uint8_t central[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [11] = 0x18, [15] = 0x2A};
+    static const uint8_t central[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [12] = 0x18, [16] = 0x2A};
     bluez_event(b, TENDON_HCI_LE_META, central, sizeof central);
     static const uint8_t other[] = {HCI_COMMAND_PKT, 0x0C, 0x20, 2, 1, 0}, creates[] = {HCI_COMMAND_PKT, 0x0D, 0x20, 0};
     assert_int_equal(send(b->controller, other, sizeof other, 0), (ssize_t)sizeof other);

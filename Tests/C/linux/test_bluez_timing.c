@@ -115,6 +115,48 @@ static void a_link_reports_what_its_connection_has(void **state) {
     bluez_connecting_close(l);
 }
 
+/* An update takes no further slot, and a new connection takes a free one: no other is forgotten for it. */
+static void connections_keep_their_slots(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    for (uint8_t handle = 1; handle <= TENDON_BLUEZ_TIMINGS; handle++) {
+        connection_complete(b, handle, handle);
+        updated(b, 0, 1, 9);
+    }
+    disconnected(b, 5);
+    disconnected(b, 20);
+    connection_complete(b, 0x40, 0x40);
+    connection_complete(b, 0x41, 0x41);
+    assert_int_equal(b->radio.connections, TENDON_BLUEZ_TIMINGS);
+    for (uint8_t handle = 1; handle <= TENDON_BLUEZ_TIMINGS; handle++) {
+        bool ended = handle == 5 || handle == 20;
+        assert_int_equal(tendon_bluez_timing_of(&b->radio, handle).interval, ended ? 0 : handle == 1 ? 0x109 : handle);
+    }
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x40).interval, 0x40);
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x41).interval, 0x41);
+    bluez_close(b);
+}
+
+/* Only connections that were counted end: not those of another transport, nor one that is reported twice. */
+static void connections_are_counted_once(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    connection_complete(b, 1, 24);
+    connection_complete(b, 2, 24);
+    connection_complete(b, 2, 30);
+    assert_int_equal(b->radio.connections, 2);
+    disconnected(b, 7);
+    assert_int_equal(b->radio.connections, 2);
+    disconnected(b, 2);
+    disconnected(b, 2);
+    assert_int_equal(b->radio.connections, 1);
+    bluez_hardware_error(b);
+    assert_int_equal(b->radio.connections, 0);
+    disconnected(b, 1);
+    assert_int_equal(b->radio.connections, 0);
+    bluez_close(b);
+}
+
 /* Both descriptors are ready at the same time, and the socket is served first. */
 static void a_socket_can_be_faster_than_its_event(void **state) {
     (void)state;
@@ -362,6 +404,8 @@ int main(void) {
         cmocka_unit_test(parameters_are_loaded_before_the_connect),
         cmocka_unit_test(without_parameters_nothing_is_loaded),
         cmocka_unit_test(a_link_reports_what_its_connection_has),
+        cmocka_unit_test(connections_keep_their_slots),
+        cmocka_unit_test(connections_are_counted_once),
         cmocka_unit_test(a_socket_can_be_faster_than_its_event),
         cmocka_unit_test(a_new_connection_does_not_inherit),
         cmocka_unit_test(the_table_is_bounded),

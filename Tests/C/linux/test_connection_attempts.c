@@ -248,6 +248,7 @@ static void every_transient_reason_is_tried_again(void **state) {
     static const tendon_status transient[] = {TENDON_RADIO_ERROR_OUT_OF_RANGE,
                                               TENDON_RADIO_ERROR_PEER_CLOSED,
                                               TENDON_RADIO_ERROR_COMMAND_TIMEOUT,
+                                              TENDON_RADIO_ERROR_ADAPTER_BUSY,
                                               TENDON_ERROR_BUSY,
                                               TENDON_ERROR_DISCONNECTED,
                                               TENDON_HCI_ERROR(0x02),

@@ -388,6 +388,38 @@ static void a_lack_of_memory_is_waited_out(void **state) {
     }
 }
 
+static void send_two(void *context, uint64_t now) {
+    bench *b = context;
+    (void)now;
+    b->end.writable++;
+    failing_sends = 1;
+    (void)tendon_link_send(&b->end.link, (const uint8_t *)"x", 1);
+}
+
+/* The same for the send of a handler that was called because the socket was writable again. */
+static void a_lack_of_memory_in_writable_is_waited_out(void **state) {
+    (void)state;
+    bench b;
+    char back[64];
+    bench_open(&b, &bare, false);
+    failing_sends = 0;
+    while (link_end_send(&b.end, "abc", 3) == TENDON_OK) {
+    }
+    send_error = ENOBUFS;
+    b.end.link.callbacks.context = &b;
+    b.end.link.callbacks.writable = send_two;
+    while (recv(b.peer, back, sizeof back, MSG_DONTWAIT) > 0) {
+    }
+    b.end.writable = 0;
+    uint64_t wakeups = b.loop.wakeups;
+    STEP_UNTIL(&b.loop, b.end.writable == 3);
+    assert_true(b.loop.wakeups - wakeups <= 4);
+    failing_sends = 0;
+    b.end.link.callbacks.context = &b.end;
+    b.end.link.callbacks.writable = NULL;
+    bench_close(&b);
+}
+
 /*
  * The kernel reports the error of an L2CAP socket once. A send that receives it leaves a socket that is hung up and
  * whose recv() says EAGAIN for ever: the link ends all the same, with the reason that the send was given.
@@ -511,6 +543,7 @@ int main(void) {
         cmocka_unit_test(tap_sees_what_passes),
         cmocka_unit_test(a_socket_that_cannot_be_watched_is_closed),
         cmocka_unit_test(a_lack_of_memory_is_waited_out),
+        cmocka_unit_test(a_lack_of_memory_in_writable_is_waited_out),
         cmocka_unit_test(an_end_that_a_send_noticed_is_the_end),
         cmocka_unit_test(last_words_come_before_an_error),
         cmocka_unit_test(an_empty_socket_is_not_the_end),

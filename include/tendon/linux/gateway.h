@@ -58,7 +58,8 @@ tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const ui
 
 /**
  * Calls tendon_radio_find(), and prepares the gateway's connection for the device that was found. Not from within a
- * callback of the loop: TENDON_ERROR_WRONG_STATE, and nothing was done.
+ * callback of the loop, and not before an earlier connection has ended (tendon_connection_close(), then the loop until
+ * its state is TENDON_CONNECTION_IDLE): TENDON_ERROR_WRONG_STATE, and nothing was done.
  */
 tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(const uint8_t *data, size_t length),
                                   uint32_t timeout_ms);
