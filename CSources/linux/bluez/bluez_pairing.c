@@ -59,7 +59,7 @@ tendon_status tendon_bluez_pair(tendon_radio *base, tendon_link *link) {
     prepare(radio, true);
     return link->pairing.authenticates
                ? tendon_bluez_authenticate(radio, link)
-               : about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->peer, true, capability_for(link));
+               : about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, capability_for(link));
 }
 
 /*
