@@ -173,13 +173,25 @@ static void procedure_done(tendon_bluez_radio *radio, tendon_link *link, uint8_t
     tendon_pairing_finish(link, result, now);
 }
 
-/** The command was rejected without a look at the peer: that is true of all procedures. */
-static void all_done(tendon_bluez_radio *radio, tendon_status status, uint64_t now) {
+static tendon_link *first_due(const tendon_bluez_radio *radio) {
     tendon_link *link = radio->radio.links;
-    while (link != NULL) {
-        bool running = link->pairing.state == TENDON_PAIRING_RUNNING;
+    while (link != NULL && !link->pairing.due) {
+        link = link->next;
+    }
+    return link;
+}
+
+/**
+ * The command was rejected without a look at the peer: that is true of all procedures that have sent it. A callback may
+ * start another one, or change the list of links.
+ */
+static void all_done(tendon_bluez_radio *radio, tendon_status status, uint64_t now) {
+    for (tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
+        link->pairing.due = link->pairing.state == TENDON_PAIRING_RUNNING && !link->pairing.authenticates;
+    }
+    for (tendon_link *link = first_due(radio); link != NULL; link = first_due(radio)) {
+        link->pairing.due = false;
         tendon_pairing_finish(link, status, now);
-        link = running ? radio->radio.links : link->next; /* the callback may change the list */
     }
 }
 

@@ -269,6 +269,48 @@ static void a_command_without_an_address_in_its_answer_ends_all(void **state) {
     pairing_scene_close(s);
 }
 
+static int turns;
+
+static void pair_again(void *context, tendon_status status, uint64_t now) {
+    pairing_scene *s = context;
+    assert_int_equal(status, TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN);
+    turns++;
+    assert_true(turns < 10);
+    assert_int_equal(s->service->start(s->service->context, &pairing_peers[0], pair_again, s, now), TENDON_OK);
+}
+
+/* One that the owner starts when the rejected one ends has sent another command; a bonded device needs none. */
+static void only_what_ran_ends_with_a_rejected_command(void **state) {
+    (void)state;
+    static const uint8_t denied[] = {2, 0, 7, 0, 3, 0, 0x19, 0, TENDON_MANAGEMENT_PERMISSION_DENIED};
+    pairing_scene *s = pairing_scene_open(3);
+    const tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                              .initiator = true,
+                              .key_size = 16,
+                              .own = bluez_public_address,
+                              .peer = pairing_peers[1]};
+    turns = 0;
+    assert_int_equal(s->service->start(s->service->context, &pairing_peers[0], pair_again, s, tendon_monotonic_ms()),
+                     TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&s->bonds, &bond), TENDON_OK);
+    s->ends[1].end.link.encrypted = true;
+    assert_int_equal(pairing_scene_pair(s, 1), TENDON_OK);
+    assert_int_equal(s->ends[1].end.link.pairing.state, TENDON_PAIRING_ENDED);
+    s->ends[2].end.link.pairing = (tendon_pairing_attempt){.state = TENDON_PAIRING_RUNNING,
+                                                           .authenticates = true, /* without this command */
+                                                           .deadline = UINT64_MAX,
+                                                           .done = pairing_scene_on_paired,
+                                                           .done_context = &s->ends[2]};
+    pairing_scene_kernel_sends(s, denied, sizeof denied);
+    assert_int_equal(turns, 1);
+    assert_int_equal(s->ends[0].end.link.pairing.state, TENDON_PAIRING_RUNNING);
+    assert_int_equal(s->ends[1].paired + s->ends[2].paired, 0);
+    STEP_UNTIL(&s->b->loop, s->ends[1].paired == 1);
+    assert_int_equal(s->ends[1].status, TENDON_OK);
+    pairing_scene_drain(s);
+    pairing_scene_close(s);
+}
+
 /* Its timer is with the loop, which lives longer. */
 static void a_radio_that_closes_leaves_no_procedure(void **state) {
     (void)state;
@@ -293,6 +335,7 @@ int main(void) {
         cmocka_unit_test(a_procedure_that_nobody_waits_for_is_cancelled),
         cmocka_unit_test(a_bond_that_does_not_encrypt_is_no_permission),
         cmocka_unit_test(a_command_without_an_address_in_its_answer_ends_all),
+        cmocka_unit_test(only_what_ran_ends_with_a_rejected_command),
         cmocka_unit_test(a_radio_that_closes_leaves_no_procedure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
