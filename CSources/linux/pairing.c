@@ -99,6 +99,7 @@ static void set_timer(tendon_radio *radio) {
 static void end(tendon_link *link) {
     bool running = link->pairing.state == TENDON_PAIRING_RUNNING;
     link->pairing.state = TENDON_PAIRING_NONE;
+    link->pairing.result = TENDON_ERROR_CANCELLED;
     set_timer(link->radio);
     if (running) {
         link->radio->ops->pair_cancel(link->radio, link);

@@ -93,12 +93,12 @@ typedef struct tendon_pairing_waiter {
  * never responds delays no other. Opaque.
  */
 typedef struct tendon_pairing_attempt {
-    uint8_t state;      /**< tendon_pairing_state */
-    bool due;           /**< its deadline passed in this step of the loop */
-    bool key_removed;   /**< the kernel had a key that is not in the store; it was removed */
-    bool authenticates; /**< over an encrypted connection, for an authenticated key */
-    tendon_status kept; /**< result of storing the keys */
-    tendon_status result;
+    uint8_t state;               /**< tendon_pairing_state */
+    bool due;                    /**< its deadline passed in this step of the loop */
+    bool key_removed;            /**< the kernel had a key that is not in the store; it was removed */
+    bool authenticates;          /**< over an encrypted connection, for an authenticated key */
+    tendon_status kept;          /**< result of storing the keys */
+    tendon_status result;        /**< what the loop reports; TENDON_ERROR_CANCELLED: its caller has given it up */
     uint64_t deadline, retry_at; /**< monotonic ms */
     void (*done)(void *context, tendon_status status, uint64_t now);
     void *done_context;
