@@ -415,7 +415,8 @@ bool tendon_link_has_security(const tendon_link *link, tendon_security security)
  */
 tendon_status tendon_radio_set_pairing_agent(tendon_radio *radio, const tendon_pairing_agent *agent);
 /**
- * Answers the question that ask() passed on. @param passkey for TENDON_PAIRING_ENTER, otherwise ignored.
+ * Answers the question that ask() passed on. What follows from the answer is reported through the loop, not from within
+ * this call. @param passkey for TENDON_PAIRING_ENTER, otherwise ignored.
  * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: this peer asks nothing (any more); TENDON_ERROR_INVALID_ARGUMENT: not
  * six digits, the question stays.
  */
