@@ -363,9 +363,10 @@ void tendon_radio_close(tendon_radio *radio);
  * exist. A connection to a bonded peer is encrypted automatically, by the kernel before connected(). If the peer has
  * lost its key, the connection ends with TENDON_RADIO_ERROR_PAIRING_FAILED.
  * @param bonds borrowed until the radio is closed.
- * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; an error of the management socket (bluez);
- * TENDON_RADIO_ERROR_OTHER_BOND_STORE: the store has keys for this adapter, and another process uses the adapter with
- * another store. The kernel has one list of keys per adapter, so loading these keys would remove the others.
+ * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; TENDON_ERROR_WRONG_STATE: the radio has bonds already; an error of the
+ * management socket (bluez); TENDON_RADIO_ERROR_OTHER_BOND_STORE: the store has keys for this adapter, and another
+ * process uses the adapter with another store. The kernel has one list of keys per adapter, so loading these keys would
+ * remove the others.
  */
 tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
 /**
@@ -436,14 +437,21 @@ tendon_status tendon_radio_read_out_of_band(tendon_radio *radio, tendon_out_of_b
 /**
  * Sets whether centrals can pair with this device. Default: false. Bonded centrals can always connect. If the store is
  * full, the bond of a new central replaces the oldest bond of a central that is not connected.
+ * @return TENDON_OK; TENDON_RADIO_ERROR_NO_PAIRING_SERVICE before use_bonds().
  */
 tendon_status tendon_radio_set_pairable(tendon_radio *radio, bool pairable);
 /**
  * Removes the bond with @p peer from the store, then its keys from the kernel, and disconnects the peer. If the store
- * cannot be changed, nothing else is, and the bond stays. TENDON_ERROR_NOT_FOUND: there was no bond.
+ * cannot be changed, nothing else is, and the bond stays.
+ * @return TENDON_OK; TENDON_ERROR_NOT_FOUND: there was no bond; TENDON_RADIO_ERROR_NO_PAIRING_SERVICE before
+ * use_bonds(); an error of the store, as of tendon_bonds_remove(); one of the management socket (bluez): the kernel may
+ * still have the keys.
  */
 tendon_status tendon_radio_forget(tendon_radio *radio, const tendon_address *peer);
-/** Removes all bonds that were made at this radio's address. @return how many, or the error of the store or kernel. */
+/**
+ * Removes all bonds that were made at this radio's address, and disconnects their peers.
+ * @return the number of removed keys; an error as of tendon_radio_forget().
+ */
 tendon_status tendon_radio_forget_all(tendon_radio *radio);
 
 /** Prepares a closed link with its callbacks. */
