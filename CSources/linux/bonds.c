@@ -141,20 +141,28 @@ static size_t oldest_unused(const tendon_bonds *bonds, const tendon_bond *bond, 
     return i;
 }
 
+/**
+ * Whether a new key replaces one of before: that of its role. One of Secure Connections is for both roles, and a legacy
+ * key of this peer is from an earlier pairing then.
+ */
+static bool is_superseded(const tendon_bond *before, const tendon_bond *bond) {
+    bool for_both_roles = bond->type >= TYPE_SECURE && bond->type <= TYPE_DEBUG && before->type < TYPE_SECURE;
+    return same_peer(before, bond->radio, &bond->own, &bond->peer) &&
+           (before->initiator == bond->initiator || for_both_roles);
+}
+
 static tendon_status put(tendon_bonds *bonds, const tendon_bond *bond, const replacement *how) {
-    size_t index = 0;
-    while (index < bonds->count && (!same_peer(&bonds->items[index], bond->radio, &bond->own, &bond->peer) ||
-                                    bonds->items[index].initiator != bond->initiator)) {
-        index++;
+    for (size_t i = bonds->count; i > 0; i--) {
+        if (is_superseded(&bonds->items[i - 1], bond)) {
+            take_out(bonds, i - 1);
+        }
     }
-    if (index == TENDON_BONDS_MAX && how->in_use != NULL) {
-        index = oldest_unused(bonds, bond, how);
-    }
-    if (index == TENDON_BONDS_MAX) {
-        return TENDON_RADIO_ERROR_BONDS_FULL;
-    }
-    if (index < bonds->count) {
-        take_out(bonds, index);
+    if (bonds->count == TENDON_BONDS_MAX) {
+        const size_t oldest = how->in_use != NULL ? oldest_unused(bonds, bond, how) : TENDON_BONDS_MAX;
+        if (oldest == TENDON_BONDS_MAX) {
+            return TENDON_RADIO_ERROR_BONDS_FULL; /* nothing was taken out so far */
+        }
+        take_out(bonds, oldest);
     }
     bonds->items[bonds->count] = *bond;
     bonds->count++;
@@ -238,9 +246,9 @@ tendon_status tendon_bonds_remove(tendon_bonds *bonds, tendon_bond_radio radio, 
 
 const tendon_bond *tendon_bonds_find(const tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
                                      const tendon_address *peer) {
-    for (size_t i = 0; i < bonds->count; i++) {
-        if (same_peer(&bonds->items[i], (uint8_t)radio, own, peer)) {
-            return &bonds->items[i];
+    for (size_t i = bonds->count; i > 0; i--) { /* the last key is the newest */
+        if (same_peer(&bonds->items[i - 1], (uint8_t)radio, own, peer)) {
+            return &bonds->items[i - 1];
         }
     }
     return NULL;

@@ -46,14 +46,36 @@ void tendon_pairing_stored(tendon_link *link, uint64_t now) {
     }
 }
 
-/** The open link that this radio started; NULL: none. */
+const tendon_address *tendon_pairing_name(const tendon_link *link) {
+    return link->keyed ? &link->identity : &link->peer;
+}
+
+static bool is_open(const tendon_link *link) {
+    return link->state == TENDON_LINK_OPEN && !link->closing;
+}
+
+/** The open link that this radio started, by the address of its connection or by its identity; NULL: none. */
 static tendon_link *link_to(const tendon_radio *radio, const tendon_address *peer) {
-    tendon_link *link = radio->links;
-    while (link != NULL && (link->accepted || link->closing || link->state != TENDON_LINK_OPEN ||
-                            !tendon_address_equal(&link->peer, peer))) {
+    tendon_link *found = NULL;
+    for (tendon_link *link = radio->links; link != NULL; link = link->next) {
+        if (link->accepted || !is_open(link)) {
+            continue;
+        }
+        if (tendon_address_equal(&link->peer, peer)) {
+            return link;
+        }
+        found = tendon_address_equal(tendon_pairing_name(link), peer) ? link : found;
+    }
+    return found;
+}
+
+/** The address under which the keys of @p peer are stored: that of its connection can be a private one. */
+static tendon_address name_of(const tendon_radio *radio, const tendon_address *peer) {
+    const tendon_link *link = radio->links;
+    while (link != NULL && !(is_open(link) && tendon_address_equal(&link->peer, peer))) {
         link = link->next;
     }
-    return link;
+    return link != NULL ? *tendon_pairing_name(link) : *peer;
 }
 
 /** Sets the timer to the earliest deadline; without one it is not with the loop. */
@@ -77,6 +99,7 @@ static void set_timer(tendon_radio *radio) {
 static void end(tendon_link *link) {
     bool running = link->pairing.state == TENDON_PAIRING_RUNNING;
     link->pairing.state = TENDON_PAIRING_NONE;
+    link->pairing.result = TENDON_ERROR_CANCELLED;
     set_timer(link->radio);
     if (running) {
         link->radio->ops->pair_cancel(link->radio, link);
@@ -122,7 +145,8 @@ void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now
     tendon_pairing_take_data(link, false);
     tendon_pairing_waiter next = attempt.joined;
     /* A better key could not be made: a caller that only pairs keeps the one of before. */
-    bool has_key = attempt.authenticates && link->encrypted && tendon_pairing_key(radio, &link->peer) != NULL;
+    bool has_key =
+        attempt.authenticates && link->encrypted && tendon_pairing_key(radio, tendon_pairing_name(link)) != NULL;
     const tendon_status result_of_joined = has_key ? TENDON_OK : status;
     next.outer = radio->pairing_ending;
     radio->pairing_ending = &next;
@@ -136,6 +160,16 @@ void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now
 void tendon_pairing_retry(tendon_link *link, uint64_t now) {
     link->pairing.state = TENDON_PAIRING_RETRYING;
     link->pairing.retry_at = now + RETRY_PAUSE_MS;
+    set_timer(link->radio);
+}
+
+void tendon_pairing_end_later(tendon_link *link, void (*done)(void *context, tendon_status status, uint64_t now),
+                              void *context) {
+    link->pairing.state = TENDON_PAIRING_ENDED;
+    link->pairing.result = TENDON_OK;
+    link->pairing.deadline = 0;
+    link->pairing.done = done;
+    link->pairing.done_context = context;
     set_timer(link->radio);
 }
 
@@ -299,7 +333,7 @@ static tendon_status start(void *context, const tendon_address *peer,
     if (link->pairing.state != TENDON_PAIRING_NONE) {
         return join(&link->pairing, done, done_context);
     }
-    bool bonded = tendon_pairing_key(radio, peer) != NULL;
+    bool bonded = tendon_pairing_key(radio, tendon_pairing_name(link)) != NULL;
     tendon_status status =
         bonded && (link->encrypted || link->securing) ? TENDON_OK : permission(radio, peer, bonded, now);
     if (status < 0) {
@@ -347,7 +381,8 @@ static tendon_status authenticate(void *context, const tendon_address *peer,
 }
 
 static bool bonded(void *context, const tendon_address *peer) {
-    return tendon_pairing_key(context, peer) != NULL;
+    const tendon_address name = name_of(context, peer);
+    return tendon_pairing_key(context, &name) != NULL;
 }
 
 static tendon_status forget(void *context, const tendon_address *peer) {
@@ -401,13 +436,13 @@ tendon_status tendon_radio_forget(tendon_radio *radio, const tendon_address *pee
     if (radio->bonds == NULL) {
         return TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
     }
-    const tendon_address own = tendon_pairing_own(radio, true);
-    tendon_status removed = tendon_bonds_remove(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, peer);
+    const tendon_address own = tendon_pairing_own(radio, true), name = name_of(radio, peer);
+    tendon_status removed = tendon_bonds_remove(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, &name);
     if (removed < 0) {
         return removed;
     }
     cancel(radio, peer);
-    tendon_status status = radio->ops->unpair(radio, peer);
+    tendon_status status = radio->ops->unpair(radio, &name);
     return status < 0 ? status : removed > 0 ? TENDON_OK : TENDON_ERROR_NOT_FOUND;
 }
 

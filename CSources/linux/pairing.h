@@ -11,10 +11,18 @@ void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now
 void tendon_pairing_retry(tendon_link *link, uint64_t now);
 /** The link is encrypted: ends a procedure that waits for the encryption with the stored key. */
 void tendon_pairing_encrypted(tendon_link *link, uint64_t now);
+/** The loop ends the procedure of this link with TENDON_OK: @p done is not called from within this call. */
+void tendon_pairing_end_later(tendon_link *link, void (*done)(void *context, tendon_status status, uint64_t now),
+                              void *context);
 /** The link is about to be closed: its procedure ends without a result. */
 void tendon_pairing_link_ended(tendon_link *link);
 /** The address under which this radio keeps its own bonds: as the central, or as a peripheral. */
 tendon_address tendon_pairing_own(const tendon_radio *radio, bool central);
+/**
+ * The address under which the keys of the peer of this link are stored: its identity address, if a key has shown that
+ * it is. An address that a device only claims stands for nothing.
+ */
+const tendon_address *tendon_pairing_name(const tendon_link *link);
 /** The key for a link to @p peer that this radio starts, from the store as it is now; NULL: none that suffices. */
 const tendon_bond *tendon_pairing_key(const tendon_radio *radio, const tendon_address *peer);
 /** Stores the key of a peer that may pair; if @p replaces, in the entry of a bond that is not in use when none is free.

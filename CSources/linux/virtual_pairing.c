@@ -116,6 +116,18 @@ static void finish(tendon_link *link, const uint8_t key[KEY_SIZE], bool good, bo
     }
 }
 
+/** Device: both answers were given. Only from the loop. */
+static void compare(void *context, tendon_status status, uint64_t now) {
+    tendon_link *link = context;
+    const tendon_pairing_attempt *attempt = &link->pairing;
+    bool good =
+        attempt->accepted[OURS] && attempt->accepted[THEIRS] && attempt->passkeys[OURS] == attempt->passkeys[THEIRS];
+    (void)status;
+    if (!link->closing) {
+        finish(link, attempt->key, good, true, now);
+    }
+}
+
 /** Device: one of the two answers. */
 static void note_answer(tendon_link *link, int who, bool accepted, uint32_t passkey, uint64_t now) {
     tendon_pairing_attempt *attempt = &link->pairing;
@@ -126,11 +138,14 @@ static void note_answer(tendon_link *link, int who, bool accepted, uint32_t pass
     attempt->accepted[who] = accepted;
     attempt->passkeys[who] = passkey;
     attempt->answers |= bit;
-    if (attempt->answers == (ASKED | 1u << OURS | 1u << THEIRS)) {
-        attempt->answers = 0;
-        bool good = attempt->accepted[OURS] && attempt->accepted[THEIRS] &&
-                    attempt->passkeys[OURS] == attempt->passkeys[THEIRS];
-        finish(link, attempt->key, good, true, now);
+    if (attempt->answers != (ASKED | 1u << OURS | 1u << THEIRS)) {
+        return;
+    }
+    attempt->answers = 0;
+    if (who == OURS) {
+        tendon_pairing_end_later(link, compare, link); /* the owner gives this answer in a call */
+    } else {
+        compare(link, TENDON_OK, now);
     }
 }
 
@@ -161,6 +176,12 @@ static void begin(tendon_link *link, const uint8_t *request, uint64_t now) {
 /** Messages of a central. */
 static void serve(tendon_link *link, uint8_t code, const uint8_t *bytes, uint64_t now) {
     tendon_radio *radio = link->radio;
+    if (link->pairing.state == TENDON_PAIRING_ENDED) {
+        tendon_pairing_finish(link, TENDON_OK, now); /* the answers are to the request before this message */
+        if (link->closing) {
+            return;
+        }
+    }
     bool good = radio->bonds != NULL && (code == ENCRYPT || radio->pairable);
     if (code == ANSWER) {
         if (good) {

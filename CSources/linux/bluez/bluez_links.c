@@ -289,8 +289,8 @@ void tendon_bluez_link_close(tendon_link *link) {
                 !tendon_bluez_failed(radio);
     /* First the socket: Linux 6.1.192 crashes when a socket is closed whose connection has ended in the meantime. */
     tendon_socket_link_close(link);
-    if (ends) {
-        tendon_bluez_end_connection(radio, &link->peer, link->handle);
+    if (ends) { /* the kernel knows a connection by the identity address once a pairing has revealed it */
+        tendon_bluez_end_connection(radio, &link->identity, link->handle);
     }
 }
 

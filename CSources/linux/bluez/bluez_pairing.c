@@ -59,7 +59,7 @@ tendon_status tendon_bluez_pair(tendon_radio *base, tendon_link *link) {
     prepare(radio, true);
     return link->pairing.authenticates
                ? tendon_bluez_authenticate(radio, link)
-               : about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->peer, true, capability_for(link));
+               : about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, capability_for(link));
 }
 
 /*
@@ -173,13 +173,25 @@ static void procedure_done(tendon_bluez_radio *radio, tendon_link *link, uint8_t
     tendon_pairing_finish(link, result, now);
 }
 
-/** The command was rejected without a look at the peer: that is true of all procedures. */
-static void all_done(tendon_bluez_radio *radio, tendon_status status, uint64_t now) {
+static tendon_link *first_due(const tendon_bluez_radio *radio) {
     tendon_link *link = radio->radio.links;
-    while (link != NULL) {
-        bool running = link->pairing.state == TENDON_PAIRING_RUNNING;
+    while (link != NULL && !link->pairing.due) {
+        link = link->next;
+    }
+    return link;
+}
+
+/**
+ * The command was rejected without a look at the peer: that is true of all procedures that have sent it. A callback may
+ * start another one, or change the list of links.
+ */
+static void all_done(tendon_bluez_radio *radio, tendon_status status, uint64_t now) {
+    for (tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
+        link->pairing.due = link->pairing.state == TENDON_PAIRING_RUNNING && !link->pairing.authenticates;
+    }
+    for (tendon_link *link = first_due(radio); link != NULL; link = first_due(radio)) {
+        link->pairing.due = false;
         tendon_pairing_finish(link, status, now);
-        link = running ? radio->radio.links : link->next; /* the callback may change the list */
     }
 }
 
@@ -280,9 +292,52 @@ void tendon_bluez_answer(tendon_radio *base, tendon_link *link, bool accepted, u
     }
 }
 
-/** Whether a question of the kernel is about a pairing of this radio that is permitted. */
-static bool may_answer(const tendon_bluez_radio *radio, const tendon_link *link) {
-    return link != NULL && !link->accepted ? link->pairing.state == TENDON_PAIRING_RUNNING : radio->radio.pairable;
+/** Whose a question of the kernel is. */
+typedef enum turn { OURS, REFUSED, OF_OTHERS } turn;
+
+/**
+ * Every program with a management socket gets each question, and the kernel takes the first answer. So only questions
+ * about a pairing of this radio are answered, and those that no other program can answer are rejected: without an
+ * answer the peer waits for 30 s, and is disconnected then.
+ */
+static turn turn_of(const tendon_bluez_radio *radio, const tendon_link *link, uint64_t now) {
+    if (link != NULL && link->accepted) {
+        return radio->radio.pairable ? OURS : REFUSED; /* no program has begun this one: the mode decides */
+    }
+    if (link != NULL && link->pairing.state == TENDON_PAIRING_RUNNING) {
+        return OURS;
+    }
+    bool cancelled = link != NULL && link->pairing.state == TENDON_PAIRING_NONE &&
+                     link->pairing.result == TENDON_ERROR_CANCELLED && link->pairing.deadline > now;
+    bool alone = radio->use == TENDON_BLUEZ_SOLE || tendon_bluez_users(radio) == 0;
+    return cancelled || alone ? REFUSED : OF_OTHERS;
+}
+
+/** A link that is accepted, and not open yet. */
+static tendon_link *first_accepted(const tendon_bluez_radio *radio) {
+    tendon_link *link = radio->radio.links;
+    while (link != NULL &&
+           !(link->accepted && link->connected && !link->closing && link->state == TENDON_LINK_CONNECTING)) {
+        link = link->next;
+    }
+    return link;
+}
+
+/**
+ * The link that a question is about; NULL: none. The connection of a central waits in the listener's queue before the
+ * kernel asks about its pairing, but the loop may read the question first.
+ */
+static tendon_link *link_asked_about(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
+    tendon_link *link = tendon_bluez_link_of(radio, peer);
+    const tendon_listener *listener = radio->radio.listener;
+    if (link != NULL || listener == NULL) {
+        return link;
+    }
+    listener->source.ready(listener->source.context, TENDON_READABLE, now);
+    while ((link = first_accepted(radio)) != NULL) {
+        link->source.expired(link->source.context, now); /* opens it */
+    }
+    return tendon_bluez_link_of(radio, peer);
 }
 
 /** User Confirmation Request: its Confirm_Hint is set for Just Works; otherwise it is Numeric Comparison. */
@@ -296,22 +351,24 @@ static void confirm(tendon_bluez_radio *radio, const tendon_management_event *ev
         radio->radio.malformed++;
         return;
     }
-    tendon_link *link = tendon_bluez_link_of(radio, &peer);
-    bool permitted = may_answer(radio, link);
-    if (permitted && link != NULL && !just_works) {
+    tendon_link *link = link_asked_about(radio, &peer, now);
+    const turn whose = turn_of(radio, link, now);
+    if (whose == OF_OTHERS) {
+        return;
+    }
+    if (whose == OURS && !just_works) {
         tendon_pairing_ask(link, TENDON_PAIRING_COMPARE, passkey, now);
         return;
     }
-    bool strict = link != NULL ? tendon_pairing_is_strict(link) : radio->radio.agent.authenticated;
-    bool good = just_works && permitted && !strict;
-    if (!good && permitted && link != NULL) {
+    bool good = whose == OURS && !tendon_pairing_is_strict(link);
+    if (whose == OURS && !good) {
         link->pairing.kept = TENDON_RADIO_ERROR_PAIRING_TOO_WEAK;
     }
     (void)about(radio, good ? TENDON_MANAGEMENT_USER_CONFIRM_REPLY : TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY,
                 &peer, false, 0);
 }
 
-/** User Passkey Request, or Passkey Notify. Those about a connection of another program are left to that program. */
+/** User Passkey Request, or Passkey Notify, which has no answer. */
 static void take_passkey(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     bool shows = event->code == TENDON_MANAGEMENT_PASSKEY_NOTIFY;
     tendon_reader reader = tendon_reader_make(event->data, event->length);
@@ -323,10 +380,11 @@ static void take_passkey(tendon_bluez_radio *radio, const tendon_management_even
         radio->radio.malformed++;
         return;
     }
-    tendon_link *link = tendon_bluez_link_of(radio, &peer);
-    if (link != NULL && may_answer(radio, link) && entered == 0) {
+    tendon_link *link = link_asked_about(radio, &peer, now);
+    const turn whose = turn_of(radio, link, now);
+    if (whose == OURS && entered == 0) {
         tendon_pairing_ask(link, shows ? TENDON_PAIRING_SHOW : TENDON_PAIRING_ENTER, passkey, now);
-    } else if (link != NULL && !shows) {
+    } else if (whose == REFUSED && !shows) {
         (void)about(radio, TENDON_MANAGEMENT_USER_PASSKEY_NEGATIVE_REPLY, &peer, false, 0);
     }
 }

@@ -42,6 +42,7 @@ static void on_writable(void *context, uint64_t now) {
 static void on_bonded(void *context, uint64_t now) {
     link_end *end = context;
     (void)now;
+    assert_false(end->inside);
     end->bonded++;
 }
 

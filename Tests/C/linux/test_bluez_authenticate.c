@@ -114,6 +114,52 @@ static void both_keys_of_legacy_pairing_are_stored(void **state) {
     pairing_scene_close(s);
 }
 
+static void kernel_stores_for(pairing_scene *s, uint8_t type, uint8_t initiator) {
+    uint8_t pdu[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 1, 5, 4, 3, 2, 1, 0xC0, 2, type, initiator, 16, [27] = 0x5A};
+    pairing_scene_kernel_sends(s, pdu, sizeof pdu);
+}
+
+static bool authenticated_when_done;
+
+static void note_security(void *context, tendon_status status, uint64_t now) {
+    pairing_end *end = context;
+    pairing_scene_on_paired(context, status, now);
+    authenticated_when_done = tendon_link_has_security(&end->end.link, TENDON_SECURITY_AUTHENTICATED);
+}
+
+/* Legacy pairing has left two keys. The kernel reports the new ones one after the other, and the first one counts. */
+static void the_new_key_counts_beside_an_old_one(void **state) {
+    (void)state;
+    for (uint8_t type = 1; type <= 3; type += 2) { /* legacy, Secure Connections */
+        pairing_scene *s = scene();
+        s->bonds.count = 0;
+        for (uint8_t initiator = 2; initiator > 0; initiator--) {
+            kernel_stores_for(s, 0, initiator - 1);
+        }
+        assert_int_equal(s->bonds.count, 2);
+        s->ends[0].end.link.keyed = false; /* as if that was in another connection */
+        authenticated_when_done = false;
+        assert_int_equal(s->service->authenticate(s->service->context, &pairing_peers[0], note_security, &s->ends[0],
+                                                  tendon_monotonic_ms()),
+                         TENDON_OK);
+        kernel_stores_for(s, type, type == 1);
+        assert_int_equal(s->ends[0].status, TENDON_OK);
+        assert_int_equal(s->ends[0].paired, 1);
+        assert_true(authenticated_when_done);
+        if (type == 1) {
+            kernel_stores_for(s, type, 0);
+        }
+        assert_true(tendon_link_has_security(&s->ends[0].end.link, TENDON_SECURITY_AUTHENTICATED));
+        assert_int_equal(s->bonds.count, type == 1 ? 2 : 1);
+        pairing_scene_drain(s);
+        kernel_stores_for(s, 2, 0); /* Just Works does not replace it */
+        pairing_scene_expect(s, 0x1B, 0, 1);
+        assert_int_equal(s->bonds.items[s->bonds.count - 1].type, type);
+        pairing_scene_drain(s);
+        pairing_scene_close(s);
+    }
+}
+
 /* ---- it cannot begin ---- */
 
 static void without_prospects_nothing_is_sent(void **state) {
@@ -343,6 +389,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_socket_requires_the_level),
         cmocka_unit_test(both_keys_of_legacy_pairing_are_stored),
+        cmocka_unit_test(the_new_key_counts_beside_an_old_one),
         cmocka_unit_test(without_prospects_nothing_is_sent),
         cmocka_unit_test(each_call_can_fail),
         cmocka_unit_test(a_failure_leaves_connection_and_bond),

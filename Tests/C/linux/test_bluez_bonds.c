@@ -129,54 +129,6 @@ static void a_key_that_is_in_no_file_is_removed_once(void **state) {
     pairing_scene_close(s);
 }
 
-/* New Identity Resolving Key: store hint, private address, identity address and type, key. */
-static void a_private_address_is_followed_to_its_identity(void **state) {
-    (void)state;
-    pairing_scene *s = pairing_scene_open(3);
-    const uint8_t *rpa = pairing_peers[2].bytes;
-    uint8_t pdu[6 + 30] = {0x18,   0,      7,      0, 30, 0, 1, rpa[5], rpa[4], rpa[3],
-                           rpa[2], rpa[1], rpa[0], 9, 9,  9, 9, 9,      9,      1};
-    memset(pdu + 6 + 14, 0x1D, 16);
-    const tendon_address identity = {{9, 9, 9, 9, 9, 9}, TENDON_ADDRESS_TYPE_PUBLIC};
-    pairing_scene_begin(s, 2);
-    pairing_scene_kernel_sends(s, pdu, sizeof pdu);
-    uint8_t key[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 1, 9, 9, 9, 9, 9, 9, 1, 2, 1, 16};
-    pairing_scene_kernel_sends(s, key, sizeof key);
-    const tendon_bond *bond = tendon_bonds_find(&s->bonds, TENDON_BOND_KERNEL, &bluez_public_address, &identity);
-    assert_non_null(bond);
-    assert_true(bond->has_identity_key);
-    assert_memory_equal(bond->identity_key, pdu + 6 + 14, 16);
-    const uint8_t done[16] = {1, 0, 7, 0, 10, 0, 0x19, 0, 0, 9, 9, 9, 9, 9, 9, 1};
-    pairing_scene_kernel_sends(s, done, sizeof done);
-    assert_int_equal(s->ends[2].paired, 1);
-    assert_int_equal(s->ends[2].status, TENDON_OK);
-    for (size_t length = 0; length < 30; length++) {
-        pdu[4] = (uint8_t)length;
-        pairing_scene_kernel_sends(s, pdu, 6 + length);
-    }
-    assert_int_equal(s->b->radio.radio.malformed, 30);
-    pairing_scene_close(s);
-}
-
-/* The private address is all zero: the peer does not use one, and its identity key is kept. With store hint 0 it is
- * not. */
-static void an_identity_key_of_a_peer_without_a_private_address(void **state) {
-    (void)state;
-    for (uint8_t hint = 0; hint < 2; hint++) {
-        pairing_scene *s = pairing_scene_open(1);
-        const uint8_t *a = pairing_peers[0].bytes;
-        uint8_t pdu[6 + 30] = {0x18, 0, 7, 0, 30, 0, hint, 0, 0, 0, 0, 0, 0, a[5], a[4], a[3], a[2], a[1], a[0], 2, 7};
-        pairing_scene_begin(s, 0);
-        pairing_scene_kernel_sends(s, pdu, sizeof pdu);
-        pairing_scene_new_key(s, 0, 1);
-        assert_int_equal(s->bonds.count, 1);
-        assert_int_equal(s->bonds.items[0].has_identity_key, hint);
-        pairing_scene_complete(s, 0, 0);
-        assert_int_equal(s->ends[0].status, TENDON_OK);
-        pairing_scene_close(s);
-    }
-}
-
 static void keys_that_cannot_be_stored_are_removed_from_the_kernel(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(1);
@@ -367,8 +319,6 @@ int main(void) {
         cmocka_unit_test(keys_of_others_are_not_stored),
         cmocka_unit_test(the_keys_of_a_full_store_fit_a_command),
         cmocka_unit_test(a_key_that_is_in_no_file_is_removed_once),
-        cmocka_unit_test(a_private_address_is_followed_to_its_identity),
-        cmocka_unit_test(an_identity_key_of_a_peer_without_a_private_address),
         cmocka_unit_test(keys_that_cannot_be_stored_are_removed_from_the_kernel),
         cmocka_unit_test(a_bond_that_cannot_be_renewed_is_removed),
         cmocka_unit_test(a_key_without_a_procedure_is_removed_too),

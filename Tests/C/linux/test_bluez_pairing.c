@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairing through the management socket, PDU by PDU: several pairing_peers at once, keys of others, questions of the
- * kernel. */
+/* Pairing through the management socket, PDU by PDU: several peers at once, and how procedures end. */
 #include "pairing_scene.h"
 
 #include <errno.h>
@@ -149,46 +148,6 @@ static void a_busy_kernel_is_asked_again(void **state) {
     pairing_scene_close(s);
 }
 
-/* User Confirmation Request: address, type, Confirm_Hint, value. */
-static void question(pairing_scene *s, int peer, uint8_t hint) {
-    const uint8_t *a = pairing_peers[peer].bytes;
-    const uint8_t pdu[6 + 12] = {0x0F, 0,    7,    0,    12, 0, a[5], a[4], a[3], a[2], a[1], a[0], peer == 1 ? 1 : 2,
-                                 hint, 0x40, 0xE2, 0x01, 0};
-    pairing_scene_kernel_sends(s, pdu, sizeof pdu);
-}
-
-static void only_just_works_of_a_pairing_of_ours_is_confirmed(void **state) {
-    (void)state;
-    pairing_scene *s = pairing_scene_open(2);
-    pairing_scene_begin(s, 0);
-    question(s, 0, 1);
-    pairing_scene_expect(s, 0x1C, 0, -1);
-    question(s, 0, 0); /* Numeric Comparison */
-    pairing_scene_expect(s, 0x1D, 0, -1);
-    question(s, 1, 1); /* the same 48 bits, another type; connected, but it does not pair */
-    pairing_scene_expect(s, 0x1D, 1, -1);
-    question(s, 2, 1); /* an unknown peer */
-    pairing_scene_expect(s, 0x1D, 2, -1);
-    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
-    pairing_scene_drain(s);
-    question(s, 2, 1);
-    pairing_scene_expect(s, 0x1C, 2, -1);
-    question(s, 2, 0);
-    pairing_scene_expect(s, 0x1D, 2, -1);
-    pairing_scene_add(s, 2, true); /* it has connected to us: the mode decides, not what we have begun */
-    question(s, 2, 1);
-    pairing_scene_expect(s, 0x1C, 2, -1);
-    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, false), TENDON_OK);
-    pairing_scene_drain(s);
-    question(s, 2, 1);
-    pairing_scene_expect(s, 0x1D, 2, -1);
-    static const uint8_t short_question[6 + 7] = {0x0F, 0, 7, 0, 7, 0, 5, 4, 3, 2, 1, 0xC0, 2};
-    pairing_scene_kernel_sends(s, short_question, sizeof short_question);
-    pairing_scene_expect_nothing(s);
-    assert_int_equal(s->b->radio.radio.malformed, 1);
-    pairing_scene_close(s);
-}
-
 static void each_result_of_the_kernel_has_a_meaning(void **state) {
     (void)state;
     static const struct {
@@ -269,6 +228,48 @@ static void a_command_without_an_address_in_its_answer_ends_all(void **state) {
     pairing_scene_close(s);
 }
 
+static int turns;
+
+static void pair_again(void *context, tendon_status status, uint64_t now) {
+    pairing_scene *s = context;
+    assert_int_equal(status, TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN);
+    turns++;
+    assert_true(turns < 10);
+    assert_int_equal(s->service->start(s->service->context, &pairing_peers[0], pair_again, s, now), TENDON_OK);
+}
+
+/* One that the owner starts when the rejected one ends has sent another command; a bonded device needs none. */
+static void only_what_ran_ends_with_a_rejected_command(void **state) {
+    (void)state;
+    static const uint8_t denied[] = {2, 0, 7, 0, 3, 0, 0x19, 0, TENDON_MANAGEMENT_PERMISSION_DENIED};
+    pairing_scene *s = pairing_scene_open(3);
+    const tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                              .initiator = true,
+                              .key_size = 16,
+                              .own = bluez_public_address,
+                              .peer = pairing_peers[1]};
+    turns = 0;
+    assert_int_equal(s->service->start(s->service->context, &pairing_peers[0], pair_again, s, tendon_monotonic_ms()),
+                     TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&s->bonds, &bond), TENDON_OK);
+    s->ends[1].end.link.encrypted = true;
+    assert_int_equal(pairing_scene_pair(s, 1), TENDON_OK);
+    assert_int_equal(s->ends[1].end.link.pairing.state, TENDON_PAIRING_ENDED);
+    s->ends[2].end.link.pairing = (tendon_pairing_attempt){.state = TENDON_PAIRING_RUNNING,
+                                                           .authenticates = true, /* without this command */
+                                                           .deadline = UINT64_MAX,
+                                                           .done = pairing_scene_on_paired,
+                                                           .done_context = &s->ends[2]};
+    pairing_scene_kernel_sends(s, denied, sizeof denied);
+    assert_int_equal(turns, 1);
+    assert_int_equal(s->ends[0].end.link.pairing.state, TENDON_PAIRING_RUNNING);
+    assert_int_equal(s->ends[1].paired + s->ends[2].paired, 0);
+    STEP_UNTIL(&s->b->loop, s->ends[1].paired == 1);
+    assert_int_equal(s->ends[1].status, TENDON_OK);
+    pairing_scene_drain(s);
+    pairing_scene_close(s);
+}
+
 /* Its timer is with the loop, which lives longer. */
 static void a_radio_that_closes_leaves_no_procedure(void **state) {
     (void)state;
@@ -288,11 +289,11 @@ int main(void) {
         cmocka_unit_test(both_get_the_end_of_a_silent_peer),
         cmocka_unit_test(a_silent_peer_is_cancelled_alone),
         cmocka_unit_test(a_busy_kernel_is_asked_again),
-        cmocka_unit_test(only_just_works_of_a_pairing_of_ours_is_confirmed),
         cmocka_unit_test(each_result_of_the_kernel_has_a_meaning),
         cmocka_unit_test(a_procedure_that_nobody_waits_for_is_cancelled),
         cmocka_unit_test(a_bond_that_does_not_encrypt_is_no_permission),
         cmocka_unit_test(a_command_without_an_address_in_its_answer_ends_all),
+        cmocka_unit_test(only_what_ran_ends_with_a_rejected_command),
         cmocka_unit_test(a_radio_that_closes_leaves_no_procedure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,37 @@ static void stored_found_replaced_removed(void **state) {
     assert_int_equal(b.count, 0);
 }
 
+/* A peer has a key for each role after legacy pairing, and one for both after Secure Connections. */
+static void the_newest_key_counts(void **state) {
+    static const struct {
+        uint8_t type, initiator;
+        size_t count;
+    } stored[] = {{0, 1, 1}, {0, 0, 2}, {1, 1, 2}, {1, 0, 2}, {2, 0, 1}, {0, 1, 2}, {3, 0, 1},
+                  {1, 0, 1}, {0, 1, 2}, {4, 0, 1}, {0, 1, 2}, {5, 0, 2}, {2, 1, 2}};
+    char path[128];
+    tendon_bonds bonds, read;
+    tendon_bond other = bonds_item(2);
+    other.type = 0;
+    bonds_path_in(*state, path);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &other), TENDON_OK); /* that of another peer stays */
+    for (uint8_t i = 0; i < sizeof stored / sizeof stored[0]; i++) {
+        tendon_bond bond = bonds_item(1);
+        bond.type = stored[i].type;
+        bond.initiator = stored[i].initiator != 0;
+        bond.key[0] = i;
+        assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+        assert_int_equal(bonds.count, 1 + stored[i].count);
+        assert_int_equal(tendon_bonds_open(&read, path), TENDON_OK);
+        assert_int_equal(read.count, bonds.count);
+        const tendon_bond *found = tendon_bonds_find(&read, TENDON_BOND_KERNEL, &bonds_own, &bond.peer);
+        assert_non_null(found);
+        assert_int_equal(found->key[0], i);
+        assert_int_equal(found->type, stored[i].type);
+        assert_non_null(tendon_bonds_find(&read, TENDON_BOND_KERNEL, &bonds_own, &other.peer));
+    }
+}
+
 static bool is_number_0(void *context, const tendon_bond *bond) {
     (void)context;
     return bond->peer.bytes[5] == 0;
@@ -341,6 +372,7 @@ int main(void) {
         cmocka_unit_test(what_a_key_is_worth),
         cmocka_unit_test(mal_H10_every_cut_and_every_changed_byte_is_refused),
         cmocka_unit_test_setup_teardown(stored_found_replaced_removed, bonds_setup, bonds_teardown),
+        cmocka_unit_test_setup_teardown(the_newest_key_counts, bonds_setup, bonds_teardown),
         cmocka_unit_test_setup_teardown(a_full_store_is_an_error_and_evicts_only_when_told, bonds_setup,
                                         bonds_teardown),
         cmocka_unit_test(address_and_type_identify_a_device),

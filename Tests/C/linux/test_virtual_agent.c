@@ -115,7 +115,11 @@ static void begin(world *w, const tendon_pairing_agent *device, const tendon_pai
 }
 
 static tendon_status say(world *w, int who, bool accepted, uint32_t passkey) {
-    return tendon_radio_answer_pairing(&w->sides[who].radio.radio, &addresses[!who], accepted, passkey, 0);
+    side *s = &w->sides[who];
+    s->end.inside = true;
+    tendon_status status = tendon_radio_answer_pairing(&s->radio.radio, &addresses[!who], accepted, passkey, 0);
+    s->end.inside = false;
+    return status;
 }
 
 /* Core Spec Vol 3 Part H 2.3.5.1, Table 2.8, Secure Connections: what each side does; rows: the device, columns: the
@@ -262,6 +266,57 @@ static void an_answer_is_given_once(void **state) {
     close_world(w);
 }
 
+static const tendon_pairing_agent comparing = {.io = TENDON_PAIRING_DISPLAY_YES_NO, .ask = ask};
+
+/** The central has answered, and its answer has arrived; the device's owner answers now. */
+static void answer_last(world *w) {
+    begin(w, &comparing, &comparing);
+    STEP_UNTIL(&w->loop, w->sides[0].asked == 1 && w->sides[1].asked == 1);
+    assert_int_equal(say(w, CENTRAL, true, 0), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->sides[DEVICE].end.link.pairing.answers == (4 | 2));
+    assert_int_equal(say(w, DEVICE, true, 0), TENDON_OK);
+    assert_int_equal(w->sides[DEVICE].bonds.count, 0);
+    assert_false(w->sides[DEVICE].end.link.encrypted);
+}
+
+/* The loop reports the result, not the call. */
+static void the_last_answer_calls_nobody_back(void **state) {
+    (void)state;
+    world *w = open_world();
+    answer_last(w);
+    STEP_UNTIL(&w->loop, w->paired == 1);
+    assert_int_equal(w->status, TENDON_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(w->sides[i].end.bonded, 1);
+        assert_int_equal(w->sides[i].bonds.count, 1);
+        assert_int_equal(w->sides[i].bonds.items[0].type, 3);
+        assert_true(w->sides[i].end.link.encrypted);
+    }
+    assert_false(w->sides[DEVICE].radio.radio.pairing_timer.added);
+    disconnect_sides(w);
+    answer_last(w); /* and closes the connection: neither side has a key */
+    tendon_link_close(&w->sides[DEVICE].end.link);
+    STEP_UNTIL(&w->loop, w->sides[CENTRAL].end.closed == 1 && w->sides[DEVICE].end.closed == 1);
+    assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
+    close_world(w);
+}
+
+/* Another request of the central, which arrives before the result is reported, has another key. */
+static void the_answer_belongs_to_its_request(void **state) {
+    (void)state;
+    uint8_t again[19] = {7, [17] = TENDON_PAIRING_DISPLAY_YES_NO};
+    world *w = open_world();
+    answer_last(w);
+    memset(again + 1, 0xEE, 16);
+    assert_int_equal(tendon_socket_link_control(&w->sides[CENTRAL].end.link, again, sizeof again), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->paired == 1 && w->sides[DEVICE].asked == 2);
+    assert_int_equal(w->status, TENDON_OK);
+    assert_int_equal(w->sides[DEVICE].bonds.count, 1);
+    assert_memory_equal(w->sides[DEVICE].bonds.items[0].key, w->sides[CENTRAL].bonds.items[0].key, 16);
+    disconnect_sides(w);
+    close_world(w);
+}
+
 /* A bond that was made with Just Works is not used by an agent that wants more. */
 static void a_weak_bond_is_not_encrypted_with(void **state) {
     (void)state;
@@ -365,6 +420,8 @@ int main(void) {
         cmocka_unit_test(mal_H06_just_works_where_more_is_wanted),
         cmocka_unit_test(answers_of_nobody_pair_nothing),
         cmocka_unit_test(an_answer_is_given_once),
+        cmocka_unit_test(the_last_answer_calls_nobody_back),
+        cmocka_unit_test(the_answer_belongs_to_its_request),
         cmocka_unit_test(a_weak_bond_is_not_encrypted_with),
         cmocka_unit_test(an_encrypted_connection_pairs_again),
         cmocka_unit_test(mal_H06_just_works_again_is_not_better),

@@ -106,8 +106,10 @@ tendon_status tendon_bonds_open(tendon_bonds *bonds, const char *path);
 tendon_status tendon_bonds_refresh(tendon_bonds *bonds);
 
 /**
- * Keeps a key; one with the same radio, addresses and role is replaced. TENDON_RADIO_ERROR_BONDS_FULL if no entry is
- * free; nothing is changed then.
+ * Keeps a key; one with the same radio, addresses and role is replaced. A key of LE Secure Connections is for both
+ * roles: it replaces all keys of LE Legacy Pairing with the same radio and addresses.
+ * @return TENDON_OK; TENDON_RADIO_ERROR_BONDS_FULL: no entry is free; TENDON_ERROR_BUSY: another process holds the
+ * lock; bonds->status if the file is not valid; another error of the file. After an error nothing is changed.
  */
 tendon_status tendon_bonds_store(tendon_bonds *bonds, const tendon_bond *bond);
 /**
@@ -116,10 +118,13 @@ tendon_status tendon_bonds_store(tendon_bonds *bonds, const tendon_bond *bond);
  */
 tendon_status tendon_bonds_store_replacing(tendon_bonds *bonds, const tendon_bond *bond,
                                            bool (*in_use)(void *context, const tendon_bond *bond), void *context);
-/** Removes the keys of a peer; of all peers if it is NULL. @return the number of removed keys. */
+/**
+ * Removes the keys of a peer; of all peers if it is NULL.
+ * @return the number of removed keys; an error as of tendon_bonds_store(), after which nothing is changed.
+ */
 tendon_status tendon_bonds_remove(tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
                                   const tendon_address *peer);
-/** Returns a key of this peer (address and address type) as it was last read; NULL if the store has none. */
+/** Returns the newest key of this peer (address and address type) as it was last read; NULL if the store has none. */
 const tendon_bond *tendon_bonds_find(const tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
                                      const tendon_address *peer);
 

@@ -93,12 +93,12 @@ typedef struct tendon_pairing_waiter {
  * never responds delays no other. Opaque.
  */
 typedef struct tendon_pairing_attempt {
-    uint8_t state;      /**< tendon_pairing_state */
-    bool due;           /**< its deadline passed in this step of the loop */
-    bool key_removed;   /**< the kernel had a key that is not in the store; it was removed */
-    bool authenticates; /**< over an encrypted connection, for an authenticated key */
-    tendon_status kept; /**< result of storing the keys */
-    tendon_status result;
+    uint8_t state;               /**< tendon_pairing_state */
+    bool due;                    /**< its deadline passed in this step of the loop */
+    bool key_removed;            /**< the kernel had a key that is not in the store; it was removed */
+    bool authenticates;          /**< over an encrypted connection, for an authenticated key */
+    tendon_status kept;          /**< result of storing the keys */
+    tendon_status result;        /**< what the loop reports; TENDON_ERROR_CANCELLED: its caller has given it up */
     uint64_t deadline, retry_at; /**< monotonic ms */
     void (*done)(void *context, tendon_status status, uint64_t now);
     void *done_context;
@@ -363,9 +363,10 @@ void tendon_radio_close(tendon_radio *radio);
  * exist. A connection to a bonded peer is encrypted automatically, by the kernel before connected(). If the peer has
  * lost its key, the connection ends with TENDON_RADIO_ERROR_PAIRING_FAILED.
  * @param bonds borrowed until the radio is closed.
- * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; an error of the management socket (bluez);
- * TENDON_RADIO_ERROR_OTHER_BOND_STORE: the store has keys for this adapter, and another process uses the adapter with
- * another store. The kernel has one list of keys per adapter, so loading these keys would remove the others.
+ * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; TENDON_ERROR_WRONG_STATE: the radio has bonds already; an error of the
+ * management socket (bluez); TENDON_RADIO_ERROR_OTHER_BOND_STORE: the store has keys for this adapter, and another
+ * process uses the adapter with another store. The kernel has one list of keys per adapter, so loading these keys would
+ * remove the others.
  */
 tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
 /**
@@ -373,7 +374,9 @@ tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
  * open.
  *
  * start() takes a peer to which this radio has opened a link. Several devices can pair at the same time; each procedure
- * has its own limit of 35 s (done(TENDON_ERROR_TIMEOUT)). If the link closes first, done() is not called.
+ * has its own limit of 35 s (done(TENDON_ERROR_TIMEOUT)). If the link closes first, done() is not called. A peer that
+ * has paired under a private address has its identity address too, in all functions of the service and in
+ * tendon_radio_forget(), for as long as its link is open.
  * start() returns TENDON_ERROR_WRONG_STATE: no such link; TENDON_ERROR_BUSY: this peer is pairing;
  * TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED: see tendon_radio_set_pairing_policy(); TENDON_RADIO_ERROR_BONDS_FULL: the
  * store has no free entry for the peer (a device that pairs never evicts another device's bond). authenticate() returns
@@ -413,7 +416,8 @@ bool tendon_link_has_security(const tendon_link *link, tendon_security security)
  */
 tendon_status tendon_radio_set_pairing_agent(tendon_radio *radio, const tendon_pairing_agent *agent);
 /**
- * Answers the question that ask() passed on. @param passkey for TENDON_PAIRING_ENTER, otherwise ignored.
+ * Answers the question that ask() passed on. What follows from the answer is reported through the loop, not from within
+ * this call. @param passkey for TENDON_PAIRING_ENTER, otherwise ignored.
  * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: this peer asks nothing (any more); TENDON_ERROR_INVALID_ARGUMENT: not
  * six digits, the question stays.
  */
@@ -433,14 +437,21 @@ tendon_status tendon_radio_read_out_of_band(tendon_radio *radio, tendon_out_of_b
 /**
  * Sets whether centrals can pair with this device. Default: false. Bonded centrals can always connect. If the store is
  * full, the bond of a new central replaces the oldest bond of a central that is not connected.
+ * @return TENDON_OK; TENDON_RADIO_ERROR_NO_PAIRING_SERVICE before use_bonds().
  */
 tendon_status tendon_radio_set_pairable(tendon_radio *radio, bool pairable);
 /**
  * Removes the bond with @p peer from the store, then its keys from the kernel, and disconnects the peer. If the store
- * cannot be changed, nothing else is, and the bond stays. TENDON_ERROR_NOT_FOUND: there was no bond.
+ * cannot be changed, nothing else is, and the bond stays.
+ * @return TENDON_OK; TENDON_ERROR_NOT_FOUND: there was no bond; TENDON_RADIO_ERROR_NO_PAIRING_SERVICE before
+ * use_bonds(); an error of the store, as of tendon_bonds_remove(); one of the management socket (bluez): the kernel may
+ * still have the keys.
  */
 tendon_status tendon_radio_forget(tendon_radio *radio, const tendon_address *peer);
-/** Removes all bonds that were made at this radio's address. @return how many, or the error of the store or kernel. */
+/**
+ * Removes all bonds that were made at this radio's address, and disconnects their peers.
+ * @return the number of removed keys; an error as of tendon_radio_forget().
+ */
 tendon_status tendon_radio_forget_all(tendon_radio *radio);
 
 /** Prepares a closed link with its callbacks. */
