@@ -376,7 +376,7 @@ static void switch_off(tendon_bluez_radio *radio) {
     }
 }
 
-/** The kernel powers the adapter off, as this radio has asked it to: nobody else would power it on again. */
+/** The kernel powers the adapter off, as this radio has asked it to, and no other program would power it on again. */
 static void end_cycle(const tendon_bluez_radio *radio) {
     uint32_t settings;
     /* A socket of its own: that of the radio gets the response to the first command. */

@@ -123,7 +123,8 @@ static void an_adapter_that_refuses_the_address_is_powered_on_again(void **state
     assert_int_equal(system(command), 0);
 }
 
-/* The watchdog powers it off and on. Its user presses Ctrl-C in between; the kernel can still be busy with the first. */
+/* The watchdog powers it off and on. Its user presses Ctrl-C in between; the kernel can still be busy with the first.
+ */
 static void an_adapter_that_is_off_for_a_moment_is_powered_on_by_close(void **state) {
     for (int busy = 0; busy < 2; busy++) {
         (void)start(state);
