@@ -104,6 +104,7 @@ static void end(tendon_link *link) {
     if (running) {
         link->radio->ops->pair_cancel(link->radio, link);
     }
+    link->question = TENDON_PAIRING_NOTHING; /* a later answer would be another program's */
     tendon_pairing_take_data(link, false);
 }
 
@@ -141,6 +142,7 @@ void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now
     }
     tendon_radio_note_failure(link, status, now);
     link->pairing.state = TENDON_PAIRING_NONE;
+    link->question = TENDON_PAIRING_NOTHING;
     set_timer(radio);
     tendon_pairing_take_data(link, false);
     tendon_pairing_waiter next = attempt.joined;

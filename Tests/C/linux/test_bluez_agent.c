@@ -93,6 +93,30 @@ static void a_user_answers_at_once_or_later(void **state) {
     }
 }
 
+/* The owner answers a question whose procedure has ended meanwhile: the kernel might have one of another program. */
+static void an_answer_after_the_end_is_no_answer(void **state) {
+    (void)state;
+    const tendon_pairing_agent agent = tendon_pairing_agent_ask(ask, &me);
+    for (int cancelled = 0; cancelled < 2; cancelled++) {
+        pairing_scene *s = scene_with(1, &agent);
+        me.answers = false;
+        begin(s, 0, TENDON_PAIRING_KEYBOARD_DISPLAY);
+        kernel_wants_passkey(s, 0);
+        assert_int_equal(me.asked, 1);
+        if (cancelled) {
+            s->service->cancel(s->service->context, &pairing_peers[0]);
+        } else {
+            pairing_scene_complete(s, 0, TENDON_MANAGEMENT_TIMEOUT);
+            assert_int_equal(s->ends[0].paired, 1);
+        }
+        pairing_scene_drain(s);
+        assert_int_equal(tendon_radio_answer_pairing(me.radio, &pairing_peers[0], true, PASSKEY, 0),
+                         TENDON_ERROR_WRONG_STATE);
+        pairing_scene_expect_nothing(s);
+        pairing_scene_close(s);
+    }
+}
+
 static void without_an_answer_the_pairing_is_rejected(void **state) {
     (void)state;
     const tendon_pairing_agent agent = {.io = TENDON_PAIRING_KEYBOARD_DISPLAY};
@@ -237,6 +261,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fixed_passkey_is_entered),
         cmocka_unit_test(a_user_answers_at_once_or_later),
+        cmocka_unit_test(an_answer_after_the_end_is_no_answer),
         cmocka_unit_test(without_an_answer_the_pairing_is_rejected),
         cmocka_unit_test(events_cut_at_every_position_ask_nothing),
         cmocka_unit_test(wrong_agents_change_nothing),
