@@ -40,6 +40,15 @@ bool tendon_gattc_discovery_hit(const tendon_gatt_request *request, uint16_t sta
     return start <= end && proof_unknown != 0;
 }
 
+void tendon_gattc_drop_own_writes(tendon_gatt_client *of, const tendon_gatt_request *kept, uint16_t start,
+                                  uint16_t end) {
+    (void)of;
+    (void)kept;
+    if (start == 0 || end == 0) {
+        proof_fail();
+    }
+}
+
 void tendon_gatt_cache_drop(tendon_gatt_cache *cache) {
     (void)cache;
 }
