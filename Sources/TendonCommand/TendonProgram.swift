@@ -63,7 +63,11 @@ struct TendonProgram {
         }
         let own = try arguments.dropping(count, for: command)
         if command.common.contains(where: { $0.name == "--config" }) { try Configuration.installNames(own) }
-        return try await command.run(own)
+        do throws(CommandError) {
+            return try await command.run(own)
+        } catch {
+            throw error.explained(own, of: command)
+        }
     }
 
     /// The command whose words begin the operands; the longest one wins.
