@@ -19,6 +19,9 @@ public actor CentralGroup {
     /// The centrals in the order in which they were added.
     public private(set) var centrals: [Central] = []  // in the order of the C core's members
 
+    /// The devices that `connect` is connecting to. Between two attempts no central has a link to the device.
+    private var connecting: Set<Address> = []
+
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// Creates a group without centrals.
@@ -54,15 +57,21 @@ public actor CentralGroup {
     /// - Throws: `TENDON_ERROR_WRONG_STATE` if a central is connected to the device, or is connecting; the HCI error 0x09
     ///   (Connection Limit Exceeded) if none has room; `TENDON_RADIO_ERROR_NO_ADAPTER` if the group is empty;
     ///   `TENDON_RADIO_ERROR_OUT_OF_RANGE` if the central with the bond has failed.
-    public func central(for address: Address) throws(TendonError) -> Central { try choose(address) { _ in true } }
+    public func central(for address: Address) throws(TendonError) -> Central {
+        try checkIsFree(address)
+        return try choose(address) { _ in true }
+    }
 
     /// Connects with the central of ``central(for:)``, and with the next one if the controller of that one has no room.
     /// Cancelling the task ends the attempt.
     public func connect(
         _ address: Address, options: ConnectOptions = ConnectOptions()
     ) async throws(TendonError) -> Peripheral {
+        try checkIsFree(address)
+        connecting.insert(address)
+        defer { connecting.remove(address) }
         while true {
-            let central = try assign(address) { _ in true }
+            let central = try count(choose(address) { _ in true })
             do throws(TendonError) {
                 let peripheral = try await central.connect(address, options: options)
                 release(central)  // its connection counts now
@@ -79,9 +88,19 @@ public actor CentralGroup {
     package func assign(_ address: Address, where isConsidered: @Sendable (Central) -> Bool) throws(TendonError)
         -> Central
     {
-        let central = try choose(address, where: isConsidered)
+        try checkIsFree(address)
+        return count(try choose(address, where: isConsidered))
+    }
+
+    private func count(_ central: Central) -> Central {
         tendon_radio_group_assign(group.pointer, central.core.radio)
         return central
+    }
+
+    private func checkIsFree(_ address: Address) throws(TendonError) {
+        guard !connecting.contains(address) else {
+            throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .connect)
+        }
     }
 
     /// The device is disconnected, or was not connected.

@@ -194,14 +194,14 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
         _ patience: Patience, isolation: isolated (any Actor)? = #isolation
     ) async throws(TendonError) -> Element? {
         while true {
-            if patience.isOver(waiter.time) { return nil }
+            // First: a consumer that is slower than its source always finds an element.
+            if Task.isCancelled || patience.isOver(waiter.time) { return nil }
             if let element = ring.pop() { return element }
             if ended {
                 guard let error = failure else { return nil }
                 failure = nil
                 throw error
             }
-            if Task.isCancelled { return nil }
             try await waiter.wait(patience)
         }
     }

@@ -29,13 +29,16 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
         }
 
         /// An element that came off the loop for an earlier consumer.
-        func left() -> Element? { batch?.pop() }
+        func left() -> Element? {
+            guard let batch, !Task.isCancelled else { return nil }
+            return batch.pop()
+        }
 
         func element(_ patience: Patience) async throws(TendonError) -> Element? {
             let isFirst = !hasConsumer.exchange(true, ordering: .acquiring)
             precondition(isFirst, "one task consumes a sequence at a time")
             defer { hasConsumer.store(false, ordering: .releasing) }
-            if patience.isOver(queue.time) { return nil }
+            if Task.isCancelled || patience.isOver(queue.time) { return nil }
             let batch = batch ?? EventBatch()
             self.batch = batch
             if let element = batch.pop() { return element }

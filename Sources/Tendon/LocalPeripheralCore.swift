@@ -216,7 +216,7 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
 
     private func failed(_ error: TendonError) {
         failure = error
-        feed.finish(error)
+        feed.close(error)
         // The C core is in a callback of the radio.
         loop.post { [self] in host?.close() }
     }

@@ -66,14 +66,15 @@ public actor Peripheral {
     public func connect(_ options: ConnectOptions = ConnectOptions()) async throws(TendonError) {
         guard !Task.isCancelled else { throw .cancelled }
         try core.connect(options)
+        let connection = core.connections
         await withTaskCancellationHandler {
-            while core.state == .connecting { await core.change() }
+            while core.isConnecting(connection) { await core.change() }
         } onCancel: {
-            core.loop.post { [core] in core.disconnect() }
+            core.loop.post { [core] in core.disconnect(connection) }
         }
-        if case .disconnected(let error) = core.state {
+        if core.hasEnded(connection) {
             if Task.isCancelled { throw .cancelled }
-            throw error ?? TendonError(status: Int32(TENDON_ERROR_CANCELLED), operation: .connect)
+            throw core.ending ?? TendonError(status: Int32(TENDON_ERROR_CANCELLED), operation: .connect)
         }
         if options.exchangesMTU {
             do {
@@ -83,19 +84,18 @@ public actor Peripheral {
             } catch  where error.layer == .att {
                 // A peer that cannot negotiate keeps the MTU of 23.
             } catch {
-                await disconnect()
+                await end(connection)
                 throw error
             }
         }
     }
 
     /// Disconnects and waits until the connection has ended.
-    public func disconnect() async {
-        core.disconnect()
-        while true {
-            if case .disconnected = core.state { return }
-            await core.change()
-        }
+    public func disconnect() async { await end(core.connections) }
+
+    private func end(_ connection: UInt64) async {
+        core.disconnect(connection)
+        while !core.hasEnded(connection) { await core.change() }
     }
 
     /// Pairs as the central's ``PairingAgent`` requires: when this returns, the connection is encrypted and the bond is

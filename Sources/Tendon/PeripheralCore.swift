@@ -13,6 +13,10 @@ final class PeripheralCore: @unchecked Sendable {
     /// What earlier connections have discovered; `nil`: every connection discovers.
     let cache: CBlock<tendon_gatt_table>?
     private(set) var state = Peripheral.State.disconnected(nil)
+    /// Number of attempts to connect so far. The next one may begin before a task that waits for the end of this one runs.
+    private(set) var connections: UInt64 = 0
+    /// Why the last connection, or attempt, ended.
+    private(set) var ending: TendonError?
     private var waiters: [Parking] = []
     private var states: [EventQueue<Peripheral.State>] = []
     private var subscriptions: [UInt16: Subscription] = [:]
@@ -147,10 +151,25 @@ final class PeripheralCore: @unchecked Sendable {
         try check(tendon_connection_connect(block.pointer), .connect)
         loop.core.touched()
         keptAlive = self
+        connections += 1
         enter(.connecting)
     }
 
-    func disconnect() {
+    func isConnecting(_ connection: UInt64) -> Bool { connection == connections && state == .connecting }
+
+    /// Whether this connection has ended, even if the next one has begun.
+    func hasEnded(_ connection: UInt64) -> Bool {
+        if connection != connections { return true }
+        if case .disconnected = state { return true }
+        return false
+    }
+
+    /// Does nothing if that connection has ended.
+    func disconnect(_ connection: UInt64) {
+        if connection == connections { disconnect() }
+    }
+
+    private func disconnect() {
         guard keptAlive != nil else { return }
         disconnecting = true
         tendon_connection_close(block.pointer)
@@ -229,6 +248,7 @@ final class PeripheralCore: @unchecked Sendable {
 
     private func enter(_ next: Peripheral.State) {
         state = next
+        if case .disconnected(let error) = next { ending = error }
         for queue in states {
             queue.push(next)
         }

@@ -30,12 +30,15 @@ struct TendonProgram {
             result = .failure(error)
         }
         if let error = Output.finish() { result = .failure(error) }
+        let isRead = Log.finish()
         // In the same process, so that a service manager sees no end.
         if Termination.shared.restarts { execv("/proc/self/exe", CommandLine.unsafeArgv) }
-        if Output.isClosed { exit(ExitStatus.done.rawValue) }
         switch result {
         case .success(let status): exit(status.rawValue)
-        case .failure(let error): exit(report(error).rawValue)
+        case .failure(let error):
+            // A reader that closes the pipe has seen enough. The status is that of the command.
+            if !Output.isClosed { report(error, within: isRead ? Log.patience : 0) }
+            exit(error.status.rawValue)
         }
     }
 
@@ -60,7 +63,11 @@ struct TendonProgram {
         }
         let own = try arguments.dropping(count, for: command)
         if command.common.contains(where: { $0.name == "--config" }) { try Configuration.installNames(own) }
-        return try await command.run(own)
+        do throws(CommandError) {
+            return try await command.run(own)
+        } catch {
+            throw error.explained(own, of: command)
+        }
     }
 
     /// The command whose words begin the operands; the longest one wins.
@@ -103,16 +110,16 @@ struct TendonProgram {
         return .done
     }
 
-    private static func report(_ error: CommandError) -> ExitStatus {
-        guard !error.message.isEmpty else { return error.status }
+    private static func report(_ error: CommandError, within milliseconds: UInt64) {
         let output = Output.error
-        guard !Log.isJournal else {
-            Log.write(.error, error.message + (error.next.map { "; try: " + $0 } ?? ""))
-            return error.status
+        guard !error.message.isEmpty, output.isWritable(within: milliseconds) else { return }
+        if Log.isJournal {
+            let text = error.message + (error.next.map { "; try: " + $0 } ?? "")
+            output.line(Log.line(.error, text, isJournal: true))
+            return
         }
-        output.line(output.styled("tendon: ", .red) + error.message)
-        if let next = error.next { output.line(output.styled("  try: ", .faint) + next) }
-        return error.status
+        let next = error.next.map { output.styled("  try: ", .faint) + $0 + "\n" } ?? ""
+        output.write(output.styled("tendon: ", .red) + error.message + "\n" + next)
     }
 }
 

@@ -14,7 +14,11 @@ package struct JSONLines: EventOutput {
 
     /// A line that finds the buffer full is dropped and counted, unless lines wait.
     package func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
-        if waits { output.appendBlocking(compose) } else { output.append(compose) }
+        if waits {
+            output.appendBlocking(compose)
+        } else {
+            output.append(isLast: event.isEqual(to: "summary"), compose)
+        }
     }
 
     package func ready() async { await output.ready() }

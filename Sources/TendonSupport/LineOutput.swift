@@ -22,10 +22,13 @@ package final class LineOutput: @unchecked Sendable {
     private var droppedLines: UInt64 = 0
     private var onFailure: (@Sendable () -> Void)?
     private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var isEnding = false
     /// Who can wait, waits from this many bytes on.
     private static let enough = 1 << 16
     /// A line that cannot wait is dropped from this many bytes on.
     private static let capacity = 1 << 20
+    /// Additional bytes for the last text of a command, such as its summary.
+    private static let reserve = 1 << 16
 
     /// Microseconds for which more lines may come before they are written.
     private static let gathering: UInt32 = 500
@@ -57,17 +60,28 @@ package final class LineOutput: @unchecked Sendable {
     package var isIdle: Bool { lock.locked { pending.count == 0 && !isWriting } }
 
     /// Adds a line. Never blocks; false if the line was dropped or the output has failed.
+    /// - Parameter isLast: a summary, for which there is space after lines were dropped.
     @discardableResult
-    package func append(_ body: (inout LineWriter) -> Void) -> Bool {
-        lock.locked { add(body, limit: LineOutput.capacity) }
+    package func append(isLast: Bool = false, _ body: (inout LineWriter) -> Void) -> Bool {
+        lock.locked { add(body, limit: LineOutput.capacity + (isLast ? LineOutput.reserve : 0)) }
     }
 
-    /// Adds text that must not be lost; blocks while much waits. Not on the loop.
+    /// Adds text that must not be lost; blocks while much waits, until `stopWaiting()`. Not on the loop.
     @discardableResult
     package func appendBlocking(_ body: (inout LineWriter) -> Void) -> Bool {
         lock.locked {
             while mustWait { lock.wait() }
-            return add(body, limit: .max)
+            return add(body, limit: isEnding ? LineOutput.capacity + LineOutput.reserve : .max)
+        }
+    }
+
+    /// The end: nothing waits for the reader any more, except `flush(patience:)`. A line that finds the buffer full is
+    /// dropped and counted. From any thread.
+    package func stopWaiting() {
+        lock.locked {
+            isEnding = true
+            resumeWaiting()
+            lock.wakeAll()
         }
     }
 
@@ -98,7 +112,7 @@ package final class LineOutput: @unchecked Sendable {
     }
 
     /// Much waits, and a thread writes it.
-    private var mustWait: Bool { pending.count > LineOutput.enough && failure == nil && hasThread }
+    private var mustWait: Bool { pending.count > LineOutput.enough && failure == nil && hasThread && !isEnding }
 
     /// Waits until all is written; gives up when the reader takes nothing for so long. The bytes that are left.
     package func flush(patience milliseconds: UInt64) -> Int {

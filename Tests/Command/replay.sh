@@ -77,6 +77,30 @@ is "$status" 2 "--test --att: a mistake"
 "$TENDON" replay - --to-test "$work/piped.test" --json <"$work/elsewhere" >/dev/null
 is "$(cmp "$work/piped.test" "$work/test" 2>&1)" "" "--to-test of standard input: the same test"
 
+# Interrupted: neither a test nor the result of one. It reads a pipe, so that the signal comes before the events.
+interrupted() { # input, words of the command line after it
+    local input=$1 child code
+    shift
+    rm -f "$work/input"
+    mkfifo "$work/input"
+    timeout -s KILL 20 "$TENDON" replay "$@" <"$work/input" >"$work/out" 2>"$work/err" &
+    child=$!
+    exec 9>"$work/input"
+    head -c 1000 "$input" >&9
+    until_true grep -q 'pipe_read\|anon_pipe_read' "/proc/$(pgrep -P $child)/wchan" || sleep 1
+    kill -TERM "$(pgrep -P $child)"
+    sleep 0.3 # the thread that reads signals
+    tail -c +1001 "$input" >&9
+    exec 9>&-
+    wait $child
+    code=$?
+    is "$code $(cat "$work/out" "$work/err")" "1 tendon: interrupted" "interrupted: replay $1 fails"
+}
+cp "$work/test" "$work/kept.test"
+interrupted "$work/elsewhere" --to-test "$work/kept.test" -
+is "$(cmp "$work/kept.test" "$work/test" 2>&1)" "" "interrupted: the old test stays"
+interrupted "$work/test" --test /dev/stdin
+
 # What is no test, and what cannot be one.
 head -c 900 "$work/elsewhere" >"$work/cut"
 run replay "$work/cut" --to-test "$work/none.test"

@@ -84,6 +84,8 @@ wait "$belt" 2>/dev/null
 timeout 5 "$TENDON" run --radio virtual --json 2>"$work/err" | head -n 3 >"$work/out"
 is "${PIPESTATUS[0]} $(wc -l <"$work/out")" "0 3" "a pipe that is closed ends run cleanly"
 is "$(cat "$work/err")" "" "and silently"
+timeout 5 "$TENDON" run --radio virtual --address C0:00:00:00:00:99 --json --for 0.5 2>"$work/err" | true
+is "${PIPESTATUS[0]} $(cat "$work/err")" "4 " "a closed pipe does not hide the status"
 kill "$device"
 wait "$device" 2>/dev/null
 finish

@@ -135,6 +135,44 @@ like "$err" "did you mean 'check'" "a third word that is mistyped"
 like "$(complete tendon stream bose --sensors "")" "rotation" "completion: sensors"
 like "$(complete tendon scan --family "")" "fjorden obvious any" "completion: families"
 like "$(complete tendon decode bose "")" "gesture_data" "completion: kinds"
+is "$(complete tendon bonds forget --addr)" "--address" "completion: options of each command of a group"
+is "$(complete tendon obvious --ser)" "--serial" "completion: each word once"
+
+# Options whose value follows = only.
+for page in "run --help" "help run" "replay --help"; do
+    # shellcheck disable=SC2086
+    run $page
+    like "$out" "^  --gatt-cache\[=DIR\] " "$page: the form of an option that may stand alone"
+done
+run run --help
+like "$out" "^  --pair\[=SECONDS\] " "run --help: --pair"
+unlike "$out" "--pair SECONDS|--gatt-cache DIR" "run --help: no other form"
+run --generate-man
+like "$out" 'gatt.*cache.*R\[=.*DIR' "the man page: the same form"
+cd "$work" || exit 1
+touch directory-of-caches
+unlike "$(complete tendon run --gatt-cache dir)" "directory" "completion: no value after a space"
+is "$(complete tendon run --gatt-c)" "--gatt-cache --gatt-cache=" "completion: both forms"
+is "$(complete tendon run --gatt-cache = dir)" "directory-of-caches" "completion: the value after ="
+is "$(complete tendon run --gatt-cache=dir)" "--gatt-cache=directory-of-caches" "completion: the value in the same word"
+is "$(complete tendon run --capture dir)" "directory-of-caches" "completion: a value after a space"
+is "$(complete tendon run --radio = v)" "virtual" "completion: a choice after ="
+like "$(complete tendon run --capture =)" "directory-of-caches" "completion: = and no letter yet"
+cd "$root" || exit 1
+like "$("$TENDON" --generate-completion fish)" "-l pair -d '\[=SECONDS\] [^']*'\$" "fish: no word after it is its value"
+like "$("$TENDON" --generate-completion fish)" "-l capture -d '[^']*' -r" "fish: a value that is required"
+run run --pair 60
+is "$status" 2 "--pair 60: usage"
+like "$err" "run takes no operands; a value of --pair follows =" "--pair 60: what is wrong"
+like "$err" "try: tendon run --pair=60$" "--pair 60: what is right"
+run cache drop --gatt-cache caches
+like "$err" "try: tendon cache drop --gatt-cache=caches$" "cache drop --gatt-cache DIR: what is right"
+run replay --gatt-cache caches file
+like "$err" "try: tendon replay --gatt-cache=caches$" "replay --gatt-cache DIR FILE: what is right"
+run stream bose extra --gatt-cache
+unlike "$err" "follows =" "another operand too many"
+run run extra --pair bose
+unlike "$err" "follows =" "a word that is not its value"
 
 run capture -
 is "$status" 2 "capture -: standard output is no file for it"

@@ -77,6 +77,9 @@ extension Option {
         return argument.isEmpty ? "yes" : argument
     }
 
+    /// The option beside the key, whose value is in a column of its own unless `=` must be before it.
+    fileprivate var optionTitle: String { isValueOptional ? title : name }
+
     /// Placeholder of its value in the file.
     var settingValue: String { isSwitch ? "yes or no" : value ?? "" }
 
@@ -151,7 +154,7 @@ extension SettingsTable {
                 lines += [".TP", "\\fB\(escape(row.key))\\fR = \\fI\(escape(row.settingValue))\\fR"]
                 var text = row.settingMeaning
                 if let standard = row.standardSetting { text += "; default: \(standard)" }
-                if !row.name.isEmpty { text += " (\(row.name))" }
+                if !row.name.isEmpty { text += " (\(row.optionTitle))" }
                 lines.append(escape(text))
             }
         }
@@ -166,7 +169,7 @@ extension SettingsTable {
 
     private static func documentation(of row: Option) -> String {
         let cells = [
-            "`\(row.key)`", row.settingValue, row.standardSetting ?? "", row.name.isEmpty ? "" : "`\(row.name)`",
+            "`\(row.key)`", row.settingValue, row.standardSetting ?? "", row.name.isEmpty ? "" : "`\(row.optionTitle)`",
             row.settingMeaning,
         ]
         return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Messages on standard error, with levels. The journal takes the level from a prefix: see sd-daemon(3).
+// Messages on standard error, with levels. The journal takes the level from a prefix: see sd-daemon(3). Written by a thread
+// of its own: the loop's thread writes messages, and must not wait for their reader.
 import Synchronization
 import TendonOutputs
 import TendonSupport
@@ -45,13 +46,54 @@ enum Log {
         return stream == "\(status.st_dev):\(status.st_ino)"
     }
 
+    private static let messages = Messages(LineOutput(descriptor: STDERR_FILENO))
+
+    /// Never blocks.
     static func write(_ level: LogLevel, _ text: String) {
         guard level.rawValue <= self.level.rawValue else { return }
-        Output.error.line(line(level, text, isJournal: isJournal))
+        messages.add(line(level, text, isJournal: isJournal))
     }
+
+    /// Milliseconds that a reader of standard error has at the end, if it does not read.
+    static let patience: UInt64 = 1000
+
+    /// Writes the messages that wait. Returns false if they are not read.
+    static func finish() -> Bool { messages.finish(patience: patience) }
 
     static func line(_ level: LogLevel, _ text: String, isJournal: Bool) -> String {
         isJournal ? "<\(level.rawValue)>" + text : "tendon: " + text
+    }
+}
+
+/// Lines that wait for their reader. If lines were dropped because it did not read, the next line, or the end, reports how
+/// many.
+struct Messages: ~Copyable, Sendable {
+    private let output: LineOutput
+    /// Dropped lines that were reported.
+    private let reported = Mutex<UInt64>(0)
+
+    init(_ output: LineOutput) { self.output = output }
+
+    /// Never blocks.
+    func add(_ line: String) { append(line + "\n") }
+
+    private func append(_ text: String) {
+        reported.withLock { reported in
+            let dropped = output.dropped
+            var notice = ""
+            if dropped > reported {
+                let lost = "standard error was not read; messages lost: \(dropped - reported)"
+                notice = Log.line(.warning, lost, isJournal: Log.isJournal) + "\n"
+            }
+            guard !(notice + text).isEmpty else { return }
+            if output.append({ $0.raw(notice + text) }) { reported = dropped }
+        }
+    }
+
+    /// Waits until all is written. Returns false if the reader took nothing for so long.
+    func finish(patience: UInt64) -> Bool {
+        append("")
+        return output.flush(patience: patience) == 0
     }
 }
 

@@ -17,6 +17,8 @@ struct Arguments: Sendable {
     }
 
     private(set) var operands: [String] = []
+    /// "--pair=60" for the words "--pair 60", of which the second is an operand.
+    fileprivate var separated: [String] = []
     private var values: [String: [Given]] = [:]
 
     func has(_ option: String) -> Bool { values[option] != nil }
@@ -104,6 +106,9 @@ extension Arguments {
             var value = parts.count > 1 ? String(parts[1]) : nil
             if option.isValueOptional {
                 values[name, default: []].append(Given(text: value ?? ""))
+                if value == nil, let next = rest.first, (try? option.check(next, called: name)) != nil {
+                    separated.append("\(name)=\(next)")
+                }
                 continue
             }
             if let placeholder = option.value {
@@ -143,6 +148,16 @@ extension Arguments {
 }
 
 extension CommandError {
+    /// Too many operands: one of them may be meant as the value of an option that takes it after `=` only.
+    func explained(_ arguments: Arguments, of command: Command) -> CommandError {
+        let places = command.operands.split(separator: " ").count
+        guard status == .usage, arguments.operands.count > places, let meant = arguments.separated.first else {
+            return self
+        }
+        let name = meant.prefix { $0 != "=" }
+        return .usage("\(message); a value of \(name) follows =", next: "tendon \(command.name) \(sanitized(meant))")
+    }
+
     /// "unknown WHAT 'WORD'", with the nearest known word if one is near.
     static func unknown(_ what: String, _ word: String, among known: [String]) -> CommandError {
         // Dashes do not count as mistyped letters.

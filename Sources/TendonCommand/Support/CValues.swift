@@ -10,11 +10,10 @@ import TendonSupport
     import Musl
 #endif
 
-/// A pointer that may be passed between threads, for functions of the C core that are thread-safe.
-struct CSendable<Pointee>: @unchecked Sendable {
-    // tendon_loop_wake() is all that is done with it on another thread.
-    let value: UnsafeMutablePointer<Pointee>
-    init(_ value: UnsafeMutablePointer<Pointee>) { self.value = value }
+extension Termination {
+    /// Wakes a loop of the C core when the end is requested. Keeps the loop's memory: the end may be requested after the
+    /// loop was closed, which is harmless.
+    func onRequest(wake loop: CBlock<tendon_loop>) { onRequest { tendon_loop_wake(loop.pointer) } }
 }
 
 extension CBytes {

@@ -135,6 +135,7 @@ final class Gateway: Sendable {
     }
 
     private func finishOutputs() async {
+        Output.stopWaiting()
         commands.use([], nil)
         commands.onDisconnect(nil)
         reporter.finish()
@@ -285,6 +286,7 @@ final class Gateway: Sendable {
 
     /// No further turn begins, and those in progress end.
     func finishTurns() async {
+        Output.stopWaiting()
         let turns = state.withLock { state in
             state.isOver = true
             return Array(state.turns.values)

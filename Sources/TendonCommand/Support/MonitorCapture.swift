@@ -47,8 +47,7 @@ import TendonSupport
             tendon_loop_on_wake(
                 loop.pointer, { context, _ in object(MonitorCapture.self, context).isStopping = true },
                 context(of: self))
-            let pointer = CSendable(loop.pointer)
-            Termination.shared.onRequest { tendon_loop_wake(pointer.value) }
+            Termination.shared.onRequest(wake: loop)
             let end = milliseconds.map { tendon_monotonic_ms() + $0 } ?? .max
             while !isStopping, tendon_monotonic_ms() < end, file.pointer.pointee.status >= 0 {
                 try check(tendon_loop_step(loop.pointer, end), .receive)

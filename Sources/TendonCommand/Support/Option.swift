@@ -68,6 +68,12 @@ struct Option: Sendable {
 extension Option {
     var isSwitch: Bool { value == nil }
 
+    /// As it is written: "--for SECONDS", "--pair[=SECONDS]".
+    var title: String {
+        guard let value else { return name }
+        return isValueOptional ? "\(name)[=\(value)]" : "\(name) \(value)"
+    }
+
     /// As help prints it.
     var helpText: String {
         let prefix = families.count == 1 ? families[0] + ": " : ""

@@ -86,7 +86,11 @@ extension Output {
     /// Ends the program when standard output takes no more. To be called once, at the start.
     static func watch() {
         standard.lines?.onFailure { Termination.shared.request() }
+        Termination.shared.onRequest { stopWaiting() }
     }
+
+    /// The end of the command: disconnecting its devices does not wait for the reader. Only `finish()` does.
+    static func stopWaiting() { standard.lines?.stopWaiting() }
 
     /// Writes the buffered lines. Returns nil if all were written or the pipe was closed, otherwise the error.
     static func finish() -> CommandError? {
@@ -105,6 +109,12 @@ extension Output {
 
     /// The reader of standard output has closed it.
     static var isClosed: Bool { standard.lines?.error == EPIPE }
+
+    /// Waits until a write of a short text will not block. Returns false if the reader does not read.
+    func isWritable(within milliseconds: UInt64) -> Bool {
+        var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&wait, 1, Int32(clamping: milliseconds)) != 0
+    }
 }
 
 /// An environment variable; nil when unset.

@@ -62,8 +62,7 @@ final class Simulator {
                 settings.events.result("out_of_band", host.label, ["data": .string(data)], text: "\(data)\n")
             }
         }
-        let pointer = CSendable(loop.pointer)
-        Termination.shared.onRequest { tendon_loop_wake(pointer.value) }
+        Termination.shared.onRequest(wake: loop)
         let start = tendon_monotonic_ms()
         let end = milliseconds.map { start + $0 } ?? .max
         var finished: UInt64?

@@ -126,7 +126,8 @@ final class Termination: Sendable {
     /// SIGHUP runs `action`, on the thread of signals, instead of requesting the end.
     func onHangup(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.reload = action } }
 
-    /// Runs a task that a signal, or the end of `--for`, cancels.
+    /// Runs a task that a signal, or the end of `--for`, cancels. Output waits no more then, because what is cancelled
+    /// may wait for it.
     static func task<Result: Sendable>(
         for milliseconds: UInt64?, _ body: @escaping @Sendable () async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
@@ -137,6 +138,7 @@ final class Termination: Sendable {
         let timer = Task {
             guard let milliseconds else { return }
             try await Task.sleep(for: .milliseconds(Int64(milliseconds)))
+            Output.stopWaiting()
             work.cancel()
         }
         defer { timer.cancel() }

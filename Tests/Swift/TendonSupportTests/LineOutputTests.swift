@@ -309,6 +309,40 @@ import Testing
         await eventually("the failure") { failed.isSet && output.error == EPIPE && output.isIdle }
     }
 
+    /// The command ends and the reader does not read: who waits goes on, and what comes then finds a limit.
+    @Test func theEndStopsTheWait() async {
+        let ends = Ends()
+        let output = LineOutput(descriptor: ends.writer)
+        await fill(output, ends, waiting: 65)
+        let isReady = Flag()
+        let isAdded = Flag()
+        let waiting = Task.detached {
+            await output.ready()
+            isReady.set()
+        }
+        let adding = Task.detached {
+            let added = await onThread { output.appendBlocking { $0.raw("last\n") } }
+            isAdded.set()
+            return added
+        }
+        try? await Task.sleep(for: .milliseconds(50))
+        #expect(!isReady.isSet && !isAdded.isSet)
+        output.stopWaiting()
+        await eventually("both go on") { isReady.isSet && isAdded.isSet }
+        await waiting.value
+        #expect(await adding.value)
+        await output.ready()
+        var accepted = (Self.first + 65) * 1024 + 5
+        while output.append({ $0.raw(Self.kilobyte) }) { accepted += 1024 }
+        #expect(output.dropped == 1)
+        // The summary has a place, but no endless one.
+        while await onThread({ output.appendBlocking { $0.raw(Self.kilobyte) } }) { accepted += 1024 }
+        #expect(output.dropped == 2)
+        #expect(accepted >= (Self.first + 1024 + 64) * 1024 && accepted < (Self.first + 1024 + 66) * 1024)
+        #expect(await ends.read(total: accepted).count == accepted)
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+    }
+
     /// The lines wait, each line tries again to start the thread, and nobody waits for a thread that is not there.
     @Test func aThreadThatCannotStart() async {
         let ends = Ends()

@@ -124,6 +124,23 @@ struct CentralGroupTests {
         #expect(await group.centrals.count == Int(TENDON_RADIO_GROUP_MAX))
     }
 
+    /// Between two attempts no radio has a link to the device.
+    @Test func aDeviceIsNotConnectedTwiceDuringThePauseOfAnAttempt() async throws {
+        let (group, centrals) = try await group(RadioDirectory())
+        let absent = Address(0xC000_0000_0001, type: .random)
+        let connecting = Task { try await group.connect(absent) }
+        await eventually("it connects") { await centrals[0].endsAttempt() }
+        await eventually("the pause") { await onLoop { centrals[0].core.radio.pointee.links == nil } }
+        await #expect(throws: Self.error(Int(TENDON_ERROR_WRONG_STATE))) { try await group.central(for: absent) }
+        await #expect(throws: Self.error(Int(TENDON_ERROR_WRONG_STATE))) { try await group.connect(absent) }
+        await #expect(throws: Self.error(Int(TENDON_ERROR_WRONG_STATE))) {
+            try await group.assign(absent) { _ in true }
+        }
+        connecting.cancel()
+        await #expect(throws: TendonError.cancelled) { try await connecting.value }
+        #expect(try await group.central(for: absent) === centrals[0])
+    }
+
     /// A group keeps its centrals, and nothing else.
     @Test func itIsReleased() async throws {
         let directory = RadioDirectory()
@@ -138,6 +155,14 @@ struct CentralGroupTests {
 }
 
 extension Central {
+    /// Ends an attempt as if the device had not responded. False: there is none.
+    fileprivate func endsAttempt() -> Bool {
+        guard let link = core.radio.pointee.links else { return false }
+        tendon_link_close(link)
+        link.pointee.reason = Int32(TENDON_RADIO_ERROR_OUT_OF_RANGE)
+        return true
+    }
+
     fileprivate func hasLink(to address: Address) -> Bool {
         var link = core.radio.pointee.links
         while let current = link {

@@ -267,11 +267,15 @@ struct LocalPeripheralLifeTests {
         await eventually("the radio is closed") { descriptors(of: directory.path) == 0 }
     }
 
-    /// The adapter is removed: the sequences throw, and it does not start again.
+    /// The adapter is removed: the sequences throw, later ones too, and it does not start again.
     private func statusIsFailure(of peripheral: LocalPeripheral, _ central: Central) async {
         let events = await peripheral.events()
         await onLoop { central.core.failNow(Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)) }
         #expect(await statusOf { for try await _ in events {} } == Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN))
+        for _ in 0..<2 {
+            let later = await peripheral.events().timeout(.seconds(10))
+            #expect(await statusOf { for try await _ in later {} } == Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN))
+        }
         #expect(await statusOf { try await peripheral.start() } == Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN))
         await eventually("its centrals are disconnected") { await peripheral.centrals.isEmpty }
         #expect(

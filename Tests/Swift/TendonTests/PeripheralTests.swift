@@ -301,6 +301,66 @@ struct PeripheralTests {
         withExtendedLifetime(site) {}
     }
 
+    /// Connects as soon as the states report the end of a connection: on the loop, before whoever waits for that end.
+    private func connectingAgain(
+        _ peripheral: Peripheral, _ options: ConnectOptions = ConnectOptions()
+    ) async -> Task<Void, any Error> {
+        let isWatching = Flag()
+        let task = Task { @TendonActor in
+            var isFirst = true
+            for try await state in await peripheral.states() {
+                defer { isFirst = false }
+                isWatching.set()
+                guard !isFirst, case .disconnected = state else { continue }
+                return try await peripheral.connect(options)
+            }
+        }
+        await eventually("it watches") { isWatching.isSet }
+        await onLoop {}
+        return task
+    }
+
+    @Test func aDisconnectionEndsAlthoughTheNextConnectionBegins() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        let again = await connectingAgain(peripheral)
+        let isOver = Flag()
+        let ending = Task {
+            await peripheral.disconnect()
+            isOver.set()
+        }
+        await eventually("disconnected") { isOver.isSet }
+        try await again.value
+        #expect(await peripheral.state == .connected)
+        await peripheral.disconnect()
+        await ending.value
+    }
+
+    /// Its own attempt has failed: that of another task is neither its result, nor ended with it.
+    @Test func anAttemptHasItsOwnResult() async throws {
+        let stage = try await LocalSite()
+        try await stage.peripheral.start()
+        let peripheral = try await stage.connect().peripheral
+        await stage.peripheral.stop()
+        await eventually("disconnected") {
+            if case .disconnected = await peripheral.state { true } else { false }
+        }
+        let isOver = Flag()
+        let first = Task { @TendonActor in
+            defer { isOver.set() }
+            try await peripheral.connect(ConnectOptions(timeout: .seconds(2), attempts: 1))
+        }
+        await eventually("it connects") { await peripheral.state == .connecting }
+        let again = await connectingAgain(peripheral, ConnectOptions(timeout: .seconds(60)))
+        await eventually("the first attempt fails") { isOver.isSet }
+        first.cancel()
+        #expect(await peripheral.state == .connecting)
+        try await stage.peripheral.start()
+        try await again.value
+        #expect(await peripheral.state == .connected)
+        await #expect(throws: TendonError.self) { try await first.value }
+    }
+
     @Test func reconnectingTakesItsOwnOptions() async throws {
         let site = try await Site()
         let (_, peripheral) = try await connect(site)

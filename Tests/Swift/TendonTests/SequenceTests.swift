@@ -212,6 +212,46 @@ struct SequenceTests {
         #expect(try await iterator.next() == 7)
     }
 
+    /// A consumer that is slower than its source always finds an element, and never waits.
+    @Test(arguments: [false, true]) func cancellationEndsASlowConsumer(onLoop isolated: Bool) async throws {
+        let (queue, sequence) = makeQueue(capacity: 64)
+        await onLoop { for number in 0..<64 { queue.push(number) } }
+        let started = Mutex(false)
+        let consumer =
+            isolated
+            ? Task { @TendonActor in
+                var got: [Int] = []
+                for try await number in sequence {
+                    got.append(number)
+                    started.withLock { $0 = true }
+                    while !Task.isCancelled { await Task.yield() }
+                }
+                return got
+            }
+            : Task {
+                var got: [Int] = []
+                for try await number in sequence {
+                    got.append(number)
+                    started.withLock { $0 = true }
+                    while !Task.isCancelled { await Task.yield() }
+                }
+                return got
+            }
+        while !started.withLock({ $0 }) { await Task.yield() }
+        consumer.cancel()
+        #expect(try await consumer.value == [0])
+        // What it did not take is there for the next, also a part that is off the loop already.
+        let next = Task { @TendonActor in
+            var iterator = sequence.makeAsyncIterator()
+            return try await iterator.next(isolation: TendonActor.shared)
+        }
+        #expect(try await next.value == 1)
+        await onLoop { queue.finish() }
+        var rest: [Int] = []
+        for try await number in sequence { rest.append(number) }
+        #expect(rest == Array(2..<64) && sequence.dropped == 0)
+    }
+
     @Test func aTaskCancelledBeforeTheWaitDoesNotWait() async throws {
         let (_, sequence) = makeQueue(capacity: 4)
         let consumer = Task {
