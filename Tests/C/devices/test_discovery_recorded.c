@@ -480,8 +480,8 @@ static void play(recording *r, unsigned number) {
 static void runs_are_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0xF1ABA864, 0x74647964, 0x23D352E3, 0xE57DA4FE, 0x8AF1D1FA, 0x6C7C2A4A, 0x436F2437, 0xBC0B9A7C,
-        0x1CBFCDA8, 0xC3ADD195, 0x1CE930EC, 0x31C56401, 0xBB7D27AA, 0xDAE8E0BA, 0x553B7797, 0xB1D4893B,
+        0xF1ABA864, 0x74647964, 0x23D352E3, 0x20AC47BF, 0x8AF1D1FA, 0x6C7C2A4A, 0x436F2437, 0xBC0B9A7C,
+        0x1CBFCDA8, 0xC3ADD195, 0x1CE930EC, 0x31C56401, 0xBB7D27AA, 0xECB4F5B1, 0x553B7797, 0xB1D4893B,
     };
     compare_recordings(known, RUNS, play);
 }

@@ -67,6 +67,10 @@ static void positive_responses_cut_at_every_position(void **state) {
                 assert_int_equal(peer_send_bytes(p, bytes, whole), TENDON_OK);
                 peer_done(p, id, TENDON_ERROR_CANCELLED);
             } else if (!valid) {
+                if (positives[i].op == op_write_long) { /* Execute Write (cancel): the part may be prepared */
+                    peer_not_done(p);
+                    assert_int_equal(peer_send(p, "19"), TENDON_OK);
+                }
                 peer_done(p, id, TENDON_GATT_ERROR_BAD_RESPONSE);
             }
             /* What goes on is ended, and the client is as good as new. */
@@ -422,7 +426,7 @@ static void play(recording *r, unsigned number) {
 static void random_operations_are_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[] = {
-        0x2750A2CB, 0x2E3553C7, 0x94507702, 0x27C2C88A, 0x89CB745D, 0x5594C606, 0xADA12DDF, 0x691F7E08,
+        0xA1C01297, 0x83033E9A, 0xED5AB8EB, 0x11897636, 0xB115CAC4, 0x2DEC9DEC, 0x11E371A8, 0xCB93447A,
     };
     compare_recordings(known, sizeof known / sizeof known[0], play);
 }
