@@ -4,7 +4,8 @@ import Synchronization
 /// Events from the loop: a bounded sequence for one consumer at a time. If it is full, elements are dropped and
 /// counted.
 ///
-/// It ends when its source ends, or when the consumer's task is cancelled; it throws when the source failed.
+/// It ends when its source ends, or when the consumer's task is cancelled: immediately if the consumer waits, else a few
+/// elements later. It throws when the source failed.
 /// A consumer on the loop's executor takes elements without a lock, a hop or an allocation; one elsewhere gets up to
 /// 32 of them per hop. Elements that one iteration did not take, for example after `break`, are there for the next.
 ///
@@ -28,20 +29,17 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
             context = LoopContext(queue.loop)
         }
 
-        /// An element that came off the loop for an earlier consumer.
-        func left() -> Element? {
-            guard let batch, !Task.isCancelled else { return nil }
-            return batch.pop()
-        }
+        /// Elements that came off the loop for an earlier consumer.
+        var left: EventBatch<Element>? { batch.flatMap { $0.isEmpty ? nil : $0 } }
 
         func element(_ patience: Patience) async throws(TendonError) -> Element? {
             let isFirst = !hasConsumer.exchange(true, ordering: .acquiring)
             precondition(isFirst, "one task consumes a sequence at a time")
             defer { hasConsumer.store(false, ordering: .releasing) }
-            if Task.isCancelled || patience.isOver(queue.time) { return nil }
+            if patience.isOver(queue.time) { return nil }
             let batch = batch ?? EventBatch()
             self.batch = batch
-            if let element = batch.pop() { return element }
+            if !batch.isEmpty { return batch.next() }
             try await queue.fill(batch, patience, on: context)
             return batch.pop()
         }
@@ -95,7 +93,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(TendonError) -> Element? {
             // Without an actor the caller may be about to leave the thread.
             if actor != nil, handle.queue.loop.isCurrent {
-                if !patience.isOver(handle.queue.time), let element = handle.left() { return element }
+                if let left = handle.left, !patience.isOver(handle.queue.time) { return left.next() }
                 return try await handle.queue.next(patience, isolation: actor)
             }
             return try await handle.element(patience)

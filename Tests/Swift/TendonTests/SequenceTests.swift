@@ -239,17 +239,18 @@ struct SequenceTests {
             }
         while !started.withLock({ $0 }) { await Task.yield() }
         consumer.cancel()
-        #expect(try await consumer.value == [0])
+        let got = try await consumer.value
+        #expect(got.count <= 8 && got == Array(0..<got.count))
         // What it did not take is there for the next, also a part that is off the loop already.
         let next = Task { @TendonActor in
             var iterator = sequence.makeAsyncIterator()
             return try await iterator.next(isolation: TendonActor.shared)
         }
-        #expect(try await next.value == 1)
+        #expect(try await next.value == got.count)
         await onLoop { queue.finish() }
         var rest: [Int] = []
         for try await number in sequence { rest.append(number) }
-        #expect(rest == Array(2..<64) && sequence.dropped == 0)
+        #expect(rest == Array(got.count + 1..<64) && sequence.dropped == 0)
     }
 
     @Test func aTaskCancelledBeforeTheWaitDoesNotWait() async throws {
