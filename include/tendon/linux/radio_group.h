@@ -47,7 +47,8 @@ void tendon_radio_group_remove(tendon_radio_group *group, const tendon_radio *ra
  * Chooses the radio for a connection to @p peer: of those with room the one with the fewest connections; among equals
  * the one that was added first. If radios of the group have a bond with the device, only these are considered: a key
  * belongs to one adapter. Attempts to connect count as connections, those in the background do not: they use no
- * resource of the controller.
+ * resource of the controller. In the pause between two attempts of a tendon_connection no radio has a link to the
+ * device: do not choose again while a connection to it exists that is not idle.
  * @param peer its address, or its identity address if it is bonded.
  * @param out TENDON_OK: the radio to connect with; TENDON_ERROR_WRONG_STATE: the radio that has the connection, or the
  * attempt; else NULL.
