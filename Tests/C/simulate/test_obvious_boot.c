@@ -370,7 +370,7 @@ static void records_that_no_device_wrote(void **state) {
             obvious_new(NULL);
             obvious_run(o.now + 1000);
         }
-        size_t which = roll(&d) % 4, length = roll(&d) % (which == 3 ? 60 : LONGEST);
+        size_t which = (size_t)(roll(&d) % 4), length = (size_t)(roll(&d) % (which == 3 ? 60 : LONGEST));
         bool small = roll(&d) % 2 == 0; /* numbers that are nearly right */
         for (size_t i = 0; i < length; i++) {
             record[i] = (uint8_t)(small ? roll(&d) % 3 : roll(&d));
