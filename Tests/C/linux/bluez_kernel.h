@@ -34,6 +34,8 @@ typedef struct bluez_kernel {
     char log[512]; /**< management commands as "m04", HCI commands as "h1002" */
 } bluez_kernel;
 extern bluez_kernel kernel;
+/** Three adapters that are on, and a socket of one other program. */
+void bluez_kernel_start(void);
 /** Closes the other ends of all Bluetooth sockets. */
 void bluez_kernel_close(void);
 

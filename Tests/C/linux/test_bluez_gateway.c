@@ -16,14 +16,7 @@ static char directory[64];
 
 static int start(void **state) {
     (void)state;
-    kernel = (bluez_kernel){.indexes = {7, 1, 3},
-                            .count = 3,
-                            .supported = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
-                            .settings = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
-                            .address = {0x42, 0, 0, 1, 0xAA, 0},
-                            .others = 1,
-                            .now = 1000};
-    calls = (system_calls){.fd = -1, .peer = -1, .central = -1};
+    bluez_kernel_start();
     strcpy(directory, "/tmp/tendon-gateway-XXXXXX");
     return mkdtemp(directory) != NULL && setenv("XDG_RUNTIME_DIR", directory, 1) == 0 &&
                    setenv("XDG_STATE_HOME", directory, 1) == 0

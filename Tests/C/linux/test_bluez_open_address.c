@@ -14,14 +14,7 @@ static tendon_bluez_radio radio;
 
 static int start(void **state) {
     (void)state;
-    kernel = (bluez_kernel){.indexes = {7, 1, 3},
-                            .count = 3,
-                            .supported = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
-                            .settings = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
-                            .address = {0x42, 0, 0, 1, 0xAA, 0},
-                            .others = 1,
-                            .now = 1000};
-    calls = (system_calls){.fd = -1, .peer = -1, .central = -1};
+    bluez_kernel_start();
     return tendon_loop_init(&loop);
 }
 
