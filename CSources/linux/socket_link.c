@@ -2,6 +2,7 @@
 #include "socket_link.h"
 #include "pairing.h"
 #include "socket_receive.h"
+#include "socket_stall.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -240,9 +241,17 @@ void tendon_socket_link_encrypted(tendon_link *link, uint64_t now) {
     tendon_pairing_encrypted(link, now);
 }
 
+void tendon_socket_link_end(tendon_link *link, tendon_status reason) {
+    if (link->state != TENDON_LINK_CLOSED && !link->closing) {
+        link->radio->ops->link_close(link);
+        link->reason = reason;
+    }
+}
+
 /** A send may succeed now. */
 static void unblock(tendon_link *link, uint64_t now) {
     link->blocked = false;
+    link->source.deadline = UINT64_MAX;
     if (link->callbacks.writable != NULL) {
         link->callbacks.writable(link->callbacks.context, now);
     }
@@ -271,6 +280,20 @@ static void open_adopted(tendon_link *link, uint64_t now) {
     }
 }
 
+/** A link that cannot send has waited: after a lack of memory it tries again. */
+static void blocked_expired(tendon_link *link, uint64_t now) {
+    link->source.deadline = UINT64_MAX;
+    if (!link->blocked) {
+        return;
+    }
+    if ((link->source.interest & TENDON_WRITABLE) == 0) {
+        unblock(link, now);
+    } else if (tendon_socket_is_stalled(link, now)) {
+        tendon_socket_link_end(link, TENDON_RADIO_ERROR_STALLED);
+        tendon_socket_link_settle(link, now);
+    }
+}
+
 /** Everything a link defers ends here: the owner's close, an adopted socket, a retry, the deadline. */
 static void link_expired(void *context, uint64_t now) {
     tendon_link *link = context;
@@ -283,10 +306,7 @@ static void link_expired(void *context, uint64_t now) {
         return;
     }
     if (link->state != TENDON_LINK_CONNECTING) {
-        link->source.deadline = UINT64_MAX;
-        if (link->blocked) {
-            unblock(link, now); /* after a lack of memory */
-        }
+        blocked_expired(link, now);
         return;
     }
     if (now >= link->deadline) {
@@ -308,8 +328,19 @@ static void link_expired(void *context, uint64_t now) {
 /** A socket can be writable before the connection is encrypted: the kernel is asked again after this time. */
 #define SECURED_CHECK_MS 20u
 
-static bool is_secured(const tendon_link *link) {
-    return link->hooks->secured == NULL || link->hooks->secured(link);
+/** Returns true if the owner may get the link. */
+static bool is_secured(tendon_link *link, uint64_t now) {
+    const tendon_status status = link->hooks->secured != NULL ? link->hooks->secured(link, now) : TENDON_OK;
+    if (link->closing) {
+        return false;
+    }
+    if (status == TENDON_ERROR_WOULD_BLOCK) {
+        (void)tendon_loop_update(link->radio->loop, &link->source, 0);
+        link->source.deadline = now + SECURED_CHECK_MS < link->deadline ? now + SECURED_CHECK_MS : link->deadline;
+    } else if (status < 0) {
+        finish(link, status, now);
+    }
+    return status >= 0;
 }
 
 static void connect_done(tendon_link *link, uint32_t events, uint64_t now) {
@@ -325,9 +356,7 @@ static void connect_done(tendon_link *link, uint32_t events, uint64_t now) {
         finish(link, reason_of(link, error, true), now);
         return;
     }
-    if (link->securing && !is_secured(link)) {
-        (void)tendon_loop_update(link->radio->loop, &link->source, 0);
-        link->source.deadline = now + SECURED_CHECK_MS < link->deadline ? now + SECURED_CHECK_MS : link->deadline;
+    if (link->securing && !is_secured(link, now)) {
         return;
     }
     link->encrypted = link->securing;
@@ -484,8 +513,12 @@ tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, siz
     }
     if (errno == EAGAIN) {
         tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE | TENDON_WRITABLE);
-        link->blocked = status >= 0;
-        return status >= 0 ? TENDON_ERROR_WOULD_BLOCK : status;
+        if (status < 0) {
+            return status;
+        }
+        link->blocked = true;
+        tendon_socket_watch_stall(link, tendon_monotonic_ms());
+        return TENDON_ERROR_WOULD_BLOCK;
     }
     if (errno == EMSGSIZE) {
         return TENDON_ERROR_INVALID_ARGUMENT; /* longer than the peer's MTU on L2CAP */

@@ -22,9 +22,12 @@ typedef struct tendon_socket_hooks {
      * when the connection is encrypted; link->securing is set.
      */
     bool (*secure)(tendon_link *link);
-    /** The connection is encrypted, as far as the kernel knows; asked while link->securing. NULL: it is when the socket
-     * is writable. */
-    bool (*secured)(const tendon_link *link);
+    /**
+     * The connection is encrypted, as far as the kernel knows; asked while link->securing. TENDON_ERROR_WOULD_BLOCK:
+     * not yet; another error ends the attempt with this status. May end the link itself. NULL: it is when the socket is
+     * writable.
+     */
+    tendon_status (*secured)(tendon_link *link, uint64_t now);
     /** The link is open; called before connected(). */
     void (*opened)(tendon_link *link, uint64_t now);
     /** Called before PDUs of an accepted link are read while it counts as not encrypted, if bonds exist. */
@@ -50,6 +53,11 @@ typedef struct tendon_socket_hooks {
      * NULL: nothing is lost, the sender waits.
      */
     uint32_t (*lost)(const tendon_link *link);
+    /**
+     * A number that changes as long as the socket gets rid of its PDUs. A link that cannot send for 40 s, while this
+     * stays the same, ends with TENDON_RADIO_ERROR_STALLED. NULL: the sender waits without a limit.
+     */
+    uint32_t (*queued)(const tendon_link *link);
 } tendon_socket_hooks;
 
 /** PDUs read per wake-up at most, see tendon_link.batch. */
@@ -83,6 +91,8 @@ tendon_status tendon_socket_link_control(tendon_link *link, const uint8_t *bytes
 tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, size_t length);
 /** For tendon_radio_ops. */
 void tendon_socket_link_close(tendon_link *link);
+/** Closes an open link as its owner would, but with this reason; closed(reason) follows from the loop. */
+void tendon_socket_link_end(tendon_link *link, tendon_status reason);
 /** If the link was closed, its owner is notified now and not after the events of this step. */
 void tendon_socket_link_settle(tendon_link *link, uint64_t now);
 

@@ -294,6 +294,8 @@ typedef struct tendon_bluez_radio {
     uint16_t connections;           /**< that the controller has reported, of all programs */
     tendon_bluez_disconnect_reason endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;
+    uint32_t foreign_keys[TENDON_BLUEZ_SLOTS]; /**< handles, plus 1, encrypted with a key of no bond; 0: free */
+    uint8_t next_foreign_key;
     tendon_bluez_pending_disconnect leaving[TENDON_BLUEZ_ENDINGS];
     tendon_bluez_timing timings[TENDON_BLUEZ_TIMINGS];
     uint8_t next_timing;

@@ -8,6 +8,8 @@
 
 /** Maximum number of packets read per wake-up, with one recvmmsg(). */
 #define BATCH 16
+/** Of one read of everything: a bound, for a controller that sends faster than this loop reads. */
+#define BATCHES_MAX 100u
 /** H4 type, event code, length, 255 parameters; commands of others are slightly longer. */
 #define SLOT 264
 
@@ -92,8 +94,8 @@ static void act_on(tendon_bluez_radio *radio, const tendon_hci_event *event, con
         tendon_bluez_hardware_error(radio, now);
         break;
     case TENDON_HCI_ENCRYPTION_CHANGE:
-        if (parameters->status == 0 && parameters->enabled != 0 && radio->radio.bonds != NULL) {
-            tendon_bluez_encrypted(radio, parameters->handle, now);
+        if (parameters->status == 0) {
+            tendon_bluez_encryption_changed(radio, parameters->handle, parameters->enabled != 0, now);
         }
         break;
     case TENDON_HCI_LE_META:
@@ -139,17 +141,18 @@ static void take_command(tendon_bluez_radio *radio, const uint8_t *packet, size_
     (void)tendon_read_u8(&reader);
     if (tendon_bluez_connects(opcode)) {
         tendon_bluez_note_connecting(radio, opcode, &reader);
+    } else if (opcode == TENDON_HCI_OPCODE(0x08, 0x019)) {
+        tendon_bluez_note_key(radio, &reader);
     } else {
         tendon_bluez_scan_other_sent(radio, opcode, &reader);
     }
 }
 
-void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
-    tendon_bluez_radio *radio = context;
+/** Returns true if more may be waiting. */
+static bool read_batch(tendon_bluez_radio *radio, uint64_t now) {
     uint8_t slots[BATCH][SLOT];
     struct iovec vectors[BATCH];
     struct mmsghdr messages[BATCH];
-    (void)events;
     memset(messages, 0, sizeof messages);
     for (size_t i = 0; i < BATCH; i++) {
         vectors[i] = (struct iovec){.iov_base = slots[i], .iov_len = SLOT};
@@ -161,7 +164,7 @@ void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
         if (errno != EAGAIN && errno != EINTR) {
             tendon_bluez_fail(radio, tendon_bluez_socket_status(errno));
         }
-        return;
+        return false;
     }
     for (int i = 0; i < count && radio->opened && !tendon_bluez_failed(radio); i++) {
         size_t length = messages[i].msg_len;
@@ -172,6 +175,17 @@ void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
         }
     }
     tendon_bluez_step(radio); /* the next command, after all that these packets have changed */
+    return count == BATCH && radio->opened && !tendon_bluez_failed(radio);
+}
+
+void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
+    (void)events;
+    (void)read_batch(context, now);
+}
+
+void tendon_bluez_read_controller(tendon_bluez_radio *radio, uint64_t now) {
+    for (uint32_t batches = 0; radio->hci.fd >= 0 && batches < BATCHES_MAX && read_batch(radio, now); batches++) {
+    }
 }
 
 #else

@@ -228,6 +228,8 @@ void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_
 
 /* event.c */
 void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now);
+/** Reads what has come before now, and no more than the socket can hold of it: not from within another event. */
+void tendon_bluez_read_controller(tendon_bluez_radio *radio, uint64_t now);
 
 /* open.c */
 /** An unopened radio without sockets. */
@@ -406,6 +408,11 @@ void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
 tendon_status tendon_bluez_use_bonds(tendon_radio *radio);
 /** The same over the radio's own socket, for callbacks of the loop: nothing is waited for. */
 void tendon_bluez_load_again(const tendon_bluez_radio *radio);
+/** The kernel encrypts a connection with the key in these parameters. */
+void tendon_bluez_note_key(tendon_bluez_radio *radio, tendon_reader *parameters);
+/** The last such key of this connection is that of no bond: the kernel has paired, or another program has given it a
+ * key. */
+bool tendon_bluez_has_foreign_key(const tendon_bluez_radio *radio, uint16_t handle);
 /** The store has keys of this adapter, which no other process may remove from the kernel. */
 void tendon_bluez_keys_stored(tendon_bluez_radio *radio);
 
@@ -427,7 +434,8 @@ void tendon_bluez_answer(tendon_radio *radio, tendon_link *link, bool accepted, 
 void tendon_bluez_pair_cancel(tendon_radio *radio, const tendon_link *link);
 tendon_status tendon_bluez_unpair(tendon_radio *radio, const tendon_address *peer);
 /** The controller encrypts this connection from now on. */
-void tendon_bluez_encrypted(tendon_bluez_radio *radio, uint16_t handle, uint64_t now);
+/** The encryption of a connection was enabled or disabled. */
+void tendon_bluez_encryption_changed(tendon_bluez_radio *radio, uint16_t handle, bool enabled, uint64_t now);
 bool tendon_bluez_is_encrypted(const tendon_link *link);
 /** Encrypts a new connection to a bonded peer. Returns false if the peer is not bonded, or the connection is encrypted
  * already. */

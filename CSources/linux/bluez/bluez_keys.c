@@ -181,6 +181,40 @@ void tendon_bluez_load_again(const tendon_bluez_radio *radio) {
     }
 }
 
+static bool is_stored(const tendon_bonds *bonds, const uint8_t *key) {
+    size_t i = 0;
+    while (i < bonds->count && (bonds->items[i].radio != TENDON_BOND_KERNEL ||
+                                memcmp(bonds->items[i].key, key, bonds->items[i].key_size) != 0)) {
+        i++; /* after the size of a key the kernel sends 0 */
+    }
+    return i < bonds->count;
+}
+
+/* LE Enable Encryption (Core Spec Vol 4 Part E 7.8.24): handle (2), random number (8), diversifier (2), key. */
+void tendon_bluez_note_key(tendon_bluez_radio *radio, tendon_reader *parameters) {
+    const uint32_t used = tendon_read_u16le(parameters) + 1u; /* 0: a free entry */
+    (void)tendon_read_bytes(parameters, 10);
+    const uint8_t *key = tendon_read_bytes(parameters, 16);
+    if (!tendon_reader_ok(parameters) || radio->radio.bonds == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
+        radio->foreign_keys[i] = radio->foreign_keys[i] == used ? 0 : radio->foreign_keys[i];
+    }
+    if (!is_stored(radio->radio.bonds, key)) {
+        radio->foreign_keys[radio->next_foreign_key] = used;
+        radio->next_foreign_key = (uint8_t)((radio->next_foreign_key + 1u) % TENDON_BLUEZ_SLOTS);
+    }
+}
+
+bool tendon_bluez_has_foreign_key(const tendon_bluez_radio *radio, uint16_t handle) {
+    size_t i = 0;
+    while (i < TENDON_BLUEZ_SLOTS && radio->foreign_keys[i] != handle + 1u) {
+        i++;
+    }
+    return i < TENDON_BLUEZ_SLOTS;
+}
+
 #else
 typedef int tendon_bluez_keys_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -18,14 +18,16 @@
 
 static void attempted(tendon_link *link, tendon_status result);
 static bool is_connecting(const tendon_bluez_radio *radio, const tendon_address *peer);
-static bool is_secured(const tendon_link *link);
+static tendon_status is_secured(tendon_link *link, uint64_t now);
+static uint32_t queued(const tendon_link *link);
 const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
                                                      .attempted = attempted,
                                                      .reason = tendon_bluez_link_reason,
                                                      .secure = tendon_bluez_secure,
                                                      .secured = is_secured,
                                                      .is_encrypted = tendon_bluez_is_encrypted,
-                                                     .lost = tendon_bluez_link_lost};
+                                                     .lost = tendon_bluez_link_lost,
+                                                     .queued = queued};
 
 static void attempted(tendon_link *link, tendon_status result) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
@@ -206,12 +208,22 @@ bool tendon_bluez_is_connected(const tendon_bluez_radio *radio, const tendon_add
 
 /*
  * Linux 6.1.192 lets a socket send again when the peer sends something while the encryption is in progress: the first
- * PDUs would be unencrypted.
+ * PDUs would be unencrypted. And it pairs by itself if it does not have the key of the bond.
  */
-static bool is_secured(const tendon_link *link) {
+static tendon_status is_secured(tendon_link *link, uint64_t now) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
     struct hci_conn_info info;
-    return connection_to(((const tendon_bluez_radio *)link->radio)->hci.fd, &link->peer, &info) &&
-           (info.link_mode & HCI_LM_ENCRYPT) != 0;
+    if (!connection_to(radio->hci.fd, &link->peer, &info) || (info.link_mode & HCI_LM_ENCRYPT) == 0) {
+        return TENDON_ERROR_WOULD_BLOCK;
+    }
+    tendon_bluez_read_controller(radio, now);
+    return tendon_bluez_has_foreign_key(radio, info.handle) ? TENDON_RADIO_ERROR_OTHER_BOND_STORE : TENDON_OK;
+}
+
+/** Of the send buffer, in bytes. A kernel that does not tell: always the same. */
+static uint32_t queued(const tendon_link *link) {
+    int room = 0;
+    return ioctl(link->source.fd, TIOCOUTQ, &room) == 0 ? (uint32_t)room : 0;
 }
 
 /** The pending end of a connection, in the place of a past one, or of the oldest. */

@@ -79,14 +79,24 @@ tendon_status tendon_bluez_unpair(tendon_radio *base, const tendon_address *peer
     return about((tendon_bluez_radio *)base, TENDON_MANAGEMENT_UNPAIR_DEVICE, peer, true, 1); /* 1: disconnects too */
 }
 
-void tendon_bluez_encrypted(tendon_bluez_radio *radio, uint16_t handle, uint64_t now) {
-    for (tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
-        if (link->handle == handle && link->state == TENDON_LINK_OPEN) {
-            if (tendon_pairing_trusts(link)) {
-                tendon_socket_link_encrypted(link, now);
-            }
-            return;
-        }
+static tendon_link *open_link_with(const tendon_bluez_radio *radio, uint16_t handle) {
+    tendon_link *link = radio->radio.links;
+    while (link != NULL && (link->handle != handle || link->state != TENDON_LINK_OPEN)) {
+        link = link->next;
+    }
+    return link;
+}
+
+/* The kernel keeps a connection whose encryption was disabled, and a socket that had asked for it. */
+void tendon_bluez_encryption_changed(tendon_bluez_radio *radio, uint16_t handle, bool enabled, uint64_t now) {
+    tendon_link *link = open_link_with(radio, handle);
+    if (link == NULL) {
+        return;
+    }
+    if (!enabled && link->encrypted) {
+        tendon_socket_link_end(link, TENDON_RADIO_ERROR_NOT_SECURE);
+    } else if (enabled && radio->radio.bonds != NULL && tendon_pairing_trusts(link)) {
+        tendon_socket_link_encrypted(link, now);
     }
 }
 

@@ -169,7 +169,7 @@ enum DisconnectReason: String, Sendable {
         case (.radio, TENDON_RADIO_ERROR_PEER_CLOSED): self = .deviceDisconnected
         case (.radio, TENDON_RADIO_ERROR_PAIRING_FAILED), (.radio, TENDON_RADIO_ERROR_NO_PAIRING_SERVICE),
             (.radio, TENDON_RADIO_ERROR_PAIRING_TOO_WEAK), (.radio, TENDON_RADIO_ERROR_IDENTITY_TAKEN),
-            (.radio, TENDON_RADIO_ERROR_NOT_SECURE):
+            (.radio, TENDON_RADIO_ERROR_NOT_SECURE), (.radio, TENDON_RADIO_ERROR_OTHER_BOND_STORE):
             self = .pairingFailed
         case (.hci, _): self.init(hci: UInt8(truncatingIfNeeded: -Int(error.status) & 0xFF))
         case (.radio, TENDON_RADIO_ERROR_OUT_OF_RANGE), (.system, _): self = .connectionLost

@@ -41,6 +41,9 @@ struct Failure: Sendable {
                 + "without options such as --passkey and --require-authentication if that is good enough"
         case TENDON_RADIO_ERROR_IDENTITY_TAKEN:
             return "'tendon bonds list' shows the bonds, 'tendon forget' removes the old one if it is the same device"
+        case TENDON_RADIO_ERROR_OTHER_BOND_STORE where isBonded:
+            return "the kernel has other keys, those of bluetoothd: use "
+                + "'tendon forget --address \(device.address)/\(device.address.typeName)', then pair again while bluetoothd runs"
         default: return Family.named(family)?.stream.advice(on: cause)
         }
     }

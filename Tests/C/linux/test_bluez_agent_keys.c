@@ -41,8 +41,8 @@ static void each_key_is_worth_what_its_type_and_size_say(void **state) {
                                             .key_size_min = cases[i].size_min};
         pairing_scene *s = scene_with(1, &agent);
         begin(s, 0, TENDON_PAIRING_KEYBOARD_DISPLAY);
-        tendon_bluez_encrypted(&s->b->radio, s->ends[0].end.link.handle,
-                               1); /* the controller encrypts before the key */
+        /* The controller encrypts before the key. */
+        tendon_bluez_encryption_changed(&s->b->radio, s->ends[0].end.link.handle, true, 1);
         kernel_stores(s, &pairing_peers[0], cases[i].type, cases[i].size);
         if (!cases[i].good) {
             pairing_scene_expect(s, 0x1B, 0, 1); /* Unpair Device, and disconnect */

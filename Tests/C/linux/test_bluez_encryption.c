@@ -4,6 +4,7 @@
 #include "pairing_scene.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 
 static void encryption_change(pairing_scene *s, uint8_t status, uint16_t handle, uint8_t enabled) {
@@ -194,6 +195,112 @@ static void a_bond_and_encryption_are_two_things(void **state) {
     pairing_scene_close(s);
 }
 
+/* Core Spec Vol 4 Part E 7.7.8: encryption that is disabled again. What is secured by it goes no further. */
+static void mal_F16_a_connection_that_is_no_longer_encrypted_ends(void **state) {
+    (void)state;
+    for (int accepted = 0; accepted < 2; accepted++) {
+        pairing_scene *s = pairing_scene_open(2);
+        for (int i = 0; i < 2; i++) {
+            s->ends[i].end.link.handle = (uint16_t)(0x40 + i);
+            s->ends[i].end.link.accepted = accepted;
+        }
+        encryption_change(s, 0, 0x40, 1);
+        encryption_change(s, 0, 0x41, 1);
+        encryption_change(s, 0x06, 0x40, 0); /* a failure changes nothing */
+        encryption_change(s, 0, 0x50, 0);    /* of another program */
+        assert_int_equal(tendon_loop_step(&s->b->loop, 0), TENDON_OK);
+        assert_true(s->ends[0].end.link.encrypted && s->ends[1].end.link.encrypted);
+        assert_int_equal(s->ends[0].end.closed + s->ends[1].end.closed, 0);
+        encryption_change(s, 0, 0x41, 0);
+        encryption_change(s, 0, 0x41, 0);
+        STEP_UNTIL(&s->b->loop, s->ends[1].end.closed == 1);
+        assert_int_equal(s->ends[1].end.reason, TENDON_RADIO_ERROR_NOT_SECURE);
+        assert_int_equal(s->ends[0].end.closed, 0);
+        pairing_scene_close(s);
+    }
+}
+
+/** LE Enable Encryption of the kernel (7.8.24), as the raw socket shows it; the radio has not read it. */
+static void kernel_encrypts(bluez_bench *b, uint16_t handle, const uint8_t key[16], size_t length) {
+    uint8_t packet[4 + 28] = {HCI_COMMAND_PKT, 0x19, 0x20, (uint8_t)length, (uint8_t)handle, (uint8_t)(handle >> 8)};
+    memcpy(packet + 4 + 12, key, 16);
+    assert_int_equal(send(b->controller, packet, 4 + length, MSG_NOSIGNAL), (ssize_t)(4 + length));
+}
+
+/*
+ * bluetoothd has loaded its own keys: the kernel pairs with whoever has this address, and calls that encrypted. The key
+ * is in the command that it sends, which may stand behind many other packets.
+ */
+static void mal_H06_a_bonded_device_must_have_the_key_of_its_bond(void **state) {
+    (void)state;
+    static const uint8_t ours[16] = {1, 2, 3, 4, 5, 6, 7}, other[16] = {1, 2, 3, 4, 5, 6, 8};
+    static const struct {
+        const uint8_t *keys[2]; /* of the connection before, and of this one */
+        uint16_t handle;
+        uint8_t length;
+        tendon_status reason;
+    } cases[] = {{{ours, ours}, 0x40, 28, TENDON_OK},
+                 {{other, ours}, 0x40, 28, TENDON_OK},
+                 {{ours, other}, 0x40, 28, TENDON_RADIO_ERROR_OTHER_BOND_STORE},
+                 {{other, other}, 0x40, 28, TENDON_RADIO_ERROR_OTHER_BOND_STORE},
+                 {{ours, other}, 0x41, 28, TENDON_OK}, /* of another connection */
+                 {{ours, other}, 0x40, 27, TENDON_OK}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bluez_connecting *l = bluez_connecting_idle();
+        tendon_bonds bonds;
+        tendon_bonds_init(&bonds);
+        tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                            .initiator = true,
+                            .type = 2,
+                            .key_size = 7,
+                            .own = bluez_public_address,
+                            .peer = bluez_peer,
+                            .key = {1, 2, 3, 4, 5, 6, 7, 9}}; /* bytes beyond the size of the key are not sent */
+        assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+        l->b->radio.radio.bonds = &bonds;
+        calls.kernel_handle = 0x40;
+        calls.security_level = BT_SECURITY_LOW;
+        uint64_t deadline = tendon_monotonic_ms() + 100000;
+        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, deadline), TENDON_OK);
+        l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+        assert_true(l->link.securing);
+        kernel_encrypts(l->b, 0x40, cases[i].keys[0], 28);
+        for (int packets = 0; packets < 40; packets++) {
+            bluez_event(l->b, TENDON_HCI_COMMAND_STATUS, "\0\1\x19\x20", 4);
+        }
+        kernel_encrypts(l->b, cases[i].handle, cases[i].keys[1], cases[i].length);
+        l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+        assert_int_equal(l->link.state, cases[i].reason < 0 ? TENDON_LINK_CLOSED : TENDON_LINK_OPEN);
+        assert_int_equal(l->link.reason, cases[i].reason);
+        assert_int_equal(l->link.encrypted, cases[i].reason == TENDON_OK);
+        l->b->radio.radio.bonds = NULL;
+        bluez_connecting_close(l);
+    }
+}
+
+/* As many connections as are set up at once, and one more: the oldest is forgotten. A radio without bonds notes none.
+ */
+static void keys_of_no_bond_are_noted_by_connection(void **state) {
+    (void)state;
+    static const uint8_t key[16] = {1};
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    kernel_encrypts(b, 1, key, 28);
+    bluez_read_controller(b);
+    assert_false(tendon_bluez_has_foreign_key(&b->radio, 1));
+    tendon_bonds bonds;
+    tendon_bonds_init(&bonds);
+    b->radio.radio.bonds = &bonds;
+    for (uint16_t handle = 0; handle <= TENDON_BLUEZ_SLOTS; handle++) {
+        kernel_encrypts(b, handle, key, 28);
+        bluez_read_controller(b);
+        assert_true(tendon_bluez_has_foreign_key(&b->radio, handle));
+    }
+    assert_false(tendon_bluez_has_foreign_key(&b->radio, 0));
+    assert_true(tendon_bluez_has_foreign_key(&b->radio, 1));
+    b->radio.radio.bonds = NULL;
+    bluez_close(b);
+}
+
 /* Its owner has closed it: nothing is reported about it any more. */
 static void a_link_that_is_closing_is_not_encrypted(void **state) {
     (void)state;
@@ -215,6 +322,9 @@ int main(void) {
         cmocka_unit_test(pairable_is_a_mode_of_the_adapter),
         cmocka_unit_test(truncated_events_of_pairing_are_counted),
         cmocka_unit_test(a_bond_and_encryption_are_two_things),
+        cmocka_unit_test(mal_F16_a_connection_that_is_no_longer_encrypted_ends),
+        cmocka_unit_test(mal_H06_a_bonded_device_must_have_the_key_of_its_bond),
+        cmocka_unit_test(keys_of_no_bond_are_noted_by_connection),
         cmocka_unit_test(a_link_that_is_closing_is_not_encrypted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
