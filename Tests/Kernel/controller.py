@@ -19,6 +19,7 @@ the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 
   --address ADDRESS  its public address, instead of 00:53:00:5E:02:01
   --no-credits OP    from this command on every event says that no further command may be sent
   --buffers L,N      of LE data: N packets of L bytes
+  --stall-after N    packets of the first connection: no more of it are reported as completed (hostile.py)
   --h4               before each report: a packet of each kind that is none, and the report cut at every byte
   --log FILE         one line per command: opcode, parameters, status
 
@@ -221,6 +222,7 @@ def parser():
     parser.add_argument("--address")
     parser.add_argument("--no-credits")
     parser.add_argument("--buffers", default="251,8")
+    parser.add_argument("--stall-after", type=int)
     parser.add_argument("--h4", action="store_true")
     parser.add_argument("--log")
     parser.add_argument("--hardware-error", type=float)

@@ -214,7 +214,9 @@ class Device(controller.Controller):
         self.connected, self.scanning = True, False
         self.second, self.buffer = False, b""
         self.answers, self.commands_seen = [], []
-        self.ends_at = time.monotonic() + 10  # of a client that reads nothing
+        self.packets = 0
+        stalls = self.round == 0 and self.options.stall_after is not None
+        self.ends_at = None if stalls else time.monotonic() + 10  # of a client that reads nothing
         self.event(0x3E, struct.pack("<BBHBB", 1, 0, HANDLE, 0, 0) + controller.PEER + struct.pack("<HHHB", 24, 0, 42, 0))
 
     def disconnect(self, reason, who):
@@ -236,7 +238,9 @@ class Device(controller.Controller):
 
     def data(self, packet):
         handle, length = struct.unpack_from("<HH", packet)
-        self.event(0x13, struct.pack("<BHH", 1, HANDLE, 1))
+        self.packets += 1
+        if self.round > 0 or self.options.stall_after is None or self.packets <= self.options.stall_after:
+            self.event(0x13, struct.pack("<BHH", 1, HANDLE, 1))
         if not self.connected:
             return
         self.buffer = packet[4 : 4 + length] if handle & 0x1000 == 0 else self.buffer + packet[4 : 4 + length]

@@ -301,6 +301,10 @@ int main(int argc, char **argv) {
         result = run_connect(&c, rest, arguments);
     } else if (strcmp(what, "flow") == 0) {
         result = run_flow(&c, rest, arguments);
+    } else if (strcmp(what, "crowd") == 0) {
+        result = run_crowd(&c);
+    } else if (strcmp(what, "stall") == 0) {
+        result = run_stall(&c, rest, arguments);
     } else if (strcmp(what, "many") == 0) {
         result = run_many(&c, rest, arguments);
     } else if (strcmp(what, "background") == 0) {

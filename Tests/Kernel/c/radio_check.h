@@ -41,6 +41,8 @@ int run_background(check *c, int argc, char **argv);
 
 /* radio_check_flow.c */
 int run_flow(check *c, int argc, char **argv);
+int run_crowd(check *c);
+int run_stall(check *c, int argc, char **argv);
 
 /* radio_check_many.c */
 int run_many(check *c, int argc, char **argv);

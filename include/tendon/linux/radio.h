@@ -139,9 +139,10 @@ struct tendon_link {
     bool has_identity_key; /**< a pairing on this connection has revealed the identity key of the peer */
     uint8_t identity_key[16];
     tendon_status reason;
-    uint32_t queued; /**< what waited in the socket when it was last looked at; used by the link */
-    int error;       /**< errno of the send or receive that found the connection ended; 0: none did */
-    uint16_t handle; /**< connection handle, for captures; 0xFFFF: not known */
+    uint32_t queued;     /**< what waited in the socket when it was last looked at; used by the link */
+    uint64_t stalled_at; /**< when a blocked link ends, unless that changes; monotonic ms */
+    int error;           /**< errno of the send or receive that found the connection ended; 0: none did */
+    uint16_t handle;     /**< connection handle, for captures; 0xFFFF: not known */
     /** PDUs that the kernel dropped because its receive buffer was full: before the PDU that was received last, and
      * after the end of the link all of them. Always 0 on the virtual radio, where the sender waits. */
     uint32_t lost;
