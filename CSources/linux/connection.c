@@ -356,7 +356,7 @@ static bool was_never_established(const tendon_connection *connection, tendon_st
 /** The reason for the owner of a link that ended before it could be used. */
 static tendon_status reason_of_failure(const tendon_connection *connection, tendon_status reason) {
     bool refused = reason == TENDON_RADIO_ERROR_PAIRING_FAILED || reason == TENDON_RADIO_ERROR_PAIRING_TOO_WEAK ||
-                   reason == TENDON_RADIO_ERROR_IDENTITY_TAKEN;
+                   reason == TENDON_RADIO_ERROR_IDENTITY_TAKEN || reason == TENDON_RADIO_ERROR_OTHER_BOND_STORE;
     if (connection->closing) {
         return connection->close_reason != TENDON_OK ? connection->close_reason : reason;
     }

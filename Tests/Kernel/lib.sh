@@ -103,6 +103,16 @@ bluetoothd_start() {
     mkdir -p /run/dbus /var/lib/bluetooth
     rm -f /run/dbus/pid
     dbus-daemon --system --fork --nopidfile
+    bluetoothd_run "$@"
+}
+
+bluetoothd_kill() {
+    kill -9 "$BLUETOOTHD"
+    wait "$BLUETOOTHD" 2>/dev/null
+}
+
+# bluetoothd_run: with what it has stored.
+bluetoothd_run() {
     local daemon=bluetoothd
     command -v bluetoothd >/dev/null || daemon=/usr/libexec/bluetooth/bluetoothd
     # At once, when it has an event: bluetoothd 5.66 loses a connection ("is already connected") if it finds that event and

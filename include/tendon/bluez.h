@@ -237,6 +237,12 @@ typedef struct tendon_bluez_attempt {
     uint64_t check_at;       /**< when its progress is checked next */
 } tendon_bluez_attempt;
 
+/** The kernel has encrypted a connection: with the key of a bond, or with one that is in no bond. */
+typedef struct tendon_bluez_key_seen {
+    bool used, of_bond;
+    uint16_t handle;
+} tendon_bluez_key_seen;
+
 typedef struct tendon_bluez_counters {
     uint64_t commands; /**< HCI commands sent by this radio */
 
@@ -294,8 +300,8 @@ typedef struct tendon_bluez_radio {
     uint16_t connections;           /**< that the controller has reported, of all programs */
     tendon_bluez_disconnect_reason endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;
-    uint32_t foreign_keys[TENDON_BLUEZ_SLOTS]; /**< handles, plus 1, encrypted with a key of no bond; 0: free */
-    uint8_t next_foreign_key;
+    tendon_bluez_key_seen keys[TENDON_BLUEZ_SLOTS];
+    uint8_t next_key;
     tendon_bluez_pending_disconnect leaving[TENDON_BLUEZ_ENDINGS];
     tendon_bluez_timing timings[TENDON_BLUEZ_TIMINGS];
     uint8_t next_timing;

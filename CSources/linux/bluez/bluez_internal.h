@@ -344,6 +344,8 @@ struct sockaddr_l2 tendon_bluez_name_of(const tendon_address *address);
 uint16_t tendon_bluez_handle_of(int fd);
 /** Why an attempt failed, or a link ended. */
 tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool connecting);
+/** Why a connection to a bonded peer is not encrypted. */
+tendon_status tendon_bluez_why_not_encrypted(tendon_bluez_radio *radio, const tendon_link *link);
 /** A connection has ended. */
 void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause, uint64_t now);
 /** A new connection has the handle of this event: what else had it has ended. */
@@ -410,9 +412,15 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *radio);
 void tendon_bluez_load_again(const tendon_bluez_radio *radio);
 /** The kernel encrypts a connection with the key in these parameters. */
 void tendon_bluez_note_key(tendon_bluez_radio *radio, tendon_reader *parameters);
-/** The last such key of this connection is that of no bond: the kernel has paired, or another program has given it a
- * key. */
-bool tendon_bluez_has_foreign_key(const tendon_bluez_radio *radio, uint16_t handle);
+typedef enum tendon_bluez_key {
+    TENDON_BLUEZ_NO_KEY = 0, /**< none was seen */
+    TENDON_BLUEZ_BOND_KEY,
+    TENDON_BLUEZ_OTHER_KEY /**< the kernel has paired, or another program has given it a key */
+} tendon_bluez_key;
+/** The last such key of this connection. */
+tendon_bluez_key tendon_bluez_key_of(const tendon_bluez_radio *radio, uint16_t handle);
+/** A new connection has this handle. */
+void tendon_bluez_forget_key(tendon_bluez_radio *radio, uint16_t handle);
 /** The store has keys of this adapter, which no other process may remove from the kernel. */
 void tendon_bluez_keys_stored(tendon_bluez_radio *radio);
 

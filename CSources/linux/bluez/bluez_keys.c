@@ -192,27 +192,39 @@ static bool is_stored(const tendon_bonds *bonds, const uint8_t *key) {
 
 /* LE Enable Encryption (Core Spec Vol 4 Part E 7.8.24): handle (2), random number (8), diversifier (2), key. */
 void tendon_bluez_note_key(tendon_bluez_radio *radio, tendon_reader *parameters) {
-    const uint32_t used = tendon_read_u16le(parameters) + 1u; /* 0: a free entry */
+    const uint16_t handle = tendon_read_u16le(parameters);
     (void)tendon_read_bytes(parameters, 10);
     const uint8_t *key = tendon_read_bytes(parameters, 16);
     if (!tendon_reader_ok(parameters) || radio->radio.bonds == NULL) {
         return;
     }
-    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
-        radio->foreign_keys[i] = radio->foreign_keys[i] == used ? 0 : radio->foreign_keys[i];
-    }
-    if (!is_stored(radio->radio.bonds, key)) {
-        radio->foreign_keys[radio->next_foreign_key] = used;
-        radio->next_foreign_key = (uint8_t)((radio->next_foreign_key + 1u) % TENDON_BLUEZ_SLOTS);
-    }
-}
-
-bool tendon_bluez_has_foreign_key(const tendon_bluez_radio *radio, uint16_t handle) {
     size_t i = 0;
-    while (i < TENDON_BLUEZ_SLOTS && radio->foreign_keys[i] != handle + 1u) {
+    while (i < TENDON_BLUEZ_SLOTS && (!radio->keys[i].used || radio->keys[i].handle != handle)) {
         i++;
     }
-    return i < TENDON_BLUEZ_SLOTS;
+    if (i == TENDON_BLUEZ_SLOTS) {
+        i = radio->next_key;
+        radio->next_key = (uint8_t)((i + 1u) % TENDON_BLUEZ_SLOTS);
+    }
+    radio->keys[i] =
+        (tendon_bluez_key_seen){.used = true, .handle = handle, .of_bond = is_stored(radio->radio.bonds, key)};
+}
+
+tendon_bluez_key tendon_bluez_key_of(const tendon_bluez_radio *radio, uint16_t handle) {
+    size_t i = 0;
+    while (i < TENDON_BLUEZ_SLOTS && (!radio->keys[i].used || radio->keys[i].handle != handle)) {
+        i++;
+    }
+    if (i == TENDON_BLUEZ_SLOTS) {
+        return TENDON_BLUEZ_NO_KEY;
+    }
+    return radio->keys[i].of_bond ? TENDON_BLUEZ_BOND_KEY : TENDON_BLUEZ_OTHER_KEY;
+}
+
+void tendon_bluez_forget_key(tendon_bluez_radio *radio, uint16_t handle) {
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
+        radio->keys[i].used = radio->keys[i].used && radio->keys[i].handle != handle;
+    }
 }
 
 #else

@@ -78,6 +78,7 @@ static bool is_own_event(const tendon_link *link, const tendon_hci_parameters *e
 
 void tendon_bluez_note_new_handle(tendon_bluez_radio *radio, const tendon_hci_parameters *event) {
     const uint16_t handle = event->handle;
+    tendon_bluez_forget_key(radio, handle);
     for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
         if (radio->endings[i].handle == handle) {
             radio->endings[i].reason = 0; /* of the connection that had this handle before */
@@ -132,6 +133,15 @@ static bool is_removed(const tendon_bluez_radio *radio) {
     return ioctl(radio->hci.fd, (tendon_ioctl_request)HCIGETDEVINFO, &info) != 0 && errno == ENODEV;
 }
 
+/* The kernel ends a connection whose peer does not have the key of the bond. It pairs by itself if it does not have
+ * that key: then another program has replaced the keys. */
+tendon_status tendon_bluez_why_not_encrypted(tendon_bluez_radio *radio, const tendon_link *link) {
+    tendon_bluez_read_controller(radio, tendon_monotonic_ms());
+    return radio->unprivileged || tendon_bluez_key_of(radio, link->handle) == TENDON_BLUEZ_BOND_KEY
+               ? TENDON_RADIO_ERROR_PAIRING_FAILED
+               : TENDON_RADIO_ERROR_OTHER_BOND_STORE;
+}
+
 /* The kernel converts an HCI error code to an errno; this reverts that where possible. */
 tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool connecting) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
@@ -143,7 +153,7 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
         tendon_bluez_read_management(radio);
     }
     if (link->securing && (number == ECONNABORTED || number == EACCES || number == EPERM || number == ENOTCONN)) {
-        return TENDON_RADIO_ERROR_PAIRING_FAILED; /* the peer has no such key; the kernel ends the link then */
+        return tendon_bluez_why_not_encrypted(radio, link);
     }
     tendon_status status = controller_reason(radio, link, connecting);
     if (status != TENDON_OK) {
@@ -217,7 +227,8 @@ static tendon_status is_secured(tendon_link *link, uint64_t now) {
         return TENDON_ERROR_WOULD_BLOCK;
     }
     tendon_bluez_read_controller(radio, now);
-    return tendon_bluez_has_foreign_key(radio, info.handle) ? TENDON_RADIO_ERROR_OTHER_BOND_STORE : TENDON_OK;
+    return tendon_bluez_key_of(radio, info.handle) == TENDON_BLUEZ_OTHER_KEY ? TENDON_RADIO_ERROR_OTHER_BOND_STORE
+                                                                             : TENDON_OK;
 }
 
 /** Of the send buffer, in bytes. A kernel that does not tell: always the same. */

@@ -112,8 +112,11 @@ bool tendon_bluez_is_encrypted(const tendon_link *link) {
 bool tendon_bluez_secure(tendon_link *link) {
     const struct bt_security security = {.level =
                                              link->radio->agent.authenticated ? BT_SECURITY_HIGH : BT_SECURITY_MEDIUM};
-    return tendon_pairing_key(link->radio, &link->peer) != NULL &&
-           setsockopt(link->source.fd, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security) == 0;
+    if (tendon_pairing_key(link->radio, &link->peer) == NULL) {
+        return false;
+    }
+    link->handle = tendon_bluez_handle_of(link->source.fd); /* by which the key of the encryption is found */
+    return setsockopt(link->source.fd, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security) == 0;
 }
 
 /** Converts the status of Pair Device to the status that is reported to the owner. */
@@ -399,6 +402,15 @@ static void take_passkey(tendon_bluez_radio *radio, const tendon_management_even
     }
 }
 
+/** An attempt to connect to a bonded peer that waits for the encryption. */
+static tendon_link *securing_link_to(const tendon_bluez_radio *radio, const tendon_address *peer) {
+    tendon_link *link = radio->radio.links;
+    while (link != NULL && !(link->securing && !link->closing && tendon_address_equal(&link->peer, peer))) {
+        link = link->next;
+    }
+    return link;
+}
+
 /** Authentication Failed: the only event about a pairing that no command has started. */
 static void note_failure(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     tendon_reader reader = tendon_reader_make(event->data, event->length);
@@ -409,7 +421,12 @@ static void note_failure(tendon_bluez_radio *radio, const tendon_management_even
         radio->radio.malformed++;
         return;
     }
-    tendon_link *link = tendon_bluez_link_of(radio, &peer);
+    tendon_link *link = securing_link_to(radio, &peer);
+    if (link != NULL) { /* the kernel keeps the connection, and the socket would wait for ever */
+        tendon_socket_link_fail(link, tendon_bluez_why_not_encrypted(radio, link));
+        return;
+    }
+    link = tendon_bluez_link_of(radio, &peer);
     if (link != NULL && link->pairing.state == TENDON_PAIRING_RUNNING && link->pairing.authenticates) {
         bool refused = link->pairing.kept < 0; /* by us */
         tendon_bluez_load_again(radio); /* of a pairing that fails late the kernel has replaced the key already */

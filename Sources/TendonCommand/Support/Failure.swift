@@ -42,8 +42,9 @@ struct Failure: Sendable {
         case TENDON_RADIO_ERROR_IDENTITY_TAKEN:
             return "'tendon bonds list' shows the bonds, 'tendon forget' removes the old one if it is the same device"
         case TENDON_RADIO_ERROR_OTHER_BOND_STORE where isBonded:
-            return "the kernel has other keys, those of bluetoothd: use "
-                + "'tendon forget --address \(device.address)/\(device.address.typeName)', then pair again while bluetoothd runs"
+            return
+                "the kernel does not have the key of its bond, because bluetoothd has replaced the keys: stop bluetoothd, "
+                + "or use an adapter that it does not have"
         default: return Family.named(family)?.stream.advice(on: cause)
         }
     }

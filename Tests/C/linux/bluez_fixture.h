@@ -125,6 +125,9 @@ void bluez_power(bluez_bench *b, bool on);
 void bluez_other_sends(bluez_bench *b, uint16_t opcode, uint8_t parameter);
 /** The same, and it succeeds. */
 void bluez_other_command(bluez_bench *b, uint16_t opcode, uint8_t parameter);
+/** LE Enable Encryption of the kernel with a key, or as many bytes of its parameters, as the raw socket shows it; not
+ * read yet. */
+void bluez_kernel_encrypts(bluez_bench *b, uint16_t handle, const uint8_t key[16], size_t length);
 /** The kernel says that it discovers devices, or no more; not read yet. */
 void bluez_discovering(bluez_bench *b, uint8_t on);
 /** Whether the next management command is Stop Discovery of LE, both types of address. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bluez_fixture.h"
 
+#include <string.h>
 #include <sys/socket.h>
 
 const tendon_address bluez_public_address = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
@@ -91,6 +92,13 @@ void bluez_other_sends(bluez_bench *b, uint16_t opcode, uint8_t parameter) {
     ssize_t sent = send(b->controller, packet, sizeof packet, MSG_NOSIGNAL);
     assert_int_equal(sent, b->radio.hci.fd < 0 ? -1 : (ssize_t)sizeof packet);
     bluez_read_controller(b);
+}
+
+/* Core Spec Vol 4 Part E 7.8.24: handle, random number (8), diversifier (2), key. */
+void bluez_kernel_encrypts(bluez_bench *b, uint16_t handle, const uint8_t key[16], size_t length) {
+    uint8_t packet[4 + 28] = {HCI_COMMAND_PKT, 0x19, 0x20, (uint8_t)length, (uint8_t)handle, (uint8_t)(handle >> 8)};
+    memcpy(packet + 4 + 12, key, 16);
+    assert_int_equal(send(b->controller, packet, 4 + length, MSG_NOSIGNAL), (ssize_t)(4 + length));
 }
 
 void bluez_other_command(bluez_bench *b, uint16_t opcode, uint8_t parameter) {

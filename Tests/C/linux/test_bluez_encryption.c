@@ -220,18 +220,35 @@ static void mal_F16_a_connection_that_is_no_longer_encrypted_ends(void **state) 
     }
 }
 
-/** LE Enable Encryption of the kernel (7.8.24), as the raw socket shows it; the radio has not read it. */
-static void kernel_encrypts(bluez_bench *b, uint16_t handle, const uint8_t key[16], size_t length) {
-    uint8_t packet[4 + 28] = {HCI_COMMAND_PKT, 0x19, 0x20, (uint8_t)length, (uint8_t)handle, (uint8_t)(handle >> 8)};
-    memcpy(packet + 4 + 12, key, 16);
-    assert_int_equal(send(b->controller, packet, 4 + length, MSG_NOSIGNAL), (ssize_t)(4 + length));
+/** A connection to a bonded device waits for its encryption. */
+static bluez_connecting *securing(uint8_t key_size, const uint8_t key[16]) {
+    static tendon_bonds bonds;
+    bluez_connecting *l = bluez_connecting_idle();
+    tendon_bonds_init(&bonds);
+    tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                        .initiator = true,
+                        .type = 2,
+                        .key_size = key_size,
+                        .own = bluez_public_address,
+                        .peer = bluez_peer};
+    memset(bond.key, 9, sizeof bond.key); /* bytes beyond the size of the key are not sent */
+    memcpy(bond.key, key, key_size);
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    l->b->radio.radio.bonds = &bonds;
+    calls.kernel_handle = 0x40;
+    calls.security_level = BT_SECURITY_LOW;
+    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 100000),
+                     TENDON_OK);
+    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+    assert_true(l->link.securing);
+    return l;
 }
 
 /*
  * bluetoothd has loaded its own keys: the kernel pairs with whoever has this address, and calls that encrypted. The key
  * is in the command that it sends, which may stand behind many other packets.
  */
-static void mal_H06_a_bonded_device_must_have_the_key_of_its_bond(void **state) {
+static void a_bonded_device_must_have_the_key_of_its_bond(void **state) {
     (void)state;
     static const uint8_t ours[16] = {1, 2, 3, 4, 5, 6, 7}, other[16] = {1, 2, 3, 4, 5, 6, 8};
     static const struct {
@@ -246,29 +263,12 @@ static void mal_H06_a_bonded_device_must_have_the_key_of_its_bond(void **state) 
                  {{ours, other}, 0x41, 28, TENDON_OK}, /* of another connection */
                  {{ours, other}, 0x40, 27, TENDON_OK}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bluez_connecting *l = bluez_connecting_idle();
-        tendon_bonds bonds;
-        tendon_bonds_init(&bonds);
-        tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
-                            .initiator = true,
-                            .type = 2,
-                            .key_size = 7,
-                            .own = bluez_public_address,
-                            .peer = bluez_peer,
-                            .key = {1, 2, 3, 4, 5, 6, 7, 9}}; /* bytes beyond the size of the key are not sent */
-        assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
-        l->b->radio.radio.bonds = &bonds;
-        calls.kernel_handle = 0x40;
-        calls.security_level = BT_SECURITY_LOW;
-        uint64_t deadline = tendon_monotonic_ms() + 100000;
-        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, deadline), TENDON_OK);
-        l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
-        assert_true(l->link.securing);
-        kernel_encrypts(l->b, 0x40, cases[i].keys[0], 28);
+        bluez_connecting *l = securing(7, ours);
+        bluez_kernel_encrypts(l->b, 0x40, cases[i].keys[0], 28);
         for (int packets = 0; packets < 40; packets++) {
             bluez_event(l->b, TENDON_HCI_COMMAND_STATUS, "\0\1\x19\x20", 4);
         }
-        kernel_encrypts(l->b, cases[i].handle, cases[i].keys[1], cases[i].length);
+        bluez_kernel_encrypts(l->b, cases[i].handle, cases[i].keys[1], cases[i].length);
         l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
         assert_int_equal(l->link.state, cases[i].reason < 0 ? TENDON_LINK_CLOSED : TENDON_LINK_OPEN);
         assert_int_equal(l->link.reason, cases[i].reason);
@@ -280,25 +280,75 @@ static void mal_H06_a_bonded_device_must_have_the_key_of_its_bond(void **state) 
 
 /* As many connections as are set up at once, and one more: the oldest is forgotten. A radio without bonds notes none.
  */
-static void keys_of_no_bond_are_noted_by_connection(void **state) {
+static void keys_are_noted_by_connection(void **state) {
     (void)state;
     static const uint8_t key[16] = {1};
     bluez_bench *b = bluez_open(false, &bluez_public_address);
-    kernel_encrypts(b, 1, key, 28);
+    bluez_kernel_encrypts(b, 1, key, 28);
     bluez_read_controller(b);
-    assert_false(tendon_bluez_has_foreign_key(&b->radio, 1));
+    assert_int_equal(tendon_bluez_key_of(&b->radio, 1), TENDON_BLUEZ_NO_KEY);
     tendon_bonds bonds;
     tendon_bonds_init(&bonds);
     b->radio.radio.bonds = &bonds;
     for (uint16_t handle = 0; handle <= TENDON_BLUEZ_SLOTS; handle++) {
-        kernel_encrypts(b, handle, key, 28);
+        assert_int_equal(tendon_bluez_key_of(&b->radio, handle), TENDON_BLUEZ_NO_KEY);
+        bluez_kernel_encrypts(b, handle, key, 28);
         bluez_read_controller(b);
-        assert_true(tendon_bluez_has_foreign_key(&b->radio, handle));
+        assert_int_equal(tendon_bluez_key_of(&b->radio, handle), TENDON_BLUEZ_OTHER_KEY);
     }
-    assert_false(tendon_bluez_has_foreign_key(&b->radio, 0));
-    assert_true(tendon_bluez_has_foreign_key(&b->radio, 1));
+    assert_int_equal(tendon_bluez_key_of(&b->radio, 0), TENDON_BLUEZ_NO_KEY);
+    assert_int_equal(tendon_bluez_key_of(&b->radio, 1), TENDON_BLUEZ_OTHER_KEY);
+    /* LE Connection Complete: the handle is that of a new connection. */
+    const uint8_t parameters[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 1, 0, [12] = 0x18, [16] = 0x2A};
+    bluez_event(b, TENDON_HCI_LE_META, parameters, sizeof parameters);
+    bluez_read_controller(b);
+    assert_int_equal(tendon_bluez_key_of(&b->radio, 1), TENDON_BLUEZ_NO_KEY);
+    assert_int_equal(tendon_bluez_key_of(&b->radio, 2), TENDON_BLUEZ_OTHER_KEY);
     b->radio.radio.bonds = NULL;
     bluez_close(b);
+}
+
+/*
+ * The connection is lost while it is encrypted: either the device does not have the key, or the kernel has not, and its
+ * own pairing was rejected. Only a raw socket shows which.
+ */
+static void who_does_not_have_the_key_is_told(void **state) {
+    (void)state;
+    static const uint8_t ours[16] = {1}, other[16] = {2};
+    static const struct {
+        const uint8_t *key;
+        bool unprivileged;
+        tendon_status reason;
+    } cases[] = {{ours, false, TENDON_RADIO_ERROR_PAIRING_FAILED},
+                 {other, false, TENDON_RADIO_ERROR_OTHER_BOND_STORE},
+                 {NULL, false, TENDON_RADIO_ERROR_OTHER_BOND_STORE},
+                 {NULL, true, TENDON_RADIO_ERROR_PAIRING_FAILED}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        bluez_connecting *l = securing(16, ours);
+        if (cases[i / 2].key != NULL) {
+            bluez_kernel_encrypts(l->b, 0x40, cases[i / 2].key, 28);
+        }
+        l->b->radio.unprivileged = cases[i / 2].unprivileged;
+        if (i % 2 == 0) {
+            calls.socket_error = (refused_call){ECONNABORTED, 0};
+            l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+        } else { /* Authentication Failed: the kernel keeps the connection */
+            uint8_t pdu[14] = {0x11, 0, 7, 0, 8, 0, 0x02, 0x53, 0, 0x5E, 0, 0, 1, 5};
+            assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
+            bluez_read_kernel(l->b);
+            assert_false(l->link.closing); /* of another device */
+            pdu[6] = 0x01;
+            assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
+            assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
+            bluez_read_kernel(l->b);
+            bluez_read_kernel(l->b);
+            STEP_UNTIL(&l->b->loop, l->link.state == TENDON_LINK_CLOSED);
+        }
+        assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
+        assert_int_equal(l->link.reason, cases[i / 2].reason);
+        l->b->radio.radio.bonds = NULL;
+        bluez_connecting_close(l);
+    }
 }
 
 /* Its owner has closed it: nothing is reported about it any more. */
@@ -323,8 +373,9 @@ int main(void) {
         cmocka_unit_test(truncated_events_of_pairing_are_counted),
         cmocka_unit_test(a_bond_and_encryption_are_two_things),
         cmocka_unit_test(mal_F16_a_connection_that_is_no_longer_encrypted_ends),
-        cmocka_unit_test(mal_H06_a_bonded_device_must_have_the_key_of_its_bond),
-        cmocka_unit_test(keys_of_no_bond_are_noted_by_connection),
+        cmocka_unit_test(a_bonded_device_must_have_the_key_of_its_bond),
+        cmocka_unit_test(keys_are_noted_by_connection),
+        cmocka_unit_test(who_does_not_have_the_key_is_told),
         cmocka_unit_test(a_link_that_is_closing_is_not_encrypted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,13 +219,21 @@ static void a_lost_key_is_told_from_a_lost_link(void **state) {
                  {ENOTCONN, TENDON_RADIO_ERROR_PAIRING_FAILED, TENDON_RADIO_ERROR_PEER_CLOSED},
                  {EMLINK, TENDON_HCI_ERROR(0x09), TENDON_HCI_ERROR(0x09)},
                  {EBUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY}};
+    static const uint8_t key[16] = {0};
     bluez_connecting *l = bluez_connecting_connected();
+    tendon_bonds bonds;
+    tendon_bonds_init(&bonds);
+    const tendon_bond bond = {.radio = TENDON_BOND_KERNEL, .key_size = 16};
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    l->b->radio.radio.bonds = &bonds;
+    bluez_kernel_encrypts(l->b, 0x40, key, 28);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         l->link.securing = true;
         assert_int_equal(tendon_bluez_link_reason(&l->link, cases[i].number, false), cases[i].securing);
         l->link.securing = false;
         assert_int_equal(tendon_bluez_link_reason(&l->link, cases[i].number, false), cases[i].without);
     }
+    l->b->radio.radio.bonds = NULL;
     bluez_connecting_close(l);
 }
 
