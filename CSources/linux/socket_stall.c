@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A controller that reports no more completed packets (Core Spec Vol 4 Part E 7.7.19) keeps a writer waiting for ever:
- * the connection is alive, so no supervision timeout ends it, and Linux looks for such a controller only when somebody
- * sends more.
+ * A controller that reports no more completed packets (Core Spec Vol 4 Part E 7.7.19) keeps a writer waiting without a
+ * limit: the connection is alive, so no supervision timeout ends it, and Linux looks for such a controller only when
+ * more is sent.
  */
 #include "socket_stall.h"
 

@@ -87,7 +87,7 @@ static tendon_link *open_link_with(const tendon_bluez_radio *radio, uint16_t han
     return link;
 }
 
-/* The kernel keeps a connection whose encryption was disabled, and a socket that had asked for it. */
+/* The kernel keeps a connection whose encryption was disabled, and a socket for which it was requested. */
 void tendon_bluez_encryption_changed(tendon_bluez_radio *radio, uint16_t handle, bool enabled, uint64_t now) {
     tendon_link *link = open_link_with(radio, handle);
     if (link == NULL) {
@@ -422,7 +422,7 @@ static void note_failure(tendon_bluez_radio *radio, const tendon_management_even
         return;
     }
     tendon_link *link = securing_link_to(radio, &peer);
-    if (link != NULL) { /* the kernel keeps the connection, and the socket would wait for ever */
+    if (link != NULL) { /* the kernel keeps the connection, and the socket would wait until the deadline */
         tendon_socket_link_fail(link, tendon_bluez_why_not_encrypted(radio, link));
         return;
     }

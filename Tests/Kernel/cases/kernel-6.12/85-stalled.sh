@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# title: a controller that reports no completed packets any more: a client that only writes is told, and connects again
+# title: a controller that reports no completed packets any more: the link of a client that only writes ends, and the next one works
 # kinds: none
 # controllers: scripted
 # needs: build
