@@ -323,6 +323,7 @@ static void secured(tendon_connection *connection, tendon_status status, uint64_
 static void link_connected(void *context, uint64_t now) {
     tendon_connection *connection = context;
     connection->state = TENDON_CONNECTION_SECURING;
+    connection->peer = connection->link.peer;
     attempt_ended(connection, TENDON_OK, now);
     set_scan_paused(connection, false);
     touch(connection);

@@ -63,6 +63,9 @@ void tendon_pairing_take_data(tendon_link *link, bool paired);
 /** The radio's implementation gets, or forgets, the data of all devices of the agent: any of them may start to pair. */
 void tendon_pairing_offer_data(tendon_radio *radio, bool given);
 
+/** The identity address of a bonded peer with this private address; NULL: it has none, or is not known. Valid until the
+ * bonds change. */
+const tendon_address *tendon_radio_identity_of(tendon_radio *radio, const tendon_address *address, uint64_t now);
 /** Counts a report, and passes it on with the identity of its device. */
 void tendon_radio_report(tendon_radio *radio, const tendon_ad_report *report, uint64_t now);
 

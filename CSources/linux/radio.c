@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Thin calls through tendon_radio_ops: arguments are checked here once, for every kind of radio. */
+#include "pairing.h"
 #include "socket_link.h"
 
 enum { ADVERTISE_MIN_MS = 20, ADVERTISE_MAX_MS = 10240 };
@@ -38,7 +39,10 @@ static tendon_status start_connect(tendon_radio *radio, tendon_link *link, const
         return TENDON_ERROR_WRONG_STATE;
     }
     link->background = background;
-    return radio->ops->connect(radio, link, peer, deadline);
+    /* A bonded device may have another private address by now. */
+    const tendon_address *identity = tendon_radio_identity_of(radio, peer, tendon_monotonic_ms());
+    const tendon_address target = identity != NULL ? *identity : *peer;
+    return radio->ops->connect(radio, link, &target, deadline);
 }
 
 tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,

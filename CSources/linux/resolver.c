@@ -94,6 +94,15 @@ static uint8_t look_up(tendon_radio *radio, const tendon_address *address) {
     return resolver->entries[set][way].result;
 }
 
+const tendon_address *tendon_radio_identity_of(tendon_radio *radio, const tendon_address *address, uint64_t now) {
+    if (radio->bonds == NULL || !tendon_address_is_resolvable(address)) {
+        return NULL;
+    }
+    refresh(radio, now);
+    uint8_t result = radio->resolver.has_keys ? look_up(radio, address) : NO_BOND;
+    return result >= FIRST_BOND ? &radio->bonds->items[result - FIRST_BOND].peer : NULL;
+}
+
 static void identify(tendon_radio *radio, tendon_ad_report *report, uint64_t now) {
     if (report->address.type == TENDON_ADDRESS_TYPE_PUBLIC_IDENTITY ||
         report->address.type == TENDON_ADDRESS_TYPE_RANDOM_IDENTITY) {
@@ -101,14 +110,10 @@ static void identify(tendon_radio *radio, tendon_ad_report *report, uint64_t now
         report->address.type -= TENDON_ADDRESS_TYPE_PUBLIC_IDENTITY;
         return;
     }
-    if (radio->bonds == NULL || !tendon_address_is_resolvable(&report->address)) {
-        return;
-    }
-    refresh(radio, now);
-    uint8_t result = radio->resolver.has_keys ? look_up(radio, &report->address) : NO_BOND;
-    if (result >= FIRST_BOND) {
+    const tendon_address *identity = tendon_radio_identity_of(radio, &report->address, now);
+    if (identity != NULL) {
         report->private_address = report->address;
-        report->address = radio->bonds->items[result - FIRST_BOND].peer;
+        report->address = *identity;
     }
 }
 

@@ -21,6 +21,7 @@ static tendon_status scripted_connect(tendon_radio *radio, tendon_link *link, co
         return (b->turn++)->reason;
     }
     link->radio = radio;
+    link->peer = *peer;
     link->state = TENDON_LINK_CONNECTING;
     link->received = link->sent = 0;
     return TENDON_OK;

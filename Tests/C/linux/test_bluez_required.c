@@ -37,13 +37,19 @@ static void drain(bench *x) {
 }
 
 /** Connecting; the socket is not connected yet. */
-static bench *begin(bool bonded) {
+/* Core Spec Vol 3 Part H D.7: the key, and an address that it resolves. */
+static const tendon_address private_address = {{0x70, 0x81, 0x94, 0x0D, 0xFB, 0xAA}, TENDON_ADDRESS_TYPE_RANDOM};
+
+static bench *begin_to(const tendon_address *peer, bool bonded) {
     static const tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
                                      .initiator = true,
                                      .type = 2,
                                      .key_size = 16,
                                      .own = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x00}, TENDON_ADDRESS_TYPE_PUBLIC},
-                                     .peer = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC}};
+                                     .peer = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC},
+                                     .has_identity_key = true,
+                                     .identity_key = {0x9B, 0x7D, 0x39, 0x0A, 0xA6, 0x10, 0x10, 0x34, 0x05, 0xAD, 0xC8,
+                                                      0x57, 0xA3, 0x34, 0x02, 0xEC}};
     bench *x = &the_bench;
     memset(x, 0, sizeof *x);
     x->b = bluez_open(false, &bluez_public_address);
@@ -57,13 +63,17 @@ static bench *begin(bool bonded) {
     }
     assert_int_equal(tendon_radio_set_security(radio, TENDON_SECURITY_ENCRYPTED), TENDON_OK);
     tendon_connection_init(
-        &x->connection, radio, &bluez_peer, tendon_radio_pairing(radio),
+        &x->connection, radio, peer, tendon_radio_pairing(radio),
         &(tendon_connection_callbacks){.context = x, .connected = on_connected, .closed = on_closed});
     drain(x);
     calls.security_level = BT_SECURITY_LOW;
     assert_int_equal(tendon_connection_connect(&x->connection), TENDON_OK);
     assert_int_equal(calls.connects, 1);
     return x;
+}
+
+static bench *begin(bool bonded) {
+    return begin_to(&bluez_peer, bonded);
 }
 
 static void writable(bench *x) {
@@ -163,6 +173,27 @@ static void a_bonded_device_is_encrypted_by_the_kernel(void **state) {
     finish(x, TENDON_RADIO_ERROR_NOT_SECURE);
 }
 
+/* It has paired under this private address, and has another one by now. */
+static void a_bonded_device_is_found_by_an_old_private_address(void **state) {
+    (void)state;
+    static const uint8_t key[16] = {0};
+    bench *x = begin_to(&private_address, true);
+    uint8_t wire[6];
+    tendon_address_to_wire(&bluez_peer, wire);
+    assert_memory_equal(calls.target.l2_bdaddr.b, wire, 6);
+    assert_true(tendon_address_equal(&x->connection.peer, &private_address));
+    writable(x);
+    assert_int_equal(calls.security_level, BT_SECURITY_MEDIUM);
+    bluez_kernel_encrypts(x->b, calls.kernel_handle, key, 28);
+    writable(x);
+    assert_int_equal(x->connected, 1);
+    assert_true(tendon_address_equal(&x->connection.peer, &bluez_peer));
+    const tendon_session_link link = tendon_connection_session_link(&x->connection);
+    assert_true(link.bonded(link.context));
+    finish(x, TENDON_ERROR_CANCELLED);
+    assert_true(tendon_address_equal(&x->connection.peer, &bluez_peer));
+}
+
 /* The kernel lets the socket send before the connection is encrypted, if the device sends meanwhile: nothing goes over
  * it until the kernel lists the connection as encrypted. */
 static void a_writable_socket_is_not_enough(void **state) {
@@ -203,6 +234,7 @@ int main(void) {
         cmocka_unit_test(a_new_device_pairs_first),
         cmocka_unit_test(a_device_that_does_not_pair_is_not_used),
         cmocka_unit_test(a_bonded_device_is_encrypted_by_the_kernel),
+        cmocka_unit_test(a_bonded_device_is_found_by_an_old_private_address),
         cmocka_unit_test(a_writable_socket_is_not_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

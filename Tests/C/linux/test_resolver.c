@@ -137,6 +137,45 @@ static void a_bonded_device_is_reported_by_its_identity(void **state) {
     bluez_close(b);
 }
 
+/* The device has another private address by now: the kernel is told whom to look for. */
+static void a_private_address_of_a_bond_connects_to_the_identity(void **state) {
+    (void)state;
+    tendon_bonds bonds;
+    tendon_bonds_init(&bonds);
+    const tendon_bond bond = bond_with_key(1);
+    tendon_address stranger = private_address;
+    stranger.bytes[5] ^= 1;
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    for (int background = 0; background < 2; background++) {
+        const struct {
+            const tendon_address *asked, *target;
+            tendon_bonds *bonds;
+        } cases[] = {{&private_address, &bond.peer, &bonds},
+                     {&bond.peer, &bond.peer, &bonds},
+                     {&stranger, &stranger, &bonds},
+                     {&private_address, &private_address, NULL}};
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            bluez_bench *b = bluez_open(false, &bluez_public_address);
+            tendon_radio *radio = &b->radio.radio;
+            tendon_link link;
+            tendon_link_init(&link, NULL);
+            radio->bonds = cases[i].bonds;
+            assert_int_equal(background ? tendon_radio_connect_in_background(radio, &link, cases[i].asked)
+                                        : tendon_radio_connect(radio, &link, cases[i].asked, UINT64_MAX),
+                             TENDON_OK);
+            assert_int_equal(calls.connects, 1);
+            uint8_t wire[6];
+            tendon_address_to_wire(cases[i].target, wire);
+            assert_memory_equal(calls.target.l2_bdaddr.b, wire, 6);
+            assert_true(tendon_address_equal(&link.peer, cases[i].target));
+            tendon_link_close(&link);
+            assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+            radio->bonds = NULL;
+            bluez_close(b);
+        }
+    }
+}
+
 /* Bonds of another adapter and of the virtual radio: the kernel does not connect to them. */
 static void bonds_of_others_resolve_nothing(void **state) {
     (void)state;
@@ -256,6 +295,7 @@ int main(void) {
         cmocka_unit_test(the_vector_of_the_specification),
         cmocka_unit_test(only_resolvable_addresses_resolve),
         cmocka_unit_test(a_bonded_device_is_reported_by_its_identity),
+        cmocka_unit_test(a_private_address_of_a_bond_connects_to_the_identity),
         cmocka_unit_test(bonds_of_others_resolve_nothing),
         cmocka_unit_test(what_the_controller_resolved_is_an_identity),
         cmocka_unit_test(four_hundred_strangers_are_computed_once),

@@ -71,6 +71,7 @@ typedef struct tendon_connection {
     tendon_att_bearer bearer;
     tendon_gatt_client client;
     tendon_radio *radio;
+    /** Of a bonded peer with a private address: its identity address, once it has connected again. */
     tendon_address peer;
     uint32_t
         connect_timeout_ms; /**< of connect(), all attempts together; TENDON_CONNECTION_TIMEOUT_MS unless changed */

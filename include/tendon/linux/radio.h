@@ -326,6 +326,9 @@ tendon_status tendon_radio_advertise_stop(tendon_radio *radio);
 /**
  * Starts connecting; connected() or closed(reason) follows. When @p deadline (monotonic ms) passes,
  * closed(TENDON_ERROR_TIMEOUT) is called. A running scan is paused during the attempt.
+ *
+ * A private address that a bond resolves stands for the identity address of the bond, which link->peer is then: so a
+ * device that has paired under a private address is found again under the next one.
  */
 tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
                                    uint64_t deadline);
