@@ -17,16 +17,17 @@
 enum { INPUTS_MAX = 300 };
 
 static world *the_world;
-static fuzz_block on_open[2]; /* into the next sockets that are opened */
+static fuzz_block on_open[6]; /* into the next sockets that are opened */
 
 int usleep(useconds_t us) { /* the pause before a command is repeated */
     the_world->now += us / 1000u;
     return 0;
 }
 
-/* What fails in the scripted kernel is a crash, not the end of a test. */
-__attribute__((constructor)) static void failed_checks_abort(void) {
+/* What fails in the scripted kernel is a crash, not the end of a test. Addresses are stored nowhere. */
+__attribute__((constructor)) static void prepare(void) {
     (void)setenv("CMOCKA_TEST_ABORT", "1", 1);
+    (void)setenv("XDG_STATE_HOME", "/proc/nowhere", 1);
 }
 
 /* ---- what every input begins with ---- */
@@ -84,16 +85,16 @@ static void put_framed(int fd, uint8_t *head, size_t size, bool two, fuzz_block 
     put(fd, packet, size + length);
 }
 
-static void put_event(world *w, uint8_t code, fuzz_block taken) {
+static void put_event(int fd, uint8_t code, fuzz_block taken) {
     uint8_t head[] = {HCI_EVENT_PKT, code, 0};
-    put_framed(w->b->controller, head, sizeof head, false, taken);
+    put_framed(fd, head, sizeof head, false, taken);
 }
 
 /** Command Complete, perhaps without a status. */
-static void put_complete(world *w, uint16_t opcode, fuzz_block taken) {
+static void put_complete(int fd, uint16_t opcode, fuzz_block taken) {
     uint8_t bytes[250] = {1, (uint8_t)opcode, (uint8_t)(opcode >> 8)};
     size_t length = 3 + copy(bytes + 3, sizeof bytes - 3, taken);
-    put_event(w, TENDON_HCI_COMMAND_COMPLETE, (fuzz_block){bytes, length});
+    put_event(fd, TENDON_HCI_COMMAND_COMPLETE, (fuzz_block){bytes, length});
 }
 
 static void put_management(int fd, uint8_t code, uint8_t index, fuzz_block taken) {
@@ -159,7 +160,7 @@ static void from_controller(world *w, fuzz_input *input, uint8_t choice) {
     case 1:
         code = fuzz_u8(input);
         taken = fuzz_block_of(input);
-        put_event(w, code, taken);
+        put_event(w->b->controller, code, taken);
         break;
     case 2: /* a command of the kernel or of another program, as it is sent */
         opcode = fuzz_u16(input);
@@ -170,7 +171,7 @@ static void from_controller(world *w, fuzz_input *input, uint8_t choice) {
         break;
     default: /* the response to ours, which may lack its status */
         taken = fuzz_block_of(input);
-        put_complete(w, w->b->radio.command.opcode, taken);
+        put_complete(w->b->controller, w->b->radio.command.opcode, taken);
         break;
     }
     free(taken.data);
@@ -190,7 +191,7 @@ static void limits_are_read(world *w, fuzz_input *input) {
     }
     for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++) {
         fuzz_block taken = fuzz_block_of(input);
-        put_complete(w, opcodes[i], taken);
+        put_complete(w->b->controller, opcodes[i], taken);
         free(taken.data);
     }
     if (tendon_bluez_fetch_features(w->b->radio.hci.fd, &limits.features) >= 0) {
@@ -241,6 +242,39 @@ static void own_data_are_read(world *w, fuzz_input *input) {
     world_opens_socket = NULL;
     free(on_open[0].data);
     free(on_open[1].data);
+}
+
+/* The management socket of a radio that opens ignores what is of the controller, and the other way round. */
+static void a_socket_of_a_radio_opens(int far_end) {
+    static const uint16_t opcodes[] = {TENDON_MANAGEMENT_SET_LOW_ENERGY, TENDON_MANAGEMENT_SET_POWERED,
+                                       TENDON_MANAGEMENT_SET_SECURE_SIMPLE_PAIRING,
+                                       TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, TENDON_MANAGEMENT_SET_STATIC_ADDRESS};
+    static uint8_t list[] = {1, 0, 8, 0};
+    put_reply(far_end, TENDON_MANAGEMENT_READ_INDEX_LIST, TENDON_MANAGEMENT_NO_INDEX, 0, (fuzz_block){list, 4});
+    put_reply(far_end, TENDON_MANAGEMENT_READ_INFORMATION, 8, 0, on_open[0]);
+    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++) {
+        put_reply(far_end, opcodes[i], 8, 0, on_open[1]);
+    }
+    put_complete(far_end, TENDON_HCI_READ_LOCAL_COMMANDS, on_open[2]);
+    put_complete(far_end, TENDON_HCI_LE_READ_LOCAL_FEATURES, on_open[3]);
+    put_complete(far_end, TENDON_HCI_LE_READ_BUFFER_SIZE, on_open[4]);
+    put_complete(far_end, 0x203A, on_open[5]);
+}
+
+static void another_radio_opens(world *w, fuzz_input *input) {
+    static tendon_bluez_radio other;
+    for (size_t i = 0; i < 6; i++) {
+        on_open[i] = fuzz_block_of(input);
+    }
+    world_opens_socket = a_socket_of_a_radio_opens;
+    if (tendon_bluez_open(&other, &w->b->loop, "hci8") >= 0) {
+        FUZZ_CHECK(other.index == 8 && other.hci.fd >= 0);
+        tendon_radio_close(&other.radio);
+    }
+    world_opens_socket = NULL;
+    for (size_t i = 0; i < 6; i++) {
+        free(on_open[i].data);
+    }
 }
 
 static void monitor_is_read(world *w, fuzz_input *input, uint8_t choice) {
@@ -349,7 +383,7 @@ static void time_passes(world *w, fuzz_input *input, uint8_t choice) {
 }
 
 static void blocking_commands(world *w, fuzz_input *input, uint8_t choice) {
-    switch ((choice >> 2 & 7) % 5) {
+    switch ((choice >> 2 & 7) % 6) {
     case 0:
         limits_are_read(w, input);
         break;
@@ -361,6 +395,9 @@ static void blocking_commands(world *w, fuzz_input *input, uint8_t choice) {
         break;
     case 3:
         monitor_is_read(w, input, choice);
+        break;
+    case 4:
+        another_radio_opens(w, input);
         break;
     default:
         adapter_is_awaited(w, input, choice);

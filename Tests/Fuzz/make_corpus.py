@@ -371,8 +371,12 @@ def bluez():
     yield b"\0\0" + b"\7\x08" + block(h("010a0000")) + block(h("02 3000 081b 0102030405c001 021c02 1122") + bytes(16) + h("1123") + bytes(16))
     yield b"\0\0" + b"\7\x08" + block(h("010a0000")) + block(h("02 ff00 08"))
     yield b"\0\0" + b"\7\x0c" + block(h("0300 0700 0300 0e01 00")) + block(h("0200 0800 0100 00")) + block(h("0200 0700"))
-    yield b"\0\0" + b"\7\x10" + block(h("0400 0800 0000")) + block(h("0100 ffff 0500 0300 00 0000")) + block(h("0400 0700 0000"))
-    yield b"\0\0" + b"\7\x30" + block(h("0400 0800 0000")) + block(h("0100 ffff 0700 0300 00 0100 0700")) + block(b"")
+    yield b"\0\0" + b"\7\x14" + block(h("0400 0800 0000")) + block(h("0100 ffff 0500 0300 00 0000")) + block(h("0400 0700 0000"))
+    yield b"\0\0" + b"\7\x34" + block(h("0400 0800 0000")) + block(h("0100 ffff 0700 0300 00 0100 0700")) + block(b"")
+    yield b"\0\0" + b"\7\0" + block(b"\0" + bytes(range(40))) * 7 + b"\7\0" + block(b"\0") * 7
+    information = h("060504030201 09 0f00 81ae0000 81020000 000000") + bytes(260)
+    yield b"\0\0" + b"\7\x10" + b"".join(map(block, (information, h("81020000"), b"\0" + bytes(37) + b"\x60" + bytes(26), h("00 1900000000000000"), h("00 fb00 08"), h("00 7206"))))
+    yield b"\0\0" + b"\7\x10" + b"".join(map(block, (bytes(6) + information[6:9] + h("80820000 00000000") + bytes(263), h("01028000"), b"\1", b"", b"", b"")))
     yield b"\0\0" + event(0x3E, h("0d01 0100 01 665544332211 01 02 05 f4 c4 0000 00 000000000000 ff 020106"), 1) + b"\2\x40" + block(b"\4\x3e\x05\1")
 
 
