@@ -25,6 +25,24 @@ static void look_up(const uint8_t *data, size_t size) {
     tendon_status status = tendon_ad_name(data, size, name, sizeof(name));
     FUZZ_CHECK(status < 0 || strlen(name) == (size_t)status);
     (void)tendon_family_from_advertisement(data, size);
+    (void)tendon_family_awaiting_name(data, size);
+}
+
+/* Two reports of one device: names that become complete, or do not. */
+static void search(const uint8_t *data, size_t size) {
+    tendon_bose_found found[2];
+    const tendon_bose_found *device = NULL;
+    tendon_bose_search search;
+    tendon_bose_search_init(&search, found, 2);
+    for (size_t part = 0; part < 2; part++) {
+        fuzz_input input = {part == 0 ? data : data + size / 2, part == 0 ? size / 2 : size - size / 2};
+        fuzz_block block = fuzz_take(&input, input.left);
+        const tendon_ad_report report = {.data = block.data, .length = block.length, .rssi = -50};
+        if (tendon_bose_search_on_advertisement(&search, &report, part, &device) != TENDON_BOSE_SEARCH_NONE) {
+            FUZZ_CHECK(device != NULL && device->name_length <= TENDON_BOSE_NAME_SIZE);
+        }
+        free(block.data);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -50,5 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
     }
     look_up(data, size);
+    search(data, size);
+    size_t offset = size + 1;
+    tendon_status status = tendon_ad_check(data, size, &offset);
+    FUZZ_CHECK(status == TENDON_OK ? offset == size : offset < size && offset >= used);
     return 0;
 }

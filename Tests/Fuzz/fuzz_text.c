@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What people type: UUIDs, addresses, scenario files. What parses prints to what parses to the same. */
+/* What people type: UUIDs, addresses, parameters of connections, scenario files. What parses prints to what parses to
+ * the same. */
 #include "fuzz.h"
 #include "tendon/simulate.h"
 
@@ -29,6 +30,19 @@ static void address(const char *text, size_t size) {
     FUZZ_CHECK(memcmp(parsed.bytes, again.bytes, sizeof(parsed.bytes)) == 0);
 }
 
+static void parameters(const char *text, size_t size) {
+    tendon_connection_parameters parsed, untouched;
+    memset(&parsed, 0xA5, sizeof(parsed));
+    memset(&untouched, 0xA5, sizeof(untouched));
+    size_t offset = 0;
+    if (tendon_connection_parameters_parse(text, size, &parsed, &offset) != TENDON_OK) {
+        FUZZ_CHECK(offset <= size);
+        FUZZ_CHECK(memcmp(&parsed, &untouched, sizeof(parsed)) == 0);
+        return;
+    }
+    FUZZ_CHECK(tendon_connection_parameters_valid(&parsed));
+}
+
 static void scenario(const char *text, size_t size) {
     static tendon_simulated_bose device;
     tendon_scenario_event events[8];
@@ -51,6 +65,7 @@ static void scenario(const char *text, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uuid((const char *)data, size);
     address((const char *)data, size);
+    parameters((const char *)data, size);
     scenario((const char *)data, size);
     return 0;
 }

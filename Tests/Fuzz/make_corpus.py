@@ -321,11 +321,108 @@ def management():
     yield pdu(3, b"\x01")[:-1]
 
 
+PEERS = [h(text) for text in ("05040302 01c0 02", "05040302 01c0 01", "06040302 014a 02")]  # as the management interface has them
+
+
+def bluez():
+    """What comes out of the kernel's sockets, see fuzz_bluez.c: two bytes of beginning, then what and how."""
+    event = lambda code, data, how=0x41: bytes([2, how, code]) + block(data)
+    events = lambda *all_of_them: b"".join(event(data[0], data[2:]) for data in all_of_them)
+    command = lambda opcode, data: b"\x02\x42" + struct.pack("<H", opcode) + block(data)
+    respond = lambda data: b"\x02\x43" + block(data)
+    management = lambda code, data, how=1: bytes([0, how, code]) + block(data)
+    reply = lambda opcode, data, status=0: bytes([0, 2, opcode, status]) + block(data)
+    about = lambda code, peer, after=b"", before=b"": bytes([0, 3 | len(before) << 2, code, peer]) + before + block(after)
+    owner = lambda which, link=0, more=b"": bytes([4, which << 2 | link << 6]) + more
+    peer = lambda link, data: bytes([5, link << 2]) + block(data)
+    wait = lambda count, how=0xC0: bytes([6, how, count])
+    key = h("02 01 10 3412 0102030405060708") + bytes(range(16))
+    paired = about(10, 0, key, b"\x01") + reply(0x19, PEERS[0]) + events(h("0804 00 4000 01"))
+    legacy = h("3e19 02 02 00 01 665544332211 03 020106 c4 04 00 060504030201 00 7f")
+    connect = h("6000 6000 00 01 060504030201 00 1800 2800 0000 2a00 0000 0000")
+    extended = h("00 00 01 060504030201 01 6000 6000 1800 2800 0000 2a00 0000 0000")
+    yield b"\0\0" + paired + wait(3)
+    yield b"\0\1" + events(*EVENTS[:14])
+    yield b"\0\2" + events(*EVENTS[14:])
+    yield b"\0\0" + events(legacy, h("0504 00 4000 13")) + wait(2) + peer(0, h("1b 0300 01")) + peer(0, b"")
+    yield b"\0\0" + about(0x0F, 0, h("00 40e20100")) + owner(7, 0, b"\5") + about(0x0F, 0, h("01 40e20100"))
+    yield b"\0\x28" + about(0x0F, 0, h("00 40e20100")) + about(0x17, 0, h("40e20100 00")) + about(0x10, 0) + wait(9)
+    yield b"\0\0" + about(0x11, 0, b"\5") + about(0x0C, 0, b"\3") + about(0x0D, 1, b"\4") + about(0x0B, 0, bytes(6))
+    yield b"\0\0" + reply(0x19, PEERS[0], 5) + management(2, h("1900 0a")) + reply(0x1A, PEERS[0])
+    yield b"\0\0" + about(0x18, 0, bytes(16) + bytes(range(16)), b"\x01" + h("060504030241")) + paired
+    yield b"\0\0" + reply(0x31, PEERS[0] + h("c4 00 7f")) + reply(0x31, PEERS[1] + h("c4 00 7f"), 2) + owner(6)
+    yield b"\0\5" + reply(0x44, h("ff7f0000 00600000 01060000")) + reply(0x45, b"") + events(h("3e06 0c 00 4000 03 03"))
+    yield b"\0\0" + management(6, h("01020000")) + management(6, h("00020000")) + wait(50) + management(6, h("01020000"))
+    yield b"\0\0" + management(0x13, h("06 01")) + management(0x13, h("06 00")) + reply(0x24, b"\6") + management(5, b"")
+    yield b"\0\0" + management(5, b"", 0x81) + management(0x13, h("06")) + b"\0\0" + block(h("0600 0700 0300 01"))
+    yield b"\0\0" + command(0x200D, connect) + event(0x3E, EVENTS[10][2:]) + command(0x200E, b"") + wait(5)
+    yield b"\0\1" + command(0x2043, extended) + event(0x3E, EVENTS[15][2:]) + command(0x2043, extended[:5])
+    yield b"\0\0" + command(0x200C, h("00 00")) + event(0x0E, h("01 0c20 00")) + command(0x200C, h("01 00")) + wait(4)
+    yield b"\0\1" + command(0x2042, h("00 00 0000 0000")) + event(0x0E, h("01 4220 00")) + command(0x2041, h("00 00 01 00 6000 3000"))
+    yield b"\0\0" + command(0x200B, h("01 6000 3000 00 00")) + command(0x200B, b"\1") + event(0x10, b"\x42") + wait(9)
+    yield b"\0\0" + owner(3) + respond(b"\x0c") + owner(3) + respond(b"") + respond(b"\0") + wait(20)
+    yield b"\0\0" + owner(4) + respond(b"\0") * 5 + owner(5) + peer(3, h("02 0002")) + event(0x3E, h("12 00 01 4000 02"))
+    yield b"\0\0" + owner(0, 1, b"\x3c") + wait(1) + event(0x3E, h("01 3e 4100 00 01 0504030201c0 1800 0000 2a00 00"))
+    yield b"\0\0" + event(0x0E, h("01 3020 00 4000 02 02")) + event(0x0E, h("01 0514 00 4000 c4")) + event(0x0E, h("01 3020 00"))
+    yield b"\0\0" + b"\7\0" + b"".join(map(block, map(h, ("00 1900000000000000", "00 fb00 08", "00 0c", "00 ff3f000000000000",
+                                                         "00 10", "00 7206", "00 04"))))
+    yield b"\0\0" + b"\7\4" + block(h("0200 0000 0100")) + block(h("060504030201 09 0f00 ffff0100 81020000 000000") + bytes(260)) + b"\0"
+    yield b"\0\0" + b"\7\4" + block(h("ffff 0000")) + block(h("060504030201 09")) + b"\x0a"
+    yield b"\0\0" + b"\7\x08" + block(h("010a0000")) + block(h("02 3000 081b 0102030405c001 021c02 1122") + bytes(16) + h("1123") + bytes(16))
+    yield b"\0\0" + b"\7\x08" + block(h("010a0000")) + block(h("02 ff00 08"))
+    yield b"\0\0" + b"\7\x0c" + block(h("0300 0700 0300 0e01 00")) + block(h("0200 0800 0100 00")) + block(h("0200 0700"))
+    yield b"\0\0" + b"\7\x14" + block(h("0400 0800 0000")) + block(h("0100 ffff 0500 0300 00 0000")) + block(h("0400 0700 0000"))
+    yield b"\0\0" + b"\7\x34" + block(h("0400 0800 0000")) + block(h("0100 ffff 0700 0300 00 0100 0700")) + block(b"")
+    yield b"\0\0" + b"\7\0" + block(b"\0" + bytes(range(40))) * 7 + b"\7\0" + block(b"\0") * 7
+    information = h("060504030201 09 0f00 81ae0000 81020000 000000") + bytes(260)
+    yield b"\0\0" + b"\7\x10" + b"".join(map(block, (information, h("81020000"), b"\0" + bytes(37) + b"\x60" + bytes(26), h("00 1900000000000000"), h("00 fb00 08"), h("00 7206"))))
+    yield b"\0\0" + b"\7\x10" + b"".join(map(block, (bytes(6) + information[6:9] + h("80820000 00000000") + bytes(263), h("01028000"), b"\1", b"", b"", b"")))
+    yield b"\0\0" + event(0x3E, h("0d01 0100 01 665544332211 01 02 05 f4 c4 0000 00 000000000000 ff 020106"), 1) + b"\2\x40" + block(b"\4\x3e\x05\1")
+
+
+def obvious_devices():
+    """A simulated Obvious device, see fuzz_obvious_device.c: what and how, then a block."""
+    pdu = lambda text, which=0: bytes([0, which << 6]) + block(h(text))
+    segment = lambda text: b"\1\0" + block(h(text))
+    frame = lambda opcode, text, flags=0: b"\2\0" + block(h(text)) + bytes([flags, opcode])
+    transfer = lambda how, data: bytes([3, how]) + block(data)
+    end = lambda how, more=b"": bytes([5, how]) + more
+    entry = h("1000 01 00 00000000 1100 00 00 05000000")
+    yield frame(1, "01 01 00 10 08 00 01 02 03 04 05 06 07 08") + frame(2, "") + frame(3, "") + frame(0x10, "") + frame(0x7F, "")
+    yield pdu("02 0502") + pdu("0a 0100") + pdu("10 0100 ffff 0028") + segment("00") + segment("c0 01 00") + segment("80 4f42 01")
+    yield transfer(0, entry) + transfer(0, entry[:8]) + transfer(0, b"") + end(0x10) + frame(2, "")
+    yield transfer(8, bytes(range(200))) + end(8) + transfer(9, bytes(300)) + end(0x10)
+    yield transfer(0x10, bytes(100)) + transfer(0x14, bytes(100)) + transfer(0x18, b"") + frame(0x22, "0000 0000") + frame(0x24, "")
+    yield transfer(0, entry) + end(0x1A, h("0000 01 8000 ff")) + frame(2, "") + end(0x1F, bytes(range(21)))
+    yield transfer(0, entry) + end(0x1B, h("0100 ff 0200 0f 0300 ff")) + end(0x1F) + frame(2, "")
+    yield end(0x40) + pdu("12 0300 0100", 1) + end(0x41) + b"\4\x60" + block(b"") + frame(0x11, "1000 01", 3) + end(0x11)
+
+
+def virtual():
+    """Datagrams and messages of the virtual radio, see fuzz_virtual.c."""
+    datagram = lambda data: b"\x00" + block(data)
+    framed = lambda data, response=b"", choice=1: bytes([choice]) + bytes([len(data)]) + data + bytes([len(response)]) + response
+    device = lambda data: b"\x02" + block(data)
+    central = lambda data: b"\x80" + block(data)  # 0x80 % 6 is 2
+    key, start = bytes(range(16)), b"\x04"
+    yield b"\0" + framed(h("020106"), h("0309 4162")) + framed(h("020106"), b"", 0x43) + framed(bytes(200)) + framed(h("020106"), b"", 0xFD)
+    yield b"\x40" + framed(h("020106")) * 2 + datagram(h("5441 01 c102030405d0 01 0000 0000"))
+    yield b"\0" + datagram(b"") + datagram(h("5441 03")) + datagram(h("5441 01 c00102030400 01 ffff")) + datagram(h("5441"))
+    yield b"\0" + start + device(h("01 02")) + start + device(h("01 03")) + start + device(h("01 0a"))
+    yield b"\4" + start + device(h("01 08 04 40e20100")) + device(h("01 02")) + b"\x45\x40" + device(h("01 06"))
+    yield b"\4" + start + device(h("01 08 09 00000000")) + device(h("01 08 03 ffffffff")) + device(h("01 05"))
+    yield b"\0" + central(b"\1\1" + key) + central(b"\1\4" + key) + central(b"\1\4" + bytes(16)) + central(h("00 0a0b"))
+    yield b"\4" + central(b"\1\7" + key + b"\4\0") + central(h("01 09 01 40e20100")) + b"\xc5\x01" + central(h("01 09 00 00000000"))
+    yield b"\4" + central(b"\1\7" + key + b"\4\1") + b"\xe5\0" + central(b"\1\7" + key + b"\3\1") + central(b"\1\7" + key)
+    yield b"\1" + central(b"\1\1" + key) + central(b"\1") + central(b"\2\1") + central(b"\1\x0b") + device(b"\1\1" + key) + device(b"")
+
+
 TEXTS = [text.encode() for text in (
     "fdd2", "0xFDD2", "0000fdd2-0000-1000-8000-00805f9b34fb", "C0:FF:EE:01:02:03", "C0:FF:EE:01:02:03/random",
     "# a commuter\nat 3s gesture double_tap\nat 4s malformed cut_payload 3\nat 250ms suspend voice_assistant\n"
     "at 9.5s disconnect\nat 1m advertise off\nat 2m stop\n",
-    "at 1s pairing_mode on\nat 1s resume", "at x", "at 1s gesture", "at 86400001ms stop", "at 1s a b c d e f g h")]
+    "at 1s pairing_mode on\nat 1s resume", "at x", "at 1s gesture", "at 86400001ms stop", "at 1s a b c d e f g h",
+    "fast", "low-power,phy=coded", "7.5-15,2,400,phy=2m,length=251", "30-50,500", "1000-8000.75", "-")]
 
 
 def gatt_cache():
@@ -502,6 +599,9 @@ def main():
     write("management", management())
     write("obvious", obvious())
     write("cloud", cloud())
+    write("bluez", bluez())
+    write("obvious_device", obvious_devices())
+    write("virtual", virtual())
     write("text", TEXTS)
 
 

@@ -11,10 +11,10 @@ out=.build/fuzz
 mkdir -p "$out/objects" "$out/corpus" "$out/crashes" "$out/logs"
 
 clang=${CC_FUZZ:-$(command -v clang || true)}
-flags=(-std=c11 -g -O1 -D_GNU_SOURCE -Iinclude -ISources/CObviousCloud/include -DTENDON_HAVE_OBVIOUS_CLOUD=1
-  -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+flags=(-std=c11 -g -O1 -D_GNU_SOURCE -Iinclude -ITests/C -ISources/CObviousCloud/include -DTENDON_HAVE_OBVIOUS_CLOUD=1
+  -DTENDON_HAVE_BLUEZ=1 -DTENDON_KERNEL_SOCKETS=1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 sanitizers=address,undefined
-link=(-lm -ljansson)
+link=(-lm -ljansson -lcmocka)
 "$clang" -fuse-ld=lld -x c - -o "$out/probe" <<<'int main(void) { return 0; }' 2>/dev/null && link+=(-fuse-ld=lld)
 probe='#include <stdint.h>
 #include <stddef.h>
@@ -32,21 +32,34 @@ if [ ${#targets[@]} -eq 0 ]; then
   done
 fi
 
-# Sources of the core rooms, and of linux the parts that work on bytes.
-sources=$(find CSources/base CSources/host CSources/motion CSources/devices CSources/simulate -name '*.c')
-sources+=" CSources/linux/capture_decode.c CSources/linux/neighbors.c $(echo CSources/linux/*_format.c)"
-sources+=" Sources/CObviousCloud/answers.c Sources/CObviousCloud/check.c"
+# What stands around a target, as in the C tests: files of Tests/C, as in meson.build. Linked before the rest.
+worlds=Tests/C
+declare -A world=(
+  [bluez]="linux/bluez_acts linux/bluez_fixture linux/bluez_proc linux/bluez_scenario linux/bluez_world linux/noted_link"
+  [obvious_device]="simulate/obvious_fixture"
+  [virtual]="linux/fake_clock"
+)
+sources=$(find CSources Sources/CObviousCloud/answers.c Sources/CObviousCloud/check.c -name '*.c')
+for file in ${world[*]}; do
+  sources+=" $worlds/$file.c"
+done
 compile() {
   object="$out/objects/$(echo "$1" | tr / _).o"
   "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link,$sanitizers -c "$1" -o "$object"
 }
 export -f compile
 export clang out sanitizers
-rm -f "$out"/objects/*.o
+rm -f "$out"/objects/*.o "$out"/objects/tendon.a
 # shellcheck disable=SC2086
 printf '%s\n' $sources | xargs -P 2 -I{} bash -c "flags=(${flags[*]}); compile {}"
+# As a library, of which a target links what it uses: what stands in the kernel's place comes before what is in it.
+ar rcs "$out/objects/tendon.a" "$out"/objects/{CSources,Sources}_*.o
 for name in "${targets[@]}"; do
-  "$clang" "${flags[@]}" -fsanitize=fuzzer,$sanitizers "Tests/Fuzz/fuzz_$name.c" "$out"/objects/*.o \
+  own=()
+  for file in ${world[$name]:-}; do
+    own+=("$out/objects/$(echo "$worlds/$file.c" | tr / _).o")
+  done
+  "$clang" "${flags[@]}" -fsanitize=fuzzer,$sanitizers "Tests/Fuzz/fuzz_$name.c" "${own[@]}" "$out/objects/tendon.a" \
     "${link[@]}" -o "$out/fuzz_$name"
 done
 

@@ -3,6 +3,7 @@
 """Frama-C Eva on the decoders of Tests/Proof/decoders; TAP on standard output, logs in $BUILD/proof.
 
 Usage: run.sh [--quick] [decoder ...]
+       prove.py --list    which decoders have a row or a fuzz target, without a proof
 """
 
 import concurrent.futures
@@ -17,6 +18,9 @@ import sys
 import threading
 import typing
 
+import listing
+import test_listing
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SOURCES = ROOT / "CSources"
@@ -30,12 +34,6 @@ QUICK_BUGS = 8  # with --quick, the seeded bug of every eighth row
 SENDERS = re.compile(r"encode|_command|_send$|_set_static$|_gatt_(write|write_long|write_value|notify|indicate)$|_join_uuid$|"
                      r"_named$|_ad_put|_send_text$")
 DEFINITION = re.compile(r"^\w[\w *]*?\b(\w+)\([^;{]*\) \{$", re.M)
-# Decodes through functions that have rows of their own; states how far the proofs go.
-WITHOUT_ROW = {
-    line.split("|")[0].strip()
-    for line in (HERE / "without_row").read_text().splitlines()
-    if line and not line.startswith("#")
-} if (HERE / "without_row").exists() else set()
 
 failed = False
 output = threading.Lock()
@@ -73,7 +71,7 @@ def span_of(text):
 class Row:
     harness = "harness"
 
-    def __init__(self, line):
+    def __init__(self, line, root=ROOT):
         self.name, lengths, short, precision, sources, self.bug_file, self.bug = line.split("|", 6)
         self.short = [span_of(span) for span in short.split(",")]
         self.lengths = [span_of(span) for span in lengths.split(",")]
@@ -82,7 +80,7 @@ class Row:
         if slevel != "0":
             self.options += ["-eva-slevel", slevel, "-eva-split-return", "full"]
         own, _, helpers = sources.partition("+")
-        self.own = [(SOURCES / source).resolve() for source in own.split()]
+        self.own = [(root / "CSources" / source).resolve() for source in own.split()]
         self.sources = own.split() + helpers.split()
 
     def log(self, suffix):
@@ -266,34 +264,60 @@ def find_bug(row):
     say(found, f"{row.name}: the seeded bug is found", [] if found else log.splitlines()[-5:])
 
 
-def check_rows():
-    """Every public function that takes a peer's bytes is called by a harness."""
-    harnesses = "".join(path.read_text() for path in (HERE / "harness").glob("*.c"))
-    missing = []
-    for folder in [ROOT / "include/tendon" / name for name in ("host", "devices", "linux")] + [CLOUD / "include"]:
+def public_functions(root):
+    """Public functions that take a peer's bytes, with their headers."""
+    for folder in [root / "include/tendon" / name for name in ("host", "devices", "linux")] + [root / CLOUD.relative_to(ROOT) / "include"]:
         for path in sorted(folder.glob("*.h")):
-            for match in re.finditer(r"^\w[\w *]*?\b(tendon_\w+)\(([^;{]*)\);", path.read_text(), re.M):
-                name, parameters = match[1], " ".join(match[2].split())
-                if re.search(r"const (?:uint8_t|char) \*\w+, size_t", parameters) and not SENDERS.search(name) \
-                        and not re.search(rf"\b{name}\b", harnesses) and name not in WITHOUT_ROW:
-                    missing.append(f"{path.name}: {name}")
-    say(not missing, "every public function that takes a peer's bytes is called by a harness", missing)
+            for match in re.finditer(r"^\w[\w *]*?\b(tendon_\w+)\(([^;{]*)\);", listing.text_of(path), re.M):
+                if re.search(r"const (?:uint8_t|char) \*\w+, size_t", " ".join(match[2].split())) and not SENDERS.search(match[1]):
+                    yield match[1], path.name
+
+
+def problems_of_files(root):
+    return listing.problems_of_files(root, rows_of(root), listing.table_of(root / "Tests/Proof/by_fuzzing"))
+
+
+def problems_of_functions(root):
+    without_row = listing.table_of(root / "Tests/Proof/without_row")
+    harnesses = "".join(listing.text_of(path) for path in (root / "Tests/Proof/harness").glob("*.c"))
+    listed = {line[0] for line in without_row}
+    missing = [f"{header}: {name}" for name, header in public_functions(root)
+               if not re.search(rf"\b{name}\(", harnesses) and name not in listed]
+    return missing + listing.problems_of_functions(root, rows_of(root), without_row)
+
+
+def check_rows():
+    """Every file that reads bytes has a row or a fuzz target; every public function that takes some is called by one."""
+    files, functions = problems_of_files(ROOT), problems_of_functions(ROOT)
+    say(not files, "every file that reads bytes is an own source of a row, or is linked into a fuzz target", files)
+    say(not functions, "every public function that takes a peer's bytes is called by a harness, or is reached as without_row says",
+        functions)
+    done = 2
+    for good, name, notes in test_listing.cases(ROOT, lambda root: problems_of_files(root) + problems_of_functions(root)):
+        say(good, name, [] if good else notes)
+        done += 1
+    return done
+
+
+def rows_of(root):
+    return [Row(line, root) for line in (root / "Tests/Proof/decoders").read_text().splitlines() if line and not line.startswith("#")]
 
 
 def main():
     arguments = sys.argv[1:]
     quick = "--quick" in arguments
-    wanted = [argument for argument in arguments if argument != "--quick"]
+    wanted = [argument for argument in arguments if argument not in ("--quick", "--list")]
     LOGS.mkdir(parents=True, exist_ok=True)
-    rows = [Row(line) for line in (HERE / "decoders").read_text().splitlines() if line and not line.startswith("#")]
+    rows = rows_of(ROOT)
     views = [View(line) for line in (HERE / "views/table").read_text().splitlines() if line and not line.startswith("#")]
     unknown = set(wanted) - {row.name for row in rows + views}
     if unknown:
         sys.exit(f"run.sh: no such decoder: {' '.join(sorted(unknown))}")
     rows = [row for row in rows if not wanted or row.name in wanted]
     views = [row for row in views if not wanted or row.name in wanted]
-    if not wanted:
-        check_rows()
+    listed = 0 if wanted else check_rows()
+    if "--list" in arguments:
+        sys.exit(failed)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         proofs = [(row, spans, [pool.submit(prove_span, row, span) for span in pieces_of(spans)])
                   for row in rows for spans in [row.short if quick else row.lengths]]
@@ -307,7 +331,7 @@ def main():
             conclude_view(row, spans, [piece.result() for piece in pieces])
         for bug in bugs:
             bug.result()
-    print(f"1..{len(rows + views) + len(tried) + (0 if wanted else 1)}")
+    print(f"1..{len(rows + views) + len(tried) + listed}")
     sys.exit(failed)
 
 

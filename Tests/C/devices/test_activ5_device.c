@@ -187,6 +187,30 @@ static void what_is_told_of_each_type_in_order(void **state) {
     free(f);
 }
 
+/* Answers to commands that nobody has given: told as what they are, and no state of the device follows from them. */
+static void mal_I08_answers_to_no_command(void **state) {
+    (void)state;
+    static const char *const answers[] = {"ASN1A5-000", "ASN2123", "Ai0011", "AI22"};
+    activ5_fixture *f = activ5_new();
+    tendon_activ5_device *d = &f->device;
+    activ5_reach(f, d, ACTIV5_LEGACY, 0);
+    activ5_say(d, "TC5k;1.00;04;BATOK", 0);
+    assert_true(d->initialized);
+    activ5_forget(f);
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        const tendon_activ5_data_state before = d->state;
+        const tendon_activ5_counters counters = d->counters;
+        activ5_say(d, answers[i], 1);
+        assert_int_equal(d->state, before);
+        assert_int_equal(d->link, TENDON_ACTIV5_LINK_UP);
+        assert_int_equal(d->counters.values, counters.values + 1);
+        assert_int_equal(d->counters.messages + d->counters.errors, counters.messages + counters.errors + 1);
+    }
+    assert_null(strstr(f->words, "write:")); /* and nothing is sent because of them */
+    assert_null(strstr(f->words, "deviceInitialized"));
+    free(f);
+}
+
 static void mal_I01_errors_change_nothing(void **state) {
     (void)state;
     static const struct {
@@ -464,6 +488,7 @@ int main(void) {
         cmocka_unit_test(characteristics_that_are_unknown_or_occur_again_change_nothing),
         cmocka_unit_test(what_is_told_of_each_type_in_order),
         cmocka_unit_test(mal_I01_errors_change_nothing),
+        cmocka_unit_test(mal_I08_answers_to_no_command),
         cmocka_unit_test(texts_longer_than_what_is_kept_are_cut_between_characters),
         cmocka_unit_test(f0f1_is_the_force_only_on_request_and_without_f0fe),
         cmocka_unit_test(every_call_with_every_set_of_characteristics),

@@ -184,7 +184,7 @@ static void examples_09_and_10_errors_are_told_once(void **state) {
 
 /* ---- lengths ---- */
 
-static void content_of_128_bytes_and_one_more(void **state) {
+static void mal_I10_content_of_128_bytes_and_one_more(void **state) {
     (void)state;
     uint8_t bytes[TENDON_ACTIV5_CONTENT_MAX + 3];
     for (int more = 0; more <= 1; more++) {
@@ -289,7 +289,7 @@ int main(void) {
         cmocka_unit_test(example_03_stale_bytes_behind_the_end),
         cmocka_unit_test(example_05_two_notifications),
         cmocka_unit_test(examples_09_and_10_errors_are_told_once),
-        cmocka_unit_test(content_of_128_bytes_and_one_more),
+        cmocka_unit_test(mal_I10_content_of_128_bytes_and_one_more),
         cmocka_unit_test(what_follows_an_overflow_in_the_same_notification_counts),
         cmocka_unit_test(mal_I02_a_stream_cut_at_every_position),
         cmocka_unit_test(random_notifications_never_harm),

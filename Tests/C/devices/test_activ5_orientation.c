@@ -132,7 +132,7 @@ static void after_a_reset_the_next_sample_is_the_first(void **state) {
     near(o.q, fresh.q, 1e-12);
 }
 
-static void what_runs_backwards_or_is_no_number_changes_nothing(void **state) {
+static void mal_I07_what_runs_backwards_or_is_no_number_changes_nothing(void **state) {
     (void)state;
     tendon_activ5_orientation o, before;
     tendon_activ5_orientation_init(&o);
@@ -156,7 +156,7 @@ static void what_runs_backwards_or_is_no_number_changes_nothing(void **state) {
 }
 
 /** Timestamps are 32-bit ticks: from 32,749 s they go to -32,749 s. */
-static void timestamps_wrap(void **state) {
+static void mal_I06_timestamps_wrap(void **state) {
     (void)state;
     tendon_activ5_orientation o;
     tendon_activ5_orientation_init(&o);
@@ -232,8 +232,8 @@ int main(void) {
         cmocka_unit_test(gravity_takes_drift_away_but_not_of_the_heading),
         cmocka_unit_test(a_tare_learns_the_offsets),
         cmocka_unit_test(after_a_reset_the_next_sample_is_the_first),
-        cmocka_unit_test(what_runs_backwards_or_is_no_number_changes_nothing),
-        cmocka_unit_test(timestamps_wrap),
+        cmocka_unit_test(mal_I07_what_runs_backwards_or_is_no_number_changes_nothing),
+        cmocka_unit_test(mal_I06_timestamps_wrap),
         cmocka_unit_test(after_a_gap_only_gravity_counts),
         cmocka_unit_test(random_motion_stays_a_rotation),
         cmocka_unit_test(differences),

@@ -89,7 +89,7 @@ static void example_03_pairing_bits(void **state) {
     assert_int_equal(0x0004 & TENDON_BOSE_STATUS_ALREADY_PAIRED, 4);
 }
 
-static void i01_i02_i03_device_information_of_every_length(void **state) {
+static void mal_I01_I02_I03_device_information_of_every_length(void **state) {
     (void)state;
     static const size_t field[] = {0, 1, 2, 2, 4, 5, 5, 5, 5, 9, 9, 9, 9, 13, 14, 14, 16, 17, 17};
     block whole = block_hex(INFORMATION " aa bb");
@@ -352,7 +352,7 @@ int main(void) {
         cmocka_unit_test(example_01),
         cmocka_unit_test(example_02_suspension),
         cmocka_unit_test(example_03_pairing_bits),
-        cmocka_unit_test(i01_i02_i03_device_information_of_every_length),
+        cmocka_unit_test(mal_I01_I02_I03_device_information_of_every_length),
         cmocka_unit_test(device_information_round_trip),
         cmocka_unit_test(example_04_05_06),
         cmocka_unit_test(sensor_information_of_every_length),

@@ -65,7 +65,7 @@ static const struct packet {
 };
 enum { PACKET_COUNT = sizeof packets / sizeof packets[0] };
 
-static void mal_I01_cut_at_every_position(void **state) {
+static void mal_I01_I02_cut_at_every_position(void **state) {
     (void)state;
     for (size_t i = 0; i < PACKET_COUNT; i++) {
         block whole = block_hex(packets[i].hex);
@@ -89,7 +89,7 @@ static void mal_I01_cut_at_every_position(void **state) {
     }
 }
 
-static void mal_I02_trailing_bytes_are_ignored(void **state) {
+static void mal_I03_trailing_bytes_are_ignored(void **state) {
     (void)state;
     for (size_t i = 0; i < PACKET_COUNT; i++) {
         char hex[128];
@@ -99,7 +99,7 @@ static void mal_I02_trailing_bytes_are_ignored(void **state) {
     }
 }
 
-static void mal_I03_values_that_no_belt_sends(void **state) {
+static void mal_I05_values_that_no_belt_sends(void **state) {
     (void)state;
     static const struct {
         decoder decode;
@@ -145,7 +145,7 @@ static void mal_I03_values_that_no_belt_sends(void **state) {
 }
 
 /* Every family and id: exactly ten are known, all others are for the application to ignore. */
-static void mal_I04_unknown_parameters_are_unsupported(void **state) {
+static void mal_I05_unknown_parameters_are_unsupported(void **state) {
     (void)state;
     unsigned known = 0;
     for (unsigned family = 0; family < 256; family++) {
@@ -162,7 +162,7 @@ static void mal_I04_unknown_parameters_are_unsupported(void **state) {
     assert_int_equal(known, 10);
 }
 
-static void mal_I05_noise_is_decoded_or_refused(void **state) {
+static void noise_is_decoded_or_refused(void **state) {
     (void)state;
     dice d = {0x6665656C};
     for (unsigned round = 0; round < 20000; round++) {
@@ -224,7 +224,7 @@ static void examples_21_and_22_battery(void **state) {
     assert_true(v.battery.tte_ttf_s == 368634.375 && v.battery.saturated);
 }
 
-static void mal_I06_incomplete_battery_fields_are_absent(void **state) {
+static void mal_I02_incomplete_battery_fields_are_absent(void **state) {
     (void)state;
     block whole = block_hex("02 00 32 5e 01 0a ff f8 0f f0 19 00 56 ff 00 64");
     for (size_t length = 5; length <= whole.length; length++) {
@@ -337,6 +337,55 @@ static void raw_samples_and_debug(void **state) {
     assert_int_equal(v.debug.kind, TENDON_FEELSPACE_DEBUG_OTHER);
 }
 
+/* The length byte of a frame over USB: every one, with every number of bytes behind it. */
+static void mal_I04_a_length_that_lies(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t handle;
+        size_t most;
+    } rows[] = {{0x24, 22}, {0x33, 22}, {0x39, 244}};
+    for (size_t i = 0; i < 3; i++) {
+        for (unsigned stated = 0; stated < 256; stated++) {
+            for (size_t length = 2; length <= 258; length += 1 + length / 16) {
+                uint8_t bytes[258] = {rows[i].handle, (uint8_t)stated};
+                block b = block_copy(bytes, length);
+                tendon_feelspace_usb_frame frame = {0};
+                size_t offset = 999;
+                tendon_status status = tendon_feelspace_decode_usb_frame(b.data, length, &frame, &offset);
+                if (stated > rows[i].most) {
+                    assert_int_equal(status, TENDON_ERROR_MALFORMED);
+                    assert_int_equal(offset, 1);
+                } else if (stated > length - 2) {
+                    assert_int_equal(status, TENDON_ERROR_INCOMPLETE);
+                    assert_int_equal(offset, length);
+                } else {
+                    assert_int_equal(status, stated + 2);
+                    assert_int_equal(frame.length, stated);
+                }
+                free(b.data);
+            }
+        }
+    }
+}
+
+/* The belt's name ends with its parameter, and not with a zero. */
+static void mal_I10_a_name_without_an_end(void **state) {
+    (void)state;
+    uint8_t bytes[64] = {0x01, 0x04};
+    memset(bytes + 2, 'x', sizeof bytes - 2);
+    for (size_t length = 0; length <= sizeof bytes; length++) {
+        block b = block_copy(bytes, length);
+        tendon_feelspace_parameter found;
+        tendon_status status = tendon_feelspace_decode_parameter(b.data, b.length, &found, NULL);
+        if (status == TENDON_OK) { /* no more than is there */
+            assert_int_equal(found.name.length, length - 2);
+            assert_ptr_equal(found.name.text, b.data + 2);
+        }
+        assert_int_equal(status, length < 3 ? TENDON_ERROR_TRUNCATED : TENDON_OK);
+        free(b.data);
+    }
+}
+
 static void names(void **state) {
     (void)state;
     assert_true(tendon_feelspace_is_belt_name("NaviGuertel_4711", 16));
@@ -350,17 +399,19 @@ static void names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mal_I01_cut_at_every_position),
-        cmocka_unit_test(mal_I02_trailing_bytes_are_ignored),
-        cmocka_unit_test(mal_I03_values_that_no_belt_sends),
-        cmocka_unit_test(mal_I04_unknown_parameters_are_unsupported),
-        cmocka_unit_test(mal_I05_noise_is_decoded_or_refused),
-        cmocka_unit_test(mal_I06_incomplete_battery_fields_are_absent),
+        cmocka_unit_test(mal_I01_I02_cut_at_every_position),
+        cmocka_unit_test(mal_I03_trailing_bytes_are_ignored),
+        cmocka_unit_test(mal_I05_values_that_no_belt_sends),
+        cmocka_unit_test(mal_I05_unknown_parameters_are_unsupported),
+        cmocka_unit_test(noise_is_decoded_or_refused),
+        cmocka_unit_test(mal_I02_incomplete_battery_fields_are_absent),
         cmocka_unit_test(examples_17_to_20_parameters),
         cmocka_unit_test(examples_21_and_22_battery),
         cmocka_unit_test(examples_23_to_25_press_orientation_mode),
         cmocka_unit_test(firmware_features),
         cmocka_unit_test(raw_samples_and_debug),
+        cmocka_unit_test(mal_I04_a_length_that_lies),
+        cmocka_unit_test(mal_I10_a_name_without_an_end),
         cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,6 +241,24 @@ static void examples_20_to_24(void **state) {
     }
 }
 
+/* The length in the header of the management protocol: every one, with bodies that are shorter and longer. */
+static void mal_I04_a_body_of_another_length(void **state) {
+    (void)state;
+    for (size_t body = 0; body <= 40; body++) {
+        for (unsigned stated = 0; stated <= 0xFFFF; stated += stated < 64 ? 1 : 251) {
+            uint8_t bytes[48] = {3, 0, (uint8_t)(stated >> 8), (uint8_t)stated, 0, 1, 7, 5};
+            block b = block_copy(bytes, 8 + body);
+            tendon_fjorden_smp smp = {0};
+            tendon_status status = tendon_fjorden_decode_smp(b.data, b.length, &smp);
+            assert_int_equal(status, stated > body ? TENDON_ERROR_TRUNCATED : TENDON_OK);
+            if (status == TENDON_OK) {
+                assert_true(smp.length == stated && smp.payload + stated <= b.data + b.length);
+            }
+            free(b.data);
+        }
+    }
+}
+
 /* A name has the whole prefix; nothing behind its end is read. */
 static void names_of_grips(void **state) {
     (void)state;
@@ -286,6 +304,7 @@ int main(void) {
         cmocka_unit_test(resync_makes_up_releases_only),
         cmocka_unit_test(firmware_order),
         cmocka_unit_test(examples_20_to_24),
+        cmocka_unit_test(mal_I04_a_body_of_another_length),
         cmocka_unit_test(names_of_grips),
         cmocka_unit_test(bad_notifications_are_counted),
     };

@@ -270,6 +270,25 @@ static void frame_headers_are_checked_in_order(void **state) {
     }
 }
 
+/* The length of the payload in a frame whose CRC is right: every one but the frame's own is refused. */
+static void mal_I04_a_payload_of_another_length(void **state) {
+    (void)state;
+    for (size_t payload = 0; payload <= 24; payload++) {
+        for (unsigned stated = 0; stated <= 0xFFFF; stated += stated < 64 ? 1 : 251) {
+            uint8_t bytes[14 + 24] = {'O', 'B', 1, 0, 1, 0, 3, 0, (uint8_t)stated, (uint8_t)(stated >> 8)};
+            uint32_t crc = tendon_crc32(0, bytes, 10 + payload);
+            for (int i = 0; i < 4; i++) {
+                bytes[10 + payload + (size_t)i] = (uint8_t)(crc >> 8 * i);
+            }
+            block b = block_copy(bytes, 14 + payload);
+            tendon_obvious_frame frame;
+            assert_int_equal(tendon_obvious_decode_frame(b.data, b.length, 4096, &frame),
+                             stated == payload ? TENDON_OK : TENDON_OBVIOUS_ERROR_FRAME_BAD_LENGTH);
+            free(b.data);
+        }
+    }
+}
+
 static void frames_have_a_longest_length(void **state) {
     (void)state;
     static uint8_t bytes[TENDON_OBVIOUS_FRAME_MAX + 1];
@@ -293,6 +312,7 @@ int main(void) {
         cmocka_unit_test(versions),
         cmocka_unit_test(frames_of_the_specification),
         cmocka_unit_test(frame_headers_are_checked_in_order),
+        cmocka_unit_test(mal_I04_a_payload_of_another_length),
         cmocka_unit_test(frames_have_a_longest_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

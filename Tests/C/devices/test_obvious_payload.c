@@ -70,7 +70,7 @@ static const struct {
 };
 enum { VALID = sizeof valid / sizeof valid[0] };
 
-static void every_payload_has_exactly_its_length(void **state) {
+static void mal_I01_I02_I03_every_payload_has_exactly_its_length(void **state) {
     (void)state;
     for (size_t i = 0; i < VALID; i++) {
         block bytes = block_hex(valid[i].hex);
@@ -270,7 +270,7 @@ static void values_that_mean_unknown(void **state) {
     free(b.data);
 }
 
-static void opcodes_fit_the_type_of_the_frame(void **state) {
+static void mal_I05_opcodes_fit_the_type_of_the_frame(void **state) {
     (void)state;
     static const uint8_t all[] = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x10, 0x11, 0x12, 0x20, 0x21,
                                   0x22, 0x23, 0x24, 0x30, 0x31, 0x32, 0x33, 0x80, 0x81, 0x82, 0x83};
@@ -339,12 +339,12 @@ static void lists_are_written_and_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_payload_has_exactly_its_length),
+        cmocka_unit_test(mal_I01_I02_I03_every_payload_has_exactly_its_length),
         cmocka_unit_test(every_payload_is_encoded_as_it_was),
         cmocka_unit_test(fields_have_the_values_of_the_bytes),
         cmocka_unit_test(fields_out_of_their_range),
         cmocka_unit_test(values_that_mean_unknown),
-        cmocka_unit_test(opcodes_fit_the_type_of_the_frame),
+        cmocka_unit_test(mal_I05_opcodes_fit_the_type_of_the_frame),
         cmocka_unit_test(errors_have_no_payload_but_the_offset),
         cmocka_unit_test(lists_are_written_and_read),
     };

@@ -254,7 +254,7 @@ static void busy_is_repeated_with_a_new_id(void **state) {
     expect("done:OK ");
 }
 
-static void ids_wrap_to_one(void **state) {
+static void mal_I06_ids_wrap_to_one(void **state) {
     (void)state;
     fresh();
     requests.corr = 65534;
@@ -262,6 +262,27 @@ static void ids_wrap_to_one(void **state) {
     add(1, TENDON_OBVIOUS_GET_TIME, NULL, 0);
     respond(TENDON_OBVIOUS_GET_TIME, 65535, 0, 0);
     expect("05/65535 done:OK 05/1 ");
+}
+
+/* Of an id that was never used, of one that is over, of another command: each is counted, and ends nothing. */
+static void mal_I08_responses_to_no_request(void **state) {
+    (void)state;
+    fresh();
+    respond(TENDON_OBVIOUS_GET_TIME, 1, 0, 0); /* nothing is asked */
+    assert_int_equal(requests.ignored, 1);
+    expect("");
+    add(0, TENDON_OBVIOUS_GET_TIME, NULL, 0);
+    trace[0] = '\0';
+    const uint16_t corr = requests.corr;
+    respond(TENDON_OBVIOUS_GET_TIME, (uint16_t)(corr + 1), 0, 0);
+    respond(TENDON_OBVIOUS_FW_CONFIRM, corr, 0, 0);
+    assert_int_equal(requests.ignored, 3);
+    expect("");
+    respond(TENDON_OBVIOUS_GET_TIME, corr, 0, 0);
+    expect("done:OK ");
+    respond(TENDON_OBVIOUS_GET_TIME, corr, 0, 0); /* twice */
+    assert_int_equal(requests.ignored, 4);
+    expect("");
 }
 
 static void invalid_frames_and_payloads(void **state) {
@@ -329,7 +350,8 @@ int main(void) {
         cmocka_unit_test(some_are_not_repeated_and_some_may_take_longer),
         cmocka_unit_test(the_limit_begins_when_the_device_has_the_frame),
         cmocka_unit_test(busy_is_repeated_with_a_new_id),
-        cmocka_unit_test(ids_wrap_to_one),
+        cmocka_unit_test(mal_I06_ids_wrap_to_one),
+        cmocka_unit_test(mal_I08_responses_to_no_request),
         cmocka_unit_test(invalid_frames_and_payloads),
         cmocka_unit_test(a_full_queue_and_its_failure),
     };

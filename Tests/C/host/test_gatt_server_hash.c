@@ -100,6 +100,26 @@ static void the_service_is_the_last_one_and_covers_all(void **state) {
     }
 }
 
+/* Core Spec Vol 3 Part G 7.4: a server offers enhanced bearers with a bit of Server Supported Features (2B3A), and a
+ * client with one of Client Supported Features (2B29). A device of ours has neither, so no peer may open a bearer. */
+static void mal_A17_no_enhanced_bearer_is_offered(void **state) {
+    (void)state;
+    static const uint16_t features[] = {0x2B3A, 0x2B29};
+    tendon_gatt_attribute attributes[24];
+    tendon_gatt_server server;
+    tendon_gatt_server_init(&server, attributes, 24, NULL);
+    assert_true(tendon_gatt_add_generic_access(&server, "Tendon", 6, (const uint8_t *)"\0") > 0);
+    service(&server, 0x180F, true);
+    characteristic(&server, 0x2A19, 0x12);
+    assert_true(tendon_gatt_add_generic_attribute(&server) > 0);
+    for (size_t i = 0; i < 2; i++) {
+        const tendon_uuid uuid = tendon_uuid_from_u16(features[i]);
+        for (size_t k = 0; k < server.count; k++) {
+            assert_false(tendon_uuid_equal(&server.attributes[k].type, &uuid));
+        }
+    }
+}
+
 typedef struct sent {
     uint8_t bytes[32];
     size_t length;
@@ -150,6 +170,7 @@ int main(void) {
         cmocka_unit_test(the_example_of_the_core_specification),
         cmocka_unit_test(the_last_attribute_counts),
         cmocka_unit_test(the_service_is_the_last_one_and_covers_all),
+        cmocka_unit_test(mal_A17_no_enhanced_bearer_is_offered),
         cmocka_unit_test(service_changed_is_indicated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

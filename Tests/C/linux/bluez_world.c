@@ -21,6 +21,7 @@ const tendon_address world_peers[WORLD_LINKS] = {{{0xC0, 1, 2, 3, 4, 5}, TENDON_
                                                  {{0x4A, 1, 2, 3, 4, 6}, TENDON_ADDRESS_TYPE_RANDOM}};
 static world the_world;
 static int far_ends[SOCKETS]; /* of the Bluetooth socket with this descriptor; 0: none */
+void (*world_opens_socket)(int far_end);
 
 /* ---- in the place of the C library ---- */
 
@@ -88,6 +89,9 @@ int socket(int domain, int type, int protocol) {
         close(far_ends[pair[0]]);
     }
     far_ends[pair[0]] = pair[1];
+    if (world_opens_socket != NULL) {
+        world_opens_socket(pair[1]);
+    }
     return calls.fd = pair[0];
 }
 
@@ -339,8 +343,11 @@ void world_ready(world *w, int i, uint32_t events) {
 }
 
 int world_far_end(const world *w, int i) {
-    int fd = w->ends[i].link.source.fd;
-    return w->ends[i].used && fd >= 0 && far_ends[fd] > 0 ? far_ends[fd] : -1;
+    return w->ends[i].used ? world_far_end_of(w->ends[i].link.source.fd) : -1;
+}
+
+int world_far_end_of(int fd) {
+    return fd >= 0 && far_ends[fd] > 0 ? far_ends[fd] : -1;
 }
 
 void world_respond(world *w, uint8_t status) {

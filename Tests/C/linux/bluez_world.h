@@ -46,6 +46,10 @@ void world_central(world *w);
 void world_ready(world *w, int i, uint32_t events);
 /** The other end of the socket of a link; -1: it has none. */
 int world_far_end(const world *w, int i);
+/** The same of a Bluetooth socket; -1: it is none. */
+int world_far_end_of(int fd);
+/** If set, called with the other end of each Bluetooth socket that is opened: replies can wait in it. */
+extern void (*world_opens_socket)(int far_end);
 /** The controller's response to the command in flight. */
 void world_respond(world *w, uint8_t status);
 /** The controller reports a connection to a peer with the fixture's handle. */

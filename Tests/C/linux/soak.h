@@ -35,6 +35,8 @@ typedef struct soak_family {
     void (*forget)(soak *s, uint64_t now);            /**< its memory of a bond; may be NULL */
     /** The session's counters tell what became of each of @p count notifications; of all connections. */
     bool (*accounts)(const soak *s, uint64_t count);
+    /** The session counts the notifications of this value handle; NULL: of each. */
+    bool (*counts)(const soak *s, unsigned handle);
 } soak_family;
 
 struct soak {
@@ -78,6 +80,9 @@ struct soak {
     bool ready;
     unsigned values, ups, ends;
     /* all of them */
+    uint64_t rejected; /**< notifications that a counter has together with other values: as events told */
+    uint64_t reads;    /**< Read Responses; filled by the test that counts them, as is `surplus` */
+    uint64_t surplus;  /**< responses that answered nothing */
     unsigned cycles, completed, longest; /**< longest: PDUs of a completed cycle */
     size_t files, sources;
 };

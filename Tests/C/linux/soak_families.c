@@ -11,6 +11,7 @@ static void on_bose(void *context, const tendon_bose_event *event, uint64_t now)
     (void)now;
     s->ready = s->ready || event->kind == TENDON_BOSE_EVENT_OPENED;
     s->values += event->kind == TENDON_BOSE_EVENT_SAMPLE;
+    s->rejected += event->kind == TENDON_BOSE_EVENT_MALFORMED && event->characteristic == TENDON_BOSE_GESTURE_DATA;
 }
 
 static void make_bose(soak *s) {
@@ -47,11 +48,16 @@ static bool bose_is_closed(const soak *s) {
     return s->session.bose.state == TENDON_BOSE_CLOSED;
 }
 
+/* A handle that was changed on its way can be that of a configuration: its values are events, and have no counter. */
+static bool bose_counts(const soak *s, unsigned handle) {
+    const tendon_bose_session *session = &s->session.bose;
+    return handle == session->kept.found[TENDON_BOSE_SENSOR_DATA].value ||
+           handle == session->kept.found[TENDON_BOSE_GESTURE_DATA].value;
+}
+
 static bool bose_accounts(const soak *s, uint64_t count) {
     const tendon_bose_counters *c = &s->session.bose.counters;
-    uint64_t told = c->notifications + c->gestures + c->dropped;
-    /* A changed handle can be that of a gesture or a configuration: what does not fit there is malformed. */
-    return told <= count && count - told <= c->malformed && c->samples <= c->notifications;
+    return count == c->notifications + c->gestures + c->dropped + s->rejected && s->rejected <= c->malformed;
 }
 
 const soak_family soak_bose = {"bose",         &tendon_bose_session_inputs,
@@ -59,7 +65,7 @@ const soak_family soak_bose = {"bose",         &tendon_bose_session_inputs,
                                bose_centrals,  bose_open,
                                bose_stream,    bose_close,
                                bose_is_closed, NULL,
-                               bose_accounts};
+                               bose_accounts,  bose_counts};
 
 /* ---- feelSpace ---- */
 
@@ -116,7 +122,7 @@ const soak_family soak_feelspace = {"feelspace",         &tendon_feelspace_sessi
                                     feelspace_centrals,  feelspace_open,
                                     feelspace_stream,    feelspace_close,
                                     feelspace_is_closed, NULL,
-                                    feelspace_accounts};
+                                    feelspace_accounts,  NULL};
 
 /* ---- Activ5 ---- */
 
@@ -174,9 +180,11 @@ static bool activ5_is_closed(const soak *s) {
     return s->session.activ5.device.link == TENDON_ACTIV5_LINK_NONE;
 }
 
+/* Values that were read have the same counter. One Read Response is one value, unless it was doubled on its way. */
 static bool activ5_accounts(const soak *s, uint64_t count) {
     const tendon_activ5_counters *c = &s->session.activ5.device.counters;
-    return count <= c->values && c->values == c->messages + c->errors; /* values that were read are among them */
+    return c->values == c->messages + c->errors && count <= c->values && c->values <= count + s->reads &&
+           count + s->reads - c->values <= s->surplus;
 }
 
 const soak_family soak_activ5 = {"activ5",         &tendon_activ5_session_inputs,
@@ -184,7 +192,7 @@ const soak_family soak_activ5 = {"activ5",         &tendon_activ5_session_inputs
                                  activ5_centrals,  activ5_open,
                                  activ5_stream,    activ5_close,
                                  activ5_is_closed, NULL,
-                                 activ5_accounts};
+                                 activ5_accounts,  NULL};
 
 /* Which speaks by text alone. */
 const soak_family soak_activ5_legacy = {"activ5, legacy", &tendon_activ5_session_inputs,
@@ -192,7 +200,7 @@ const soak_family soak_activ5_legacy = {"activ5, legacy", &tendon_activ5_session
                                         activ5_centrals,  activ5_open,
                                         activ5_stream,    activ5_close,
                                         activ5_is_closed, NULL,
-                                        activ5_accounts};
+                                        activ5_accounts,  NULL};
 
 /* ---- Fjorden ---- */
 
@@ -269,4 +277,4 @@ const soak_family soak_fjorden = {"fjorden",         &tendon_fjorden_session_inp
                                   fjorden_centrals,  fjorden_open,
                                   fjorden_stream,    fjorden_close,
                                   fjorden_is_closed, fjorden_forget,
-                                  fjorden_accounts};
+                                  fjorden_accounts,  NULL};

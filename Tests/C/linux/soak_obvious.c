@@ -107,4 +107,4 @@ const soak_family soak_obvious = {"obvious", &tendon_obvious_session_inputs,
                                   centrals,  open,
                                   stream,    close_session,
                                   is_closed, NULL,
-                                  accounts};
+                                  accounts,  NULL};

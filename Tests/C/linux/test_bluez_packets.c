@@ -161,7 +161,7 @@ static void both_events_of_a_connection_count(void **state) {
 }
 
 /* A handle that is used again belongs to the new connection, and what was said about the old one is no reason. */
-static void a_new_connection_takes_its_handle_over(void **state) {
+static void mal_F10_a_new_connection_takes_its_handle_over(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_connected();
     bluez_bench *b = l->b;
@@ -403,7 +403,7 @@ int main(void) {
         cmocka_unit_test(a_failure_that_nobody_wants_to_know),
         cmocka_unit_test(a_random_address_that_is_never_answered_ends_the_radio),
         cmocka_unit_test(both_events_of_a_connection_count),
-        cmocka_unit_test(a_new_connection_takes_its_handle_over),
+        cmocka_unit_test(mal_F10_a_new_connection_takes_its_handle_over),
         cmocka_unit_test(the_end_that_is_awaited_shortens_the_pause),
         cmocka_unit_test(a_lost_key_is_told_from_a_lost_link),
         cmocka_unit_test(the_reason_of_the_controller_has_priority),

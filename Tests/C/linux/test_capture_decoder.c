@@ -87,6 +87,31 @@ static void what_tells_of_no_connection_is_counted(void **state) {
     feed_hex(&decoder, 0, false, 0, "");
 }
 
+/* Frames on every channel but that of ATT, among them those of bearers that were never opened: counted, and no PDU. */
+static void mal_E05_other_channels_are_ignored(void **state) {
+    (void)state;
+    static tendon_capture_decoder decoder;
+    tendon_capture_item item;
+    unsigned others = 0;
+    tendon_capture_decoder_init(&decoder);
+    for (unsigned cid = 0; cid < 0x10000; cid += cid < 0x48 ? 1 : 0x3B) {
+        uint8_t packet[] = {0x40, 0x20, 0x0A, 0, 6, 0, (uint8_t)cid, (uint8_t)(cid >> 8), 0x1B, 0x23, 0, 1, 2, 3};
+        block b = block_copy(packet, sizeof packet);
+        for (int incoming = 0; incoming < 2; incoming++) {
+            tendon_capture_decoder_feed(&decoder, &(tendon_capture_record){.type = TENDON_HCI_PACKET_ACL,
+                                                                           .incoming = incoming != 0,
+                                                                           .data = b.data,
+                                                                           .length = b.length});
+            assert_int_equal(tendon_capture_decoder_next(&decoder, &item), cid == 4);
+            others += cid != 4;
+            assert_int_equal(decoder.other, others);
+        }
+        free(b.data);
+    }
+    assert_int_equal(decoder.malformed, 0);
+    assert_true(others > 2000);
+}
+
 static void reports_come_back(void **state) {
     (void)state;
     static const uint16_t properties[] = {0x13, 0x1B};
@@ -223,6 +248,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fragments_of_two_adapters_do_not_mix),
         cmocka_unit_test(what_tells_of_no_connection_is_counted),
+        cmocka_unit_test(mal_E05_other_channels_are_ignored),
         cmocka_unit_test(reports_come_back),
         cmocka_unit_test(a_connection_that_ends_takes_its_fragments_along),
         cmocka_unit_test(more_connections_than_places),

@@ -299,7 +299,7 @@ static void note_the_end(void *context, tendon_status reason, uint64_t now) {
 }
 
 /* Each callback finds the count of its moment; what was dropped last is known at the end. */
-static void a_drop_is_counted_before_the_packet_behind_it(void **state) {
+static void mal_D07_a_drop_is_counted_before_the_packet_behind_it(void **state) {
     (void)state;
     static const uint32_t wanted[] = {0, 0, 3, 3, 3, 3, 3, 90000, 90000, 90000};
     bench b;
@@ -331,6 +331,37 @@ static void a_drop_is_counted_before_the_packet_behind_it(void **state) {
         bench_close(&b);
     }
     dropped_in_all = 0;
+}
+
+/* 2,101 notifications a second for a minute, and a program that looks ten times a second: the queue is the socket's,
+ * and what does not fit is dropped and counted. */
+static void mal_D07_a_slow_consumer_loses_what_the_queue_cannot_hold(void **state) {
+    (void)state;
+    enum { RATE = 2101, SECONDS = 60, LOOKS = 10 };
+    bench b;
+    start(&b, &losing);
+    uint32_t sent = 0, accepted = 0, most = 0;
+    dropped_in_all = 0;
+    for (unsigned look = 1; look <= SECONDS * LOOKS; look++) {
+        for (; sent < look * RATE / LOOKS; sent++) {
+            const uint8_t pdu[] = {0x1B, 3, 0, (uint8_t)sent, (uint8_t)(sent >> 8), (uint8_t)(sent >> 16)};
+            bool fits = send(b.peer, pdu, sizeof pdu, MSG_DONTWAIT) == (ssize_t)sizeof pdu;
+            accepted += fits;
+            dropped_in_all += !fits; /* as the kernel does with a socket of a radio */
+        }
+        uint32_t held = accepted - (uint32_t)b.end.received;
+        most = held > most ? held : most;
+        assert_int_equal(tendon_loop_step(&b.loop, 0), TENDON_OK);
+    }
+    assert_true(dropped_in_all > RATE && most < RATE); /* it was too slow, and less than a second waited at any time */
+    STEP_UNTIL(&b.loop, (uint32_t)b.end.received == accepted);
+    b.end.link.callbacks.closed = note_the_end;
+    tendon_link_close(&b.end.link);
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(sent, RATE * SECONDS);
+    assert_int_equal(accepted + lost_at_the_end, sent); /* each was received, or is in the count */
+    dropped_in_all = lost_at_the_end = 0;
+    bench_close(&b);
 }
 
 /* An old kernel that does not know the total: what the packets said stays. */
@@ -468,7 +499,8 @@ int main(void) {
         cmocka_unit_test(each_error_at_each_packet),
         cmocka_unit_test(a_kernel_without_recvmmsg_is_asked_once),
         cmocka_unit_test(a_callback_closes_its_link_and_another),
-        cmocka_unit_test(a_drop_is_counted_before_the_packet_behind_it),
+        cmocka_unit_test(mal_D07_a_drop_is_counted_before_the_packet_behind_it),
+        cmocka_unit_test(mal_D07_a_slow_consumer_loses_what_the_queue_cannot_hold),
         cmocka_unit_test(an_unknown_total_takes_nothing_back),
         cmocka_unit_test(a_peer_cannot_send_descriptors),
         cmocka_unit_test(both_forms_give_the_same),

@@ -2,8 +2,9 @@
 /*
  * A gateway with eight devices, two of each streaming family, for a long time on a simulated clock: the loop, links,
  * connections and sessions of a program over the sockets of virtual radios. Every fault of simulate/fault.h strikes at
- * random, and devices leave and come back. Each notification that a device sent is in exactly one count, every device
- * streams again, and neither memory nor descriptors grow. An hour; TENDON_SOAK=1: a week, 10^8 notifications.
+ * random, and devices leave and come back. Each notification that a device sent is in exactly one count: what is
+ * unread is looked at whenever nothing is pending, and only a link that ends may leave something, and little. Every
+ * device streams again, and neither memory nor descriptors grow. An hour; TENDON_SOAK=1: a week, 10^8 notifications.
  */
 #include "fake_clock.h"
 #include "open_files.h"
@@ -21,7 +22,8 @@ enum {
     PAUSE = SECOND,        /* before a connection is opened again */
     STALLED = 60 * SECOND, /* without a value: the program closes the session, as one with a watchdog would */
     GONE = 180 * SECOND,   /* so long a device stays away */
-    LIMIT = 600 * SECOND   /* without a value, GONE included: never */
+    LIMIT = 600 * SECOND,  /* without a value, GONE included: never */
+    UNREAD = 32            /* PDUs that a link can leave unread: older ones were read by the wake-up before */
 };
 
 /* What a device sends on one of its connections: counted before the faults and after them. */
@@ -39,11 +41,13 @@ typedef struct wearable {
     soak s;
     lane lanes[TENDON_PERIPHERAL_LINKS];
     uint64_t received, unread;             /* PDUs at the gateway; sent, and not read when the link was closed */
+    uint64_t most_unread;                  /* of one link */
     uint64_t notified, unsubscribed, late; /* notifications; without a subscription; PDUs after a time-out of 30 s */
+    uint64_t uncounted;                    /* notifications that are an event of the session, and no count of it */
     uint64_t unhandled, after_close;       /* what the library counted of the last two */
     uint64_t values;                       /* that the session had told a second ago */
     uint64_t value_at, told_at, longest, open_at, back_at;
-    unsigned opened, stalls, absences;
+    unsigned opened, closed, stalls, absences;
     bool streams;
 } wearable;
 
@@ -117,12 +121,21 @@ static uint64_t sum_sent(const wearable *w) {
     return sum;
 }
 
-/* What the connection counted, before the next one counts from zero. */
+/* What is pending: sent, and neither read nor lost with a link. */
+static uint64_t pending(const wearable *w) {
+    return sum_sent(w) - w->received - w->unread;
+}
+
+/* What the connection counted, before the next one counts from zero. A link takes what its socket holds with it. */
 static void close_accounts(wearable *w) {
     const tendon_connection *c = &w->s.connection;
+    uint64_t lost = pending(w);
     w->unhandled += c->bearer.counters.unhandled_value;
     w->after_close += c->bearer.counters.after_close;
-    w->unread = sum_sent(w) - w->received;
+    w->most_unread = lost > w->most_unread ? lost : w->most_unread;
+    w->unread += lost;
+    w->s.surplus += c->bearer.counters.unexpected_response;
+    w->closed++;
 }
 
 static bool is_subscribed(const tendon_connection *c, unsigned handle) {
@@ -141,9 +154,13 @@ static void account(wearable *w, const uint8_t *pdu, size_t length) {
     bool late = c->bearer.closed || c->client.closed;
     w->late += late;
     if (notification && !late) {
+        unsigned handle = pdu[1] | (unsigned)pdu[2] << 8;
+        bool subscribed = is_subscribed(c, handle);
         w->notified++;
-        w->unsubscribed += !is_subscribed(c, pdu[1] | (unsigned)pdu[2] << 8);
+        w->unsubscribed += !subscribed;
+        w->uncounted += subscribed && w->s.family->counts != NULL && !w->s.family->counts(&w->s, handle);
     }
+    w->s.reads += length > 0 && pdu[0] == 0x0B && !late;
 }
 
 static void tap(void *context, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu, size_t length) {
@@ -215,6 +232,23 @@ static void pass(uint64_t ms) {
             watch(&place.wearables[i]);
         }
     }
+}
+
+static bool is_any_pending(void) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < WEARABLES; i++) {
+        sum += pending(&place.wearables[i]);
+    }
+    return sum != 0;
+}
+
+/* No time passes: what was sent arrives, and the responses to it. Then each PDU was read, or was lost
+ * with a link: one that was neither stays pending. */
+static void expect_nothing_lost(void) {
+    for (int i = 0; i < 2000 && is_any_pending(); i++) {
+        assert_int_equal(tendon_loop_step(&place.loop, fake_clock_ms), TENDON_OK);
+    }
+    assert_false(is_any_pending());
 }
 
 /* ---- the place ---- */
@@ -310,8 +344,8 @@ static size_t resident_pages(void) {
 
 /* ---- what is asked ---- */
 
-/* Each PDU of the device is in exactly one count. */
-static void balance(const wearable *w) {
+/* Each PDU of the device is in exactly one count. @param all the faults that struck, of all devices so far. */
+static void balance(const wearable *w, uint64_t all[TENDON_FAULT_COUNT]) {
     uint64_t struck[TENDON_FAULT_COUNT] = {0}, sent = 0, refused = 0;
     for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
         const lane *l = &w->lanes[i];
@@ -328,9 +362,10 @@ static void balance(const wearable *w) {
         refused += l->refused;
     }
     assert_true(sent == w->received + w->unread);
+    assert_true(w->most_unread <= UNREAD && w->unread <= (uint64_t)UNREAD * w->closed);
     assert_true(w->unsubscribed == w->unhandled);
     assert_true(w->late == w->after_close);
-    assert_true(w->s.family->accounts(&w->s, w->notified - w->unsubscribed));
+    assert_true(w->s.family->accounts(&w->s, w->notified - w->unsubscribed - w->uncounted));
     assert_true(w->longest <= LIMIT);
     print_message(
         "%-10s %9llu PDUs, %9llu notifications, %9u values; %4u connections, %3u without values for a minute, "
@@ -339,8 +374,11 @@ static void balance(const wearable *w) {
         w->stalls, w->absences);
     for (size_t kind = 0; kind < TENDON_FAULT_COUNT; kind++) {
         print_message(" %llu", (unsigned long long)struck[kind]);
+        all[kind] += struck[kind];
     }
-    print_message("; unread %llu, refused %llu\n", (unsigned long long)w->unread, (unsigned long long)refused);
+    print_message("; unread %llu, of one link %llu; uncounted %llu, rejected %llu, refused %llu\n",
+                  (unsigned long long)w->unread, (unsigned long long)w->most_unread, (unsigned long long)w->uncounted,
+                  (unsigned long long)w->s.rejected, (unsigned long long)refused);
 }
 
 static void a_gateway_with_eight_devices_and_every_fault(void **state) {
@@ -358,6 +396,7 @@ static void a_gateway_with_eight_devices_and_every_fault(void **state) {
     size_t pages = resident_pages();
     for (uint64_t quarter = 1; quarter < quarters; quarter++) {
         pass(HOUR / 4);
+        expect_nothing_lost();
     }
     /* Without faults each device comes back, and streams. */
     set_faults("drop=0");
@@ -365,14 +404,30 @@ static void a_gateway_with_eight_devices_and_every_fault(void **state) {
     for (size_t i = 0; i < WEARABLES; i++) {
         assert_true(fake_clock_ms - place.wearables[i].value_at < 10 * SECOND);
     }
+    expect_nothing_lost();
+    unsigned closed[WEARABLES];
+    for (size_t i = 0; i < WEARABLES; i++) {
+        closed[i] = place.wearables[i].closed;
+    }
+    pass(60 * SECOND);
+    expect_nothing_lost();
+    for (size_t i = 0; i < WEARABLES; i++) { /* so no link took anything with it */
+        assert_int_equal(place.wearables[i].closed, closed[i]);
+    }
     assert_true(resident_pages() <= pages + 1024); /* an emulator's own memory grows a little */
     assert_int_equal(open_descriptors(), descriptors);
     end();
-    uint64_t notified = 0;
+    uint64_t notified = 0, struck[TENDON_FAULT_COUNT] = {0};
+    unsigned absences = 0;
     for (size_t i = 0; i < WEARABLES; i++) {
-        balance(&place.wearables[i]);
+        balance(&place.wearables[i], struck);
         notified += place.wearables[i].notified;
+        absences += place.wearables[i].absences;
     }
+    for (size_t kind = 0; kind < TENDON_FAULT_COUNT; kind++) {
+        assert_true(struck[kind] > 0);
+    }
+    assert_true(!week || absences > 0);
     print_message("# %llu notifications in %.1f simulated hours, %ld s\n", (unsigned long long)notified,
                   (double)quarters / 4, (long)(time(NULL) - started));
     assert_true(notified >= (week ? 100000000u : 125000u * quarters));
