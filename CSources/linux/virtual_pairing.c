@@ -207,7 +207,8 @@ static void take_question(tendon_link *link, const uint8_t *bytes, uint64_t now)
     tendon_pairing_attempt *attempt = &link->pairing;
     tendon_pairing_question question = question_of(link->radio->agent.io, bytes[0]);
     attempt->passkey = read_number(bytes + 1);
-    if (bytes[0] > TENDON_PAIRING_KEYBOARD_DISPLAY || question == TENDON_PAIRING_NOTHING) {
+    if (bytes[0] > TENDON_PAIRING_KEYBOARD_DISPLAY || question == TENDON_PAIRING_NOTHING ||
+        attempt->passkey > TENDON_PASSKEY_MAX) {
         send_number(link, ANSWER, 0, 0);
         return;
     }

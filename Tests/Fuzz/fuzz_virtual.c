@@ -77,7 +77,7 @@ static tendon_link *on_accept(void *context, const tendon_address *from, uint64_
 static void on_question(void *context, const tendon_address *from, tendon_pairing_question question, uint32_t passkey,
                         uint64_t now) {
     (void)context;
-    FUZZ_CHECK(question != TENDON_PAIRING_NOTHING);
+    FUZZ_CHECK(question != TENDON_PAIRING_NOTHING && passkey <= TENDON_PASSKEY_MAX);
     if (passkey % 2 != 0) { /* else later, or never */
         (void)tendon_radio_answer_pairing(&world.radio.radio, from, passkey % 3 != 0, passkey, now);
     }
