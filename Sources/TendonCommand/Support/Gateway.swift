@@ -37,6 +37,8 @@ final class Gateway: Sendable {
         var plan: GatewayPlan
         /// The radios that are open, by their numbers.
         var centrals: [Int: Central] = [:]
+        /// Those of them that only connect, to the device of --address.
+        var withoutSearch: Set<Int> = []
         /// No turn begins: the run ends.
         var isOver = false
         /// Of the radios that have failed.
@@ -65,9 +67,16 @@ final class Gateway: Sendable {
     /// After which the parameters of the connections are looked at.
     static let turnsPerTiming = 10
 
-    /// - Parameter arguments: of the other outputs than standard output; nil: no output at all.
-    init(_ plan: GatewayPlan, outputs arguments: Arguments?) throws(CommandError) {
+    let opener: RadioOpener
+
+    /// - Parameters:
+    ///   - arguments: of the other outputs than standard output; nil: no output at all.
+    ///   - opener: nil: opens radios of this machine.
+    init(
+        _ plan: GatewayPlan, outputs arguments: Arguments?, opener: RadioOpener? = nil
+    ) throws(CommandError) {
         state = Mutex(State(plan: plan))
+        if let opener { self.opener = opener } else { self.opener = OpenedRadio.opener(plan.settings.gattCache) }
         let rules = RuleBoard(plan.rules, programs: plan.programs)
         self.rules = rules
         commands = GatewayCommands(rules)
@@ -126,12 +135,13 @@ final class Gateway: Sendable {
         await finishOutputs()
         // A service that is stopped has not failed, whatever was in range.
         if manager.isPresent, Termination.shared.isSignalled { return .done }
-        if state.withLock({ $0.found }) == 0 {
+        let wasConnected = reporter.rows.contains { $0.wasConnected }
+        if state.withLock({ $0.found }) == 0, !wasConnected {
             // Who ended the search knows that nothing was found yet.
             if Termination.shared.isSignalled { return .noDevice }
             throw CommandError(.noDevice, "no device was found", next: "tendon scan; tendon doctor")
         }
-        return reporter.rows.contains { $0.wasConnected } ? .done : .failed
+        return wasConnected ? .done : .failed
     }
 
     private func finishOutputs() async {
@@ -162,6 +172,14 @@ final class Gateway: Sendable {
             await capture?.write(advertisement)
             if await take(advertisement, radio, responses) { startTurns() }
         }
+    }
+
+    /// The device of a run without a search counts as received. True if it may have its turn.
+    func receive(_ address: Address, _ family: String, _ radio: Int) -> Bool {
+        guard plan.serves(address, family: family) else { return false }
+        commands.saw(address, family, nil, nil)
+        _ = admission.received(address, family: family, isPreferred: true, awaitsResponse: false, radio: radio)
+        return true
     }
 
     /// The parameters of the connections, once and when they change.
@@ -324,6 +342,7 @@ final class Gateway: Sendable {
         await group.remove(central)
         let turns = state.withLock { state in
             state.centrals[radio] = nil
+            state.withoutSearch.remove(radio)
             return state.turns.filter { state.known[$0.key]?.radio == radio }.map(\.value)
         }
         let limit = Task {
@@ -348,10 +367,15 @@ final class Gateway: Sendable {
     }
 
     /// The radio is open, and connects to devices from now on.
-    func join(_ radio: Int, _ central: Central) async throws(TendonError) {
-        try await group.add(central)
-        state.withLock { $0.centrals[radio] = central }
+    func join(_ radio: Int, _ opened: OpenedRadio) async throws(TendonError) {
+        try await group.add(opened.central)
+        state.withLock { state in
+            state.centrals[radio] = opened.central
+            if !opened.searches { state.withoutSearch.insert(radio) }
+        }
     }
+
+    func searches(_ radio: Int) -> Bool { state.withLock { !$0.withoutSearch.contains(radio) } }
 
     /// The radios that are open.
     var centrals: [Central] { state.withLock { Array($0.centrals.values) } }
