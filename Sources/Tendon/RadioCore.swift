@@ -266,6 +266,16 @@ package final class RadioCore: @unchecked Sendable {
     }
 
     var lostPackets: UInt64 { radio.pointee.lost }
+
+    var adapterCounters: AdapterCounters {
+        #if BlueZ || KernelSockets
+            if let block = memory as? CBlock<tendon_bluez_radio> {
+                return AdapterCounters(block.member(\.counters).pointee)
+            }
+        #endif
+        return AdapterCounters()
+    }
+
     var hasJoinedScan: Bool { radio.pointee.scan_joined }
 
     var name: String { String(cString: radio.pointee.ops.pointee.name) }

@@ -36,6 +36,7 @@ extension Gateway {
         await finishTurns()
         pump.cancel()
         await countLost()
+        await countAdapters()
         do throws(CommandError) {
             try await capture?.stop()
         } catch {
@@ -64,6 +65,7 @@ extension Gateway {
                 for central in centrals { timings.merge(await central.connectionTimings()) { $1 } }
                 report(timings)
                 await countLost()
+                await countAdapters()
             }
             if turn % Gateway.turnsPerSignal == 0 {
                 var signals: [Address: Int] = [:]

@@ -43,6 +43,7 @@ final class Gateway: Sendable {
         var isOver = false
         /// Of the radios that have failed.
         var lostPackets: UInt64 = 0
+        var adapters = AdapterWatch()
     }
 
     var plan: GatewayPlan { state.withLock { $0.plan } }
@@ -357,7 +358,9 @@ final class Gateway: Sendable {
         limit.cancel()
         admission.forgetPresence(radio: radio)
         let lost = await central.lostPackets
+        count([radio: await central.adapterCounters])
         state.withLock { state in
+            state.adapters.close(radio)
             for (address, known) in state.known where known.radio == radio {
                 state.known[address]?.server = nil
                 state.timings[address] = nil
@@ -385,6 +388,23 @@ final class Gateway: Sendable {
         var (lost, centrals) = state.withLock { ($0.lostPackets, Array($0.centrals.values)) }
         for central in centrals { lost += await central.lostPackets }
         reporter.lostPackets = max(lost, reporter.lostPackets)  // while a radio is left, its packets are in neither
+    }
+
+    func countAdapters() async {
+        for (radio, central) in state.withLock({ $0.centrals }) { count([radio: await central.adapterCounters]) }
+    }
+
+    /// Counters of radios, by their numbers: for the figures, and a message for each change.
+    func count(_ counters: [Int: AdapterCounters]) {
+        let settings = settings
+        let (messages, total) = state.withLock { state in
+            let messages = counters.sorted { $0.key < $1.key }.flatMap { radio, counters in
+                state.adapters.update(radio, counters, adapter: settings.adapter(of: radio))
+            }
+            return (messages, state.adapters.total)
+        }
+        reporter.adapterCounters = total
+        for message in messages { Log.write(message.level, message.text) }
     }
 
     /// The session of a device, which is made for its first turn.
