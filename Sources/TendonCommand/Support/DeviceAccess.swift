@@ -75,9 +75,8 @@ struct DeviceAccess: Sendable {
     /// The radio, and the device if it cannot be searched for.
     private func open() async throws(CommandError) -> (Central, Found?) {
         do throws(TendonError) {
-            let device = address?.complete
-            let opened = try await OpenedRadio.open(radio, for: device, by: opener)
-            return (opened.central, opened.searches ? nil : device.map { Found(family, $0) })
+            let opened = try await OpenedRadio.open(radio, for: address, by: opener)
+            return (opened.central, opened.searches ? nil : address?.complete.map { Found(family, $0) })
         } catch {
             throw CommandError(opening: error, for: address)
         }

@@ -96,7 +96,7 @@ extension Gateway {
 
     @discardableResult
     private func open(_ radio: Int, _ choice: RadioChoice) async throws(TendonError) -> Central {
-        let opened = try await OpenedRadio.open(choice, for: settings.address?.complete, by: opener)
+        let opened = try await OpenedRadio.open(choice, for: settings.address, by: opener)
         let central = opened.central
         await central.setConnectionParameters(settings.connection)
         let policy = commands.pairing ?? settings.pairing

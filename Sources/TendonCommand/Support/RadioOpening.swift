@@ -11,7 +11,7 @@ typealias RadioOpener = @Sendable (RadioChoice) async throws(TendonError) -> Cen
 /// The radio of a command.
 struct OpenedRadio: Sendable {
     let central: Central
-    /// False: only connections, to the device that `open` was called with.
+    /// False: only connections, to the device that `open` was called with. Its address is complete then.
     var searches = true
 
     /// Opens radios of this machine.
@@ -20,19 +20,20 @@ struct OpenedRadio: Sendable {
     }
 
     /// - Parameters:
-    ///   - device: the address and type of the only device that the command needs; nil: it searches.
+    ///   - wanted: the only device that the command needs; nil: it searches.
     ///   - say: prints one line that says what is missing.
     static func open(
-        _ choice: RadioChoice, for device: Address?, say: @Sendable (String) -> Void = { Output.error.line($0) },
+        _ choice: RadioChoice, for wanted: WantedAddress?, say: @Sendable (String) -> Void = { Output.error.line($0) },
         by opener: RadioOpener
     ) async throws(TendonError) -> OpenedRadio {
-        guard let device, let other = choice.connectionsOnly else {
+        guard let wanted, let other = choice.connectionsOnly else {
             return OpenedRadio(central: try await opener(choice))
         }
         do throws(TendonError) {
             return OpenedRadio(central: try await opener(choice == .automatic ? .bluez() : choice))
         } catch {
-            if error.status == Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW) {
+            let isDenied = error.status == Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW)
+            if isDenied, let device = wanted.complete {
                 do throws(TendonError) {
                     let central = try await opener(other)
                     say(await notice(device, central))
@@ -42,6 +43,7 @@ struct OpenedRadio: Sendable {
                 }
             }
             guard choice == .automatic else { throw error }
+            if isDenied, wanted.complete == nil { say("tendon: \(wanted.advice): \(wanted.completed)") }
             // Opens the virtual radio, and prints why.
             return OpenedRadio(central: try await opener(choice))
         }
@@ -71,6 +73,9 @@ extension RadioChoice {
 extension WantedAddress {
     /// The address, if it is complete: the kernel has to know the type, which a search finds out.
     var complete: Address? { saysType ? address : nil }
+
+    fileprivate var advice: String { "a connection requires no capability if --address has the type of the address" }
+    fileprivate var completed: String { "--address \(address)/random, or /public" }
 }
 
 extension CommandError {
@@ -78,7 +83,7 @@ extension CommandError {
     init(opening error: TendonError, for wanted: WantedAddress?) {
         self.init(error)
         guard error.status == Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW), let wanted, !wanted.saysType else { return }
-        message += "; a connection requires no capability if --address has the type of the address"
-        next = "--address \(wanted.address)/random, or /public; or tendon doctor"
+        message += "; \(wanted.advice)"
+        next = "\(wanted.completed); or tendon doctor"
     }
 }

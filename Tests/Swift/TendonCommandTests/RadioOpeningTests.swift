@@ -34,7 +34,11 @@ private final class Unprivileged: Sendable {
     }
 
     func open(_ choice: RadioChoice, for device: Address?) async throws(TendonError) -> OpenedRadio {
-        try await OpenedRadio.open(choice, for: device, say: { [self] in say($0) }, by: opener)
+        try await open(choice, wanting: device.map(WantedAddress.init))
+    }
+
+    func open(_ choice: RadioChoice, wanting wanted: WantedAddress?) async throws(TendonError) -> OpenedRadio {
+        try await OpenedRadio.open(choice, for: wanted, say: { [self] in say($0) }, by: opener)
     }
 
     private func say(_ line: String) { lines.withLock { $0.append(line) } }
@@ -97,7 +101,7 @@ private let denied = TendonError(status: Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW
     }
 
     /// Without the type of the address nothing can be connected to, and the error says so.
-    @Test func anAddressWithoutItsType() throws {
+    @Test func anAddressWithoutItsType() async throws {
         let wanted = try WantedAddress("C0:00:00:00:00:10", option: "--address")
         #expect(wanted.complete == nil)
         #expect(try WantedAddress("C0:00:00:00:00:10/random", option: "--address").complete == belt)
@@ -106,6 +110,15 @@ private let denied = TendonError(status: Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW
         #expect(error.next?.contains("--address C0:00:00:00:00:10/random") == true)
         #expect(CommandError(opening: denied, for: WantedAddress(belt)).next == "tendon doctor")
         #expect(CommandError(opening: denied, for: nil).next == "tendon doctor")
+
+        let kernel = Unprivileged()
+        await #expect(throws: denied) { try await kernel.open(.bluez(), wanting: wanted) }
+        #expect(kernel.lines.withLock { $0 }.isEmpty, "the error says it")
+        let radio = try await kernel.open(.automatic, wanting: wanted)
+        #expect(radio.searches)
+        #expect(kernel.opened.withLock { $0 } == [.bluez(), .bluez(), .automatic])
+        #expect(kernel.lines.withLock { $0.first }?.contains("--address C0:00:00:00:00:10/random, or /public") == true)
+        await radio.central.close()
     }
 }
 
