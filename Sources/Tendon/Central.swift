@@ -130,6 +130,9 @@ public actor Central {
     /// sender waits.
     public var lostPackets: UInt64 { core.lostPackets }
 
+    /// How often the adapter, or the kernel, did nothing, and what the central has done about it, since it was opened.
+    public var adapterCounters: AdapterCounters { core.adapterCounters }
+
     /// Whether the latest scan of this central receives what the scan of another program brings; its own starts when that
     /// one ends. For shared use of an adapter (``AdapterUse/shared``).
     package var hasJoinedScan: Bool { core.hasJoinedScan }

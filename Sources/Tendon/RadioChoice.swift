@@ -30,6 +30,15 @@ public enum AdapterUse: Sendable, Hashable {
     case sole
     /// Nothing is sent: a scan receives what the scans of other programs bring, and everything else is not supported.
     case observer
+    /// Shared, and only for connections to devices whose address and address type are known: the kernel requires no
+    /// capability for them. Scanning, advertising and the parameters of a connection fail with
+    /// `RADIO_ERROR_NO_CAP_NET_RAW`. Pairing requires CAP_NET_ADMIN, as does an adapter that is off.
+    ///
+    /// ```swift
+    /// let central = try await Central(radio: .bluez(use: .connectionsOnly))
+    /// let peripheral = try await central.connect(Address("C0:00:00:00:00:10/random")!)
+    /// ```
+    case connectionsOnly
 }
 
 /// Storage of bonds and their keys.

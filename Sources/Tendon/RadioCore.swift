@@ -116,21 +116,29 @@ package final class RadioCore: @unchecked Sendable {
         _ adapter: String?, _ use: AdapterUse, _ loop: Loop
     ) throws(TendonError) -> RadioCore {
         #if BlueZ || KernelSockets
-            let block = CBlock<tendon_bluez_radio>()
-            let status: tendon_status
-            if let adapter {
-                status = adapter.withCString {
-                    tendon_bluez_open_as(block.pointer, loop.core.block.pointer, $0, use.c)
-                }
-            } else {
-                status = tendon_bluez_open_as(block.pointer, loop.core.block.pointer, nil, use.c)
-            }
-            try check(status, .openRadio)
-            return RadioCore(loop: loop, radio: block.member(\.radio), memory: block)
+            return try openBluez(adapter, loop, use.opening)
         #else
             throw TendonError(status: Int32(TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT), operation: .openRadio)
         #endif
     }
+
+    #if BlueZ || KernelSockets
+        /// A function of the C core that opens an adapter; a test plays its part.
+        typealias Opening = (
+            _ radio: CPointer<tendon_bluez_radio>, _ loop: CPointer<tendon_loop>, _ name: UnsafePointer<CChar>?
+        ) -> tendon_status
+
+        static func openBluez(
+            _ adapter: String?, _ loop: Loop, _ opening: Opening
+        ) throws(TendonError) -> RadioCore {
+            let block = CBlock<tendon_bluez_radio>()
+            let loopBlock = loop.core.block.pointer
+            let status =
+                adapter?.withCString { opening(block.pointer, loopBlock, $0) } ?? opening(block.pointer, loopBlock, nil)
+            try check(status, .openRadio)
+            return RadioCore(loop: loop, radio: block.member(\.radio), memory: block)
+        }
+    #endif
 
     // MARK: Bonds
 
@@ -258,6 +266,16 @@ package final class RadioCore: @unchecked Sendable {
     }
 
     var lostPackets: UInt64 { radio.pointee.lost }
+
+    var adapterCounters: AdapterCounters {
+        #if BlueZ || KernelSockets
+            if let block = memory as? CBlock<tendon_bluez_radio> {
+                return AdapterCounters(block.member(\.counters).pointee)
+            }
+        #endif
+        return AdapterCounters()
+    }
+
     var hasJoinedScan: Bool { radio.pointee.scan_joined }
 
     var name: String { String(cString: radio.pointee.ops.pointee.name) }
@@ -404,11 +422,13 @@ package final class RadioCore: @unchecked Sendable {
 
 #if BlueZ || KernelSockets
     extension AdapterUse {
-        fileprivate var c: tendon_bluez_use {
+        /// How the C core opens an adapter for this use.
+        var opening: RadioCore.Opening {
             switch self {
-            case .shared: TENDON_BLUEZ_SHARED
-            case .sole: TENDON_BLUEZ_SOLE
-            case .observer: TENDON_BLUEZ_OBSERVER
+            case .shared: { tendon_bluez_open_as($0, $1, $2, TENDON_BLUEZ_SHARED) }
+            case .sole: { tendon_bluez_open_as($0, $1, $2, TENDON_BLUEZ_SOLE) }
+            case .observer: { tendon_bluez_open_as($0, $1, $2, TENDON_BLUEZ_OBSERVER) }
+            case .connectionsOnly: { tendon_bluez_open_unprivileged($0, $1, $2) }
             }
         }
     }

@@ -37,6 +37,9 @@ result $? "battery, as a ratio" "$(value tendon_device_battery_ratio)"
 awk -v "signal=$(value tendon_device_rssi_dbm "address=$belt")" 'BEGIN { exit !(signal < 0 && signal > -127) }'
 result $? "signal, in dBm" "$(value tendon_device_rssi_dbm "address=$belt")"
 is "$(value tendon_lost_packets_total)" 0 "the virtual radio loses nothing, and that is counted"
+for metric in tendon_connect_reissues tendon_scan_restarts tendon_adapter_power_cycles; do
+    like "$(cat "$work/copy")" "${metric}_total 0" "${metric}_total: the virtual radio needs no watchdog"
+done
 above 1e6 tendon_process_resident_memory_bytes
 result $? "memory of the process" "$(value tendon_process_resident_memory_bytes)"
 process=$(pgrep -P "$gateway")

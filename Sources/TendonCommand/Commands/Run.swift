@@ -199,7 +199,7 @@ extension Command {
         summary: "find the wearables in range, connect, stream every event",
         details: [
             "JSON lines in a pipe, a live table on a terminal. Reconnects when a connection is lost, with increasing "
-                + "pauses of at most 30 seconds. Ends on Ctrl-C or after --for, and prints counters of received, printed "
+                + "pauses: see 'reconnect' in docs/configuration.md. Ends on Ctrl-C or after --for, and prints counters of received, printed "
                 + "and dropped events. Exits with status 4 if no device was found.", Rule.vocabulary,
         ],
         options: StreamSettings.options + StreamSettings.familyOptions,

@@ -123,8 +123,10 @@ struct ScannedDevice: Sendable {
     var reports: UInt64 = 0
     var lastSeen: UInt64 = 0
     var wasFound = false
+    /// Its place in the live view: devices are numbered as they are received.
+    let number: Int
 
-    init(_ address: Address) { self.address = address }
+    init(_ address: Address, number: Int = 0) { (self.address, self.number) = (address, number) }
 
     /// Returns true if the advertisement contains new data.
     mutating func add(_ advertisement: Advertisement) -> Bool {
@@ -175,12 +177,11 @@ struct ScanView: Sendable {
     let filter: ScanFilter
     let limit: Int?
     private(set) var found = 0
-    private var devices: [Address: ScannedDevice] = [:]
-    private var order: [Address] = []
+    /// A hostile neighbor makes addresses up: the device that was received longest ago is forgotten.
+    private var devices = RecentTable<Address, ScannedDevice>(capacity: 4096)
+    private var nextNumber = 0
     private var area = LiveArea()
     private var lastDraw: UInt64 = 0
-    /// A hostile neighbor makes addresses up: the oldest are forgotten.
-    private static let capacity = 4096
 
     init(events: Events, every: Bool, filter: ScanFilter, limit: Int?) {
         self.events = events
@@ -192,18 +193,16 @@ struct ScanView: Sendable {
     /// False when there is nothing more to wait for.
     mutating func add(_ advertisement: Advertisement) -> Bool {
         let address = advertisement.address
-        if devices[address] == nil {
-            if order.count == ScanView.capacity { devices[order.removeFirst()] = nil }
-            order.append(address)
-        }
-        var device = devices[address] ?? ScannedDevice(address)
+        let known = devices[address]
+        var device = known ?? ScannedDevice(address, number: nextNumber)
+        if known == nil { nextNumber += 1 }
         let isNew = device.add(advertisement)
         let accepted = filter.accepts(device)
         if accepted, !device.wasFound {
             device.wasFound = true
             found += 1
         }
-        devices[address] = device
+        devices.set(address, device)
         if accepted, isJSON, isNew || every { events.event("found", device.label, device.members) }
         if Output.standard.lines?.error != nil { return false }
         draw(force: false)
@@ -220,7 +219,7 @@ struct ScanView: Sendable {
         let isWide = Output.standard.size.columns >= 60
         let title = "ADDRESS            RSSI  " + (isWide ? "FAMILY      SEEN  " : "") + "NAME / SERVICES"
         var lines: [(text: String, style: Output.Style?)] = [(title, .bold)]
-        let shown = order.compactMap { devices[$0] }.filter(\.wasFound)
+        let shown = devices.values.filter(\.wasFound).sorted { $0.number < $1.number }
         let places = max(1, LiveArea.rows - 2)
         for device in shown.prefix(places) {
             var text = left(device.address.description, 18) + right(device.rssi.map { "\($0)" } ?? "-", 5) + "  "

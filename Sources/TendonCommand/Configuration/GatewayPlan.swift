@@ -88,6 +88,9 @@ final class GatewayPlan: Sendable {
 
     private func device(_ address: Address) -> Device? { devices.first { $0.address.matches(address) } }
 
+    /// Nil: several families are served.
+    var onlyFamily: String? { streams.count == 1 ? streams.keys.first : nil }
+
     /// Whether a device of this family is connected to.
     func serves(_ address: Address, family: String) -> Bool {
         guard streams[family] != nil, settings.address?.matches(address) ?? true else { return false }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What operators measure: counters of the devices' rows, of events and of the other outputs.
 import Synchronization
+import Tendon
 import TendonOutputs
 import TendonSupport
 
@@ -93,6 +94,22 @@ final class FigureBoard: EventOutput, FigureSource {
             "tendon_lost_packets", .counter, unit: "packets",
             "Packets of devices that the kernel dropped because the gateway read too slowly.",
             Double(reporter?.lostPackets ?? 0))
-        return [lines, packets] + outputs.flatMap(\.metrics)
+        let adapters = FigureBoard.metrics(of: reporter?.adapterCounters ?? AdapterCounters())
+        return [lines, packets] + adapters + outputs.flatMap(\.metrics)
+    }
+
+    private static func metrics(of counters: AdapterCounters) -> [Metric] {
+        [
+            Metric(
+                "tendon_connect_reissues", .counter,
+                "Attempts to connect that were repeated because the kernel did not act on them.",
+                Double(counters.connectReissues)),
+            Metric(
+                "tendon_scan_restarts", .counter,
+                "Scans that were restarted because no advertisement was received.", Double(counters.scanRestarts)),
+            Metric(
+                "tendon_adapter_power_cycles", .counter,
+                "Times that an adapter was powered off and on because it did nothing.", Double(counters.powerCycles)),
+        ]
     }
 }

@@ -19,8 +19,13 @@ final class Admission: Sendable {
     private static let candidateLimit = 4096
     /// A device that was not received for so long is no candidate.
     private static let presence: UInt64 = 15_000
-    /// The longest pause between attempts to a device, in milliseconds.
+    /// Milliseconds until a device may have its next turn; doubled with each setback, up to the longest pause. A random
+    /// part of at most half of it is added, so that gateways that lose a device at the same time do not retry at the same
+    /// time. All our design.
+    private static let shortestPause: UInt64 = 500
     private static let longestPause: UInt64 = 60_000
+    /// A connection that is lost sooner, in milliseconds, is a setback like a failed attempt: our design.
+    static let shortestConnection: UInt64 = 10_000
     /// Milliseconds that a new device without a name waits for its scan response: a radio that connects does not scan, so
     /// the name would be missing for the whole connection. The response comes with the next advertisement, as the search
     /// becomes active with the first one; most devices advertise every 20 to 500 ms when they want to be found.
@@ -37,6 +42,10 @@ final class Admission: Sendable {
         var isPreferred: Bool
         var hasConnected = false
         var failures: UInt64 = 0
+        /// Failed attempts and short connections, since a connection that was long enough.
+        var setbacks: UInt64 = 0
+        /// Of the present or the latest connection.
+        var connectedAt: UInt64 = 0
         var firstSeen: UInt64
         /// Nil: not since the radio was opened.
         var lastSeen: UInt64?
@@ -62,6 +71,10 @@ final class Admission: Sendable {
         var takesNewest = false
     }
     private let state = Mutex(State())
+    private let random: @Sendable () -> UInt64
+
+    /// - Parameter random: returns the numbers for the random part of the pauses.
+    init(random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }) { self.random = random }
 
     /// A device of a family was received. True if it was not known.
     /// - Parameters:
@@ -183,10 +196,11 @@ final class Admission: Sendable {
     func answered(_ address: Address) { finishAttempt(address) }
 
     /// The device is open.
-    func connected(_ address: Address) {
+    func connected(_ address: Address, now: UInt64 = tendon_monotonic_ms()) {
         finishAttempt(address)
         state.withLock { state in
             state.candidates[address]?.hasConnected = true
+            state.candidates[address]?.connectedAt = now
             state.candidates[address]?.failed = 0
             state.candidates[address]?.failures = 0
         }
@@ -211,15 +225,35 @@ final class Admission: Sendable {
     }
 
     /// The device is served no more: it has its next turn when it advertises, after the pause that is returned.
+    /// - Parameter failed: false: neither the device nor its connection was the reason.
     @discardableResult
     func left(_ address: Address, failed: Bool, now: UInt64 = tendon_monotonic_ms()) -> UInt64 {
+        leave(address, now) { candidate in
+            candidate.failures = failed ? candidate.failures + 1 : 0
+            if failed { candidate.setbacks += 1 }
+            return failed ? candidate.setbacks : 0
+        }
+    }
+
+    /// The same after a connection that was lost: one that was short does not end a series of setbacks.
+    @discardableResult
+    func lost(_ address: Address, now: UInt64 = tendon_monotonic_ms()) -> UInt64 {
+        leave(address, now) { candidate in
+            let isShort = now < candidate.connectedAt + Admission.shortestConnection
+            candidate.setbacks = isShort ? candidate.setbacks + 1 : 0
+            return candidate.setbacks
+        }
+    }
+
+    /// - Parameter setbacks: how many of them count for the pause.
+    private func leave(_ address: Address, _ now: UInt64, _ setbacks: (inout Candidate) -> UInt64) -> UInt64 {
         finishAttempt(address)
         return state.withLock { state in
             guard var candidate = state.candidates[address] else { return 0 }
             if candidate.isServed { state.served -= 1 }
             candidate.isServed = false
-            candidate.failures = failed ? candidate.failures + 1 : 0
-            let pause = min(500 << min(candidate.failures, 7), Admission.longestPause)
+            var pause = min(Admission.shortestPause << min(setbacks(&candidate), 7), Admission.longestPause)
+            pause += random() % (pause / 2 + 1)
             candidate.notBefore = now + pause
             state.candidates[address] = candidate
             return pause

@@ -20,6 +20,7 @@ struct DeviceAccess: Sendable {
     private let radio: RadioChoice
     private let address: WantedAddress?
     private let timeout: Double
+    private let opener: RadioOpener
     /// Advertisements of any device after which a scan response is no longer waited for.
     private static let patience = 20
 
@@ -27,24 +28,31 @@ struct DeviceAccess: Sendable {
         Option(name: "--timeout", value: "SECONDS", help: "to find and open the device; default 15")
     ]
 
-    /// - Parameter only: the device that is meant if --address names none.
+    /// - Parameters:
+    ///   - only: the device that is meant if --address names none.
+    ///   - opener: opens the radio; of this machine, except in tests.
     init(
-        _ arguments: Arguments, family: String, timeout standard: Double = 15, only: Address? = nil
+        _ arguments: Arguments, family: String, timeout standard: Double = 15, only: Address? = nil,
+        opener: @escaping RadioOpener = OpenedRadio.opener()
     ) throws(CommandError) {
         self.family = family
+        self.opener = opener
         radio = try arguments.radio()
         address = try arguments.address() ?? only.map(WantedAddress.init)
         timeout = try arguments.number("--timeout", in: 0.1...600) ?? standard
     }
 
-    /// Opens the radio, finds the device, calls `body` with both, and closes the radio in any case.
+    /// Opens the radio, finds the device, calls `body` with both, and closes the radio in any case. A device whose address
+    /// is complete is not searched for if the kernel does not permit it.
     func withDevice<Result: Sendable>(
         _ body: @escaping @Sendable (Central, Found) async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
-        let central = try await translating { () throws(TendonError) in try await Central(radio: radio) }
+        let (central, known) = try await open()
         do throws(CommandError) {
             DeviceAccess.tell("searching for a device of the family \(family)...")
-            guard let found = try await find(central) else {
+            var found = known
+            if found == nil { found = try await find(central) }
+            guard let found else {
                 DeviceAccess.tell(nil)
                 if Termination.shared.isSignalled { throw CommandError.interrupted }
                 throw CommandError(.noDevice, "no \(title) was found", next: "tendon scan --family \(family)")
@@ -61,6 +69,16 @@ struct DeviceAccess: Sendable {
         } catch {
             await central.close()
             throw error
+        }
+    }
+
+    /// The radio, and the device if it cannot be searched for.
+    private func open() async throws(CommandError) -> (Central, Found?) {
+        do throws(TendonError) {
+            let opened = try await OpenedRadio.open(radio, for: address, by: opener)
+            return (opened.central, opened.searches ? nil : address?.complete.map { Found(family, $0) })
+        } catch {
+            throw CommandError(opening: error, for: address)
         }
     }
 

@@ -36,6 +36,7 @@ extension Gateway {
         await finishTurns()
         pump.cancel()
         await countLost()
+        await countAdapters()
         do throws(CommandError) {
             try await capture?.stop()
         } catch {
@@ -64,6 +65,7 @@ extension Gateway {
                 for central in centrals { timings.merge(await central.connectionTimings()) { $1 } }
                 report(timings)
                 await countLost()
+                await countAdapters()
             }
             if turn % Gateway.turnsPerSignal == 0 {
                 var signals: [Address: Int] = [:]
@@ -87,18 +89,19 @@ extension Gateway {
         guard let first = failures.first else { return }
         guard !centrals.isEmpty, settings.reconnects else {
             await closeRadios()
-            throw CommandError(first.error)
+            throw CommandError(opening: first.error, for: settings.address)
         }
         for (radio, error) in failures { reportLoss(radio, describe(error), error.members) }
     }
 
     @discardableResult
     private func open(_ radio: Int, _ choice: RadioChoice) async throws(TendonError) -> Central {
-        let central = try await Central(radio: choice, gattCache: settings.gattCache)
+        let opened = try await OpenedRadio.open(choice, for: settings.address, by: opener)
+        let central = opened.central
         await central.setConnectionParameters(settings.connection)
         let policy = commands.pairing ?? settings.pairing
         await policy.apply(to: central)
-        try await join(radio, central)
+        try await join(radio, opened)
         commands.use(centrals, policy)
         return central
     }
@@ -136,7 +139,11 @@ extension Gateway {
             do throws(CommandError) {
                 try await settings.pairingChoice.apply(to: central)
                 await capture?.follow(central)
-                try await translating { () throws(TendonError) in try await scan(radio, central, capture) }
+                if let address = settings.address?.complete, !searches(radio) {
+                    try await attend(address, radio, central)
+                } else {
+                    try await translating { () throws(TendonError) in try await scan(radio, central, capture) }
+                }
                 return
             } catch {
                 let removal = await central.removal

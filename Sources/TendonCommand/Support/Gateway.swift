@@ -37,10 +37,13 @@ final class Gateway: Sendable {
         var plan: GatewayPlan
         /// The radios that are open, by their numbers.
         var centrals: [Int: Central] = [:]
+        /// Those of them that only connect, to the device of --address.
+        var withoutSearch: Set<Int> = []
         /// No turn begins: the run ends.
         var isOver = false
         /// Of the radios that have failed.
         var lostPackets: UInt64 = 0
+        var adapters = AdapterWatch()
     }
 
     var plan: GatewayPlan { state.withLock { $0.plan } }
@@ -65,9 +68,16 @@ final class Gateway: Sendable {
     /// After which the parameters of the connections are looked at.
     static let turnsPerTiming = 10
 
-    /// - Parameter arguments: of the other outputs than standard output; nil: no output at all.
-    init(_ plan: GatewayPlan, outputs arguments: Arguments?) throws(CommandError) {
+    let opener: RadioOpener
+
+    /// - Parameters:
+    ///   - arguments: of the other outputs than standard output; nil: no output at all.
+    ///   - opener: nil: opens radios of this machine.
+    init(
+        _ plan: GatewayPlan, outputs arguments: Arguments?, opener: RadioOpener? = nil
+    ) throws(CommandError) {
         state = Mutex(State(plan: plan))
+        if let opener { self.opener = opener } else { self.opener = OpenedRadio.opener(plan.settings.gattCache) }
         let rules = RuleBoard(plan.rules, programs: plan.programs)
         self.rules = rules
         commands = GatewayCommands(rules)
@@ -126,12 +136,13 @@ final class Gateway: Sendable {
         await finishOutputs()
         // A service that is stopped has not failed, whatever was in range.
         if manager.isPresent, Termination.shared.isSignalled { return .done }
-        if state.withLock({ $0.found }) == 0 {
+        let wasConnected = reporter.rows.contains { $0.wasConnected }
+        if state.withLock({ $0.found }) == 0, !wasConnected {
             // Who ended the search knows that nothing was found yet.
             if Termination.shared.isSignalled { return .noDevice }
             throw CommandError(.noDevice, "no device was found", next: "tendon scan; tendon doctor")
         }
-        return reporter.rows.contains { $0.wasConnected } ? .done : .failed
+        return wasConnected ? .done : .failed
     }
 
     private func finishOutputs() async {
@@ -162,6 +173,14 @@ final class Gateway: Sendable {
             await capture?.write(advertisement)
             if await take(advertisement, radio, responses) { startTurns() }
         }
+    }
+
+    /// The device of a run without a search counts as received. True if it may have its turn.
+    func receive(_ address: Address, _ family: String, _ radio: Int) -> Bool {
+        guard plan.serves(address, family: family) else { return false }
+        commands.saw(address, family, nil, nil)
+        _ = admission.received(address, family: family, isPreferred: true, awaitsResponse: false, radio: radio)
+        return true
     }
 
     /// The parameters of the connections, once and when they change.
@@ -324,6 +343,7 @@ final class Gateway: Sendable {
         await group.remove(central)
         let turns = state.withLock { state in
             state.centrals[radio] = nil
+            state.withoutSearch.remove(radio)
             return state.turns.filter { state.known[$0.key]?.radio == radio }.map(\.value)
         }
         let limit = Task {
@@ -338,7 +358,9 @@ final class Gateway: Sendable {
         limit.cancel()
         admission.forgetPresence(radio: radio)
         let lost = await central.lostPackets
+        count([radio: await central.adapterCounters])
         state.withLock { state in
+            state.adapters.close(radio)
             for (address, known) in state.known where known.radio == radio {
                 state.known[address]?.server = nil
                 state.timings[address] = nil
@@ -348,10 +370,15 @@ final class Gateway: Sendable {
     }
 
     /// The radio is open, and connects to devices from now on.
-    func join(_ radio: Int, _ central: Central) async throws(TendonError) {
-        try await group.add(central)
-        state.withLock { $0.centrals[radio] = central }
+    func join(_ radio: Int, _ opened: OpenedRadio) async throws(TendonError) {
+        try await group.add(opened.central)
+        state.withLock { state in
+            state.centrals[radio] = opened.central
+            if !opened.searches { state.withoutSearch.insert(radio) }
+        }
     }
+
+    func searches(_ radio: Int) -> Bool { state.withLock { !$0.withoutSearch.contains(radio) } }
 
     /// The radios that are open.
     var centrals: [Central] { state.withLock { Array($0.centrals.values) } }
@@ -361,6 +388,23 @@ final class Gateway: Sendable {
         var (lost, centrals) = state.withLock { ($0.lostPackets, Array($0.centrals.values)) }
         for central in centrals { lost += await central.lostPackets }
         reporter.lostPackets = max(lost, reporter.lostPackets)  // while a radio is left, its packets are in neither
+    }
+
+    func countAdapters() async {
+        for (radio, central) in state.withLock({ $0.centrals }) { count([radio: await central.adapterCounters]) }
+    }
+
+    /// Counters of radios, by their numbers: for the figures, and a message for each change.
+    func count(_ counters: [Int: AdapterCounters]) {
+        let settings = settings
+        let (messages, total) = state.withLock { state in
+            let messages = counters.sorted { $0.key < $1.key }.flatMap { radio, counters in
+                state.adapters.update(radio, counters, adapter: settings.adapter(of: radio))
+            }
+            return (messages, state.adapters.total)
+        }
+        reporter.adapterCounters = total
+        for message in messages { Log.write(message.level, message.text) }
     }
 
     /// The session of a device, which is made for its first turn.
@@ -413,64 +457,5 @@ final class Gateway: Sendable {
         guard let idle else { return nil }
         state.known[idle.key] = nil
         return idle.value.row
-    }
-}
-
-/// Which devices may pair while this command runs.
-struct PairingPolicy: Sendable {
-    /// Monotonic milliseconds, so that a radio that is opened later gets no new window; 0: no window.
-    private let windowEnd: UInt64
-    private let allowed: CTable<tendon_address>
-    private let allowedCount: Int
-
-    static let options: [Option] = [
-        Option(
-            name: "--pair", value: "SECONDS",
-            help: "pair with new devices for this time; --pair alone: as long as the command runs; default: never",
-            isValueOptional: true, takes: .number(1...86400), setting: Setting("gateway", isFixed: true)),
-        Option(
-            name: "--allow", value: "ADDRESS",
-            help: "pair with this device when it requires pairing", takes: .device,
-            setting: Setting("gateway", isRepeated: true, isFixed: true)),
-    ]
-
-    init(_ arguments: Arguments) throws(CommandError) {
-        if arguments.value("--pair")?.isEmpty ?? false {
-            windowEnd = .max
-        } else {
-            windowEnd = PairingPolicy.end(of: try arguments.number("--pair", in: 1...86400) ?? 0)
-        }
-        var addresses: [tendon_address] = []
-        for word in arguments.all("--allow") {
-            addresses += try WantedAddress(named: word, option: "--allow").addresses
-        }
-        allowed = CTable(capacity: max(1, addresses.count))
-        for (index, address) in addresses.enumerated() { allowed.pointer[index] = address }
-        allowedCount = addresses.count
-    }
-
-    /// The same with a window of so many seconds; 0: no window.
-    func with(window seconds: Double) -> PairingPolicy {
-        PairingPolicy(self, windowEnd: PairingPolicy.end(of: seconds))
-    }
-
-    private static func end(of seconds: Double) -> UInt64 {
-        seconds > 0 ? tendon_monotonic_ms() + UInt64(seconds * 1000) : 0
-    }
-
-    private init(_ other: PairingPolicy, windowEnd: UInt64) {
-        (self.windowEnd, allowed, allowedCount) = (windowEnd, other.allowed, other.allowedCount)
-    }
-
-    /// From now on; to be kept as long as the radio is open.
-    func apply(to central: Central) async {
-        await central.core.loop.run { [allowed, allowedCount, windowEnd] in
-            var policy = tendon_pairing_policy()
-            policy.restricted = true
-            policy.allowed = UnsafePointer(allowed.pointer)
-            policy.allowed_count = allowedCount
-            policy.window_until = windowEnd
-            tendon_radio_set_pairing_policy(central.core.radio, &policy)
-        }
     }
 }

@@ -70,6 +70,7 @@ final class Reporter: Sendable {
         var lastRate: UInt64 = 0
         var wasDrawn = false
         var lostPackets: UInt64 = 0
+        var adapterCounters = AdapterCounters()
     }
 
     let events: Events
@@ -136,6 +137,12 @@ final class Reporter: Sendable {
     var lostPackets: UInt64 {
         get { state.withLock { $0.lostPackets } }
         set { state.withLock { $0.lostPackets = newValue } }
+    }
+
+    /// Of all adapters.
+    var adapterCounters: AdapterCounters {
+        get { state.withLock { $0.adapterCounters } }
+        set { state.withLock { $0.adapterCounters = newValue } }
     }
 
     var total: StreamCounters {

@@ -86,8 +86,12 @@ extension DeviceServer {
         do throws(ServingError) {
             try await connect()
             served.admission.connected(served.address)
-            await serveConnected()
-            served.admission.left(served.address, failed: false)
+            let ending = await serveConnected()
+            if ending.reason == .requested || served.central.core.failure != nil {
+                served.admission.left(served.address, failed: false)
+            } else {
+                served.admission.lost(served.address)
+            }
         } catch {
             guard case .failed(let what, let canRetry) = error, !Task.isCancelled else {
                 served.admission.left(served.address, failed: false)
@@ -144,7 +148,7 @@ extension DeviceServer {
         throw .failed("the device did not respond to the connection request", canRetry: true)
     }
 
-    private func serveConnected() async {
+    private func serveConnected() async -> Ending {
         served.central.core.clearPeerFailure(of: served.address)
         served.event("connected", identity.merging(served.adapter.map { ["adapter": .string($0)] } ?? [:]))
         served.reporter.events.device(served.label, is: .connected)
@@ -162,6 +166,7 @@ extension DeviceServer {
         served.reporter.events.device(served.label, is: .disconnected)
         served.show("disconnected", note: ending.reason == .requested ? "" : ending.with(cause).text)
         served.happened("disconnected")
+        return ending
     }
 
     private func carryOut(_ call: RuleBoard.Call) async {

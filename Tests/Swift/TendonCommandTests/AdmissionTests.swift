@@ -165,7 +165,7 @@ import Testing
 
     /// The pause after a failure is not shortened by a scan response.
     @Test func aScanResponseDoesNotEndAPause() {
-        let admission = Admission()
+        let admission = Admission(random: { 0 })
         #expect(found(admission, awaitsResponse: true, now: 1000))
         #expect(turns(admission, 2000) == [device])
         admission.failed(device, now: 3000)

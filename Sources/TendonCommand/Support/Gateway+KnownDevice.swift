@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// A run without a search, for the device of --address: see `OpenedRadio`.
+import CTendon
+import Tendon
+import TendonOutputs
+import TendonSupport
+
+extension Gateway {
+    /// Milliseconds between two looks at the radio. The device counts as in range all the time.
+    private static let lookInterval = 500
+    /// How long the kernel keeps a closed connection of a process without CAP_NET_RAW, with a margin: an attempt to
+    /// connect waits for its end.
+    private static let closingTime = 2100
+    /// Milliseconds between two attempts to find out the family: at first, and at most.
+    private static let shortestPause: UInt64 = 1000
+    private static let longestPause: UInt64 = 60_000
+
+    /// Gives the device its turns until the task is cancelled or the radio fails.
+    func attend(_ address: Address, _ radio: Int, _ central: Central) async throws(CommandError) {
+        ServiceManager.shared.sendReady()
+        var family = plan.onlyFamily
+        if family == nil { family = try await self.family(of: address, central) }
+        guard let family else { return }  // cancelled
+        guard plan.serves(address, family: family) else {
+            throw CommandError(
+                .noDevice, "\(address) is a device of the family \(family), which is not served here",
+                next: "tendon stream \(family) --address \(address)/\(address.typeName)")
+        }
+        while !Task.isCancelled {
+            if case .failed(let error) = await central.state { throw CommandError(error) }
+            if receive(address, family, radio) { startTurns() }
+            try? await Task.sleep(for: .milliseconds(Gateway.lookInterval))
+        }
+    }
+
+    /// The family of a device that no option names: found over a connection. Nil: the task was cancelled.
+    private func family(of address: Address, _ central: Central) async throws(CommandError) -> String? {
+        var pause = Gateway.shortestPause
+        while !Task.isCancelled {
+            do throws(TendonError) {
+                let peripheral = try await central.connect(address, options: ConnectOptions(attempts: 1))
+                let found = try await Gateway.family(of: peripheral)
+                await peripheral.disconnect()
+                guard let found else {
+                    throw TendonError(status: Int32(TENDON_ERROR_UNSUPPORTED), operation: .discover)
+                }
+                if central.radioName == "bluez" {
+                    try? await Task.sleep(for: .milliseconds(Gateway.closingTime))
+                }
+                return found
+            } catch {
+                if Task.isCancelled { return nil }
+                if error.status == Int32(TENDON_ERROR_UNSUPPORTED) {
+                    throw CommandError(.noDevice, "\(address) is not a device of a known family")
+                }
+                guard settings.reconnects, central.core.failure == nil else { throw CommandError(error) }
+                reporter.events.event(
+                    "connect_failed", DeviceLabel(nil, address),
+                    (["text": .string(describe(error)), "retry_in_s": .real(Double(pause) / 1000)] as JSON)
+                        .merging(error.members))
+            }
+            try? await Task.sleep(for: .milliseconds(pause))
+            pause = min(2 * pause, Gateway.longestPause)
+        }
+        return nil
+    }
+
+    /// By the services, or by the name, as an advertisement would have them; nil: of no known family.
+    private static func family(of peripheral: Peripheral) async throws(TendonError) -> String? {
+        let services = try await peripheral.discoverServices()
+        for service in services {
+            if let family = familyName(advertising: [.serviceUUIDs([service.uuid])]) { return family }
+        }
+        guard let access = services.first(where: { $0.uuid == "1800" }),
+            let name = try await peripheral.discoverCharacteristics("2a00", of: access).first
+        else { return nil }
+        let text = String(decoding: try await peripheral.read(name), as: UTF8.self)
+        return familyName(advertising: [.localName(text)])
+    }
+}
+
+private func familyName(advertising elements: [AdvertisingData.Element]) -> String? {
+    (try? AdvertisingData(elements)).flatMap { familyName(advertising: $0.bytes) }
+}
