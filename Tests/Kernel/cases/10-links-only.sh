@@ -32,3 +32,39 @@ check "off, with CAP_NET_RAW alone: CAP_NET_ADMIN is missing" fails_with RADIO_E
 hciconfig hci0 up
 check "on, with CAP_NET_RAW alone: all but power" with net_raw "$program" scan hci0 5000 active "Tendon Wearable" -
 stop $SERVER
+
+# The command: it falls back to connections if the address has its type, and says what is missing.
+source "$KERNEL_TESTS/command.sh"
+device_start
+device=$(sed -n 's/.*"event":"ready".*"address":"\([^"]*\)","address_type":"\([^"]*\)".*/\1\/\2/p' "$CASE_DIR/device.jsonl" | head -n 1)
+mkdir -p "$CASE_DIR/nobody" && chmod 777 "$CASE_DIR/nobody"
+unprivileged() { # NAME COMMAND...
+    local name=$1 code=0
+    shift
+    XDG_STATE_HOME=$CASE_DIR/nobody nobody timeout -k 5 50 "$TENDON" "$@" --radio bluez --adapter hci0 --json \
+        >"$CASE_DIR/$name.jsonl" 2>"$CASE_DIR/$name.err" || code=$?
+    cat "$CASE_DIR/$name.err"
+    [ $code -eq 0 ] && grep -q 'without CAP_NET_RAW only a connection to' "$CASE_DIR/$name.err"
+}
+check "tendon stream without a right" unprivileged stream stream bose --address "$device" --for 20 --notifications 20
+check "which streams" grep -q '"event":"sample"' "$CASE_DIR/stream.jsonl"
+check "tendon run without a right: the family over a first connection" \
+    unprivileged run run --address "$device" --for 40 --notifications 20
+check "which streams, too" grep -q '"event":"sample"' "$CASE_DIR/run.jsonl"
+check "tendon bose info without a right" unprivileged info bose info --address "$device" --timeout 20
+check "without the type of the address: what is missing" fails_with 'has the type of the address' \
+    nobody "$TENDON" stream bose --radio bluez --adapter hci0 --address "${device%/*}" --for 5
+scan_alone() { # PROGRAM: as a user without capabilities, whose programs can get some
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$1" scan --radio bluez --adapter hci0 --service fdd2 --count 1 --for 10
+}
+check "tendon scan stays refused" fails_with RADIO_ERROR_NO_CAP_NET_RAW scan_alone "$TENDON"
+
+# The command that tendon doctor prints for this, in place of sudo's.
+own=/tmp/tendon.$BASHPID
+cp "$TENDON" "$own"
+remedy=$(setpriv --reuid=65534 --regid=65534 --clear-groups "$own" doctor | grep -o 'setcap cap_net_raw[^"]*' | head -n 1)
+check "tendon doctor names the command that grants it: $remedy" test "$remedy" = "setcap cap_net_raw,cap_net_admin+eip $own"
+check "which can be run" $remedy
+check "then the same user scans" scan_alone "$own"
+rm -f "$own"
+device_stop
