@@ -35,6 +35,9 @@ stop $SERVER
 
 # The command: it falls back to connections if the address has its type, and says what is missing.
 source "$KERNEL_TESTS/command.sh"
+controllers_stop
+case_begin
+hciconfig hci0 up
 device_start
 device=$(sed -n 's/.*"event":"ready".*"address":"\([^"]*\)","address_type":"\([^"]*\)".*/\1\/\2/p' "$CASE_DIR/device.jsonl" | head -n 1)
 mkdir -p "$CASE_DIR/nobody" && chmod 777 "$CASE_DIR/nobody"
@@ -60,11 +63,12 @@ scan_alone() { # PROGRAM: as a user without capabilities, whose programs can get
 check "tendon scan stays refused" fails_with RADIO_ERROR_NO_CAP_NET_RAW scan_alone "$TENDON"
 
 # The command that tendon doctor prints for this, in place of sudo's.
-own=/tmp/tendon.$BASHPID
-cp "$TENDON" "$own"
-remedy=$(setpriv --reuid=65534 --regid=65534 --clear-groups "$own" doctor | grep -o 'setcap cap_net_raw[^"]*' | head -n 1)
-check "tendon doctor names the command that grants it: $remedy" test "$remedy" = "setcap cap_net_raw,cap_net_admin+eip $own"
-check "which can be run" $remedy
-check "then the same user scans" scan_alone "$own"
-rm -f "$own"
+own=/tmp/own.$BASHPID
+mkdir "$own"
+cp "$TENDON" "$own/tendon"
+remedy=$("$own/tendon" doctor --json | grep -o 'setcap cap_net_raw,cap_net_admin+eip [^,}]*' | head -n 1 | sed 's/"$//; s/\\//g')
+check "tendon doctor names the command that grants it: $remedy" test -n "$remedy"
+check "which can be run" eval 'PATH=$own:$PATH; eval "$remedy"'
+check "then the same user scans" scan_alone "$own/tendon"
+rm -rf "$own"
 device_stop
