@@ -322,6 +322,8 @@ int main(int argc, char **argv) {
         result = run_connect(&c, rest, arguments);
     } else if (strcmp(what, "flow") == 0) {
         result = run_flow(&c, rest, arguments);
+    } else if (strcmp(what, "second") == 0) {
+        result = run_second(&c, rest, arguments);
     } else if (strcmp(what, "many") == 0) {
         result = run_many(&c, rest, arguments);
     } else if (strcmp(what, "background") == 0) {

@@ -50,6 +50,9 @@ int run_background(check *c, int argc, char **argv);
 /* radio_check_flow.c */
 int run_flow(check *c, int argc, char **argv);
 
+/* radio_check_second.c */
+int run_second(check *c, int argc, char **argv);
+
 /* radio_check_many.c */
 int run_many(check *c, int argc, char **argv);
 
