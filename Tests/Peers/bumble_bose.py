@@ -209,12 +209,16 @@ async def run(arguments):
                 table.move()
             if connection == arguments.out_of_sync_at:
                 device.gatt_server.move = table.move
-            gone.clear()
-            table.bose.restart()
-            device.gatt_server.requests = 0
             wanted = arguments.notifications // (2 if connection == arguments.change_at else 1)
-            await stream(device, table, gone, wanted, arguments.flat_out, connection == arguments.change_at)
-            bose, requests = table.bose, device.gatt_server.requests
+            requests = 0
+            while requests == 0:  # else the radio took it for one that another program has left (Tests/Kernel/README.md)
+                gone.clear()
+                table.bose.restart()
+                device.gatt_server.requests = 0
+                await stream(device, table, gone, wanted, arguments.flat_out, connection == arguments.change_at)
+                bose, requests = table.bose, device.gatt_server.requests
+                if requests == 0 and arguments.private:
+                    await advertise()
             if connection == arguments.change_at:
                 await table.change()
                 await gone.wait()

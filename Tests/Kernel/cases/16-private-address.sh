@@ -11,7 +11,7 @@ hciconfig hci1 down
 timeout -k 5 210 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_pairing.py" --transport hci-socket:1 --private $key \
     --limit 200 >"$CASE_DIR/bumble.txt" 2>&1 &
 peer=$!
-wait_for 60 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the peer is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
+wait_for 90 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the peer is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
 address() { sed -n 's/^address //p' "$CASE_DIR/bumble.txt" | tail -n 1; }
 
 # client ADDRESS MODE: connects, pairs or reads with the bond; lines in client.txt.
@@ -54,8 +54,8 @@ wait $peer 2>/dev/null || true
 # The command, with a wearable of bumble's that pairs. Starting it takes most of the time.
 [ -z "$SAMPLE" ] || return 0
 source "$KERNEL_TESTS/command.sh"
-timeout -k 5 200 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_bose.py" --transport hci-socket:1 --private $key --pairing \
-    --address ${identity%/*} --notifications 20 --connections 4 --limit 190 >"$CASE_DIR/bumble.txt" 2>&1 &
+timeout -k 5 300 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_bose.py" --transport hci-socket:1 --private $key --pairing \
+    --address ${identity%/*} --notifications 20 --connections 4 --limit 290 >"$CASE_DIR/bumble.txt" 2>&1 &
 peer=$!
 wait_for 90 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the wearable is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
 seen() { # CONNECTION: the wearable has its end, and another address
