@@ -76,16 +76,6 @@ scripted_start --refuse 200b=0c --count 1
 check "left on by a program that died: cleared, then scanned" radio_check scan hci0 5000 active - fdd2
 scripted_stop
 
-# A controller that has one connection at a time.
-hostile_start --connections 1
-check "a second connection is refused, and the first one goes on" eval \
-    'radio_check second hci0 30000 00:00:5E:00:53:01 00:00:5E:00:53:02 8000 >"$CASE_DIR/second.txt"; code=$?
-    cat "$CASE_DIR/second.txt"; [ $code -eq 0 ]'
-check "one end of it, with the controller's reason, before its deadline" eval \
-    '[ "$(grep "^second: ended" "$CASE_DIR/second.txt" | sed "s/ after .*//")" = "second: ended HCI_CONNECTION_LIMIT" ]'
-check "the controller was asked once" test "$(grep -c '^200d .* 09$' "$CASE_DIR/commands.txt")" -eq 1
-scripted_stop
-
 scripted_start --refuse 2006=12
 check "any other refusal: the HCI code" fails_with 'failure HCI_INVALID' radio_check advertise hci0 3000 "Tendon"
 scripted_stop
