@@ -137,6 +137,10 @@ def answered(*wanted):
     return lambda answers: sorted(answers) == sorted((*wanted, LAST_ANSWER))
 
 
+def either(*conditions):
+    return lambda answers: any(condition(answers) for condition in conditions)
+
+
 def rejects(identifier, count, reason=NOT_UNDERSTOOD):
     return [signal(0x01, identifier, *reason)] * count
 
@@ -205,7 +209,8 @@ def scenarios():
         signal(0x17, 9, *words(0x27, 64, 64, 1), 0x40)), refused=enhanced_refused(4))
     yield Exchange("E15 reconfigure responses of 2 and 8 bytes, with and without a request", signals(
         signal(0x1A, 1, 0, 0), signal(0x1A, 1, *bytes(8)), signal(0x1A, 0, 0, 0), signal(0x18, 1, 0, 0), signal(0x19, 2, *words(64, 64)), LAST),
-        refused=answered(*rejects(1, 1), signal(0x1A, 2, *words(0))))
+        # A request about no channel changes nothing: Linux 6.1 rejects it, 6.12 accepts it.
+        refused=either(answered(*rejects(1, 1), signal(0x1A, 2, *words(0))), answered(*rejects(1, 1), *rejects(2, 1))))
     yield Exchange("E16 one command 300 times", signals(
         *(signal(0x12, 1 + i % 255, *words(12, 6, 0, 200)) for i in range(300))), refused=all_updates_rejected(300))
     yield Exchange("E17 a channel is closed while a segment is on its way", on(0x40, words(40) + bytes(10)) + signals(
@@ -264,8 +269,10 @@ def events_of_a_broken_controller():
         (0x13, struct.pack("<BHH", 200, HANDLE, 1)), (0x13, struct.pack("<BHHHH", 2, HANDLE, 65535, HANDLE, 65535)), (0x13, b"\1"), (0x13, b"")))
     yield Exchange("F10 a connection to an address that nobody asked for", events(
         connection(OTHER, STRANGER), disconnection(OTHER)))
-    yield Exchange("F10 a second connection with the handle of the first", events(connection(HANDLE, STRANGER)))
-    yield Exchange("F10 the connection once more", events(connection(HANDLE, controller.PEER)))
+    # Linux 6.1 takes it for another connection, and the first one receives nothing more: a request over it times out.
+    ignored = tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 12)
+    yield Exchange("F10 a second connection with the handle of the first", events(connection(HANDLE, STRANGER)), survives=ignored)
+    yield Exchange("F10 the connection once more", events(connection(HANDLE, controller.PEER)), survives=ignored)
     yield Exchange("F10 handles above 0x0EFF, roles that are none", events(
         connection(0x0F00, STRANGER), connection(0xFFFF, STRANGER), connection(OTHER, STRANGER, role=2),
         connection(OTHER, STRANGER, role=0xFF), disconnection(OTHER)))
@@ -449,7 +456,7 @@ def check(log, client):
             wrong.append("not one connection and one end")
         if mine.get("first") != ["OK"]:
             wrong.append("the first value is not read")
-        if not mine.get("ended", ["OK"])[0].startswith(("HCI_", "ERROR_", "RADIO_ERROR_", "PAIRING_")):
+        if not mine.get("ended", ["OK"])[0].startswith(("HCI_", "ERROR_", "RADIO_ERROR_", "PAIRING_", "GATT_ERROR_")):
             wrong.append("the end has no reason")
         if plan.pairs and plan.fails and mine.get("paired", ["none"])[0] in ("OK", "none"):
             wrong.append("the pairing did not fail")
