@@ -7,7 +7,7 @@ the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 
 
   controller.py [--extended] [--silent OPCODE] [--refuse OPCODE=STATUS] [--log FILE] [--count N]
                 [--hardware-error SECONDS] [--no-address] [--address ADDRESS] [--no-credits OPCODE]
-                [--buffers LENGTH,COUNT] [--h4]
+                [--buffers LENGTH,COUNT] [--h4] [--data-length N] [--connections N]
 
   --extended         LE Extended Advertising and its commands are supported
   --silent OPCODE    never answers this command (hexadecimal, e.g. 200c)
@@ -20,6 +20,9 @@ the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 
   --no-credits OP    from this command on every event says that no further command may be sent
   --buffers L,N      of LE data: N packets of L bytes
   --stall-after N    packets of the first connection: no more of it are reported as completed (hostile.py)
+  --data-length N    LE Data Packet Length Extension is supported, N bytes at most (hostile.py has the connections)
+  --connections N    so many at the same time (hostile.py has them); one more is refused with Connection Limit Exceeded
+                     (0x09), and there is a second device, 00:00:5E:00:53:02
   --h4               before each report: a packet of each kind that is none, and the report cut at every byte
   --log FILE         one line per command: opcode, parameters, status
 
@@ -42,6 +45,7 @@ INVALID_PARAMETERS = 0x12
 OWN_ADDRESS = {0x2006: 5, 0x200B: 5, 0x2036: 10, 0x2041: 0}
 ADDRESS = bytes.fromhex("01025E005300")  # our own, least significant byte first
 PEER = bytes.fromhex("0153005E0000")
+SECOND = bytes.fromhex("0253005E0000")
 ADVERTISEMENT = bytes([2, 1, 6, 3, 3, 0xD2, 0xFD])
 RESPONSE = bytes([9, 9]) + b"Scripted"
 
@@ -77,13 +81,23 @@ class Controller:
         bits[15] = 0x02  # Read BD_ADDR
         bits[25] = 0xF7  # LE Set Event Mask ... LE Set Advertising Parameters and data
         bits[26] = 0x3F  # LE Set Advertising Enable, Scan Parameters, Scan Enable, Create Connection
+        if self.options.data_length:
+            bits[33], bits[34], bits[35] = 0xC0, 0x01, 0x08  # LE data length
         if self.options.extended:
             bits[36] = 0x7E  # LE extended advertising
             bits[37] = 0xEF
         return bytes(bits)
 
+    def features(self):
+        return bytes([0x20 if self.options.data_length else 0, 0x10 if self.options.extended else 0]) + bytes(6)
+
+    @staticmethod
+    def microseconds(octets):
+        """What so many take on LE 1M (Core Spec Vol 6 Part B 2.1)."""
+        return (octets + 14) * 8
+
     def returned(self, opcode):
-        features = bytes([0, 0x10 if self.options.extended else 0]) + bytes(6)
+        longest = struct.pack("<HH", self.options.data_length, self.microseconds(self.options.data_length))
         return {
             0x1001: bytes([9, 0, 0, 9]) + struct.pack("<HH", 0xFFFF, 0),
             0x1002: self.commands(),
@@ -91,11 +105,13 @@ class Controller:
             0x1005: struct.pack("<HBHH", 0, 0, 0, 0),
             0x1009: bytes(6) if self.options.no_address else self.address,
             0x2002: struct.pack("<HB", *map(int, self.options.buffers.split(","))),
-            0x2003: features,
+            0x2003: self.features(),
             0x2007: b"\0",
             0x200F: b"\4",
             0x201C: bytes([0xFF] * 5) + bytes(3),
+            0x2023: struct.pack("<HH", 27, self.microseconds(27)),
             0x202A: b"\0",
+            0x202F: longest + longest,
             0x203A: struct.pack("<H", 251),
             0x203B: b"\4",
             0x2036: b"\0",
@@ -172,14 +188,18 @@ class Controller:
             self.error_at = time.monotonic() + self.options.hardware_error
 
     def report(self):
+        for peer in [PEER, SECOND] if self.options.connections else [PEER]:
+            self.report_of(peer)
+
+    def report_of(self, peer):
         parts = [(0x13, 0, ADVERTISEMENT)] + ([(0x1B, 4, RESPONSE)] if self.active else [])
         for properties, kind, data in parts:
             if self.used == "extended":
-                body = struct.pack("<BHB", 1, properties, 0) + PEER
+                body = struct.pack("<BHB", 1, properties, 0) + peer
                 body += bytes([1, 0, 0xFF, 127, 0xC4, 0, 0, 0]) + bytes(6) + bytes([len(data)]) + data
                 self.event(0x3E, b"\x0d" + body)
             else:
-                body = bytes([1, kind, 0]) + PEER + bytes([len(data)]) + data + b"\xc4"
+                body = bytes([1, kind, 0]) + peer + bytes([len(data)]) + data + b"\xc4"
                 if self.options.h4:
                     self.broken(b"\x02" + body)
                 self.event(0x3E, b"\x02" + body)
@@ -223,6 +243,8 @@ def parser():
     parser.add_argument("--no-credits")
     parser.add_argument("--buffers", default="251,8")
     parser.add_argument("--stall-after", type=int)
+    parser.add_argument("--connections", type=int, default=0)
+    parser.add_argument("--data-length", type=int, default=0)
     parser.add_argument("--h4", action="store_true")
     parser.add_argument("--log")
     parser.add_argument("--hardware-error", type=float)

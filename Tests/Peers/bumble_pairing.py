@@ -40,7 +40,7 @@ class User(PairingDelegate):
     """The user of the device."""
 
     def __init__(self, arguments):
-        super().__init__(io_capability=IO[arguments.io])
+        super().__init__(io_capability=IO[arguments.io], maximum_encryption_key_size=arguments.key_size)
         self.arguments = arguments
 
     async def accept(self):
@@ -75,6 +75,18 @@ class User(PairingDelegate):
 
     async def generate_passkey(self):
         return self.arguments.passkey if self.arguments.passkey is not None else await super().generate_passkey()
+
+
+def shorten_keys(device, latest):
+    """Bytes of a key above its size are zero (Core Spec Vol 3 Part H 2.3.4), which bumble leaves to its user."""
+    find = device.get_long_term_key
+
+    async def find_shortened(*link):
+        key = await find(*link)
+        size = latest().key_size
+        return key if key is None else key[:size] + bytes(len(key) - size)
+
+    device.host.long_term_key_provider = find_shortened
 
 
 async def renew_address(device):
@@ -138,6 +150,7 @@ async def run(arguments):
                                  oob=out_of_band(now) if now.oob or now.peer_data else None)
 
         device.pairing_config_factory = configuration
+        shorten_keys(device, latest)
         await device.power_on()
         if arguments.private:
             device.irk = bytes.fromhex(arguments.private)
@@ -189,6 +202,7 @@ def parser():
     options.add_argument("--oob", action="store_true", help="pair out of band with peers that have the data that it printed")
     options.add_argument("--peer-data", help="file with the data of its peer, in hexadecimal digits")
     options.add_argument("--early", action="store_true", help="sends ATT PDUs as soon as it is connected")
+    options.add_argument("--key-size", type=int, default=16, help="longest key that it can have, in bytes")
     options.add_argument("--mitm", action="store_true")
     options.add_argument("--legacy", action="store_true", help="no LE Secure Connections")
     options.add_argument("--rejects", action="store_true", help="the user rejects the pairing")

@@ -6,6 +6,7 @@
  */
 #include "radio_check.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -112,6 +113,26 @@ _Noreturn void check_end(check *c, bool good) {
     tendon_radio_close(&c->radio.radio);
     tendon_loop_close(&c->loop);
     exit(good ? 0 : 1);
+}
+
+check_holdings check_count_holdings(void) {
+    check_holdings h = {0};
+    unsigned long size = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL || fscanf(file, "%lu %lu", &size, &h.pages) != 2) {
+        h.pages = 0;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    DIR *directory = opendir("/proc/self/fd");
+    while (directory != NULL && readdir(directory) != NULL) {
+        h.descriptors++;
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    return h;
 }
 
 tendon_status check_scan_start(check *c, bool active, bool coded) {
@@ -305,6 +326,8 @@ int main(int argc, char **argv) {
         result = run_crowd(&c);
     } else if (strcmp(what, "stall") == 0) {
         result = run_stall(&c, rest, arguments);
+    } else if (strcmp(what, "second") == 0) {
+        result = run_second(&c, rest, arguments);
     } else if (strcmp(what, "many") == 0) {
         result = run_many(&c, rest, arguments);
     } else if (strcmp(what, "background") == 0) {

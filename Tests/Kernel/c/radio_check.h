@@ -33,6 +33,14 @@ uint64_t check_no_deadline(const void *context);
 tendon_status check_scan_start(check *c, bool active, bool coded);
 tendon_status check_advertise_start(check *c, const char *name);
 
+/** What this process holds: resident pages, and open descriptors. */
+typedef struct check_holdings {
+    unsigned long pages;
+    unsigned descriptors;
+} check_holdings;
+
+check_holdings check_count_holdings(void);
+
 /* radio_check_links.c */
 int run_serve(check *c, int argc, char **argv);
 int run_connect(check *c, int argc, char **argv);
@@ -43,6 +51,9 @@ int run_background(check *c, int argc, char **argv);
 int run_flow(check *c, int argc, char **argv);
 int run_crowd(check *c);
 int run_stall(check *c, int argc, char **argv);
+
+/* radio_check_second.c */
+int run_second(check *c, int argc, char **argv);
 
 /* radio_check_many.c */
 int run_many(check *c, int argc, char **argv);

@@ -2,7 +2,6 @@
 /* A client of a peer that breaks the rules: connects again and again, and counts what becomes of each link. */
 #include "radio_check.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 
 typedef struct victim {
@@ -12,18 +11,6 @@ typedef struct victim {
     tendon_gatt_client *client;
     unsigned round, connects, ends;
 } victim;
-
-static int open_descriptors(void) {
-    DIR *directory = opendir("/proc/self/fd");
-    int count = 0;
-    while (directory != NULL && readdir(directory) != NULL) {
-        count++;
-    }
-    if (directory != NULL) {
-        closedir(directory);
-    }
-    return count;
-}
 
 /** The second value; while it is read the peer sends what it should not. A refusal starts pairing. */
 static void on_second(void *context, const tendon_gatt_result *result) {
@@ -74,6 +61,10 @@ static const tendon_session_inputs inputs = {.connected = on_connected,
                                              .deadline = check_no_deadline,
                                              .pairs = true};
 
+/* Pages are counted after so many rounds, when each buffer has been used, and again after the last one; as in cycles.
+ */
+enum { WARM = 10, PAGES = 16 };
+
 /** hostile ADAPTER MS ADDRESS BONDS COUNT: MS for each round. */
 int run_hostile(check *c, int argc, char **argv) {
     static victim v;
@@ -84,7 +75,7 @@ int run_hostile(check *c, int argc, char **argv) {
     }
     uint64_t limit = c->until - tendon_monotonic_ms();
     unsigned count = (unsigned)strtoul(argv[2], NULL, 10);
-    int before = 0;
+    check_holdings first = {0}, before = {0};
     v.c = c;
     bool good = true;
     for (v.round = 0; v.round < count && good; v.round++) {
@@ -99,11 +90,13 @@ int run_hostile(check *c, int argc, char **argv) {
         tendon_loop_run(&c->loop, tendon_monotonic_ms() + 20);
         good = v.connects == 1 && v.ends == 1;
         printf("round %u connects %u ends %u\n", v.round, v.connects, v.ends);
-        if (v.round == 0) {
-            before = open_descriptors();
-        }
+        printf("round %u bonds %zu\n", v.round, bonds.count);
+        first = v.round == 0 ? check_count_holdings() : first;
+        before = v.round == 0 || v.round == WARM ? check_count_holdings() : before;
     }
-    printf("rounds %u, descriptors after the first %d, after the last %d, bonds %zu\n", v.round, before,
-           open_descriptors(), bonds.count);
-    return !good || before != open_descriptors();
+    const check_holdings after = check_count_holdings();
+    printf("rounds %u, descriptors after the first %u, after the last %u, pages %lu and %lu, bonds %zu\n", v.round,
+           first.descriptors, after.descriptors, before.pages, after.pages, bonds.count);
+    return !good || first.descriptors != after.descriptors || before.pages == 0 || after.pages > before.pages + PAGES ||
+           bonds.count != 0;
 }

@@ -2,10 +2,11 @@
 /* A GATT server and a client of it, over links of the kernel's radio. */
 #include "radio_check.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 
 #define LINKS 4
+
+enum { SERVICE = 0xFFF0, CHARACTERISTIC = 0xFFF1, CCCD = 0x2902 };
 
 /* ---- server: service FFF0 with FFF1, which can be read, written and notified ---- */
 
@@ -132,7 +133,7 @@ int run_serve(check *c, int argc, char **argv) {
     static server s;
     s.c = c;
     tendon_gatt_handlers handlers = {.context = &s, .read = on_read, .write = on_write, .subscribed = on_subscribed};
-    tendon_uuid service = tendon_uuid_from_u16(0xFFF0), characteristic = tendon_uuid_from_u16(0xFFF1);
+    tendon_uuid service = tendon_uuid_from_u16(SERVICE), characteristic = tendon_uuid_from_u16(CHARACTERISTIC);
     tendon_gatt_server_init(&s.gatt, s.attributes, 8, &handlers);
     tendon_gatt_add_service(&s.gatt, &service, true);
     tendon_status handle = tendon_gatt_add_characteristic(&s.gatt, &characteristic, 0x02 | 0x08 | 0x10,
@@ -166,6 +167,11 @@ typedef struct client {
     uint64_t started, connected_after, first;
     unsigned reports_before, reports_while;
     bool opened, closed;
+    bool discovers; /**< handles come from the server's table, not from what this file knows of it */
+    tendon_gatt_service service;
+    tendon_gatt_characteristic characteristic;
+    tendon_gatt_descriptor descriptors[2];
+    uint16_t value_handle, cccd_handle;
     tendon_status reason;
 } client;
 
@@ -176,7 +182,7 @@ static void on_notification(void *context, const tendon_gatt_value *value, uint6
     const uint8_t *v = value->value;
     k->first = k->got == 0 ? now : k->first;
     uint32_t number = value->length == 4 ? (uint32_t)v[0] | (uint32_t)v[1] << 8 | (uint32_t)v[2] << 16 : UINT32_MAX;
-    k->wrong += number != k->got || v[3] != 0x5A;
+    k->wrong += number != k->got || v[3] != 0x5A || value->handle != k->value_handle;
     k->got++;
     if (k->got == k->wanted) {
         printf("signal %d dBm\n", k->link.rssi);
@@ -195,7 +201,56 @@ static void done(void *context, const tendon_gatt_result *result) {
     }
 }
 
+/** Asks for the wanted number of notifications. */
+static void stream(client *k, uint64_t now) {
+    tendon_gatt_write(&k->gatt, k->value_handle, k->count, sizeof k->count, done, k, now);
+    tendon_gatt_subscribe(&k->gatt, k->value_handle, k->cccd_handle, false, on_notification, k, done, k, now);
+}
+
+/** False when a discovery found nothing or failed, which ends the link. */
+static bool found(client *k, const char *what, const tendon_gatt_result *result, bool good) {
+    if (result->status < 0 || result->count == 0 || !good) {
+        printf("%s: %s, %zu found\n", what, tendon_status_name(result->status), result->count);
+        tendon_link_close(&k->link);
+        return false;
+    }
+    return true;
+}
+
+static void on_descriptors(void *context, const tendon_gatt_result *result) {
+    const tendon_uuid wanted = tendon_uuid_from_u16(CCCD);
+    client *k = context;
+    for (size_t i = 0; i < result->count; i++) {
+        if (tendon_uuid_equal(&k->descriptors[i].uuid, &wanted)) {
+            k->cccd_handle = k->descriptors[i].handle;
+        }
+    }
+    if (found(k, "descriptors", result, k->cccd_handle != 0)) {
+        stream(k, tendon_monotonic_ms());
+    }
+}
+
+static void on_characteristics(void *context, const tendon_gatt_result *result) {
+    client *k = context;
+    if (found(k, "characteristics", result, true)) {
+        k->value_handle = k->characteristic.value_handle;
+        tendon_gatt_discover_descriptors(&k->gatt, (uint16_t)(k->value_handle + 1), k->characteristic.end_handle,
+                                         k->descriptors, 2, on_descriptors, k, tendon_monotonic_ms());
+    }
+}
+
+static void on_services(void *context, const tendon_gatt_result *result) {
+    const tendon_uuid wanted = tendon_uuid_from_u16(CHARACTERISTIC);
+    client *k = context;
+    if (found(k, "services", result, true)) {
+        tendon_gatt_discover_characteristics_by_uuid(&k->gatt, k->service.start_handle, k->service.end_handle, &wanted,
+                                                     &k->characteristic, 1, on_characteristics, k,
+                                                     tendon_monotonic_ms());
+    }
+}
+
 static void client_connected(void *context, uint64_t now) {
+    const tendon_uuid wanted = tendon_uuid_from_u16(SERVICE);
     client *k = context;
     k->opened = true;
     k->connected_after = now - k->started;
@@ -212,8 +267,13 @@ static void client_connected(void *context, uint64_t now) {
         k->count[i] = (uint8_t)(k->wanted >> (8 * i));
     }
     tendon_gatt_exchange_mtu(&k->gatt, done, k, now);
-    tendon_gatt_write(&k->gatt, VALUE_HANDLE, k->count, sizeof k->count, done, k, now);
-    tendon_gatt_subscribe(&k->gatt, VALUE_HANDLE, CCCD_HANDLE, false, on_notification, k, done, k, now);
+    if (k->discovers) {
+        tendon_gatt_discover_services_by_uuid(&k->gatt, &wanted, &k->service, 1, on_services, k, now);
+    } else {
+        k->value_handle = VALUE_HANDLE;
+        k->cccd_handle = CCCD_HANDLE;
+        stream(k, now);
+    }
 }
 
 static void client_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
@@ -351,35 +411,35 @@ int run_background(check *c, int argc, char **argv) {
     return !(rests && k.opened && k.got == k.wanted && k.wrong == 0 && (!scan || c->reports > before));
 }
 
-/** What this process holds: resident pages, and open descriptors. */
-typedef struct holdings {
-    unsigned long pages;
-    unsigned descriptors;
-} holdings;
-
-static holdings count_holdings(void) {
-    holdings h = {0};
-    unsigned long size = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL || fscanf(file, "%lu %lu", &size, &h.pages) != 2) {
-        h.pages = 0;
+/**
+ * One link: the handles are discovered, and all wanted notifications arrive, each right, before our side ends it.
+ * @param ms for the connection; and as much for what comes after it, when a notification is lost.
+ */
+static bool cycle(check *c, client *k, const tendon_address *peer, uint32_t wanted, uint64_t ms) {
+    prepare(k, c);
+    k->wanted = wanted;
+    k->discovers = true;
+    k->started = tendon_monotonic_ms();
+    tendon_status status = tendon_radio_connect(&c->radio.radio, &k->link, peer, k->started + ms);
+    run_for(c, status == TENDON_OK ? 2 * ms : 0); /* until the link is closed */
+    if (status == TENDON_OK && !k->closed) {
+        tendon_link_close(&k->link);
     }
-    if (file != NULL) {
-        fclose(file);
+    while (status == TENDON_OK && !k->closed && tendon_monotonic_ms() < c->until) {
+        run_for(c, ms);
     }
-    DIR *directory = opendir("/proc/self/fd");
-    while (directory != NULL && readdir(directory) != NULL) {
-        h.descriptors++;
+    bool good = k->opened && k->closed && k->got == wanted && k->wrong == 0 && k->reason == TENDON_ERROR_CANCELLED;
+    if (!good) {
+        printf("%s, %" PRIu32 " of %" PRIu32 " notifications, %" PRIu32 " wrong\n",
+               tendon_status_name(status < 0 ? status : k->reason), k->got, wanted, k->wrong);
     }
-    if (directory != NULL) {
-        closedir(directory);
-    }
-    return h;
+    return good;
 }
 
 /**
- * cycles ADAPTER MS ADDRESS TIMES [NOTIFICATIONS]: connects so many times, 3 s at most each, while a scan runs that
- * pauses for each. After the first ten neither memory nor descriptors grow.
+ * cycles ADAPTER MS ADDRESS TIMES [NOTIFICATIONS]: connects, discovers, subscribes, receives and disconnects so many
+ * times, 3 s at most for each connection, while a scan runs that pauses for each. After the first ten neither memory
+ * nor descriptors grow.
  */
 int run_cycles(check *c, int argc, char **argv) {
     static client k;
@@ -389,27 +449,21 @@ int run_cycles(check *c, int argc, char **argv) {
         return 2;
     }
     unsigned long times = strtoul(argv[1], NULL, 10), done = 0, failed = 0;
-    holdings before = {0};
+    const uint32_t wanted = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 3;
+    check_holdings before = {0};
     for (; done < times && tendon_monotonic_ms() < c->until; done++) {
-        prepare(&k, c);
-        k.wanted = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 3;
-        k.started = tendon_monotonic_ms();
-        tendon_status status = tendon_radio_connect(&c->radio.radio, &k.link, &peer, k.started + 3000);
-        while (status == TENDON_OK && !k.closed && tendon_monotonic_ms() < c->until) {
-            run_for(c, 60000);
-        }
-        if (!k.opened) {
+        if (!cycle(c, &k, &peer, wanted, 3000)) {
             failed++;
-            printf("cycle %lu: %s\n", done, tendon_status_name(status < 0 ? status : k.reason));
+            printf("cycle %lu failed\n", done);
         }
         run_for(c, 20 + done % 7 * 10); /* the scan is restored, more or less */
-        before = done == 9 ? count_holdings() : before;
+        before = done == 9 ? check_count_holdings() : before;
     }
-    const holdings after = times > 10 ? count_holdings() : before;
+    const check_holdings after = times > 10 ? check_count_holdings() : before;
     printf("%lu pages and %u descriptors after ten cycles, %lu and %u at the end\n", before.pages, before.descriptors,
            after.pages, after.descriptors);
-    bool grown = after.pages > before.pages + 16 || after.descriptors != before.descriptors;
-    printf("%lu cycles, %lu without a connection, %" PRIu64 " connect_reissues\n", done, failed,
+    bool grown = before.pages == 0 || after.pages > before.pages + 16 || after.descriptors != before.descriptors;
+    printf("%lu cycles, %lu that failed, %" PRIu64 " connect_reissues\n", done, failed,
            c->radio.counters.connect_reissues);
     return done < times || failed != 0 || grown;
 }

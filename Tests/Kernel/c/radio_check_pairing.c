@@ -3,7 +3,9 @@
 #include "radio_check.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 bool use_bonds(check *c, tendon_bonds *bonds, const char *path) {
     tendon_status status = TENDON_OK;
@@ -72,7 +74,24 @@ typedef struct pairer {
     tendon_gatt_characteristic characteristics[8];
     bool may_pair, paired, good;
     uint16_t handle;
+    uint64_t begun; /**< when it began to pair */
 } pairer;
+
+/** Microseconds from the beginning of the pairing on, after which this process is killed; UINT64_MAX: never. */
+static uint64_t killed_after = UINT64_MAX;
+
+static void arm(void) {
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    const uint64_t ns = killed_after * 1000 + 1; /* 0 would be no time at all */
+    const struct itimerspec at = {
+        .it_value = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)}};
+    timer_t timer;
+    if (killed_after != UINT64_MAX &&
+        (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &at, NULL) != 0)) {
+        perror("timer");
+        exit(1);
+    }
+}
 
 static void end(pairer *p, const char *what, tendon_status status) {
     printf("%s: %s\n", what, tendon_status_name(status));
@@ -89,6 +108,8 @@ static void on_value(void *context, const tendon_gatt_result *result) {
     printf("read: %s, %zu bytes, %s\n", tendon_status_name(result->status), result->length,
            p->connection.link.encrypted ? "encrypted" : "not encrypted");
     if (refused && p->may_pair && !p->paired) {
+        p->begun = tendon_monotonic_ms();
+        arm();
         tendon_status status = p->link.pair(p->link.context);
         if (status < 0) {
             end(p, "pair", status);
@@ -146,6 +167,7 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
 static void on_paired(void *context, tendon_status status, uint64_t now) {
     pairer *p = context;
     printf("paired: %s, bonded %d\n", tendon_status_name(status), p->link.bonded(p->link.context));
+    printf("pairing took %" PRIu64 " ms\n", now - p->begun);
     p->paired = true;
     if (status < 0) {
         end(p, "pair", status);
@@ -227,8 +249,8 @@ static bool share_data(check *c) {
 
 /**
  * Words of an agent: io=N, passkey=N, file=PATH, ask=yes, ask=no, from=PATH (the passkey that the peer shows), wrong=N,
- * authenticated, secure, size=N, data=PATH (of peers, out of band), share=PATH (own data); required=N: the
- * tendon_security that the connection must have.
+ * authenticated, secure, size=N, killed=US (so long after the pairing began), data=PATH (of peers, out of band),
+ * share=PATH (own data); required=N: the tendon_security that the connection must have.
  */
 static bool use_agent(check *c, int argc, char **argv) {
     static test_user user;
@@ -268,6 +290,8 @@ static bool use_agent(check *c, int argc, char **argv) {
             agent.authenticated = true;
         } else if (strcmp(argv[i], "secure") == 0) {
             agent.secure_connections_only = true;
+        } else if (strncmp(argv[i], "killed", length) == 0) {
+            killed_after = strtoull(value, NULL, 10);
         } else if (strncmp(argv[i], "size", length) == 0) {
             agent.key_size_min = (uint8_t)atoi(value);
         } else {

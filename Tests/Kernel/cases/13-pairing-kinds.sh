@@ -2,13 +2,13 @@
 # title: pairing of each kind with an independent device: passkeys, comparison, what is refused, one retry
 # lane: 3
 # needs: build venv
-# kinds: extended
-# limit: 240
+# kinds: extended rootcanal
+# limit: 300
 peer_address=F0:F1:F2:F3:F4:F5/random
 hciconfig hci1 down
 echo "--io none" >"$CASE_DIR/options.txt"
-timeout -k 5 300 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_pairing.py" --transport hci-socket:1 \
-    --options "$CASE_DIR/options.txt" --limit 280 >"$CASE_DIR/bumble.txt" 2>&1 &
+timeout -k 5 600 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_pairing.py" --transport hci-socket:1 \
+    --options "$CASE_DIR/options.txt" --limit 590 >"$CASE_DIR/bumble.txt" 2>&1 &
 peer=$!
 wait_for 90 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the peer is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
 
@@ -30,6 +30,7 @@ pair() {
 stores=0
 said() { grep -q "^$1" "$CASE_DIR/pair.txt"; }
 key_type() { od -An -tu1 -j18 -N1 "$bonds" | tr -d ' '; } # of the first record; odd: authenticated, from 2: Secure Connections
+key_size() { od -An -tu1 -j19 -N1 "$bonds" | tr -d " "; }
 
 check "passkey entry: the peer shows it" pair 0 "--io display --mitm --passkey 123456" io=2 passkey=123456 authenticated
 check "paired, and the value that needs authentication is read" said 'done: OK'
@@ -115,6 +116,22 @@ check "legacy pairing where Secure Connections is demanded" pair 1 "--legacy --i
     io=2 passkey=7 authenticated secure
 check "is too weak" said 'paired: RADIO_ERROR_PAIRING_TOO_WEAK, bonded 0'
 check "and leaves no bond" test ! -e "$bonds"
+
+# A device whose keys have 7 bytes, the least that the specification permits.
+check "a key of 7 bytes where 16 are demanded" pair 1 "--io none --key-size 7" io=3 size=16
+check "is too weak" said 'paired: RADIO_ERROR_PAIRING_TOO_WEAK, bonded 0'
+check "and leaves no bond" test ! -e "$bonds"
+check "a key of 7 bytes where 8 are demanded" pair 1 "--io none --key-size 7" io=3 size=8
+check "is too weak" said 'paired: RADIO_ERROR_PAIRING_TOO_WEAK, bonded 0'
+check "a key of 7 bytes where 7 are demanded" pair 0 "--io none --key-size 7" io=3 size=7
+check "is accepted" said 'paired: OK, bonded 1'
+check "and the value is read with it" said 'done: OK'
+check "the bond says how long it is" test "$(key_size)" = 7
+check "it encrypts the next connection" eval \
+    'timeout 25 "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" read io=3 size=7 >"$CASE_DIR/pair.txt"'
+check "before it is told" said 'connected, encrypted, bonded 1'
+check "but not for a program that demands 16" eval \
+    '! timeout 25 "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" read io=3 size=16 >"$CASE_DIR/pair.txt"'
 
 check "the peer's user rejects the pairing" pair 1 "--io display --mitm --rejects" io=2 passkey=1 authenticated
 check "fails" said 'paired: RADIO_ERROR_PAIRING_FAILED, bonded 0'

@@ -2,16 +2,16 @@
 # title: a bonded device with private addresses is found by its identity, also by another process
 # lane: 3
 # needs: build venv
-# kinds: extended
-# limit: 120
+# kinds: extended rootcanal
+# limit: 200
 identity=F0:F1:F2:F3:F4:F5/random
 key=00112233445566778899aabbccddeeff
 bonds=$CASE_DIR/bonds
 hciconfig hci1 down
-timeout -k 5 110 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_pairing.py" --transport hci-socket:1 --private $key \
-    --limit 100 >"$CASE_DIR/bumble.txt" 2>&1 &
+timeout -k 5 210 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_pairing.py" --transport hci-socket:1 --private $key \
+    --limit 200 >"$CASE_DIR/bumble.txt" 2>&1 &
 peer=$!
-wait_for 60 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the peer is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
+wait_for 90 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the peer is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
 address() { sed -n 's/^address //p' "$CASE_DIR/bumble.txt" | tail -n 1; }
 
 # client ADDRESS MODE: connects, pairs or reads with the bond; lines in client.txt.
@@ -50,3 +50,46 @@ check "the peer has a third address" wait_for 10 eval 'test "$(address)" != "$se
 check "and is found again" client $identity read
 check "the peer is stopped" kill $peer
 wait $peer 2>/dev/null || true
+
+# The command, with a wearable of bumble's that pairs. Starting it takes most of the time.
+[ -z "$SAMPLE" ] || return 0
+source "$KERNEL_TESTS/command.sh"
+timeout -k 5 300 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_bose.py" --transport hci-socket:1 --private $key --pairing \
+    --address ${identity%/*} --notifications 20 --connections 4 --limit 290 >"$CASE_DIR/bumble.txt" 2>&1 &
+peer=$!
+wait_for 90 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the wearable is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
+seen() { # CONNECTION: the wearable has its end, and another address
+    wait_for 20 eval '[ "$(grep -c "^address" "$CASE_DIR/bumble.txt")" -gt '"$1"' ]'
+}
+bond() { # MEMBER: of the only bond, in a file that `tendon bonds export` writes
+    rm -f "$CASE_DIR/keys.json"
+    "$TENDON" bonds export "$CASE_DIR/keys.json" >/dev/null
+    /usr/bin/python3 -c 'import json, sys; (bond,) = json.load(open(sys.argv[1]))["bonds"]; print(bond[sys.argv[2]])' \
+        "$CASE_DIR/keys.json" "$1"
+}
+first=$(address)
+check "tendon pair, with the private address" timeout 60 "$TENDON" pair bose --accept --radio bluez --adapter hci0 \
+    --address "$first/random" --timeout 40 --json
+check "its bond is exported with the identity address" test "$(bond address)" = "${identity%/*}"
+check "and the identity key, least significant byte first" \
+    test "$(bond identity_key)" = $key
+check "the wearable has another address" eval 'seen 1 && [ "$(address)" != "$first" ]'
+run_stream 40 --address $identity --notifications 20 --period 20
+check "the run names the identity address" grep -q "\"event\":\"connected\".*${identity%/*}" "$CASE_DIR/run.jsonl"
+check "and has not paired again" eval '! grep -q "\"event\":\"pairing\"" "$CASE_DIR/run.jsonl"'
+seen 2
+check "the bond is forgotten by the identity address" "$TENDON" forget --radio bluez --adapter hci0 --address $identity
+check "there is none" test "$("$TENDON" bonds list --json | grep -c '"event":"bond"')" = 0
+second=$(address)
+run_stream 40 --pair --address "$second/random" --notifications 20 --period 20
+check "run --pair has paired" grep -q '"event":"pairing".*"state":"done"' "$CASE_DIR/run.jsonl"
+check "and stored the identity" test "$(bond address)" = "${identity%/*}"
+seen 3
+run_stream 40 --address $identity --notifications 20 --period 20
+check "another run connects to the identity" test "$(address)" != "$second"
+check_lines --run "$CASE_DIR/run.jsonl" --sent "$(wait_for 20 grep -q '^sent ' "$CASE_DIR/bumble.txt"; sed -n 's/^sent //p' "$CASE_DIR/bumble.txt")" \
+    --notifications 20 --yaw-per-sample 1
+check "the wearable ends by itself" wait_for 20 eval '! kill -0 $peer'
+wait $peer
+check "and well" test $? -eq 0
+sed 's/^/# /' "$CASE_DIR/bumble.txt"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # title: connection parameters: what run requests is what the controller is asked for, and what the connection has is reported
-# kinds: extended legacy
-# limit: 60
+# kinds: extended legacy rootcanal
+# needs: build venv
+# limit: 90
 source "$KERNEL_TESTS/command.sh"
 
 # The peripheral is this machine's kernel too: its own parameters are 30 to 50 ms, and it asks for them after the connect.

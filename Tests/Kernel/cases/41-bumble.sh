@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # title: tendon run against an independent wearable (bumble's own host and GATT server)
 # lane: 3
-# needs: venv
-# kinds: extended legacy
+# needs: build venv
+# kinds: extended legacy rootcanal
 # limit: 150
 source "$KERNEL_TESTS/command.sh"
 
