@@ -70,12 +70,14 @@ static tendon_link *link_to(const tendon_radio *radio, const tendon_address *pee
 }
 
 /** The address under which the keys of @p peer are stored: that of its connection can be a private one. */
-static tendon_address name_of(const tendon_radio *radio, const tendon_address *peer) {
+static tendon_address name_of(tendon_radio *radio, const tendon_address *peer) {
     const tendon_link *link = radio->links;
     while (link != NULL && !(is_open(link) && tendon_address_equal(&link->peer, peer))) {
         link = link->next;
     }
-    return link != NULL ? *tendon_pairing_name(link) : *peer;
+    const tendon_address *identity =
+        link != NULL ? tendon_pairing_name(link) : tendon_radio_identity_of(radio, peer, tendon_monotonic_ms());
+    return identity != NULL ? *identity : *peer;
 }
 
 /** Sets the timer to the earliest deadline; without one it is not with the loop. */

@@ -176,6 +176,29 @@ static void a_private_address_of_a_bond_connects_to_the_identity(void **state) {
     }
 }
 
+/* Without a connection: as far as the identity key tells. */
+static void a_bond_is_found_and_forgotten_by_a_private_address(void **state) {
+    (void)state;
+    tendon_bonds bonds;
+    tendon_bonds_init(&bonds);
+    tendon_bond bond = bond_with_key(1), stranger = bond_with_key(2);
+    stranger.has_identity_key = false;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    tendon_radio *radio = &b->radio.radio;
+    assert_int_equal(tendon_radio_use_bonds(radio, &bonds), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &stranger), TENDON_OK);
+    const tendon_pairing_service *service = tendon_radio_pairing(radio);
+    assert_true(service->bonded(service->context, &private_address));
+    assert_int_equal(tendon_radio_forget(radio, &private_address), TENDON_OK);
+    assert_int_equal(bonds.count, 1);
+    assert_true(tendon_address_equal(&bonds.items[0].peer, &stranger.peer));
+    assert_false(service->bonded(service->context, &private_address));
+    assert_int_equal(tendon_radio_forget(radio, &private_address), TENDON_ERROR_NOT_FOUND);
+    assert_int_equal(bonds.count, 1);
+    bluez_close(b);
+}
+
 /* Bonds of another adapter and of the virtual radio: the kernel does not connect to them. */
 static void bonds_of_others_resolve_nothing(void **state) {
     (void)state;
@@ -296,6 +319,7 @@ int main(void) {
         cmocka_unit_test(only_resolvable_addresses_resolve),
         cmocka_unit_test(a_bonded_device_is_reported_by_its_identity),
         cmocka_unit_test(a_private_address_of_a_bond_connects_to_the_identity),
+        cmocka_unit_test(a_bond_is_found_and_forgotten_by_a_private_address),
         cmocka_unit_test(bonds_of_others_resolve_nothing),
         cmocka_unit_test(what_the_controller_resolved_is_an_identity),
         cmocka_unit_test(four_hundred_strangers_are_computed_once),

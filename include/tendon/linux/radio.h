@@ -381,7 +381,8 @@ tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
  * start() takes a peer to which this radio has opened a link. Several devices can pair at the same time; each procedure
  * has its own limit of 35 s (done(TENDON_ERROR_TIMEOUT)). If the link closes first, done() is not called. A peer that
  * has paired under a private address has its identity address too, in all functions of the service and in
- * tendon_radio_forget(), for as long as its link is open.
+ * tendon_radio_forget(), for as long as its link is open; later its private addresses stand for the identity address if
+ * the bond has its identity key.
  * start() returns TENDON_ERROR_WRONG_STATE: no such link; TENDON_ERROR_BUSY: this peer is pairing;
  * TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED: see tendon_radio_set_pairing_policy(); TENDON_RADIO_ERROR_BONDS_FULL: the
  * store has no free entry for the peer (a device that pairs never evicts another device's bond). authenticate() returns
