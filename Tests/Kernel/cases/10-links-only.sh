@@ -37,6 +37,7 @@ stop $SERVER
 source "$KERNEL_TESTS/command.sh"
 controllers_stop
 case_begin
+with net_admin "$program" open links:hci0 >/dev/null # LE is enabled, too
 hciconfig hci0 up
 device_start
 device=$(sed -n 's/.*"event":"ready".*"address":"\([^"]*\)","address_type":"\([^"]*\)".*/\1\/\2/p' "$CASE_DIR/device.jsonl" | head -n 1)
@@ -64,9 +65,9 @@ check "tendon scan stays refused" fails_with RADIO_ERROR_NO_CAP_NET_RAW scan_alo
 
 # The command that tendon doctor prints for this, in place of sudo's.
 own=/tmp/own.$BASHPID
-mkdir "$own"
+mkdir -m 755 "$own"
 cp "$TENDON" "$own/tendon"
-remedy=$("$own/tendon" doctor --json | grep -o 'setcap cap_net_raw,cap_net_admin+eip [^,}]*' | head -n 1 | sed 's/"$//; s/\\//g')
+remedy=$(nobody "$own/tendon" doctor --json | grep -o 'setcap cap_net_raw,cap_net_admin+eip [^,}]*' | head -n 1 | sed 's/"$//; s/\\//g')
 check "tendon doctor names the command that grants it: $remedy" test -n "$remedy"
 check "which can be run" eval 'PATH=$own:$PATH; eval "$remedy"'
 check "then the same user scans" scan_alone "$own/tendon"
