@@ -8,15 +8,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
-
-/** Header bytes on radios that have one. */
-#define HEADER_PDU 0u
-#define HEADER_CONTROL 1u
-
-/** A kernel without memory for a packet does not report when it has some again. */
-#define NO_BUFFER_PAUSE_MS 20u
 
 static void link_ready(void *context, uint32_t events, uint64_t now);
 static void link_expired(void *context, uint64_t now);
@@ -43,12 +35,6 @@ tendon_status tendon_socket_link_reason(int number) {
 static tendon_status reason_of(tendon_link *link, int number, bool connecting) {
     return link->hooks->reason != NULL ? link->hooks->reason(link, number, connecting)
                                        : tendon_socket_link_reason(number);
-}
-
-static void tap(const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu, size_t length) {
-    if (link->radio->tap != NULL) {
-        link->radio->tap(link->radio->tap_context, link, kind, pdu, length);
-    }
 }
 
 /** @param lost of the socket so far, as the kernel counts. */
@@ -106,7 +92,7 @@ static void finish(tendon_link *link, tendon_status reason, uint64_t now) {
     link->closing = link->blocked = link->connected = false;
     link->reason = reason;
     if (was_open) {
-        tap(link, TENDON_TAP_CLOSED, NULL, 0);
+        tendon_socket_tap(link, TENDON_TAP_CLOSED, NULL, 0);
     } else if (!link->accepted && link->hooks->attempted != NULL) {
         link->hooks->attempted(link, reason);
     }
@@ -220,7 +206,7 @@ static void open_now(tendon_link *link, uint64_t now) {
     if (!link->accepted && link->hooks->attempted != NULL) {
         link->hooks->attempted(link, TENDON_OK);
     }
-    tap(link, TENDON_TAP_OPENED, NULL, 0);
+    tendon_socket_tap(link, TENDON_TAP_OPENED, NULL, 0);
     if (link->hooks->opened != NULL) {
         link->hooks->opened(link, now);
     }
@@ -380,16 +366,16 @@ static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint
         finish(link, reason_of(link, link->error, false), now);
         return false;
     }
-    if (header != 0 && bytes[0] == HEADER_CONTROL && link->hooks->control != NULL) {
+    if (header != 0 && bytes[0] == TENDON_SOCKET_CONTROL && link->hooks->control != NULL) {
         link->hooks->control(link, bytes + header, length - header, now);
         return !link->closing;
     }
-    if (header != 0 && bytes[0] != HEADER_PDU) {
+    if (header != 0 && bytes[0] != TENDON_SOCKET_PDU) {
         link->radio->malformed++;
         return true;
     }
     link->received++;
-    tap(link, TENDON_TAP_RECEIVED, bytes + header, length - header);
+    tendon_socket_tap(link, TENDON_TAP_RECEIVED, bytes + header, length - header);
     if (link->callbacks.received != NULL) {
         link->callbacks.received(link->callbacks.context, bytes + header, length - header, now);
     }
@@ -474,55 +460,4 @@ static void link_ready(void *context, uint32_t events, uint64_t now) {
     if (!link->closing && (events & (TENDON_READABLE | TENDON_HANGUP)) != 0) {
         receive_batch(link, (events & TENDON_HANGUP) != 0, now);
     }
-}
-
-tendon_status tendon_socket_link_control(tendon_link *link, const uint8_t *bytes, size_t length) {
-    static const uint8_t header = HEADER_CONTROL;
-    struct iovec vectors[2] = {{.iov_base = (void *)(uintptr_t)&header, .iov_len = 1},
-                               {.iov_base = (void *)(uintptr_t)bytes, .iov_len = length}};
-    struct msghdr message = {.msg_iov = vectors, .msg_iovlen = 2};
-    if (sendmsg(link->source.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
-        return TENDON_OK;
-    }
-    return errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM ? TENDON_ERROR_WOULD_BLOCK
-                                                                  : TENDON_ERROR_DISCONNECTED;
-}
-
-tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, size_t length) {
-    static const uint8_t header = HEADER_PDU;
-    if (length > TENDON_ATT_MTU_MAX) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    if (link->blocked) {
-        return TENDON_ERROR_WOULD_BLOCK; /* pending PDUs are sent first */
-    }
-    struct iovec vectors[2] = {{.iov_base = (void *)(uintptr_t)&header, .iov_len = link->hooks->header},
-                               {.iov_base = (void *)(uintptr_t)pdu, .iov_len = length}};
-    struct msghdr message = {.msg_iov = vectors, .msg_iovlen = 2};
-    if (sendmsg(link->source.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
-        link->sent++;
-        tap(link, TENDON_TAP_SENT, pdu, length);
-        return TENDON_OK;
-    }
-    if (errno == ENOBUFS || errno == ENOMEM) {
-        /* The socket may count as writable all the while: EPOLLOUT would spin, also that of before. */
-        (void)tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
-        link->blocked = true;
-        link->source.deadline = tendon_monotonic_ms() + NO_BUFFER_PAUSE_MS;
-        return TENDON_ERROR_WOULD_BLOCK;
-    }
-    if (errno == EAGAIN) {
-        tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE | TENDON_WRITABLE);
-        if (status < 0) {
-            return status;
-        }
-        link->blocked = true;
-        tendon_socket_watch_stall(link, tendon_monotonic_ms());
-        return TENDON_ERROR_WOULD_BLOCK;
-    }
-    if (errno == EMSGSIZE) {
-        return TENDON_ERROR_INVALID_ARGUMENT; /* longer than the peer's MTU on L2CAP */
-    }
-    link->error = errno; /* the loop detects the end of the connection and calls closed() */
-    return TENDON_ERROR_DISCONNECTED;
 }

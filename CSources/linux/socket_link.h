@@ -60,6 +60,16 @@ typedef struct tendon_socket_hooks {
     uint32_t (*queued)(const tendon_link *link);
 } tendon_socket_hooks;
 
+/** Header bytes on radios that have one. */
+#define TENDON_SOCKET_PDU 0u
+#define TENDON_SOCKET_CONTROL 1u
+
+static inline void tendon_socket_tap(const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu, size_t length) {
+    if (link->radio->tap != NULL) {
+        link->radio->tap(link->radio->tap_context, link, kind, pdu, length);
+    }
+}
+
 /** PDUs read per wake-up at most, see tendon_link.batch. */
 #define TENDON_SOCKET_LINK_BATCH 32u
 
