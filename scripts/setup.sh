@@ -10,7 +10,7 @@ demo=(libbluetooth-dev libjansson-dev libcurl4-gnutls-dev libsodium-dev libinih-
 # The C side, its tests, the formatters; tshark reads captures that the C tests write.
 quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 python3-jsonschema git tshark)
 # The virtual machine, the independent peers, the proofs.
-kernel=(qemu-system-x86 cpio busybox-static kmod bluez bluez-test-tools dbus python3-venv rfkill)
+kernel=(qemu-system-x86 cpio busybox-static kmod bluez bluez-test-tools dbus python3-venv rfkill libcap2-bin)
 # Other machines: 32-bit ARM and big-endian MIPS, run under qemu-user; cmocka for them from its source package. Another C
 # library: musl.
 cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-mips-linux-gnu libc6-dev-mips-cross qemu-user-static dpkg-dev
