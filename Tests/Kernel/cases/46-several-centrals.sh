@@ -4,13 +4,13 @@
 # needs: build venv
 # kinds: none
 # controllers: bumble
-# limit: 120
+# limit: 200
 COMMANDS=/tmp/commands.$BASHPID
 mkfifo "$COMMANDS"
-"$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_centrals.py" --limit 110 <"$COMMANDS" >"$CASE_DIR/centrals.txt" 2>&1 &
+"$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_centrals.py" --limit 180 <"$COMMANDS" >"$CASE_DIR/centrals.txt" 2>&1 &
 peers=$!
 exec 3>"$COMMANDS"
-wait_for 60 grep -q ready "$CASE_DIR/centrals.txt" || { not_ok "the centrals are ready"; sed 's/^/#   /' "$CASE_DIR/centrals.txt"; }
+wait_for 120 grep -q ready "$CASE_DIR/centrals.txt" || { not_ok "the centrals are ready"; sed 's/^/#   /' "$CASE_DIR/centrals.txt"; }
 wait_for 60 adapter_ready hci0 || not_ok "the adapter is ready"
 "$BUILD/Tests/Kernel/c/radio_check" crowd hci0 90000 >"$CASE_DIR/device.txt" 2>&1 &
 device=$!
