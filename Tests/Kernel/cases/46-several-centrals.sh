@@ -4,6 +4,7 @@
 # needs: build venv
 # kinds: none
 # controllers: bumble
+# sample: nothing
 # limit: 200
 COMMANDS=/tmp/commands.$BASHPID
 mkfifo "$COMMANDS"
