@@ -190,6 +190,15 @@ static bool is_stored(const tendon_bonds *bonds, const uint8_t *key) {
     return i < bonds->count;
 }
 
+/** TENDON_BLUEZ_SLOTS: none was seen for this connection. */
+static size_t key_slot(const tendon_bluez_radio *radio, uint16_t handle) {
+    size_t i = 0;
+    while (i < TENDON_BLUEZ_SLOTS && (!radio->keys[i].used || radio->keys[i].handle != handle)) {
+        i++;
+    }
+    return i;
+}
+
 /* LE Enable Encryption (Core Spec Vol 4 Part E 7.8.24): handle (2), random number (8), diversifier (2), key. */
 void tendon_bluez_note_key(tendon_bluez_radio *radio, tendon_reader *parameters) {
     const uint16_t handle = tendon_read_u16le(parameters);
@@ -198,10 +207,7 @@ void tendon_bluez_note_key(tendon_bluez_radio *radio, tendon_reader *parameters)
     if (!tendon_reader_ok(parameters) || radio->radio.bonds == NULL) {
         return;
     }
-    size_t i = 0;
-    while (i < TENDON_BLUEZ_SLOTS && (!radio->keys[i].used || radio->keys[i].handle != handle)) {
-        i++;
-    }
+    size_t i = key_slot(radio, handle);
     if (i == TENDON_BLUEZ_SLOTS) {
         i = radio->next_key;
         radio->next_key = (uint8_t)((i + 1u) % TENDON_BLUEZ_SLOTS);
@@ -211,10 +217,7 @@ void tendon_bluez_note_key(tendon_bluez_radio *radio, tendon_reader *parameters)
 }
 
 tendon_bluez_key tendon_bluez_key_of(const tendon_bluez_radio *radio, uint16_t handle) {
-    size_t i = 0;
-    while (i < TENDON_BLUEZ_SLOTS && (!radio->keys[i].used || radio->keys[i].handle != handle)) {
-        i++;
-    }
+    size_t i = key_slot(radio, handle);
     if (i == TENDON_BLUEZ_SLOTS) {
         return TENDON_BLUEZ_NO_KEY;
     }
@@ -222,8 +225,9 @@ tendon_bluez_key tendon_bluez_key_of(const tendon_bluez_radio *radio, uint16_t h
 }
 
 void tendon_bluez_forget_key(tendon_bluez_radio *radio, uint16_t handle) {
-    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
-        radio->keys[i].used = radio->keys[i].used && radio->keys[i].handle != handle;
+    size_t i = key_slot(radio, handle);
+    if (i < TENDON_BLUEZ_SLOTS) {
+        radio->keys[i].used = false;
     }
 }
 
