@@ -181,11 +181,17 @@ void tendon_bluez_load_again(const tendon_bluez_radio *radio) {
     }
 }
 
+/* After the size of a key the kernel sends 0. A file can have sizes that no key has: 7 to 16 (Core Spec Vol 3 Part H
+ * 2.3.4). */
+static bool is_key_of(const tendon_bond *bond, const uint8_t *key) {
+    return bond->radio == TENDON_BOND_KERNEL && bond->key_size >= 7 && bond->key_size <= sizeof bond->key &&
+           memcmp(bond->key, key, bond->key_size) == 0;
+}
+
 static bool is_stored(const tendon_bonds *bonds, const uint8_t *key) {
     size_t i = 0;
-    while (i < bonds->count && (bonds->items[i].radio != TENDON_BOND_KERNEL ||
-                                memcmp(bonds->items[i].key, key, bonds->items[i].key_size) != 0)) {
-        i++; /* after the size of a key the kernel sends 0 */
+    while (i < bonds->count && !is_key_of(&bonds->items[i], key)) {
+        i++;
     }
     return i < bonds->count;
 }

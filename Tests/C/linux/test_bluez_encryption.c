@@ -290,6 +290,9 @@ static void keys_are_noted_by_connection(void **state) {
     tendon_bonds bonds;
     tendon_bonds_init(&bonds);
     b->radio.radio.bonds = &bonds;
+    const tendon_bond sizes_of_no_key[] = {{.key_size = 0}, {.key_size = 6, .key = {1}}, {.key_size = 17, .key = {1}}};
+    memcpy(bonds.items, sizes_of_no_key, sizeof sizes_of_no_key);
+    bonds.count = 3;
     for (uint16_t handle = 0; handle <= TENDON_BLUEZ_SLOTS; handle++) {
         assert_int_equal(tendon_bluez_key_of(&b->radio, handle), TENDON_BLUEZ_NO_KEY);
         bluez_kernel_encrypts(b, handle, key, 28);
