@@ -14,6 +14,7 @@
 enum { HEADER_SIZE = TENDON_BONDS_HEADER_SIZE, SIZE_MIN = 7, SIZE_MAX_BYTES = 16, KEY_SIZE = 16 };
 /** Versions with their record sizes. */
 enum { VERSION_1 = 1, VERSION_2 = 2, RECORD_SIZE_1 = 46, RECORD_SIZE_2 = RECORD_SIZE_1 + KEY_SIZE };
+enum { KEY_SIZE_AT = 3 }; /* in a record */
 _Static_assert(RECORD_SIZE_2 == TENDON_BOND_RECORD_MAX, "the longest record");
 static const char magic[8] = {'T', 'E', 'N', 'D', 'B', 'O', 'N', 'D'};
 
@@ -37,6 +38,10 @@ static void read_into(tendon_reader *reader, uint8_t *out, size_t length) {
     }
 }
 
+static bool is_key_size(uint8_t size) {
+    return size >= SIZE_MIN && size <= SIZE_MAX_BYTES;
+}
+
 static uint8_t version_for(const tendon_bond *items, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (items[i].has_identity_key) {
@@ -49,6 +54,11 @@ static uint8_t version_for(const tendon_bond *items, size_t count) {
 tendon_status tendon_bonds_encode(const tendon_bond *items, size_t count, uint8_t *out, size_t capacity) {
     if (count > UINT16_MAX) {
         return TENDON_ERROR_OVERFLOW;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_key_size(items[i].key_size)) { /* a file with it could not be read again */
+            return TENDON_ERROR_INVALID_ARGUMENT;
+        }
     }
     const uint8_t version = version_for(items, count);
     tendon_writer writer = tendon_writer_make(out, capacity);
@@ -122,7 +132,7 @@ tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bo
     if (version != VERSION_1 && version != VERSION_2) {
         return fail(TENDON_ERROR_UNSUPPORTED, sizeof magic, offset);
     }
-    const size_t records = count * (version == VERSION_2 ? RECORD_SIZE_2 : RECORD_SIZE_1);
+    const size_t record = version == VERSION_2 ? RECORD_SIZE_2 : RECORD_SIZE_1, records = count * record;
     if (tendon_reader_remaining(&reader) < records) {
         return fail(TENDON_ERROR_TRUNCATED, length, offset);
     }
@@ -134,6 +144,11 @@ tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bo
     }
     if (count > capacity) {
         return fail(TENDON_ERROR_TABLE_FULL, sizeof magic + 2, offset);
+    }
+    for (size_t at = HEADER_SIZE + KEY_SIZE_AT; at < length; at += record) {
+        if (!is_key_size(bytes[at])) {
+            return fail(TENDON_ERROR_MALFORMED, at, offset);
+        }
     }
     for (size_t i = 0; i < count; i++) {
         read_record(&reader, version, &items[i]);
@@ -157,7 +172,7 @@ tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, t
     if (!tendon_reader_ok(&reader)) {
         return reader.status;
     }
-    if (!low_energy || bond.key_size < SIZE_MIN || bond.key_size > SIZE_MAX_BYTES) {
+    if (!low_energy || !is_key_size(bond.key_size)) {
         return TENDON_ERROR_MALFORMED;
     }
     bond.radio = TENDON_BOND_KERNEL;

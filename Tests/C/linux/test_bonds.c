@@ -69,6 +69,36 @@ static void mal_H10_every_cut_and_every_changed_byte_is_refused(void **state) {
     assert_int_equal(tendon_bonds_decode(bytes, sizeof bytes, read, 2, NULL), 2);
 }
 
+static void write_crc(uint8_t *bytes, size_t length) {
+    tendon_writer crc = tendon_writer_make(bytes + 12, 4);
+    tendon_write_u32le(&crc, tendon_crc32(0, bytes + 16, length - 16));
+}
+
+/* Sizes of Core Specification 6.0, Vol 3, Part H, 2.3.4. The size is byte 3 of a record. */
+static void mal_H10_a_key_size_that_no_key_has(void **state) {
+    (void)state;
+    for (unsigned size = 0; size < 256; size++) {
+        for (unsigned identity = 0; identity < 2; identity++) {
+            tendon_bond bonds[2] = {bonds_item(1), bonds_item(2)}, read[2];
+            uint8_t bytes[16 + 2 * 62];
+            const size_t record = identity ? 62 : 46, length = 16 + 2 * record, at = 16 + record + 3;
+            const bool valid = size >= 7 && size <= 16;
+            size_t offset = 999;
+            bonds[0].has_identity_key = identity != 0;
+            assert_int_equal(tendon_bonds_encode(bonds, 2, bytes, sizeof bytes), (tendon_status)length);
+            bytes[at] = (uint8_t)size;
+            write_crc(bytes, length);
+            memset(read, 0x5A, sizeof read);
+            assert_int_equal(tendon_bonds_decode(bytes, length, read, 2, &offset), valid ? 2 : TENDON_ERROR_MALFORMED);
+            assert_int_equal(offset, valid ? 999 : at);
+            assert_int_equal(read[0].key_size, valid ? 16 : 0x5A); /* an error changes nothing */
+            bonds[1].key_size = (uint8_t)size;
+            assert_int_equal(tendon_bonds_encode(bonds, 2, bytes, sizeof bytes),
+                             valid ? (tendon_status)length : TENDON_ERROR_INVALID_ARGUMENT);
+        }
+    }
+}
+
 /* Version 2, if one of the bonds has an identity key; the records of both are as long then. */
 static void a_file_with_identity_keys(void **state) {
     enum { RECORD = 46 + 16, SIZE = 16 + 2 * RECORD };
@@ -371,6 +401,7 @@ int main(void) {
         cmocka_unit_test(the_file_byte_by_byte),
         cmocka_unit_test(what_a_key_is_worth),
         cmocka_unit_test(mal_H10_every_cut_and_every_changed_byte_is_refused),
+        cmocka_unit_test(mal_H10_a_key_size_that_no_key_has),
         cmocka_unit_test_setup_teardown(stored_found_replaced_removed, bonds_setup, bonds_teardown),
         cmocka_unit_test_setup_teardown(the_newest_key_counts, bonds_setup, bonds_teardown),
         cmocka_unit_test_setup_teardown(a_full_store_is_an_error_and_evicts_only_when_told, bonds_setup,

@@ -133,10 +133,13 @@ const tendon_bond *tendon_bonds_find(const tendon_bonds *bonds, tendon_bond_radi
 /**
  * Encodes the whole file of @p count keys: 16 + 46 * count bytes (version 1), or 16 + 62 * count bytes if one of them
  * has an identity key (version 2).
+ * @return the length; TENDON_ERROR_INVALID_ARGUMENT (a key size outside 7 to 16), _BUFFER_TOO_SMALL, _OVERFLOW.
  */
 tendon_status tendon_bonds_encode(const tendon_bond *items, size_t count, uint8_t *out, size_t capacity);
-/** Decodes a whole file of version 1 or 2. @return the number of keys; TENDON_ERROR_TRUNCATED, _MALFORMED (*offset),
- * _TABLE_FULL, _UNSUPPORTED (version).
+/**
+ * Decodes a whole file of version 1 or 2.
+ * @return the number of keys; TENDON_ERROR_TRUNCATED, _MALFORMED (also a key size outside 7 to 16), _TABLE_FULL,
+ * _UNSUPPORTED (version): then @p items is unchanged, and *offset (unless @p offset is NULL) is where the fault is.
  */
 tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bond *items, size_t capacity,
                                   size_t *offset);
