@@ -174,14 +174,28 @@ tendon_status tendon_socket_link_connecting(tendon_link *link, int fd) {
     return status;
 }
 
+/** 0: the socket may be closed now. */
+static uint64_t held_until(const tendon_link *link) {
+    if (link->state != TENDON_LINK_CONNECTING || link->source.fd < 0 || link->connected || link->securing ||
+        link->hooks->held_until == NULL) {
+        return 0;
+    }
+    const uint64_t until = link->hooks->held_until(link);
+    return until > tendon_monotonic_ms() ? until : 0;
+}
+
 void tendon_socket_link_fail(tendon_link *link, tendon_status reason) {
     if (link->state == TENDON_LINK_CLOSED || link->closing) {
         return;
     }
-    tendon_socket_link_drop(link);
+    uint64_t until = held_until(link);
+    if (until == 0 || tendon_loop_update(link->radio->loop, &link->source, 0) < 0) {
+        tendon_socket_link_drop(link);
+        until = 0;
+    }
     link->closing = true;
     link->reason = reason;
-    link->source.deadline = 0;
+    link->source.deadline = until;
 }
 
 void tendon_socket_link_close(tendon_link *link) {
@@ -296,7 +310,10 @@ static void link_expired(void *context, uint64_t now) {
         return;
     }
     if (now >= link->deadline) {
-        finish(link, TENDON_ERROR_TIMEOUT, now);
+        tendon_socket_link_fail(link, TENDON_ERROR_TIMEOUT);
+        if (link->source.deadline == 0) {
+            finish(link, TENDON_ERROR_TIMEOUT, now);
+        }
         return;
     }
     link->source.deadline = link->deadline;
@@ -446,6 +463,9 @@ static void receive_batch(tendon_link *link, bool ended, uint64_t now) {
 static void link_ready(void *context, uint32_t events, uint64_t now) {
     tendon_link *link = context;
     if (link->closing) {
+        if (link->source.fd >= 0) { /* held, and the kernel has ended the attempt */
+            finish(link, link->reason, now);
+        }
         return;
     }
     if (link->state == TENDON_LINK_CONNECTING) {

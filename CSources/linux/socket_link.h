@@ -39,6 +39,11 @@ typedef struct tendon_socket_hooks {
      */
     tendon_status (*retry)(tendon_link *link, uint64_t now);
     /**
+     * The time, monotonic ms, until which the socket of an attempt that ends must stay open; one in the past: none. The
+     * end is reported then. NULL: none.
+     */
+    uint64_t (*held_until)(const tendon_link *link);
+    /**
      * The attempt has ended, with success (TENDON_OK: open) or an error; called before connected() or closed(). Restore
      * a scan here. Also called when the owner cancels. Not called for accepted links. Must not free or close the link.
      */

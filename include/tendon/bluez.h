@@ -294,6 +294,7 @@ typedef struct tendon_bluez_radio {
     tendon_bluez_attempt attempts[TENDON_BLUEZ_SLOTS]; /**< in the background: the last TENDON_BLUEZ_BACKGROUND */
     uint8_t stuck_connects;                            /**< connect() calls in a row on which the kernel did not act */
     uint64_t stuck_since;                              /**< the first of them; monotonic ms */
+    uint64_t begins_until;          /**< the kernel has ended its scan, and may be about to connect; monotonic ms */
     uint64_t connects_until;        /**< the controller connects for the kernel; UINT64_MAX: until its event */
     tendon_address connecting_peer; /**< of that connection */
     uint16_t connecting_handle;     /**< that it got, while it exists; 0xFFFF: none */

@@ -160,6 +160,7 @@ bool tendon_bluez_is_same_device(const tendon_address *a, const tendon_address *
  * peer. */
 void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
     radio->connects_until = UINT64_MAX;
+    radio->begins_until = 0;
     radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
     radio->stuck_connects = 0;
     (void)tendon_read_bytes(parameters, opcode == TENDON_HCI_OPCODE(0x08, 0x00D) ? 5 : 2);
@@ -229,6 +230,10 @@ static tendon_bluez_prospect progress_of(tendon_bluez_radio *radio, tendon_bluez
         check_at(radio, attempt, now + TENDON_BLUEZ_BEGIN_LIMIT_MS);
         return TENDON_BLUEZ_PROGRESSING;
     }
+    if (now < radio->begins_until) {
+        check_at(radio, attempt, radio->begins_until);
+        return TENDON_BLUEZ_PROGRESSING;
+    }
     if (radio->scan.enabled_by_other && now < attempt->begun_at + FIND_LIMIT_MS) {
         check_at(radio, attempt, attempt->begun_at + FIND_LIMIT_MS);
         return TENDON_BLUEZ_PROGRESSING;
@@ -290,6 +295,17 @@ void tendon_bluez_attempts_wait(tendon_bluez_radio *radio) {
             tendon_socket_link_drop(radio->attempts[i].link);
             radio->attempts[i].check_at = 0;
             radio->attempts[i].parked = false;
+        }
+    }
+}
+
+void tendon_bluez_release_held(tendon_bluez_radio *radio) {
+    radio->begins_until = 0;
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
+        tendon_link *link = radio->attempts[i].link;
+        if (link != NULL && link->closing) {
+            tendon_socket_link_drop(link);
+            link->source.deadline = 0;
         }
     }
 }

@@ -16,11 +16,13 @@
 /** Between two looks at whether it does. */
 #define KERNEL_CHECK_MS 100u
 
+static uint64_t held_until(const tendon_link *link);
 static void attempted(tendon_link *link, tendon_status result);
 static bool is_connecting(const tendon_bluez_radio *radio, const tendon_address *peer);
 static tendon_status is_secured(tendon_link *link, uint64_t now);
 static uint32_t queued(const tendon_link *link);
 const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
+                                                     .held_until = held_until,
                                                      .attempted = attempted,
                                                      .reason = tendon_bluez_link_reason,
                                                      .secure = tendon_bluez_secure,
@@ -28,6 +30,15 @@ const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
                                                      .is_encrypted = tendon_bluez_is_encrypted,
                                                      .lost = tendon_bluez_link_lost,
                                                      .queued = queued};
+
+/*
+ * A socket that is closed between the end of the kernel's scan and LE Create Connection leaves Linux 6.1.192 with an
+ * attempt that is cancelled and connected at once: the kernel connects to this peer no more.
+ */
+static uint64_t held_until(const tendon_link *link) {
+    const tendon_bluez_radio *radio = (const tendon_bluez_radio *)link->radio;
+    return radio->begins_until;
+}
 
 static void attempted(tendon_link *link, tendon_status result) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;

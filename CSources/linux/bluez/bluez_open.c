@@ -392,6 +392,7 @@ void tendon_bluez_close(tendon_radio *base) {
     if (!radio->opened) {
         return;
     }
+    tendon_bluez_release_held(radio);
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         radio->attempts[i].link = NULL; /* the owner should have closed them; they never reach this radio again */
     }

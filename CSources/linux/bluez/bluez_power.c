@@ -47,7 +47,7 @@ static void forget_state(tendon_bluez_radio *radio) {
     tendon_bluez_queue_reset(radio);
     radio->other_command = 0;
     radio->address_set = false;
-    radio->connects_until = 0;
+    radio->connects_until = radio->begins_until = 0;
     radio->connections = 0;
     memset(radio->timings, 0, sizeof radio->timings);
     radio->scan.enabled_by_other = radio->scan.joined = false;
@@ -65,6 +65,7 @@ static void set_deadline(tendon_bluez_radio *radio, uint64_t time) {
 
 static void end_radio(tendon_bluez_radio *radio, tendon_status status) {
     radio->power.status = status;
+    tendon_bluez_release_held(radio);
     radio->scan.activity.requested = radio->advertising.activity.requested = false;
     tendon_bluez_queue_reset(radio);
     tendon_bluez_close_sockets(radio); /* the next radio may be opened before the owner closes this one */

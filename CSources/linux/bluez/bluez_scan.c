@@ -259,6 +259,8 @@ void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, te
     if (tendon_reader_ok(parameters) && is_enable(opcode)) {
         radio->other_command = opcode;
         radio->other_enables = value != 0;
+        bool ends = value == 0 && radio->scan.enabled_by_other;
+        radio->begins_until = ends ? tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS : 0;
     }
 }
 

@@ -36,6 +36,7 @@ void bluez_connecting_elapse(bluez_connecting *l, uint64_t ms) {
     radio->attempts[0].begun_at -= ms;
     radio->attempts[0].check_at -= ms;
     radio->stuck_since -= ms;
+    radio->begins_until -= radio->begins_until > ms ? ms : radio->begins_until;
     if (radio->connects_until != 0 && radio->connects_until != UINT64_MAX) {
         radio->connects_until -= ms;
     }

@@ -222,7 +222,8 @@ int getsockopt(int fd, int level, int option, void *value, socklen_t *size) {
 }
 
 int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
-    if (operation == EPOLL_CTL_ADD && refuses(&calls.epoll_add)) {
+    if ((operation == EPOLL_CTL_ADD && refuses(&calls.epoll_add)) ||
+        (operation == EPOLL_CTL_MOD && calls.epoll_modify.number != 0 && refuses(&calls.epoll_modify))) {
         return -1;
     }
     return (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);

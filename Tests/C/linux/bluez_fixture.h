@@ -33,7 +33,8 @@ typedef struct refused_call {
 
 /** The system calls of this program that concern Bluetooth; bluez_open() starts them again. */
 typedef struct system_calls {
-    refused_call socket, bind, listen, connect, accept, force_buffer, filter, get_filter, epoll_add, send, ioctl;
+    refused_call socket, bind, listen, connect, accept, force_buffer, filter, get_filter, epoll_add, epoll_modify, send,
+        ioctl;
     bool unplugged;         /**< the kernel does not list the adapter any more */
     int connects;           /**< connect() calls on Bluetooth sockets */
     int hci_sends_first;    /**< so many hci_send_cmd() succeed before those of `sends_refused` */

@@ -53,6 +53,22 @@ static void a_kernel_that_scans_has_longer(void **state) {
     bluez_connecting_close(l);
 }
 
+/* It has found the peer: the attempt is looked at again when LE Create Connection should have come. */
+static void a_kernel_that_may_be_about_to_connect_has_longer(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    kernel_scans(l, 1);
+    bluez_connecting_elapse(l, 310);
+    bluez_connecting_elapse(l, 1600);
+    kernel_scans(l, 0);
+    bluez_connecting_elapse(l, 250); /* 2.16 s after the beginning */
+    assert_int_equal(calls.connects, 1);
+    assert_int_equal(l->link.source.fd, calls.fd);
+    bluez_connecting_elapse(l, 60);
+    asked_again(l, 2);
+    bluez_connecting_close(l);
+}
+
 static void a_kernel_that_connects_is_left_alone(void **state) {
     (void)state;
     static const uint16_t opcodes[] = {CREATE_CONNECTION, EXTENDED_CREATE_CONNECTION};
@@ -167,6 +183,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_that_does_not_begin_is_asked_again),
         cmocka_unit_test(a_kernel_that_scans_has_longer),
+        cmocka_unit_test(a_kernel_that_may_be_about_to_connect_has_longer),
         cmocka_unit_test(a_kernel_that_connects_is_left_alone),
         cmocka_unit_test(a_refused_connect_command_is_none),
         cmocka_unit_test(a_connection_that_is_made_has_time_to_be_told),

@@ -325,7 +325,7 @@ tendon_status tendon_radio_advertise_start(tendon_radio *radio, const tendon_adv
 tendon_status tendon_radio_advertise_stop(tendon_radio *radio);
 /**
  * Starts connecting; connected() or closed(reason) follows. When @p deadline (monotonic ms) passes,
- * closed(TENDON_ERROR_TIMEOUT) is called. A running scan is paused during the attempt.
+ * closed(TENDON_ERROR_TIMEOUT) is called, at most 300 ms later. A running scan is paused during the attempt.
  *
  * A private address that a bond resolves stands for the identity address of the bond, which link->peer is then: so a
  * device that has paired under a private address is found again under the next one.
@@ -468,8 +468,8 @@ void tendon_link_init(tendon_link *link, const tendon_link_callbacks *callbacks)
  * TENDON_ERROR_DISCONNECTED; TENDON_ERROR_INVALID_ARGUMENT: too long.
  */
 tendon_status tendon_link_send(tendon_link *link, const uint8_t *pdu, size_t length);
-/** Disconnects, or ends the attempt; the loop then calls closed(TENDON_ERROR_CANCELLED). Does nothing if the link is
- * closed. */
+/** Disconnects, or ends the attempt; the loop then calls closed(TENDON_ERROR_CANCELLED), of an attempt at most 300 ms
+ * later: not while the kernel is about to connect. Does nothing if the link is closed. */
 void tendon_link_close(tendon_link *link);
 /**
  * Asks for other parameters of an open connection that this radio has made; the radio's own stay. Does not wait: what
