@@ -22,6 +22,7 @@ from bumble.transport.common import AsyncPipeSink
 
 from bumble_bose import Bose, serve
 from bumble_many import Link, log_nothing
+from bumble_vhci import VirtualAdapter
 
 
 class Adapter:
@@ -32,16 +33,9 @@ class Adapter:
         self.controller = self.transport = None
 
     async def plug(self):
-        controller = Controller(f"adapter {self.number}", link=self.link,
-                                public_address=f"00:53:00:5E:03:{self.number:02X}")
-        # It never sends LE Enhanced Connection Complete, for which Linux 7 waits when there are these (Core Spec Vol 4 Part E
-        # 7.7.65.10).
-        controller.le_features &= ~(hci.LeFeatureMask.LL_PRIVACY | hci.LeFeatureMask.LE_EXTENDED_ADVERTISING
-                                    | hci.LeFeatureMask.LE_PERIODIC_ADVERTISING)
+        self.controller = VirtualAdapter(self.link, f"00:53:00:5E:03:{self.number:02X}")
         self.transport = await open_transport("vhci")
-        self.transport.source.set_packet_sink(controller)
-        controller.set_packet_sink(self.transport.sink)
-        self.controller = controller
+        self.controller.attach(self.transport)
 
     async def unplug(self):
         # A peer would notice after the supervision timeout; here at once.

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import sys
 
-from bumble import hci
 from bumble.controller import Controller
 from bumble.core import UUID
 from bumble.device import Device, Peer
@@ -22,6 +21,7 @@ from bumble.transport import open_transport
 from bumble.transport.common import AsyncPipeSink
 
 from bumble_many import Link, log_nothing
+from bumble_vhci import VirtualAdapter
 
 ADAPTER = "00:53:00:5E:02:01"
 VALUE = UUID.from_16_bits(0xFFF1)
@@ -72,11 +72,7 @@ async def run(arguments):
     log_nothing()
     link = Link()
     async with await open_transport("vhci") as transport:
-        adapter = Controller("adapter", link=link, public_address=ADAPTER)
-        adapter.le_features &= ~(hci.LeFeatureMask.LL_PRIVACY | hci.LeFeatureMask.LE_EXTENDED_ADVERTISING
-                                 | hci.LeFeatureMask.LE_PERIODIC_ADVERTISING)
-        transport.source.set_packet_sink(adapter)
-        adapter.set_packet_sink(transport.sink)
+        VirtualAdapter(link, ADAPTER).attach(transport)
         say("ready")
         await asyncio.to_thread(sys.stdin.readline)  # the device advertises
         centrals = [Central(link, number) for number in (1, 2, 3)]

@@ -25,6 +25,8 @@ from bumble.link import LocalLink
 from bumble.transport import open_transport
 from bumble.transport.common import AsyncPipeSink
 
+from bumble_vhci import VirtualAdapter
+
 
 def log_nothing():
     """bumble makes the text of every packet, in colours, also when it logs nothing: more than half of its time."""
@@ -85,13 +87,7 @@ async def run(arguments):
     log_nothing()
     link = Link()
     async with await open_transport("vhci") as transport:
-        adapter = Controller("adapter", link=link, public_address="00:53:00:5E:02:01")
-        # It never sends LE Enhanced Connection Complete, for which Linux 7 waits when there are these (Core Spec Vol 4 Part E
-        # 7.7.65.10).
-        adapter.le_features &= ~(hci.LeFeatureMask.LL_PRIVACY | hci.LeFeatureMask.LE_EXTENDED_ADVERTISING
-                                 | hci.LeFeatureMask.LE_PERIODIC_ADVERTISING)
-        transport.source.set_packet_sink(adapter)
-        adapter.set_packet_sink(transport.sink)
+        VirtualAdapter(link, "00:53:00:5E:02:01").attach(transport)
         peers = [Peer(link, number, arguments) for number in range(arguments.devices)]
         for peer in peers:
             await peer.start()

@@ -11,7 +11,7 @@ signal_of() { # COMMAND...: 127 stands for a signal that is not known
     echo "$output"
     grep -E 'signal -?[0-9]+ dBm' <<<"$output" | grep -qv 'signal 127 '
 }
-serve_start hci1 240 "Tendon Wearable"
+serve_start hci1 340 "Tendon Wearable"
 monitor_start "$CASE_DIR/all.btsnoop"
 # RootCanal takes up to 20 s for them in a machine with one CPU.
 check "2,000 notifications, none lost" radio_check connect hci0 40000 "$peer" 5000 2000
@@ -58,7 +58,7 @@ btmon -r "$CASE_DIR/parameters.btsnoop" >"$CASE_DIR/parameters.txt" 2>/dev/null
 check "asks for them" eval \
     'grep -aA40 "LE \(Extended \)\?Create Connection" "$CASE_DIR/parameters.txt" | grep -aqi "supervision timeout: 1230 msec"'
 check "hci0 got one command set" one_set_only "$CASE_DIR/all.btsnoop" hci0
-check "60 times beside a scan that pauses for each: every one connects" radio_check cycles hci0 60000 "$peer" 60
+check "60 times beside a scan that pauses for each: every one connects" radio_check cycles hci0 150000 "$peer" 60
 stop $SERVER
 # The process was killed: the controller still advertises, and no program has the adapter open.
 serve_start hci1 20 "Tendon Again"
