@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/host/connection_parameters.h"
 
-enum { TIMEOUT_DEFAULT = 400, TIMEOUT_MAX = 3200, TIMEOUT_MIN = 10, OCTETS_MIN = 27, OCTETS_MAX = 251 };
+enum {
+    TIMEOUT_DEFAULT = 400,
+    TIMEOUT_MAX = 3200,
+    TIMEOUT_MIN = 10,
+    INTERVAL_MAX = 3200,
+    OCTETS_MIN = 27,
+    OCTETS_MAX = 251
+};
 
 static const struct profile {
     const char *name;
@@ -12,7 +19,7 @@ static const struct profile {
 static const char *const phys[] = {"1m", "2m", "coded"};
 
 bool tendon_connection_parameters_valid(const tendon_connection_parameters *parameters) {
-    if (parameters->min_interval < 6 || parameters->max_interval > 3200 ||
+    if (parameters->min_interval < 6 || parameters->max_interval > INTERVAL_MAX ||
         parameters->min_interval > parameters->max_interval || parameters->latency > 499 ||
         parameters->timeout < TIMEOUT_MIN || parameters->timeout > TIMEOUT_MAX || parameters->phy > TENDON_PHY_CODED ||
         (parameters->tx_octets != 0 && (parameters->tx_octets < OCTETS_MIN || parameters->tx_octets > OCTETS_MAX))) {
@@ -20,6 +27,37 @@ bool tendon_connection_parameters_valid(const tendon_connection_parameters *para
     }
     /* 10 ms * timeout > (1 + latency) * 1.25 ms * interval * 2 */
     return (uint32_t)parameters->timeout * 4 > (1u + parameters->latency) * (uint32_t)parameters->max_interval;
+}
+
+/** Six of the longest silences: a packet that is lost, or five, end nothing. */
+static uint16_t default_timeout(const tendon_connection_parameters *p) {
+    uint32_t needed = (1u + p->latency) * (uint32_t)p->max_interval * 6 / 8;
+    uint32_t chosen = needed > TIMEOUT_DEFAULT ? needed : TIMEOUT_DEFAULT;
+    return (uint16_t)(chosen < TIMEOUT_MAX ? chosen : TIMEOUT_MAX);
+}
+
+/** 1.25 ms: one exchange of the longest packets in one direction. */
+static size_t event_length(uint8_t phy) {
+    return phy == TENDON_PHY_CODED ? 15 : 2;
+}
+
+tendon_status tendon_connection_parameters_plan(tendon_connection_parameters *parameters, size_t links) {
+    const size_t event = event_length(parameters->phy);
+    tendon_connection_parameters planned = *parameters;
+    if (links == 0 || links > INTERVAL_MAX / event || !tendon_connection_parameters_valid(parameters)) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    const uint16_t shortest = (uint16_t)(links * event);
+    planned.min_interval = planned.min_interval > shortest ? planned.min_interval : shortest;
+    planned.max_interval = planned.max_interval > shortest ? planned.max_interval : shortest;
+    if (!tendon_connection_parameters_valid(&planned)) {
+        planned.timeout = default_timeout(&planned);
+    }
+    if (!tendon_connection_parameters_valid(&planned)) { /* no supervision timeout is long enough */
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    *parameters = planned;
+    return TENDON_OK;
 }
 
 typedef struct cursor {
@@ -76,13 +114,6 @@ static uint16_t timeout(cursor *c) {
         c->at = first;
     }
     return ms / 10 <= UINT16_MAX ? (uint16_t)(ms / 10) : UINT16_MAX;
-}
-
-/** Six of the longest silences: a packet that is lost, or five, end nothing. */
-static uint16_t default_timeout(const tendon_connection_parameters *p) {
-    uint32_t needed = (1u + p->latency) * (uint32_t)p->max_interval * 6 / 8;
-    uint32_t chosen = needed > TIMEOUT_DEFAULT ? needed : TIMEOUT_DEFAULT;
-    return (uint16_t)(chosen < TIMEOUT_MAX ? chosen : TIMEOUT_MAX);
 }
 
 /** True if this word is next; it is taken then. */
@@ -148,10 +179,15 @@ static tendon_status parse(cursor *c, tendon_connection_parameters *p) {
         p->tx_octets = number(c);
         c->wrong = c->wrong || p->tx_octets == 0;
     }
+    uint16_t links = 1;
+    if (take_word(c, ",links=")) {
+        links = number(c);
+        c->wrong = c->wrong || links == 0;
+    }
     if (c->wrong || c->at != c->length) {
         return TENDON_ERROR_MALFORMED;
     }
-    return tendon_connection_parameters_valid(p) ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT;
+    return tendon_connection_parameters_plan(p, links);
 }
 
 tendon_status tendon_connection_parameters_parse(const char *text, size_t length, tendon_connection_parameters *out,

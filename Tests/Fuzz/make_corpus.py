@@ -422,7 +422,7 @@ TEXTS = [text.encode() for text in (
     "# a commuter\nat 3s gesture double_tap\nat 4s malformed cut_payload 3\nat 250ms suspend voice_assistant\n"
     "at 9.5s disconnect\nat 1m advertise off\nat 2m stop\n",
     "at 1s pairing_mode on\nat 1s resume", "at x", "at 1s gesture", "at 86400001ms stop", "at 1s a b c d e f g h",
-    "fast", "low-power,phy=coded", "7.5-15,2,400,phy=2m,length=251", "30-50,500", "1000-8000.75", "-")]
+    "fast", "low-power,phy=coded", "7.5-15,2,400,phy=2m,length=251,links=8", "30-50,500", "1000-8000.75", "-")]
 
 
 def gatt_cache():

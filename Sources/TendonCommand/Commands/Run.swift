@@ -71,7 +71,7 @@ struct StreamSettings: Sendable {
     private static let connection = Option(
         name: "--connection", value: "PARAMETERS",
         help: "request these connection parameters: fast, balanced, low-power, or MIN-MAX[,LATENCY[,TIMEOUT]] in ms; "
-            + "then [,phy=PHY][,length=BYTES], PHY: 1m, 2m or coded",
+            + "then [,phy=PHY][,length=BYTES][,links=N], PHY: 1m, 2m or coded; N: connections that share the adapter",
         takes: .parsed { (text) throws(CommandError) in
             guard ConnectionParameters(text) == nil else { return }
             throw CommandError(

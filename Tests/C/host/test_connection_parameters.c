@@ -104,6 +104,80 @@ static void phy_and_length_follow(void **state) {
     }
 }
 
+/* 2.5 ms for each connection, two units; with LE Coded 18.75 ms, fifteen. */
+static void intervals_are_planned_for_the_number_of_links(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        tendon_connection_parameters parameters;
+    } rows[] = {
+        {"fast,links=1", TIMES(6, 12, 0, 400)},
+        {"fast,links=3", TIMES(6, 12, 0, 400)},
+        {"fast,links=4", TIMES(8, 12, 0, 400)},
+        {"fast,links=6", TIMES(12, 12, 0, 400)},
+        {"fast,links=8", TIMES(16, 16, 0, 400)},
+        {"balanced,links=12", TIMES(24, 40, 0, 400)},
+        {"balanced,links=20", TIMES(40, 40, 0, 400)},
+        {"low-power,links=40", TIMES(80, 100, 2, 600)},
+        {"low-power,links=60", TIMES(120, 120, 2, 600)},
+        {"30-50,0,110,links=40", TIMES(80, 80, 0, 400)}, /* 200 ms without an event are two intervals: too short */
+        {"7.5-7.5,4,links=8", TIMES(16, 16, 4, 400)},
+        {"7.5-15,links=1600", TIMES(3200, 3200, 0, 2400)},
+        {"7.5-15,2,links=1600", TIMES(3200, 3200, 2, 3200)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        expect(rows[i].text, TENDON_OK, 0, rows[i].parameters);
+    }
+    tendon_connection_parameters coded = TIMES(30, 30, 0, 400), second = TIMES(16, 16, 0, 400);
+    coded.phy = TENDON_PHY_CODED;
+    expect("fast,phy=coded,links=2", TENDON_OK, 0, coded);
+    second.phy = TENDON_PHY_2M;
+    second.tx_octets = 251;
+    expect("fast,phy=2m,length=251,links=8", TENDON_OK, 0, second);
+}
+
+static void a_plan_that_cannot_be_changes_nothing(void **state) {
+    (void)state;
+    const struct {
+        tendon_connection_parameters before;
+        size_t links;
+        tendon_status status;
+    } rows[] = {
+        {TIMES(6, 12, 0, 400), 0, TENDON_ERROR_INVALID_ARGUMENT},
+        {TIMES(6, 12, 0, 400), 1600, TENDON_OK},
+        {TIMES(6, 12, 0, 400), 1601, TENDON_ERROR_INVALID_ARGUMENT},
+        {TIMES(6, 12, 0, 400), SIZE_MAX, TENDON_ERROR_INVALID_ARGUMENT},
+        {TIMES(6, 12, 3, 400), 1600,
+         TENDON_ERROR_INVALID_ARGUMENT}, /* four intervals of 4 s, two times: more than 32 s */
+        {TIMES(5, 12, 0, 400), 8, TENDON_ERROR_INVALID_ARGUMENT},
+        {TIMES(12, 6, 0, 400), 8, TENDON_ERROR_INVALID_ARGUMENT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tendon_connection_parameters p = rows[i].before;
+        assert_int_equal(tendon_connection_parameters_plan(&p, rows[i].links), rows[i].status);
+        assert_int_equal(is_same(&p, &rows[i].before), rows[i].status != TENDON_OK);
+    }
+}
+
+/* What is planned is valid, is planned again without a change, and has room for every connection. */
+static void every_number_of_links(void **state) {
+    (void)state;
+    for (uint8_t phy = 0; phy <= TENDON_PHY_CODED; phy++) {
+        const size_t event = phy == TENDON_PHY_CODED ? 15 : 2;
+        for (size_t links = 1; links <= 3200 / event; links++) {
+            tendon_connection_parameters p = TIMES(6, 400, 1, 400), again;
+            p.phy = phy;
+            assert_int_equal(tendon_connection_parameters_plan(&p, links), TENDON_OK);
+            assert_true(tendon_connection_parameters_valid(&p));
+            assert_int_equal(p.min_interval, links * event > 6 ? links * event : 6);
+            assert_true(p.max_interval >= p.min_interval && p.max_interval >= 400);
+            again = p;
+            assert_int_equal(tendon_connection_parameters_plan(&again, links), TENDON_OK);
+            assert_true(is_same(&p, &again));
+        }
+    }
+}
+
 static void what_is_wrong_has_its_place(void **state) {
     (void)state;
     const struct {
@@ -152,6 +226,14 @@ static void what_is_wrong_has_its_place(void **state) {
         {"fast,length=252", TENDON_ERROR_INVALID_ARGUMENT, 15},
         {"fast,length=65563", TENDON_ERROR_INVALID_ARGUMENT, 17}, /* not 27 */
         {"fast,length=131072", TENDON_ERROR_INVALID_ARGUMENT, 18},
+        {"fast,links=", TENDON_ERROR_MALFORMED, 11},
+        {"fast,links=x", TENDON_ERROR_MALFORMED, 11},
+        {"fast,links=0", TENDON_ERROR_MALFORMED, 12},
+        {"fast,links=8x", TENDON_ERROR_MALFORMED, 12},
+        {"fast,links=8,phy=2m", TENDON_ERROR_MALFORMED, 12}, /* the order is fixed */
+        {"fast,links=1601", TENDON_ERROR_INVALID_ARGUMENT, 15},
+        {"fast,links=65537", TENDON_ERROR_INVALID_ARGUMENT, 16}, /* not 1 */
+        {"fast,phy=coded,links=214", TENDON_ERROR_INVALID_ARGUMENT, 24},
         {"30-50,phy=", TENDON_ERROR_MALFORMED, 10},
         {"30-50,q=1", TENDON_ERROR_MALFORMED, 6},
         {"30,phy=2m", TENDON_ERROR_MALFORMED, 2},
@@ -182,9 +264,14 @@ static void every_interval_is_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(profiles_have_names),     cmocka_unit_test(values_are_parsed),
-        cmocka_unit_test(phy_and_length_follow),   cmocka_unit_test(what_is_wrong_has_its_place),
+        cmocka_unit_test(profiles_have_names),
+        cmocka_unit_test(values_are_parsed),
+        cmocka_unit_test(phy_and_length_follow),
+        cmocka_unit_test(what_is_wrong_has_its_place),
         cmocka_unit_test(every_interval_is_found),
+        cmocka_unit_test(intervals_are_planned_for_the_number_of_links),
+        cmocka_unit_test(a_plan_that_cannot_be_changes_nothing),
+        cmocka_unit_test(every_number_of_links),
     };
     return cmocka_run_group_tests_name("host_connection_parameters", tests, NULL, NULL);
 }

@@ -61,6 +61,19 @@ struct ConnectionParametersTests {
         }
     }
 
+    @Test func plannedForSeveralConnections() throws {
+        #expect(try ConnectionParameters.fast.planned(links: 8) == ConnectionParameters("20-20"))
+        #expect(try ConnectionParameters.fast.planned(links: 4) == ConnectionParameters("fast,links=4"))
+        #expect(try ConnectionParameters.fast.planned(links: 1) == .fast)
+        #expect(try ConnectionParameters.lowPower.planned(links: 8) == .lowPower)
+        #expect(try ConnectionParameters.fast.planned(links: 1600).interval == .seconds(4)...(.seconds(4)))
+        for links in [Int.min, -1, 0, 1601, .max] {
+            #expect { _ = try ConnectionParameters.fast.planned(links: links) } throws: {
+                ($0 as? TendonError)?.status == Int32(TENDON_ERROR_INVALID_ARGUMENT)
+            }
+        }
+    }
+
     /// The virtual radio has no parameters; a device that is not connected neither.
     @Test func whileConnected() async throws {
         let site = try await Site()

@@ -43,12 +43,25 @@ typedef struct tendon_connection_timing {
 bool tendon_connection_parameters_valid(const tendon_connection_parameters *parameters);
 
 /**
+ * Plans the intervals of @p links connections of one adapter that all have these parameters. Both intervals are raised
+ * to where an event of each connection fits between two events of the same one: 2.5 ms for each, with LE Coded 18.75
+ * ms. That is one packet of 251 bytes (2120 us with LE 1M, 17040 us with LE Coded: Vol 6 Part B 4.5.10), an empty one
+ * (2.1 and 2.2), and two times 150 us (4.1.1), in steps of 1.25 ms. The supervision timeout is raised where it has to
+ * be. Four connections with "fast" have 10 to 15 ms then, eight 20 ms. A controller can arrange its events in another
+ * way: what it has granted is in tendon_connection_timing.
+ * @param links 1 or more
+ * @return TENDON_OK; TENDON_ERROR_INVALID_ARGUMENT: no link, parameters that are not valid, or no interval is long
+ * enough (4 s: 1600 links). Nothing is changed then.
+ */
+tendon_status tendon_connection_parameters_plan(tendon_connection_parameters *parameters, size_t links);
+
+/**
  * Parses the name of a profile, whose values are our design, or MIN-MAX[,LATENCY[,TIMEOUT]]; then [,phy=PHY]
- * [,length=OCTETS]. "fast", 7.5 to 15 ms: motion and gestures without delay. "balanced", 30 to 50 ms: values several
- * times a second. "low-power", 100 to 125 ms and latency 2: values now and then. Of the other form: the intervals in ms
- * in steps of 1.25 ("7.5-15"), the latency in events (0 if absent), the supervision timeout in ms in steps of 10
- * (absent: 4000, or six times the longest silence that the other values allow, at most 32000). PHY is 1m, 2m or coded;
- * OCTETS 27 to 251.
+ * [,length=OCTETS][,links=COUNT]. "fast", 7.5 to 15 ms: motion and gestures without delay. "balanced", 30 to 50 ms:
+ * values several times a second. "low-power", 100 to 125 ms and latency 2: values now and then. Of the other form: the
+ * intervals in ms in steps of 1.25 ("7.5-15"), the latency in events (0 if absent), the supervision timeout in ms in
+ * steps of 10 (absent: 4000, or six times the longest silence that the other values allow, at most 32000). PHY is 1m,
+ * 2m or coded; OCTETS 27 to 251. COUNT: as by tendon_connection_parameters_plan().
  * @param offset first wrong character; the length, if the values are not permitted together. May be NULL.
  * @return TENDON_OK; TENDON_ERROR_MALFORMED; TENDON_ERROR_INVALID_ARGUMENT: out of range. @p out is unchanged then.
  */
