@@ -8,9 +8,11 @@ import Tendon
 /// Everything that is known about the devices in range, and the attempts to connect.
 final class Admission: Sendable {
     /// Milliseconds without a connection after which an attempt ends: of a device that is expected to respond, and the
-    /// first one of a stranger. A stranger's next attempts may take twice as long each, up to the former.
+    /// first one of a stranger. A stranger's next attempts may take twice as long each, up to the former. Two advertisements
+    /// are needed, one for the kernel's scan and one for the connection itself: of a device that advertises once a second
+    /// the second one comes after 1 to 2 s.
     fileprivate static let provenLimit: UInt64 = 4000
-    fileprivate static let strangerLimit: UInt64 = 1000
+    fileprivate static let strangerLimit: UInt64 = 2500
     /// Maximum number of simultaneous attempts to devices that have not responded yet.
     private static let unprovenLimit = 8
     /// Maximum number of devices that are served at the same time.
