@@ -34,6 +34,8 @@ void tendon_pairing_stored(tendon_link *link, uint64_t now);
 bool tendon_pairing_suffices(const tendon_radio *radio, const tendon_bond *bond);
 /** Whether the radio's agent is not content with every key. */
 bool tendon_pairing_demands(const tendon_radio *radio);
+/** The bond of the peer of this link, encrypted or not; NULL: the store has none. */
+const tendon_bond *tendon_pairing_bond_of(const tendon_link *link);
 /** The bond whose key encrypts this link; NULL: the link is not encrypted, or the store does not have the key (yet). */
 const tendon_bond *tendon_pairing_bond_in_use(const tendon_link *link);
 /** Whether the encryption of this link counts: the agent is content with every key, or with the stored one. */

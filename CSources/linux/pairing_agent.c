@@ -124,13 +124,17 @@ bool tendon_pairing_trusts(const tendon_link *link) {
            tendon_pairing_key(link->radio, &link->identity) != NULL;
 }
 
-const tendon_bond *tendon_pairing_bond_in_use(const tendon_link *link) {
+const tendon_bond *tendon_pairing_bond_of(const tendon_link *link) {
     const tendon_radio *radio = link->radio;
-    if (radio->bonds == NULL || !link->encrypted) {
+    if (radio->bonds == NULL) {
         return NULL;
     }
     const tendon_address own = tendon_pairing_own(radio, !link->accepted);
     return tendon_bonds_find(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, &link->identity);
+}
+
+const tendon_bond *tendon_pairing_bond_in_use(const tendon_link *link) {
+    return link->encrypted ? tendon_pairing_bond_of(link) : NULL;
 }
 
 bool tendon_pairing_is_strict(const tendon_link *link) {

@@ -128,6 +128,9 @@ static void link_connected(void *context, uint64_t now) {
         tendon_link_close(&place->link);
         return;
     }
+    if (place->bearer.server != NULL) {
+        place->bearer.server->bonded = tendon_pairing_bond_of(&place->link) != NULL;
+    }
     owner->accepted++;
     place->served = true;
     touch(owner);
@@ -147,6 +150,7 @@ static void settle_security(tendon_peripheral_link *place, uint64_t now) {
         server->security =
             tendon_bond_is_authenticated(bond) ? TENDON_GATT_SECURITY_AUTHENTICATED : TENDON_GATT_SECURITY_ENCRYPTED;
         server->key_size = bond->key_size;
+        server->bonded = true;
         tendon_subscriptions_restore(place, now);
     }
 }

@@ -266,9 +266,11 @@ static void the_server_knows_what_the_key_is_worth(void **state) {
     connect_central(w);
     assert_int_equal(read_value(w), NOT_AUTHENTICATED);
     assert_int_equal(server_of(w)->security, TENDON_GATT_SECURITY_NONE);
+    assert_false(server_of(w)->bonded);
     assert_int_equal(pair(w), TENDON_OK); /* Just Works */
     assert_int_equal(read_value(w), NOT_AUTHENTICATED);
     assert_int_equal(server_of(w)->security, TENDON_GATT_SECURITY_ENCRYPTED);
+    assert_true(server_of(w)->bonded);
     /* The same connection pairs again, with a passkey: the key in the store is a better one. */
     w->device_bonds.items[0].type = 3;
     assert_true(read_value(w) >= 0);
@@ -289,8 +291,10 @@ static void the_server_knows_what_the_key_is_worth(void **state) {
     w->device_bonds.items[0].type = 3;
     tendon_bonds_init(&w->central_bonds); /* whoever has the address of a bonded central has not its key */
     connect_central(w);
-    assert_int_equal(read_value(w), NOT_AUTHENTICATED);
+    /* Core Spec Vol 3 Part C 10.3.1: not encrypted, although there is a key. */
+    assert_int_equal(read_value(w), TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_ENCRYPTION));
     assert_int_equal(server_of(w)->security, TENDON_GATT_SECURITY_NONE);
+    assert_true(server_of(w)->bonded);
 }
 
 static void forgetting_ends_the_link(void **state) {
