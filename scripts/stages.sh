@@ -210,6 +210,7 @@ stage_package() {
 swift_release_build() {
     scripts/swift_build.sh "${swift_release[@]}" --product tendon
     scripts/swift_build.sh "${swift_release[@]}" --product tendon-conformance
+    scripts/swift_build.sh "${swift_release[@]}" --product heart-rate # of kernel case 48
     scripts/check_links.sh with "$BUILD/swift/release/tendon"
 }
 

@@ -7,7 +7,8 @@ the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 
 
   controller.py [--extended] [--silent OPCODE] [--refuse OPCODE=STATUS] [--log FILE] [--count N]
                 [--hardware-error SECONDS] [--no-address] [--address ADDRESS] [--no-credits OPCODE]
-                [--buffers LENGTH,COUNT] [--h4] [--data-length N] [--connections N]
+                [--buffers LENGTH,COUNT] [--reports N --until OPCODE] [--other]
+                [--h4] [--data-length N] [--connections N]
 
   --extended         LE Extended Advertising and its commands are supported
   --silent OPCODE    never answers this command (hexadecimal, e.g. 200c)
@@ -23,6 +24,8 @@ the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 
   --data-length N    LE Data Packet Length Extension is supported, N bytes at most (hostile.py has the connections)
   --connections N    so many at the same time (hostile.py has them); one more is refused with Connection Limit Exceeded
                      (0x09), and there is a second device, 00:00:5E:00:53:02
+  --reports N        reports N times, then not before the next command --until (hexadecimal, e.g. 200c or 0c03)
+  --other            reports a second device too, 00:00:5E:00:53:02, without a limit and without a service
   --h4               before each report: a packet of each kind that is none, and the report cut at every byte
   --log FILE         one line per command: opcode, parameters, status
 
@@ -60,6 +63,7 @@ class Controller:
         self.error_at = None
         self.erred = options.hardware_error is None
         self.credits = 1
+        self.reports = 0  # since the last command --until
         self.address = bytes.fromhex(options.address.replace(":", ""))[::-1] if options.address else ADDRESS
         self.log = open(options.log, "w", buffering=1) if options.log else sys.stdout
         self.device = os.open("/dev/vhci", os.O_RDWR)
@@ -183,16 +187,23 @@ class Controller:
             self.active = parameters[3] == 1
         elif opcode in (0x200C, 0x2042):
             self.scanning = parameters[0] == 1
+        if self.options.until == f"{opcode:04x}":
+            self.reports = 0
         if opcode in (0x200A, 0x200C, 0x2039, 0x2042) and parameters[0] == 1 and not self.erred:
             self.erred = True
             self.error_at = time.monotonic() + self.options.hardware_error
 
     def report(self):
-        for peer in [PEER, SECOND] if self.options.connections else [PEER]:
-            self.report_of(peer)
+        self.reports += 1
+        if self.options.reports is None or self.reports <= self.options.reports:
+            self.report_of(PEER)
+            if self.options.connections:
+                self.report_of(SECOND)
+        if self.options.other:
+            self.report_of(SECOND, ADVERTISEMENT[:3])
 
-    def report_of(self, peer):
-        parts = [(0x13, 0, ADVERTISEMENT)] + ([(0x1B, 4, RESPONSE)] if self.active else [])
+    def report_of(self, peer, advertisement=ADVERTISEMENT):
+        parts = [(0x13, 0, advertisement)] + ([(0x1B, 4, RESPONSE)] if self.active else [])
         for properties, kind, data in parts:
             if self.used == "extended":
                 body = struct.pack("<BHB", 1, properties, 0) + peer
@@ -245,6 +256,9 @@ def parser():
     parser.add_argument("--stall-after", type=int)
     parser.add_argument("--connections", type=int, default=0)
     parser.add_argument("--data-length", type=int, default=0)
+    parser.add_argument("--reports", type=int)
+    parser.add_argument("--until")
+    parser.add_argument("--other", action="store_true")
     parser.add_argument("--h4", action="store_true")
     parser.add_argument("--log")
     parser.add_argument("--hardware-error", type=float)

@@ -3,7 +3,7 @@
 """The table of what ran where: docs/test-matrix.md, made from the output of run.sh.
 
   matrix.py write TABLE LOG...   makes the table from the output of runs; of two runs of a case in the same machine the later
-                                 counts
+                                 counts; a later LOG's result of a case takes the place of the one before
   matrix.py check TABLE          the table has a line for each case in cases/ and no other, each with what its header says;
                                  prints a result as the cases do
 """
@@ -51,10 +51,11 @@ def number(version):
 
 
 def read(logs):
-    """{(version, sockets): (date, {case: {kind: [passed, failed, runs]}})}"""
+    """{(version, sockets): (date, {case: {kind: [passed, failed, runs, log]}})}"""
     kinds = {name: list(names) for name, names, _ in cases()}
     runs, machine, current = {}, None, None
-    for line in (line for log in logs for line in pathlib.Path(log).read_text(encoding="utf-8", errors="replace").splitlines()):
+    for log, line in ((log, line) for log in logs
+                      for line in pathlib.Path(log).read_text(encoding="utf-8", errors="replace").splitlines()):
         if found := re.match(r"# machine: (\S+) sockets=(\w+) date=(\S+)", line):
             version, sockets, date = found.groups()
             known = runs.setdefault((version, sockets), [date, {}])
@@ -66,7 +67,8 @@ def read(logs):
             name, kind = found.groups()
             if name in kinds:  # cases that are no more do not count
                 results, kind = machine.setdefault(name, {}), kind or kinds[name][0]
-                current = results[kind] = [0, 0, results.get(kind, [0, 0, 0])[2] + 1]
+                before = results.get(kind, [0, 0, 0, log])
+                current = results[kind] = [0, 0, (before[2] if before[3] == log else 0) + 1, log]
         elif re.match(r"# .* took \d+ ms, its processors", line):
             current = None
         elif current is not None and re.match(r"ok |not ok |# NOT OK, to be run again: ", line):
@@ -77,7 +79,7 @@ def read(logs):
 def cell(results, names):
     parts = [(f"{names[kind]}: {passed}" if not failed else f"**{names[kind]}: {passed}, {failed} failed**")
              + (f" (run {runs})" if runs > 1 else "")
-             for kind, (passed, failed, runs) in results.items() if kind in names]
+             for kind, (passed, failed, runs, _) in results.items() if kind in names]
     return ", ".join(sorted(parts)) or "-"
 
 

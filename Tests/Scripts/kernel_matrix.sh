@@ -43,6 +43,16 @@ ok one
 # --- 04-links/legacy: a machine that does not say what it is
 ok one
 LOG
+# Another run of it on another day, without the failure.
+cat >"$work/later.txt" <<LOG
+# machine: 6.1.192-2 sockets=library date=2026-01-04
+# --- 01-filter/extended: opening
+ok one
+ok two
+# 01-filter/extended took 5 ms, its processors 6 ms
+LOG
+Tests/Kernel/matrix.py write "$work/table.md" "$work/log.txt" "$work/later.txt"
+grep '^| `01-filter`' "$work/table.md" >"$work/second.txt" || true
 Tests/Kernel/matrix.py write "$work/table.md" "$work/log.txt"
 has() { # NAME LINE
     local code=0
@@ -54,6 +64,9 @@ has "a column for each machine, by its number" \
     "| case | Linux 6.1.192-2, libbluetooth, 2026-01-02 | Linux 6.12.9-1, kernel sockets, 2026-01-03 |"
 has "the last run of a case counts, a failure is shown" \
     "| \`01-filter\`: $(title 01-filter) | **btvirt 5: 1, 1 failed**, btvirt 4: 2 (run 2) | - |"
+code=0
+grep -qF "| btvirt 4: 2 (run 2), btvirt 5: 2 | - |" "$work/second.txt" || code=1
+result "a later log's result takes the place of the one before, and is no second run" $code
 has "controllers of the case's own have their name" "| \`05-refusals\`: $(title 05-refusals) | scripted: 1 | - |"
 has "another kernel" "| \`02-errors\`: $(title 02-errors) | - | btvirt 4: 1 |"
 has "what no machine has run" "| \`04-links\`: $(title 04-links) | - | - |"

@@ -135,8 +135,8 @@ check_holdings check_count_holdings(void) {
     return h;
 }
 
-tendon_status check_scan_start(check *c, bool active, bool coded) {
-    tendon_scan_parameters parameters = {.active = active, .interval_ms = 60, .window_ms = 60, .coded = coded};
+tendon_status check_scan_start(check *c) {
+    const tendon_scan_parameters parameters = {.active = true, .interval_ms = 60, .window_ms = 60};
     return tendon_radio_scan_start(&c->radio.radio, &parameters);
 }
 
@@ -196,7 +196,27 @@ static int run_list(void) {
     return count < 0;
 }
 
-/** scan ADAPTER MS active|passive|coded NAME|- SERVICE|- [BONDS]: 0 when it is found. */
+static bool is_mode(const char *mode, const char *name) {
+    return mode != NULL && strcmp(mode, name) == 0;
+}
+
+static tendon_status scan_in_mode(check *c, const char *mode) {
+    const bool coded = is_mode(mode, "coded"); /* an active one */
+    const tendon_scan_parameters parameters = {.active = coded || is_mode(mode, "active"),
+                                               .filter_duplicates = is_mode(mode, "filtered"),
+                                               .interval_ms = 60,
+                                               .window_ms = 60,
+                                               .coded = coded};
+    return tendon_radio_scan_start(&c->radio.radio, &parameters);
+}
+
+static void print_watchdog(const tendon_bluez_counters *counters) {
+    printf("watchdog: %" PRIu64 " refreshes, %" PRIu64 " restarts, %" PRIu64 " power cycles\n",
+           counters->scan_refreshes, counters->scan_restarts, counters->power_cycles);
+}
+
+/** scan ADAPTER MS active|passive|filtered|coded NAME|- SERVICE|- [BONDS]: 0 when it is found; "filtered" goes on then.
+ */
 static int run_scan(check *c, int argc, char **argv) {
     static tendon_bonds bonds;
     if (argc > 3 && !use_bonds(c, &bonds, argv[3])) {
@@ -204,14 +224,15 @@ static int run_scan(check *c, int argc, char **argv) {
     }
     c->wanted_name = argc > 1 && strcmp(argv[1], "-") != 0 ? argv[1] : NULL;
     c->wanted_service = (uint16_t)(argc > 2 && strcmp(argv[2], "-") != 0 ? strtoul(argv[2], NULL, 16) : 0);
-    c->stop_when_found = c->print = true;
-    bool coded = argc > 0 && strcmp(argv[0], "coded") == 0; /* an active one */
-    tendon_status status = check_scan_start(c, coded || (argc > 0 && strcmp(argv[0], "active") == 0), coded);
+    c->print = true;
+    c->stop_when_found = argc == 0 || !is_mode(argv[0], "filtered");
+    tendon_status status = scan_in_mode(c, argc > 0 ? argv[0] : NULL);
     if (status == TENDON_OK) {
         tendon_loop_run(&c->loop, c->until);
     }
-    printf("scan %s: %u reports, %u scan responses, %lu malformed\n", tendon_status_name(status), c->reports,
-           c->responses, (unsigned long)c->radio.radio.malformed);
+    printf("scan %s: %u reports, %u scan responses, %lu malformed, %u found\n", tendon_status_name(status), c->reports,
+           c->responses, (unsigned long)c->radio.radio.malformed, c->hits);
+    print_watchdog(&c->radio.counters);
     return c->hits == 0 || c->failure != TENDON_OK;
 }
 

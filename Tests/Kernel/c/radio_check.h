@@ -30,7 +30,7 @@ _Noreturn void check_end(check *c, bool good);
 /** Of sessions that wait for nothing. */
 void check_on_tick(void *context, uint64_t now);
 uint64_t check_no_deadline(const void *context);
-tendon_status check_scan_start(check *c, bool active, bool coded);
+tendon_status check_scan_start(check *c);
 tendon_status check_advertise_start(check *c, const char *name);
 
 /** What this process holds: resident pages, and open descriptors. */
@@ -64,7 +64,7 @@ int run_wishes(check *c, int argc, char **argv);
 /* radio_check_pairing.c */
 /** The file of bonds, or "-" for a store in memory. */
 bool use_bonds(check *c, tendon_bonds *bonds, const char *path);
-/** Prints that a central is connected. */
+/** Prints the address of a central that is connected. */
 void check_on_central(void *context, tendon_peripheral_link *link, uint64_t now);
 int run_wearable(check *c, int argc, char **argv);
 int run_pair(check *c, int argc, char **argv);

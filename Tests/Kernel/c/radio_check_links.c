@@ -333,7 +333,7 @@ int run_connect(check *c, int argc, char **argv) {
     prepare(&k, c);
     k.wanted = (uint32_t)strtoul(argv[2], NULL, 10);
     if (scan) {
-        if (check_scan_start(c, true, false) < 0) {
+        if (check_scan_start(c) < 0) {
             return 1;
         }
         run_for(c, 1000);
@@ -379,7 +379,7 @@ int run_background(check *c, int argc, char **argv) {
     tendon_address peer;
     bool scan = argc > 2 && strcmp(argv[2], "scan") == 0;
     if (argc < 2 || tendon_address_parse(argv[0], strlen(argv[0]), &peer, NULL) < 0 ||
-        (scan && check_scan_start(c, true, false) < 0)) {
+        (scan && check_scan_start(c) < 0)) {
         return 2;
     }
     prepare(&k, c);
@@ -444,8 +444,7 @@ static bool cycle(check *c, client *k, const tendon_address *peer, uint32_t want
 int run_cycles(check *c, int argc, char **argv) {
     static client k;
     tendon_address peer;
-    if (argc < 2 || tendon_address_parse(argv[0], strlen(argv[0]), &peer, NULL) < 0 ||
-        check_scan_start(c, true, false) < 0) {
+    if (argc < 2 || tendon_address_parse(argv[0], strlen(argv[0]), &peer, NULL) < 0 || check_scan_start(c) < 0) {
         return 2;
     }
     unsigned long times = strtoul(argv[1], NULL, 10), done = 0, failed = 0;

@@ -23,10 +23,10 @@ bool use_bonds(check *c, tendon_bonds *bonds, const char *path) {
 }
 
 void check_on_central(void *context, tendon_peripheral_link *link, uint64_t now) {
+    char text[TENDON_ADDRESS_STRING_SIZE];
     (void)context;
-    (void)link;
     (void)now;
-    printf("central\n");
+    printf("central %s\n", tendon_address_format(&link->link.peer, text));
     fflush(stdout);
 }
 

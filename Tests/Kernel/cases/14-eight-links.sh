@@ -15,7 +15,7 @@ wait_for 60 adapter_ready hci0 || not_ok "the adapter is ready"
 handle=$(sed -n 's/^ready //p' "$CASE_DIR/devices.txt")
 mapfile -t addresses < <(printf 'F0:F1:F2:F3:F4:%02X/random\n' {0..7})
 streams() {
-    radio_check many hci0 60000 $values "$handle" "${addresses[@]}" >"$CASE_DIR/client.txt"
+    radio_check many hci0 150000 $values "$handle" "${addresses[@]}" >"$CASE_DIR/client.txt"
     local code=$?
     sed 's/^/# /' "$CASE_DIR/client.txt"
     return $code

@@ -18,15 +18,11 @@ check "capture ends well" test $? -eq 0
 check "nothing lost" grep -q '"lost":0' "$CASE_DIR/capture.jsonl"
 check_lines --run "$CASE_DIR/run.jsonl" --device "$CASE_DIR/device.jsonl" --notifications 500
 
-if command -v tshark >/dev/null; then
-    # Opcode 0x1b with a record of sensor 2: the sensor data, not the configurations.
-    timeout 60 tshark -r "$capture" -Y 'btatt.opcode == 0x1b' -T fields -e btatt.value >"$CASE_DIR/tshark.txt" \
-        2>"$CASE_DIR/tshark.err"
-    check "tshark dissects every notification" eval \
-        '[ "$(grep -c "^02[0-9a-f]\{24\}$" "$CASE_DIR/tshark.txt")" -eq 500 ] || { wc -l <"$CASE_DIR/tshark.txt"; head -3 "$CASE_DIR"/tshark.*; false; }'
-else
-    echo "# tshark is not installed: not compared with it"
-fi
+# Opcode 0x1b with a record of sensor 2: the sensor data, not the configurations.
+timeout 60 tshark -r "$capture" -Y 'btatt.opcode == 0x1b' -T fields -e btatt.value >"$CASE_DIR/tshark.txt" \
+    2>"$CASE_DIR/tshark.err"
+check "tshark dissects every notification" eval \
+    '[ "$(grep -c "^02[0-9a-f]\{24\}$" "$CASE_DIR/tshark.txt")" -eq 500 ] || { wc -l <"$CASE_DIR/tshark.txt"; head -3 "$CASE_DIR"/tshark.*; false; }'
 btmon -r "$capture" >"$CASE_DIR/btmon.txt" 2>&1
 check "so does btmon" eval '[ "$(grep -c "Handle Value Notification" "$CASE_DIR/btmon.txt")" -ge 500 ]'
 
