@@ -366,8 +366,8 @@ tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt
 tendon_bluez_attempt_action tendon_bluez_attempt_next(tendon_bluez_attempt_state state, tendon_bluez_prospect prospect);
 /** The adapter is about to be powered off: attempts wait until it is on again. */
 void tendon_bluez_attempts_wait(tendon_bluez_radio *radio);
-/** Closes sockets of ended attempts that were held while the kernel might begin to connect; their owners are told in
- * the loop's next step. */
+/** Closes sockets of ended attempts that were held while the kernel might begin to connect; their owners are notified
+ * in the loop's next step. */
 void tendon_bluez_release_held(tendon_bluez_radio *radio);
 /** Advances all attempts. */
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio);

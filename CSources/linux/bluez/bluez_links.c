@@ -33,7 +33,7 @@ const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
 
 /*
  * A socket that is closed between the end of the kernel's scan and LE Create Connection leaves Linux 6.1.192 with an
- * attempt that is cancelled and connected at once: the kernel connects to this peer no more.
+ * attempt that is cancelled and connected at the same time: the kernel connects to this peer no more.
  */
 static uint64_t held_until(const tendon_link *link) {
     const tendon_bluez_radio *radio = (const tendon_bluez_radio *)link->radio;
