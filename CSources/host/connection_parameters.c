@@ -179,7 +179,7 @@ static tendon_status parse(cursor *c, tendon_connection_parameters *p) {
         p->tx_octets = number(c);
         c->wrong = c->wrong || p->tx_octets == 0;
     }
-    uint16_t links = 1;
+    uint16_t links = 0;
     if (take_word(c, ",links=")) {
         links = number(c);
         c->wrong = c->wrong || links == 0;
@@ -187,7 +187,10 @@ static tendon_status parse(cursor *c, tendon_connection_parameters *p) {
     if (c->wrong || c->at != c->length) {
         return TENDON_ERROR_MALFORMED;
     }
-    return tendon_connection_parameters_plan(p, links);
+    if (links != 0) {
+        return tendon_connection_parameters_plan(p, links);
+    }
+    return tendon_connection_parameters_valid(p) ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT;
 }
 
 tendon_status tendon_connection_parameters_parse(const char *text, size_t length, tendon_connection_parameters *out,

@@ -131,6 +131,11 @@ static void intervals_are_planned_for_the_number_of_links(void **state) {
     tendon_connection_parameters coded = TIMES(30, 30, 0, 400), second = TIMES(16, 16, 0, 400);
     coded.phy = TENDON_PHY_CODED;
     expect("fast,phy=coded,links=2", TENDON_OK, 0, coded);
+    coded.min_interval = 6;
+    coded.max_interval = 12;
+    expect("fast,phy=coded", TENDON_OK, 0, coded); /* nothing is planned */
+    coded.min_interval = coded.max_interval = 15;
+    expect("fast,phy=coded,links=1", TENDON_OK, 0, coded);
     second.phy = TENDON_PHY_2M;
     second.tx_octets = 251;
     expect("fast,phy=2m,length=251,links=8", TENDON_OK, 0, second);

@@ -172,8 +172,8 @@ import Testing
         #expect(admission.left(device, failed: true, now: 3000) == 1000)
         #expect(!admission.responded(device, now: 3010))
         #expect(turns(admission, 3010).isEmpty)
-        #expect(!found(admission, awaitsResponse: true, now: 3999))
-        #expect(turns(admission, 3999).isEmpty)
-        #expect(turns(admission, 4000) == [device])
+        #expect(!found(admission, awaitsResponse: true, now: 5499))
+        #expect(turns(admission, 5499).isEmpty)  // the pause has ended, the search goes on as long as the attempt may take
+        #expect(turns(admission, 5500) == [device])
     }
 }
