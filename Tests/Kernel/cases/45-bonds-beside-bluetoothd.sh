@@ -55,7 +55,11 @@ expect "an agent accepts what the kernel pairs: it is not taken for the bonded d
 check "it says why" said 'disconnected: RADIO_ERROR_OTHER_BOND_STORE'
 check "it was paired and encrypted all the same" grep -q '^paired' "$CASE_DIR/peer.txt"
 check "the bond is as it was" cmp "$bonds" "$CASE_DIR/before"
-# bluetoothd uses the devices that it has the key of.
+# bluetoothd uses the devices that it has the key of, once the connection of our client has ended, 2 s after that.
+device_is() { bluetoothctl info "${peer_address%/*}" | grep -qE "$1"; }
+wait_for 20 device_is 'Connected: no|ServicesResolved: yes'
+echo "connect ${peer_address%/*}" >&3
+wait_for 20 device_is 'Connected: yes'
 busy() { radio_check connect hci0 12000 $peer_address 8000 500 | grep -q 'connect: RADIO_ERROR_ADAPTER_BUSY'; }
 check "bluetoothd has the only ATT channel of that device: it says so" busy
 exec 3>&-
