@@ -173,7 +173,8 @@ import Testing
         #expect(!admission.responded(device, now: 3010))
         #expect(turns(admission, 3010).isEmpty)
         #expect(!found(admission, awaitsResponse: true, now: 5499))
-        #expect(turns(admission, 5499).isEmpty)  // the pause has ended, the search goes on as long as the attempt may take
+        // The pause has ended; the search goes on for as long as the attempt might take.
+        #expect(turns(admission, 5499).isEmpty)
         #expect(turns(admission, 5500) == [device])
     }
 }
