@@ -36,7 +36,7 @@ static uint16_t default_timeout(const tendon_connection_parameters *p) {
     return (uint16_t)(chosen < TIMEOUT_MAX ? chosen : TIMEOUT_MAX);
 }
 
-/** 1.25 ms: one exchange of the longest packets in one direction. */
+/** In 1.25 ms: the longest packet in one direction, and an empty one in the other. */
 static size_t event_length(uint8_t phy) {
     return phy == TENDON_PHY_CODED ? 15 : 2;
 }

@@ -23,6 +23,8 @@ void bluez_connecting_close(bluez_connecting *l);
 void bluez_connecting_elapse(bluez_connecting *l, uint64_t ms);
 /** A command of the kernel with one parameter and a zero, as the raw socket shows it. */
 void bluez_kernel_sends(bluez_connecting *l, uint16_t opcode, uint8_t parameter);
+/** The kernel enables or disables its scan, and the controller confirms it. */
+void bluez_kernel_scans(bluez_connecting *l, bool on);
 void bluez_connection_complete(bluez_connecting *l, uint8_t status, uint8_t role);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attempts that end while the kernel may be about to connect: their sockets stay open until LE Create Connection was
- * sent, or should have been.
+ * Attempts that end while the kernel may be about to connect: their sockets stay open until LE Create Connection should
+ * have been sent.
  */
 #include "bluez_connecting.h"
 
@@ -24,25 +24,19 @@ static void on_closed(void *context, tendon_status reason, uint64_t now) {
     closed.reason = reason;
 }
 
-static void kernel_scans(bluez_connecting *l, uint8_t on) {
-    bluez_kernel_sends(l, TENDON_HCI_LE_SET_SCAN_ENABLE, on);
-    bluez_complete(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    bluez_read_controller(l->b);
-}
-
 /** An attempt for which the kernel scans. */
 static bluez_connecting *searching(void) {
     bluez_connecting *l = bluez_connecting_open();
     l->link.callbacks.closed = on_closed;
     closed.calls = 0;
-    kernel_scans(l, 1);
+    bluez_kernel_scans(l, 1);
     return l;
 }
 
 /** The kernel ends its scan, and has so long to connect; here an hour longer, for a test that is interrupted. */
 static void kernel_has_found(bluez_connecting *l) {
     const uint64_t before = tendon_monotonic_ms(), hour = 3600000;
-    kernel_scans(l, 0);
+    bluez_kernel_scans(l, 0);
     assert_in_range(l->b->radio.begins_until, before + TENDON_BLUEZ_BEGIN_LIMIT_MS,
                     tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS);
     l->b->radio.begins_until += hour;
@@ -116,7 +110,7 @@ static void a_socket_is_closed_at_once(void **state) {
         if (what == CONNECTS) {
             bluez_kernel_sends(l, CREATE_CONNECTION, 0);
         } else if (what == SCANS_AGAIN) {
-            kernel_scans(l, 1);
+            bluez_kernel_scans(l, 1);
         } else if (what == LONG_AGO) {
             l->b->radio.begins_until = tendon_monotonic_ms();
         }
@@ -132,7 +126,7 @@ static void a_scan_that_was_not_on(void **state) {
     bluez_connecting *l = bluez_connecting_open();
     l->link.callbacks.closed = on_closed;
     closed.calls = 0;
-    kernel_scans(l, 0);
+    bluez_kernel_scans(l, 0);
     expect_closed(l, give_up(l, false));
     bluez_close(l->b);
 }
@@ -149,15 +143,42 @@ static void the_kernel_ends_an_attempt_that_is_held(void **state) {
     bluez_close(l->b);
 }
 
-/* A connection of another attempt, and one that waits for encryption, are no attempts that could be left behind. */
+/* The kernel has connected: to the link of its owner, to one that its owner gets in the next step, to one that must be
+ * encrypted first. */
 static void what_is_connected_is_not_held(void **state) {
     (void)state;
-    bluez_connecting *l = searching();
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
-    assert_int_equal(l->link.state, TENDON_LINK_OPEN);
-    kernel_has_found(l);
-    expect_closed(l, give_up(l, false));
-    bluez_close(l->b);
+    enum { OPENED, ADOPTED, SECURING, STAGES };
+    for (int stage = 0; stage < STAGES; stage++) {
+        bluez_connecting *l = searching();
+        if (stage == OPENED) {
+            l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+            assert_int_equal(l->link.state, TENDON_LINK_OPEN);
+        }
+        l->link.connected = stage != SECURING;
+        l->link.securing = stage == SECURING;
+        kernel_has_found(l);
+        expect_closed(l, give_up(l, false));
+        bluez_close(l->b);
+    }
+}
+
+/* The adapter is gone: what is held is closed, and what goes on is not held. */
+static void a_radio_that_fails_holds_nothing(void **state) {
+    (void)state;
+    for (int held = 0; held < 2; held++) {
+        bluez_connecting *l = searching();
+        kernel_has_found(l);
+        tendon_status reason = TENDON_RADIO_ERROR_NO_ADAPTER;
+        if (held) {
+            reason = give_up(l, false);
+            expect_held(l);
+        }
+        tendon_bluez_fail(&l->b->radio, TENDON_RADIO_ERROR_NO_ADAPTER);
+        assert_false(is_open(calls.fd));
+        step(l);
+        expect_closed(l, reason);
+        bluez_close(l->b);
+    }
 }
 
 static void a_socket_that_is_held_does_not_outlive_its_radio(void **state) {
@@ -191,6 +212,7 @@ int main(void) {
         cmocka_unit_test(a_scan_that_was_not_on),
         cmocka_unit_test(the_kernel_ends_an_attempt_that_is_held),
         cmocka_unit_test(what_is_connected_is_not_held),
+        cmocka_unit_test(a_radio_that_fails_holds_nothing),
         cmocka_unit_test(a_socket_that_is_held_does_not_outlive_its_radio),
         cmocka_unit_test(a_loop_that_refuses),
     };

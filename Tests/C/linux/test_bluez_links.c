@@ -18,12 +18,6 @@ static void asked_again(bluez_connecting *l, int count) {
     assert_int_equal(l->link.source.fd, calls.fd);
 }
 
-static void kernel_scans(bluez_connecting *l, uint8_t on) {
-    bluez_kernel_sends(l, TENDON_HCI_LE_SET_SCAN_ENABLE, on);
-    bluez_complete(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    bluez_read_controller(l->b);
-}
-
 static void a_kernel_that_does_not_begin_is_asked_again(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
@@ -41,13 +35,13 @@ static void a_kernel_that_does_not_begin_is_asked_again(void **state) {
 static void a_kernel_that_scans_has_longer(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
-    kernel_scans(l, 1);
+    bluez_kernel_scans(l, 1);
     bluez_connecting_elapse(l, 310);
     bluez_connecting_elapse(l, 1600);
     assert_int_equal(calls.connects, 1);
     bluez_connecting_elapse(l, 100);
     asked_again(l, 2);
-    kernel_scans(l, 0); /* and starts again */
+    bluez_kernel_scans(l, 0); /* and starts again */
     bluez_connecting_elapse(l, 310);
     asked_again(l, 3);
     bluez_connecting_close(l);
@@ -57,10 +51,10 @@ static void a_kernel_that_scans_has_longer(void **state) {
 static void a_kernel_that_may_be_about_to_connect_has_longer(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
-    kernel_scans(l, 1);
+    bluez_kernel_scans(l, 1);
     bluez_connecting_elapse(l, 310);
     bluez_connecting_elapse(l, 1600);
-    kernel_scans(l, 0);
+    bluez_kernel_scans(l, 0);
     bluez_connecting_elapse(l, 250); /* 2.16 s after the beginning */
     assert_int_equal(calls.connects, 1);
     assert_int_equal(l->link.source.fd, calls.fd);
