@@ -117,6 +117,10 @@ static bool end_old_connection(tendon_bluez_radio *radio, tendon_bluez_attempt *
 /** Calls connect(). The attempt waits again if it got an old connection. */
 static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt) {
     tendon_link *link = attempt->link;
+    tendon_bluez_load_parameters(radio);
+    if (tendon_bluez_is_resolved(radio, &link->peer)) {
+        tendon_bluez_resolve_in_controller(radio, &link->peer);
+    }
     int fd = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
     if (fd < 0) {
         return tendon_bluez_socket_status(errno);
@@ -131,7 +135,6 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
         close(fd);
         return status;
     }
-    tendon_bluez_load_parameters(radio);
     /* Without one, the kernel has created the connection within connect(), as it can on a machine with one CPU. */
     bool has_connection = tendon_bluez_is_connected(radio, &link->peer);
     if (connect(fd, (struct sockaddr *)&peer, sizeof peer) == 0) {

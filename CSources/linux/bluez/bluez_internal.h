@@ -145,6 +145,9 @@ int tendon_bluez_lease(int fd, uint16_t index);
 /** @return the length of the return parameters (at @p reply, at most @p capacity), or a status. */
 tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                   uint8_t *reply, size_t capacity);
+/** The same for a command that the kernel answers while it is sent: nothing is waited for. */
+tendon_status tendon_bluez_manage_immediately(int fd, uint16_t opcode, uint16_t index, const uint8_t *data,
+                                              size_t length, uint8_t *reply, size_t capacity);
 tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, uint8_t mode, uint32_t *settings);
 /** Any command whose response is the adapter's settings. */
 tendon_status tendon_bluez_manage_settings(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
@@ -412,7 +415,7 @@ void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
 /* keys.c */
 tendon_status tendon_bluez_use_bonds(tendon_radio *radio);
 /** The same over the radio's own socket, for callbacks of the loop: nothing is waited for. */
-void tendon_bluez_load_again(const tendon_bluez_radio *radio);
+void tendon_bluez_load_again(tendon_bluez_radio *radio);
 /** The kernel encrypts a connection with the key in these parameters. */
 void tendon_bluez_note_key(tendon_bluez_radio *radio, tendon_reader *parameters);
 typedef enum tendon_bluez_key {
@@ -426,6 +429,14 @@ tendon_bluez_key tendon_bluez_key_of(const tendon_bluez_radio *radio, uint16_t h
 void tendon_bluez_forget_key(tendon_bluez_radio *radio, uint16_t handle);
 /** The store has keys of this adapter, which no other process may remove from the kernel. */
 void tendon_bluez_keys_stored(tendon_bluez_radio *radio);
+
+/* resolving.c */
+/** Whether this is the identity address of a device with private addresses, whose key this radio has given to the
+ * kernel. */
+bool tendon_bluez_is_resolved(const tendon_bluez_radio *radio, const tendon_address *peer);
+/** Before connect(), and after tendon_bluez_load_parameters(): lets a controller that can resolve the private addresses
+ * of this device. */
+void tendon_bluez_resolve_in_controller(const tendon_bluez_radio *radio, const tendon_address *peer);
 
 /* peer.c */
 /** A command about one peer: its address, then the @p size (0 to 4) lowest bytes of @p more. */

@@ -151,6 +151,7 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     if (size == NO_KEYS) { /* announced with the first key */
         if (!has_other_store(radio->index, &id) && !daemon_runs()) {
             send_list(radio, &key_lists[IDENTITY_KEYS], NO_KEYS);
+            radio->identities_loaded = true;
         }
         return TENDON_OK;
     }
@@ -162,6 +163,7 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
         status = load(radio, keys, (size_t)size);
         if (status >= 0) {
             send_list(radio, &key_lists[IDENTITY_KEYS], NO_KEYS);
+            radio->identities_loaded = true;
         }
     }
     if (status < 0 && radio->leases[2] >= 0) {
@@ -171,9 +173,10 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     return status;
 }
 
-void tendon_bluez_load_again(const tendon_bluez_radio *radio) {
+void tendon_bluez_load_again(tendon_bluez_radio *radio) {
     const store_id id = id_of(radio);
-    if (has_other_store(radio->index, &id) || daemon_runs()) {
+    radio->identities_loaded = !has_other_store(radio->index, &id) && !daemon_runs();
+    if (!radio->identities_loaded) {
         return;
     }
     for (size_t i = 0; i < KEY_LISTS; i++) {

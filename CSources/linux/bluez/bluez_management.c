@@ -38,25 +38,32 @@ static bool is_reply(const tendon_management_event *event, uint16_t opcode, uint
            event->opcode == opcode && event->index == index;
 }
 
-tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
-                                  uint8_t *reply, size_t capacity) {
+static tendon_status send_command(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length) {
     uint8_t pdu[2 * TENDON_MANAGEMENT_PDU_MAX]; /* lists of keys are longer than anything that is read */
     tendon_status size = tendon_management_encode(opcode, index, data, length, pdu, sizeof pdu);
     if (size < 0) {
         return size;
     }
-    if (send(fd, pdu, (size_t)size, MSG_NOSIGNAL) < 0) {
-        return tendon_bluez_socket_status(errno);
-    }
-    uint64_t until = tendon_monotonic_ms() + TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS;
-    while (tendon_bluez_wait_readable(fd, until)) {
+    return send(fd, pdu, (size_t)size, MSG_NOSIGNAL) < 0 ? tendon_bluez_socket_status(errno) : TENDON_OK;
+}
+
+/** Reads what has come, then waits for more until @p until. */
+static tendon_status read_reply(int fd, uint16_t opcode, uint16_t index, uint64_t until, uint8_t *reply,
+                                size_t capacity) {
+    uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
+    for (;;) {
         ssize_t got = recv(fd, pdu, sizeof pdu, 0);
         tendon_management_event event;
         if (got < 0 && errno != EAGAIN && errno != EINTR) {
             return tendon_bluez_socket_status(errno);
         }
-        if (got < 0 || tendon_management_decode(pdu, (size_t)got, &event, NULL) < 0 ||
-            !is_reply(&event, opcode, index)) {
+        if (got < 0) {
+            if (!tendon_bluez_wait_readable(fd, until)) {
+                return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
+            }
+            continue;
+        }
+        if (tendon_management_decode(pdu, (size_t)got, &event, NULL) < 0 || !is_reply(&event, opcode, index)) {
             continue;
         }
         if (event.status != TENDON_MANAGEMENT_SUCCESS) {
@@ -68,7 +75,20 @@ tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const
         }
         return (tendon_status)kept;
     }
-    return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
+}
+
+tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
+                                  uint8_t *reply, size_t capacity) {
+    tendon_status status = send_command(fd, opcode, index, data, length);
+    return status < 0 ? status
+                      : read_reply(fd, opcode, index, tendon_monotonic_ms() + TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS, reply,
+                                   capacity);
+}
+
+tendon_status tendon_bluez_manage_immediately(int fd, uint16_t opcode, uint16_t index, const uint8_t *data,
+                                              size_t length, uint8_t *reply, size_t capacity) {
+    tendon_status status = send_command(fd, opcode, index, data, length);
+    return status < 0 ? status : read_reply(fd, opcode, index, 0, reply, capacity);
 }
 
 tendon_status tendon_bluez_management_send(const tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *data,

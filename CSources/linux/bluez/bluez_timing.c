@@ -8,24 +8,29 @@
 /** Longest payload of a data packet on a new connection (Vol 6 Part B 4.5.10). */
 #define INITIAL_OCTETS 27
 
+/** Those of a kernel that was given none. */
+static const tendon_connection_parameters kernel_parameters = {.min_interval = 24, .max_interval = 40, .timeout = 42};
+
 /* The list replaces the previous one, so it has the peers of all attempts. The kernel reads it while this call sends
- * it: no response is awaited. Without CAP_NET_ADMIN it is rejected, and the connection has the kernel's parameters. */
+ * it: no response is awaited. Without CAP_NET_ADMIN it is rejected, and the connection has the kernel's parameters.
+ * Those are loaded for a device with private addresses, because the kernel keeps its flags with them. */
 void tendon_bluez_load_parameters(tendon_bluez_radio *radio) {
     tendon_management_connection_parameters items[TENDON_BLUEZ_SLOTS];
     uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
     _Static_assert(TENDON_MANAGEMENT_HEADER_SIZE + 2 + 15 * TENDON_BLUEZ_SLOTS <= sizeof pdu, "all peers in one list");
     size_t count = 0;
-    if (radio->radio.connection.max_interval == 0) {
-        return;
-    }
+    const bool chosen = radio->radio.connection.max_interval != 0;
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         const tendon_link *link = radio->attempts[i].link;
-        if (link != NULL) {
+        if (link != NULL && (chosen || tendon_bluez_is_resolved(radio, &link->peer))) {
             items[count].peer = link->peer;
             items[count].peer.type =
                 tendon_bluez_is_random(&link->peer) ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC;
-            items[count++].parameters = radio->radio.connection;
+            items[count++].parameters = chosen ? radio->radio.connection : kernel_parameters;
         }
+    }
+    if (count == 0) {
+        return;
     }
     tendon_status size = tendon_management_encode_connection_parameters(radio->index, items, count, pdu, sizeof pdu);
     (void)tendon_bluez_management_write(radio, pdu, size);

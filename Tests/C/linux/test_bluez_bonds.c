@@ -99,14 +99,16 @@ static void the_keys_of_a_full_store_fit_a_command(void **state) {
     }
     uint8_t pdu[1024];
     tendon_finding findings[TENDON_FINDING_COUNT];
-    tendon_bluez_load_again(&s->b->radio);
     tendon_doctor_examine(NULL, findings);
+    s->b->radio.identities_loaded = findings[TENDON_FINDING_DAEMON].count > 0; /* as it is not afterwards */
+    tendon_bluez_load_again(&s->b->radio);
     if (findings[TENDON_FINDING_DAEMON].count == 0) { /* no bluetoothd on this machine: its keys are left alone */
         assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 36 * 24);
         assert_memory_equal(pdu, "\x13\0\7\0\x62\3\x18\0", 8);
         assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 23 * 24);
         assert_memory_equal(pdu, "\x30\0\7\0\x2A\2\x18\0", 8);
     }
+    assert_int_equal(s->b->radio.identities_loaded, findings[TENDON_FINDING_DAEMON].count == 0);
     pairing_scene_expect_nothing(s);
     pairing_scene_close(s);
 }
@@ -286,6 +288,7 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
     assert_int_equal(loaded_fd, -1);
     assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), -1);
     assert_int_equal(b->radio.leases[2], -1);
+    assert_false(b->radio.identities_loaded);
     close(other);
     tendon_status status = use(b, &some);
     if (status >= 0) { /* bluetoothd does not run here */
@@ -299,6 +302,8 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
         assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), sizeof expected);
         assert_memory_equal(pdu, expected, sizeof expected);
         assert_true(b->radio.leases[2] >= 0); /* others see that this store is in use */
+        assert_true(b->radio.identities_loaded);
+        b->radio.identities_loaded = false;
     }
     assert_int_equal(status, TENDON_OK);
     /* Without keys and without another store: an empty list, so that the kernel requests the keys of new devices. */
@@ -306,6 +311,7 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
     assert_int_equal(use(b, &none), TENDON_OK);
     assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), sizeof empty);
     assert_memory_equal(pdu, empty, sizeof empty);
+    assert_true(b->radio.identities_loaded); /* of the devices that pair from now on */
     close(loaded_peer);
     close(another_adapter);
     for (int i = 0; i < 40; i++) {

@@ -109,7 +109,7 @@ static void play(recording *r, unsigned number) {
 static void any_call_fails(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0xFAA224F9, 0x69A37AFE, 0x250710F3, 0xA07317C1, 0x9B5E2097, 0x9CB8EC12, 0x0007C34A, 0xBE23AA8B,
+        0x898503FF, 0x3F8397AC, 0x6585DF03, 0x7A46030D, 0x9B021C9B, 0x5AEEF2D0, 0x856D01EC, 0xB25FF871,
     };
     assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
     compare_recordings(known, RUNS, play);

@@ -161,6 +161,8 @@ static void a_bonded_device_is_encrypted_by_the_kernel(void **state) {
     writable(x);
     assert_int_equal(x->connected, 1);
     uint8_t pdu[64];
+    assert_int_equal(recv(x->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 23); /* Load Connection Parameters */
+    assert_int_equal(pdu[0], 0x35);
     assert_int_equal(recv(x->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), -1); /* no pairing */
     finish(x, TENDON_ERROR_CANCELLED);
     /* The device has lost the key: the kernel ends the link. */

@@ -64,8 +64,10 @@ typedef enum tendon_management_opcode {
     TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION = 0x0031, /**< address, address type */
     TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS = 0x0035,
     TENDON_MANAGEMENT_READ_LOCAL_OUT_OF_BAND_EXTENDED_DATA = 0x003B, /**< address types */
-    TENDON_MANAGEMENT_GET_PHYS = 0x0044, /**< response: supported(4), configurable(4), selected(4) */
-    TENDON_MANAGEMENT_SET_PHYS = 0x0045  /**< selected(4) */
+    TENDON_MANAGEMENT_GET_PHYS = 0x0044,         /**< response: supported(4), configurable(4), selected(4) */
+    TENDON_MANAGEMENT_SET_PHYS = 0x0045,         /**< selected(4) */
+    TENDON_MANAGEMENT_GET_DEVICE_FLAGS = 0x004F, /**< address, address type; response: them, supported(4), current(4) */
+    TENDON_MANAGEMENT_SET_DEVICE_FLAGS = 0x0050  /**< address, address type, current(4) */
 } tendon_management_opcode;
 
 typedef enum tendon_management_event_code {
