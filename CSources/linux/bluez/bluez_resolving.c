@@ -16,10 +16,9 @@
 enum { FLAGS_SIZE = 4, STATE_SIZE = TENDON_MANAGEMENT_ADDRESS_SIZE + 2 * FLAGS_SIZE };
 
 bool tendon_bluez_is_resolved(const tendon_bluez_radio *radio, const tendon_address *peer) {
-    const tendon_bond *bond =
-        radio->identities_loaded
-            ? tendon_bonds_find(radio->radio.bonds, TENDON_BOND_KERNEL, &radio->radio.address, peer)
-            : NULL;
+    const tendon_bond *bond = radio->identities_loaded ? tendon_bonds_find(radio->radio.bonds, TENDON_BOND_KERNEL,
+                                                                           &radio->radio.address, peer)
+                                                       : NULL;
     return bond != NULL && bond->has_identity_key;
 }
 
@@ -28,8 +27,8 @@ static void add_flag(int fd, uint16_t index, const tendon_address *peer) {
     uint8_t data[TENDON_MANAGEMENT_ADDRESS_SIZE + FLAGS_SIZE], state[STATE_SIZE];
     tendon_writer writer = tendon_writer_make(data, sizeof data);
     tendon_management_write_address(&writer, peer);
-    tendon_status got = tendon_bluez_manage_immediately(fd, TENDON_MANAGEMENT_GET_DEVICE_FLAGS, index, data, writer.length, state,
-                                            sizeof state);
+    tendon_status got = tendon_bluez_manage_immediately(fd, TENDON_MANAGEMENT_GET_DEVICE_FLAGS, index, data,
+                                                        writer.length, state, sizeof state);
     tendon_reader reader = tendon_reader_make(state, got < 0 ? 0 : (size_t)got);
     (void)tendon_read_bytes(&reader, TENDON_MANAGEMENT_ADDRESS_SIZE);
     const uint32_t supported = tendon_read_u32le(&reader), current = tendon_read_u32le(&reader);

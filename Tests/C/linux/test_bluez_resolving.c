@@ -112,7 +112,8 @@ static void end(bench *x) {
     bluez_close(x->b);
 }
 
-/* Index 7; one device: address, LE random 2; intervals 24 to 40, latency 0, supervision timeout 42: the kernel's own. */
+/* Index 7; one device: address, LE random 2; intervals 24 to 40, latency 0, supervision timeout 42: the kernel's own.
+ */
 static const uint8_t defaults[] = {0x35, 0, 7, 0, 17, 0, 1, 0, 5, 4, 3, 2, 1, 0xC0, 2, 24, 0, 40, 0, 0, 0, 42, 0};
 
 static void expect_loaded(bench *x, const uint8_t *pdu, size_t length) {
