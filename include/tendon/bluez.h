@@ -285,6 +285,7 @@ typedef struct tendon_bluez_radio {
     tendon_source timer;      /**< retries, and failures to be reported */
     int leases[4]; /**< show other processes the adapter of the two sockets above, the bond store in use, sole use */
     bool identities_loaded; /**< the kernel has the identity keys of the bonds */
+    bool unresolved;        /**< the controller does not resolve addresses; false: not known */
     tendon_bluez_power power;
     tendon_bluez_queue command;
     tendon_bluez_scan scan;

@@ -26,6 +26,10 @@ static void command_complete(tendon_bluez_radio *radio, uint16_t opcode, const t
         tendon_bluez_scan_other_done(radio, status, now);
         return;
     }
+    if (tendon_bluez_sets_resolution(opcode) && status != 0) {
+        radio->unresolved = false;
+        return;
+    }
     if (opcode == TENDON_HCI_LE_READ_PHY) {
         tendon_bluez_phy_read(radio, parameters->data, parameters->length);
         return;
@@ -143,6 +147,8 @@ static void take_command(tendon_bluez_radio *radio, const uint8_t *packet, size_
         tendon_bluez_note_connecting(radio, opcode, &reader);
     } else if (opcode == TENDON_HCI_OPCODE(0x08, 0x019)) {
         tendon_bluez_note_key(radio, &reader);
+    } else if (tendon_bluez_sets_resolution(opcode)) {
+        tendon_bluez_note_resolution(radio, &reader);
     } else {
         tendon_bluez_scan_other_sent(radio, opcode, &reader);
     }

@@ -438,6 +438,13 @@ bool tendon_bluez_is_resolved(const tendon_bluez_radio *radio, const tendon_addr
  * of this device. */
 void tendon_bluez_resolve_in_controller(const tendon_bluez_radio *radio, const tendon_address *peer);
 
+/** Before the parameters of a scan: the reports are to have the addresses that the devices advertise with. */
+void tendon_bluez_stop_resolving(tendon_bluez_radio *radio);
+/** LE Set Address Resolution Enable. */
+bool tendon_bluez_sets_resolution(uint16_t opcode);
+/** The kernel, or another program, has sent it with these parameters. */
+void tendon_bluez_note_resolution(tendon_bluez_radio *radio, tendon_reader *parameters);
+
 /* peer.c */
 /** A command about one peer: its address, then the @p size (0 to 4) lowest bytes of @p more. */
 tendon_status tendon_bluez_about(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, size_t size,

@@ -10,6 +10,9 @@
 
 #include <unistd.h>
 
+/** LE Set Address Resolution Enable (Core Spec Vol 4 Part E 7.8.44); parameters: 0 off, 1 on. */
+#define SET_RESOLUTION TENDON_HCI_OPCODE(0x08, 0x02D)
+
 /** Address Resolution in the flags of a device (doc/mgmt-api.txt, Get Device Flags). */
 #define ADDRESS_RESOLUTION (UINT32_C(1) << 2)
 
@@ -48,6 +51,27 @@ void tendon_bluez_resolve_in_controller(const tendon_bluez_radio *radio, const t
         add_flag(fd, radio->index, peer);
         close(fd);
     }
+}
+
+/* The kernel leaves the resolution on, and its keys in the controller, after it has connected: the reports of a scan
+ * would have identity addresses of bonds that were forgotten, or of another store, and never a private address. Its own
+ * active scans have it off, too. The controller rejects the command while it advertises, scans or connects: then they
+ * do. */
+void tendon_bluez_stop_resolving(tendon_bluez_radio *radio) {
+    if (radio->limits.resolving_list == 0 || radio->unresolved) {
+        return;
+    }
+    static const tendon_bluez_command off = {.length = 4, .bytes = {SET_RESOLUTION & 0xFF, SET_RESOLUTION >> 8, 1, 0}};
+    radio->unresolved = tendon_bluez_send_command(radio->hci.fd, &off);
+}
+
+bool tendon_bluez_sets_resolution(uint16_t opcode) {
+    return opcode == SET_RESOLUTION;
+}
+
+void tendon_bluez_note_resolution(tendon_bluez_radio *radio, tendon_reader *parameters) {
+    const uint8_t enable = tendon_read_u8(parameters);
+    radio->unresolved = radio->unresolved && tendon_reader_ok(parameters) && enable == 0;
 }
 
 #else

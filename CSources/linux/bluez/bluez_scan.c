@@ -144,6 +144,7 @@ tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t 
     }
     switch (request) {
     case TENDON_BLUEZ_SEND_CONFIGURATION:
+        tendon_bluez_stop_resolving(radio);
         encode_parameters(radio, out);
         break;
     case TENDON_BLUEZ_SEND_ENABLE:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The flag of a bonded device with private addresses, which a controller that resolves them needs: before connect(). */
+/* Controllers that resolve private addresses: the flag of a bonded device before connect(), and reports of a scan. */
 #include "bluez_fixture.h"
 #include "open_files.h"
 
@@ -242,6 +242,74 @@ static void only_devices_with_a_key_get_the_kernels_parameters(void **state) {
     end(x);
 }
 
+/* ---- scans ---- */
+
+enum { SET_RESOLUTION = 0x202D };
+
+/** Another program's command, or the kernel's, as the raw socket shows it. */
+static void other_sets_resolution(bluez_bench *b, const uint8_t *parameters, uint8_t length) {
+    uint8_t packet[8] = {HCI_COMMAND_PKT, SET_RESOLUTION & 0xFF, SET_RESOLUTION >> 8, length};
+    memcpy(packet + 4, parameters, length);
+    assert_int_equal(send(b->controller, packet, 4u + length, 0), (ssize_t)(4u + length));
+    bluez_read_controller(b);
+}
+
+/** A scan that starts now turns the resolution off first, or does not; then it is stopped. */
+static void scan_once(bluez_bench *b, bool turns_off) {
+    bluez_request_scan(b);
+    if (turns_off) {
+        assert_int_equal(bluez_expect(b, SET_RESOLUTION)[0], 0);
+    }
+    (void)bluez_answer(b, bluez_scan_parameters[0], 0);
+    (void)bluez_answer(b, bluez_scan_enable[0], 0);
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    (void)bluez_answer(b, bluez_scan_enable[0], 0);
+    bluez_expect_nothing(b);
+}
+
+/* The kernel leaves it on after it has connected: reports would have the identity addresses of forgotten bonds. */
+static void a_scan_reports_the_addresses_that_are_advertised(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    b->radio.limits.resolving_list = 4;
+    scan_once(b, true); /* not known whether it is on */
+    scan_once(b, false);
+    other_sets_resolution(b, (const uint8_t[]){0}, 1);
+    scan_once(b, false);
+    other_sets_resolution(b, (const uint8_t[]){1}, 1);
+    scan_once(b, true);
+    other_sets_resolution(b, (const uint8_t[]){1}, 0);
+    scan_once(b, true);
+    bluez_complete(b, SET_RESOLUTION, 0);
+    bluez_read_controller(b);
+    scan_once(b, false);
+    bluez_complete(b, SET_RESOLUTION, 0x0C); /* Command Disallowed: it advertises, or connects */
+    bluez_read_controller(b);
+    scan_once(b, true);
+    bluez_close(b);
+}
+
+static void a_controller_that_cannot_resolve_is_told_nothing(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    assert_int_equal(b->radio.limits.resolving_list, 0);
+    scan_once(b, false);
+    other_sets_resolution(b, (const uint8_t[]){1}, 1);
+    scan_once(b, false);
+    bluez_close(b);
+}
+
+/* The scan does not depend on it; the next one tries again. */
+static void a_refused_command_is_sent_again(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    b->radio.limits.resolving_list = 4;
+    sends_refused = (refused_sends){ENOBUFS, 1};
+    scan_once(b, false);
+    scan_once(b, true);
+    bluez_close(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_flag_is_set_before_the_connect),
@@ -249,6 +317,9 @@ int main(void) {
         cmocka_unit_test(the_connect_does_not_depend_on_it),
         cmocka_unit_test(other_devices_are_left_alone),
         cmocka_unit_test(only_devices_with_a_key_get_the_kernels_parameters),
+        cmocka_unit_test(a_scan_reports_the_addresses_that_are_advertised),
+        cmocka_unit_test(a_controller_that_cannot_resolve_is_told_nothing),
+        cmocka_unit_test(a_refused_command_is_sent_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,14 @@ check "another process connects to the identity" client $identity read
 check "encrypted with the bond" said 'connected, encrypted, bonded 1'
 check "and reads" said 'done: OK'
 check "the peer has a third address" wait_for 10 eval 'test "$(address)" != "$second"'
+third=$(address)
 check "and is found again" client $identity read
+# A controller that resolves addresses has the key now, and the kernel has left its resolution on.
+check "the peer has a fourth address" wait_for 10 eval 'test "$(address)" != "$third"'
+check "a scan still finds it by its identity" scan "$bonds"
+check "with its private address besides" grep -q "^private address $(address)" "$CASE_DIR/scan.txt"
+check "a scan without the bonds still finds it" scan
+check "by its private address, not by an identity that it has no bond of" grep -q "^found $(address)/random" "$CASE_DIR/scan.txt"
 check "the peer is stopped" kill $peer
 wait $peer 2>/dev/null || true
 
