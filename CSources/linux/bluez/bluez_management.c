@@ -47,7 +47,7 @@ static tendon_status send_command(int fd, uint16_t opcode, uint16_t index, const
     return send(fd, pdu, (size_t)size, MSG_NOSIGNAL) < 0 ? tendon_bluez_socket_status(errno) : TENDON_OK;
 }
 
-/** Reads what has come, then waits for more until @p until. */
+/** Reads what has come, then waits for more until @p until; 0: does not wait. */
 static tendon_status read_reply(int fd, uint16_t opcode, uint16_t index, uint64_t until, uint8_t *reply,
                                 size_t capacity) {
     uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
@@ -57,13 +57,13 @@ static tendon_status read_reply(int fd, uint16_t opcode, uint16_t index, uint64_
         if (got < 0 && errno != EAGAIN && errno != EINTR) {
             return tendon_bluez_socket_status(errno);
         }
-        if (got < 0) {
-            if (!tendon_bluez_wait_readable(fd, until)) {
+        if (got < 0 || tendon_management_decode(pdu, (size_t)got, &event, NULL) < 0 ||
+            !is_reply(&event, opcode, index)) {
+            bool goes_on =
+                got < 0 ? tendon_bluez_wait_readable(fd, until) : until == 0 || tendon_monotonic_ms() < until;
+            if (!goes_on) {
                 return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
             }
-            continue;
-        }
-        if (tendon_management_decode(pdu, (size_t)got, &event, NULL) < 0 || !is_reply(&event, opcode, index)) {
             continue;
         }
         if (event.status != TENDON_MANAGEMENT_SUCCESS) {

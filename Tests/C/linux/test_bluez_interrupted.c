@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- in the place of the C library ---- */
@@ -16,6 +17,8 @@
 static struct reads {
     refused_call recv, recvmsg, recvmmsg, poll;
     int receives, messages, polls;
+    bool endless;   /**< every recv() has an event of the kernel's, and takes a second */
+    time_t seconds; /**< so many */
 } reads;
 
 static bool fails(refused_call *call) {
@@ -28,7 +31,13 @@ static bool fails(refused_call *call) {
 }
 
 ssize_t recv(int fd, void *bytes, size_t length, int flags) {
+    static const uint8_t event[] = {TENDON_MANAGEMENT_INDEX_ADDED, 0, 99, 0, 0, 0};
     reads.receives++;
+    if (reads.endless) {
+        reads.seconds++;
+        memcpy(bytes, event, sizeof event);
+        return sizeof event;
+    }
     return fails(&reads.recv) ? -1 : syscall(SYS_recvfrom, fd, bytes, length, flags, NULL, NULL);
 }
 
@@ -44,6 +53,12 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct
 int poll(struct pollfd *fds, nfds_t count, int timeout) {
     reads.polls++;
     return fails(&reads.poll) ? -1 : (int)syscall(SYS_poll, fds, count, timeout);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int result = (int)syscall(SYS_clock_gettime, clock, now);
+    now->tv_sec += reads.seconds;
+    return result;
 }
 
 static bluez_bench *opened(void) {
@@ -200,6 +215,17 @@ static void only_the_reply_to_this_command_is_taken(void **state) {
     bluez_close(b);
 }
 
+static void events_of_others_do_not_prolong_a_wait(void **state) {
+    (void)state;
+    bluez_bench *b = opened();
+    reads.endless = true;
+    assert_int_equal(tendon_bluez_manage(b->radio.management.fd, 5, 7, NULL, 0, NULL, 0),
+                     TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
+    assert_int_equal(reads.seconds, TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS / 1000);
+    reads.endless = false;
+    bluez_close(b);
+}
+
 static void waiting_ends_with_its_time_or_with_an_error(void **state) {
     (void)state;
     bluez_bench *b = opened();
@@ -348,6 +374,7 @@ int main(void) {
         cmocka_unit_test(packets_of_other_types_are_ignored),
         cmocka_unit_test(an_exchange_goes_on_after_an_interruption),
         cmocka_unit_test(only_the_reply_to_this_command_is_taken),
+        cmocka_unit_test(events_of_others_do_not_prolong_a_wait),
         cmocka_unit_test(waiting_ends_with_its_time_or_with_an_error),
         cmocka_unit_test(the_monitor_reads_what_waits_once),
         cmocka_unit_test(the_monitor_passes_over_an_empty_packet),
