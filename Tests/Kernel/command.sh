@@ -30,6 +30,14 @@ stream_into() { # FILE SECONDS ARGUMENT...
     return $code
 }
 
+# notified COUNT: the run has received so many notifications or more, for it ends after the wake-up with the last of them.
+notified() {
+    local got
+    got=$(sed -n 's/.*"event":"summary".*"notifications":\([0-9]*\).*/\1/p' "$CASE_DIR/run.jsonl")
+    echo "# notifications: $got"
+    [ "${got:-0}" -ge "$1" ]
+}
+
 # device_wait: the device ends by itself, with status 0.
 device_wait() {
     check "the simulated device ends by itself" wait_for 15 eval "! kill -0 $DEVICE"
