@@ -32,7 +32,7 @@ timeout -k 5 200 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_subscriber.py" 
 central=$!
 exec 3>/tmp/lines
 check "the central pairs, subscribes and hangs up" wait_for 110 has_lines disconnected 1
-check "what it subscribed to is in a file of its own" eval '[ "$(ls "$CASE_DIR/subscriptions" | grep -c cccd-)" -eq 1 ]'
+check "what it subscribed to is in a file of its own" wait_for 10 eval '[ "$(ls "$CASE_DIR/subscriptions" | grep -c cccd-)" -eq 1 ]'
 check "which only its owner can read" eval '[ "$(stat -c %a "$CASE_DIR"/subscriptions/cccd-*)" = 600 ]'
 check "it connects again" again 1
 check "and is notified without a write" has_lines "notified" 3
