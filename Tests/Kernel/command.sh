@@ -30,12 +30,12 @@ stream_into() { # FILE SECONDS ARGUMENT...
     return $code
 }
 
-# notified COUNT: the run has received so many notifications or more, for it ends after the wake-up with the last of them.
+# notified COUNT: the run has received so many notifications, or up to nine more: it ends after the wake-up with the last.
 notified() {
     local got
     got=$(sed -n 's/.*"event":"summary".*"notifications":\([0-9]*\).*/\1/p' "$CASE_DIR/run.jsonl")
     echo "# notifications: $got"
-    [ "${got:-0}" -ge "$1" ]
+    [ "${got:-0}" -ge "$1" ] && [ "$got" -lt $(($1 + 10)) ]
 }
 
 # device_wait: the device ends by itself, with status 0.
