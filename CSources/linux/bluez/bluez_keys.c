@@ -140,6 +140,11 @@ static void send_list(const tendon_bluez_radio *radio, const struct key_list *li
     }
 }
 
+static void load_identities(tendon_bluez_radio *radio) {
+    send_list(radio, &key_lists[IDENTITY_KEYS], NO_KEYS);
+    radio->identities_loaded = true;
+}
+
 tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     uint8_t keys[KEYS_SIZE];
@@ -150,8 +155,7 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     const store_id id = id_of(radio);
     if (size == NO_KEYS) { /* announced with the first key */
         if (!has_other_store(radio->index, &id) && !daemon_runs()) {
-            send_list(radio, &key_lists[IDENTITY_KEYS], NO_KEYS);
-            radio->identities_loaded = true;
+            load_identities(radio);
         }
         return TENDON_OK;
     }
@@ -162,8 +166,7 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     } else if (!daemon_runs()) {
         status = load(radio, keys, (size_t)size);
         if (status >= 0) {
-            send_list(radio, &key_lists[IDENTITY_KEYS], NO_KEYS);
-            radio->identities_loaded = true;
+            load_identities(radio);
         }
     }
     if (status < 0 && radio->leases[2] >= 0) {
