@@ -124,7 +124,9 @@ void tendon_bose_opening_paired(tendon_bose_session *session, tendon_status stat
     if (status < 0) {
         session->state = TENDON_BOSE_CLOSING; /* PAIRING_FINISHED is emitted here, with its own reason */
         session->work.opening = true;
-        session->work.outcome = TENDON_BOSE_ERROR_BONDING_FAILED;
+        session->work.outcome = status == TENDON_ERROR_DISCONNECTED /* reported before the end of the link itself */
+                                    ? TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE
+                                    : TENDON_BOSE_ERROR_BONDING_FAILED;
         session->work.disconnecting = true;
         tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, status);
         tendon_bose_disconnect(session);

@@ -220,7 +220,8 @@ tendon_feelspace_connection_error tendon_feelspace_radio_error(tendon_status sta
     }
 }
 
-static tendon_feelspace_connection_error why_down(const tendon_feelspace_session *session, tendon_status reason) {
+tendon_feelspace_connection_error tendon_feelspace_why_down(const tendon_feelspace_session *session,
+                                                            tendon_status reason) {
     tendon_feelspace_connection_error of_adapter =
         tendon_feelspace_adapter_error((tendon_feelspace_adapter)session->work.adapter);
     if (of_adapter != TENDON_FEELSPACE_NO_ERROR) {
@@ -305,7 +306,8 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     } else if (session->op.client != NULL || session->state == TENDON_FEELSPACE_CONNECTING) {
         bool ours = reason == TENDON_ERROR_CANCELLED; /* the owner of the connection closed it */
         tendon_feelspace_end(session, ours ? TENDON_FEELSPACE_CONNECTION_CLOSED : failure_of(session),
-                             ours ? TENDON_FEELSPACE_NO_ERROR : why_down(session, reason), reason, true);
+                             ours ? TENDON_FEELSPACE_NO_ERROR : tendon_feelspace_why_down(session, reason), reason,
+                             true);
     } else {
         session->counters.illegal_inputs++;
     }

@@ -83,6 +83,8 @@ void tendon_feelspace_fail(tendon_feelspace_session *session, tendon_feelspace_c
                            tendon_status status);
 tendon_feelspace_connection_error tendon_feelspace_adapter_error(tendon_feelspace_adapter adapter);
 tendon_feelspace_connection_error tendon_feelspace_radio_error(tendon_status status);
+tendon_feelspace_connection_error tendon_feelspace_why_down(const tendon_feelspace_session *session,
+                                                            tendon_status reason);
 /* Both start an operation. @p bytes stay until its end. */
 void tendon_feelspace_write(tendon_feelspace_session *session, uint8_t operation, unsigned which, const uint8_t *bytes,
                             size_t length);

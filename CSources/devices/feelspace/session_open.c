@@ -94,7 +94,9 @@ static void next_notification(tendon_feelspace_session *session, unsigned index)
 void tendon_feelspace_paired(tendon_feelspace_session *session, tendon_status status) {
     /* A belt may not require a bond: without a pairing service, the belt decides whether to reject. */
     if (status < 0 && status != TENDON_RADIO_ERROR_NO_PAIRING_SERVICE) {
-        tendon_feelspace_fail(session, TENDON_FEELSPACE_PAIRING_FAILED, status);
+        bool went = status == TENDON_ERROR_DISCONNECTED; /* reported before the end of the link itself */
+        tendon_feelspace_fail(
+            session, went ? tendon_feelspace_why_down(session, status) : TENDON_FEELSPACE_PAIRING_FAILED, status);
         return;
     }
     session->work.step = FS_STEP_ENABLE;
@@ -150,6 +152,7 @@ void tendon_feelspace_handshake_check(tendon_feelspace_session *session) {
         return;
     }
     session->kept.heard = session->op.now;
+    session->work.known = true; /* a reconnection that is lost is no failed pairing */
     tendon_feelspace_go(session, TENDON_FEELSPACE_CONNECTED, TENDON_FEELSPACE_HANDSHAKE_FINISHED);
 }
 

@@ -69,6 +69,16 @@ static void pairing_refused(void **state) {
     assert_open_failed(f, TENDON_BOSE_ERROR_BONDING_FAILED);
 }
 
+/* The kernel reports the end of the pairing before that of the link: the device went away, it refused nothing. */
+static void link_lost_while_pairing(void **state) {
+    fixture *f = *state;
+    fixture_reach(f, TENDON_BOSE_BONDING);
+    tendon_bose_session_inputs.paired(&f->session, TENDON_ERROR_DISCONNECTED, f->now);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_PAIRING_FINISHED)->status, TENDON_ERROR_DISCONNECTED);
+    fixture_disconnect_if_asked(f);
+    assert_open_failed(f, TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE);
+}
+
 static void no_pairing_service(void **state) {
     fixture *f = *state;
     f->pair_result = TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
@@ -445,6 +455,7 @@ int main(void) {
         T(example_03_pairing_mode_is_on),
         T(the_opening_deadline_rests_while_waiting),
         T(pairing_refused),
+        T(link_lost_while_pairing),
         T(no_pairing_service),
         T(link_without_pairing),
         T(pairing_mode_is_on_without_a_delegate),

@@ -424,6 +424,53 @@ static void belt_reconnection_times_out_in_any_step(void **state) {
     }
 }
 
+/*
+ * A belt at the edge of range is lost again while it is connected again: it was connected before, whatever the options
+ * of connect() knew, so it dropped nobody for want of a bond, and both attempts are made.
+ */
+static void belt_lost_again_in_a_reconnection_is_tried_twice(void **state) {
+    static const struct {
+        tendon_status reason;
+        tendon_feelspace_connection_error error;
+    } ends[] = {{TENDON_RADIO_ERROR_PEER_CLOSED, TENDON_FEELSPACE_PERIPHERAL_DISCONNECTED},
+                {TENDON_HCI_ERROR(0x08), TENDON_FEELSPACE_UNEXPECTED_DISCONNECTION}};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        bool pairing = i >= 2;
+        void *fresh;
+        belt_setup(&fresh);
+        belt *b = fresh;
+        b->config.reconnect = true;
+        belt_init(b);
+        belt_reach(b, TENDON_FEELSPACE_RECONNECTING);
+        b->is_bonded = !pairing; /* this side lost its key */
+        for (int attempt = 0; attempt < 2; attempt++) {
+            belt_advance(b, 2000);
+            belt_link_up(b);
+            if (pairing) {
+                belt_run(b);
+                assert_int_equal(b->pairs, attempt + 1);
+            }
+            if (pairing && i == 2) { /* the kernel reports the end of the pairing before that of the link */
+                tendon_feelspace_session_inputs.paired(&b->session, TENDON_ERROR_DISCONNECTED, b->now);
+                belt_lose(b, TENDON_ERROR_CANCELLED);
+            } else {
+                belt_lose(b, ends[i % 2].reason);
+            }
+            tendon_feelspace_connection_error error =
+                i == 2 ? TENDON_FEELSPACE_UNEXPECTED_DISCONNECTION : ends[i % 2].error;
+            if (attempt == 0) {
+                belt_expect_state(b, TENDON_FEELSPACE_DISCOVERING_SERVICES, TENDON_FEELSPACE_RECONNECTING,
+                                  TENDON_FEELSPACE_RECONNECTION_STARTED, error);
+            } else {
+                belt_expect_state(b, TENDON_FEELSPACE_DISCOVERING_SERVICES, TENDON_FEELSPACE_NOT_CONNECTED,
+                                  TENDON_FEELSPACE_RECONNECTION_FAILED, error);
+            }
+        }
+        belt_teardown(&fresh);
+    }
+}
+
 static void belt_first_connection_is_tried_twice(void **state) {
     belt *b = *state;
     b->config.reconnect = true;
@@ -524,6 +571,7 @@ int main(void) {
         TEST(belt_silence_is_a_loss_when_reconnecting),
         TEST(belt_reconnection_gives_up),
         TEST(belt_reconnection_times_out_in_any_step),
+        TEST(belt_lost_again_in_a_reconnection_is_tried_twice),
         TEST(belt_first_connection_is_tried_twice),
         TEST(belt_is_reconnected_from_the_callback),
         TEST(belt_is_disconnected_from_every_callback),
