@@ -174,10 +174,10 @@ static void keep(tendon_activ5_text *out, const uint8_t *text, size_t length) {
 }
 
 static void initial_message(tendon_activ5_device *device, const tendon_activ5_message *message) {
-    device->state = TENDON_ACTIV5_STATE_CONNECTED;
+    bool again = device->version.known && device->offered;
     keep(&device->version, message->text + message->version.offset, message->version.length);
-    if (device->options->auto_handshake && tendon_activ5_device_handshake(device) == TENDON_OK) {
-        device->state = TENDON_ACTIV5_STATE_STOP;
+    if (!again) {
+        device->state = tendon_activ5_device_offer(device) ? TENDON_ACTIV5_STATE_STOP : TENDON_ACTIV5_STATE_CONNECTED;
     }
 }
 

@@ -21,6 +21,8 @@ void tendon_activ5_device_reject(tendon_activ5_device *device, tendon_activ5_cha
 
 /** The device was discovered, or something other than a sample arrived: the silence starts again. */
 void tendon_activ5_device_opening_heard(tendon_activ5_device *device);
+/* Sends the automatic handshake unless this connection had it; false: it was not sent. */
+bool tendon_activ5_device_offer(tendon_activ5_device *device);
 /** Reports READY if the device is ready now and the application waits for that. */
 void tendon_activ5_device_opening_check(tendon_activ5_device *device);
 /** End of the silence; UINT64_MAX if no application waits. */

@@ -63,17 +63,22 @@ uint64_t tendon_activ5_device_opening_deadline(const tendon_activ5_device *devic
     return device->silence_deadline < device->greeting_deadline ? device->silence_deadline : device->greeting_deadline;
 }
 
+/* A device may answer the handshake with its first message: it is not repeated, or both would go on for ever. */
+bool tendon_activ5_device_offer(tendon_activ5_device *device) {
+    if (!device->offered && device->options->auto_handshake) {
+        device->offered = tendon_activ5_device_handshake(device) == TENDON_OK;
+    }
+    return device->offered;
+}
+
 void tendon_activ5_device_opening_tick(tendon_activ5_device *device, uint64_t due) {
     if (tendon_activ5_device_opening_deadline(device) > due) {
         return;
     }
-    bool may_offer = device->options->auto_handshake && !device->offered && due < device->greeting_deadline;
-    if (may_offer && !was_greeted(device)) {
-        device->offered = true;
+    bool may_offer = !device->offered && due < device->greeting_deadline && !was_greeted(device);
+    if (may_offer && tendon_activ5_device_offer(device)) {
         tendon_activ5_device_opening_heard(device);
-        if (tendon_activ5_device_handshake(device) == TENDON_OK) {
-            return; /* until its response, or another period of silence */
-        }
+        return; /* until its response, or another period of silence */
     }
     ready(device);
 }

@@ -40,6 +40,44 @@ static void a_legacy_device_from_link_to_handshake(void **state) {
     free(f);
 }
 
+/*
+ * Whether a device greets in answer to TVGTIME nobody has written down: one that does so each time must not make both
+ * sides talk for ever, nor end the stream's state.
+ */
+static void a_device_that_greets_again_is_answered_once_per_connection(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    tendon_activ5_device *d = &f->device;
+    for (int connection = 0; connection < 2; connection++) {
+        activ5_reach(f, d, ACTIV5_LEGACY, 0);
+        activ5_say(d, "TC5k;1.00", 1);
+        activ5_expect(f, "write:TVGTIME write:ID1! write:ID2! write:SN1! write:SN2! deviceInitialized "
+                         "didReceiveMessage:initialMessage");
+        assert_int_equal(d->state, TENDON_ACTIV5_STATE_STOP);
+        activ5_say(d, "IS1/IS", 2);
+        activ5_forget(f);
+        for (uint64_t now = 3; now < 10; now++) {
+            activ5_say(d, "TC5k;1.01", now);
+            activ5_expect(f, "didReceiveMessage:initialMessage");
+            assert_int_equal(d->state, TENDON_ACTIV5_STATE_ISOMETRIC);
+        }
+        assert_memory_equal(d->version.bytes, "1.01", 4);
+        tendon_activ5_device_link_down(d, TENDON_ERROR_DISCONNECTED, 20);
+        activ5_forget(f);
+    }
+    /* A handshake that could not be sent is made up for by the next greeting. */
+    activ5_reach(f, d, ACTIV5_LEGACY, 30);
+    f->refuse = TENDON_GATT_ERROR_QUEUE_FULL;
+    activ5_say(d, "TC5k;1.00", 31);
+    assert_int_equal(d->state, TENDON_ACTIV5_STATE_CONNECTED);
+    f->refuse = TENDON_OK;
+    activ5_forget(f);
+    activ5_say(d, "TC5k;1.00", 32);
+    activ5_expect(f, "write:TVGTIME write:ID1! write:ID2! write:SN1! write:SN2! didReceiveMessage:initialMessage");
+    assert_int_equal(d->state, TENDON_ACTIV5_STATE_STOP);
+    free(f);
+}
+
 static void example_19_a_new_device_is_ready_with_the_third_answer(void **state) {
     (void)state;
     static const tendon_activ5_characteristic who[3] = {TENDON_ACTIV5_SERIAL_NUMBER, TENDON_ACTIV5_UUID1,
@@ -481,6 +519,7 @@ static void evergreen_survives_the_connection_and_needs_5a02(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_legacy_device_from_link_to_handshake),
+        cmocka_unit_test(a_device_that_greets_again_is_answered_once_per_connection),
         cmocka_unit_test(example_19_a_new_device_is_ready_with_the_third_answer),
         cmocka_unit_test(a_new_device_is_ready_with_any_serial_number),
         cmocka_unit_test(the_handshake_asks_for_what_has_no_characteristic),

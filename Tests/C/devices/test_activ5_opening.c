@@ -58,8 +58,9 @@ static void a_silent_device_is_offered_the_handshake_once(void **state) {
         tendon_activ5_device_tick(d, 2500);
         activ5_expect(f, "write:TVGTIME@2500 write:ID1!@2500 write:ID2!@2500 write:SN1!@2500 write:SN2!@2500");
         if (answers) {
-            activ5_say(d, "TC5k;1.00", 2600);
-            assert_non_null(strstr(f->words, "ready:OK@2600"));
+            activ5_say(d, "TC5k;1.00", 2600); /* its answer: no second handshake */
+            activ5_expect(f, "deviceInitialized@2600 didReceiveMessage:initialMessage@2600 ready:OK@2600");
+            assert_int_equal(d->state, TENDON_ACTIV5_STATE_STOP);
         } else {
             tendon_activ5_device_tick(d, 9000);
             activ5_expect(f, "ready:OK@4000");

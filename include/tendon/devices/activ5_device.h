@@ -49,7 +49,7 @@ typedef enum tendon_activ5_reconnect {
 typedef struct tendon_activ5_options {
     tendon_uuid services[TENDON_ACTIV5_SERVICES_MAX]; /**< scan filter: any of them; 5000 */
     uint8_t service_count;
-    bool auto_handshake;               /**< true */
+    bool auto_handshake;               /**< true: one handshake per connection is sent without a call */
     bool accept_f0f1;                  /**< false; true: F0F1 is the force where F0FE is absent */
     uint8_t terminator;                /**< of commands; TENDON_ACTIV5_TERMINATOR */
     uint64_t search_timeout_ms;        /**< TENDON_ACTIV5_SEARCH_TIMEOUT_MS */
@@ -175,7 +175,7 @@ struct tendon_activ5_device {
     bool discovered;   /**< discovery completed on this connection */
     bool initialized;  /**< communicationInitialized */
     bool opening;      /**< READY is pending */
-    bool offered;      /**< the handshake, after the silence */
+    bool offered;      /**< the automatic handshake was sent on this connection */
     bool starts_force; /**< tendon_activ5_device_start_isometric_when_ready() is pending */
     bool evergreen;    /**< kept over connections */
     bool has_battery;
