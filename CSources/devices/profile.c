@@ -209,7 +209,8 @@ static bool next_descriptor(tendon_profile *profile) {
         profile->end = found->cccd;
         found->cccd = 0;
         names named;
-        if (profile->end >= profile->cursor && (look_up(profile, profile->row, &named) & TENDON_PROFILE_CCCD) != 0) {
+        /* Compared before 1 is added: the value may be at the last handle there is. */
+        if (profile->end > found->value && (look_up(profile, profile->row, &named) & TENDON_PROFILE_CCCD) != 0) {
             return true;
         }
     }

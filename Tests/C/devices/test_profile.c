@@ -188,6 +188,26 @@ static void test_a_characteristic_without_room_for_a_cccd(void **state) {
     peer_close(p);
 }
 
+/* No handle is left behind the value, so there is no CCCD: in a row that may lack it, this is no error. */
+static void test_a_value_at_the_last_handle_has_no_cccd(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    run r;
+    begin(&r, p, rows, ROWS);
+    peer_expect(p, "10 0100 FFFF 0028");
+    peer_send(p, "11 06 0B00 1400 0050 FDFF FFFF 0F18");
+    characteristics(p);
+    peer_expect(p, "08 FDFF FFFF 0328");
+    peer_send(p, "09 07 FEFF 12 FFFF 192A");
+    peer_expect(p, "04 0E00 0F00");
+    peer_send(p, "05 01 0E00 0129 0F00 0229");
+    ended(&r, p, TENDON_OK, ROWS);
+    found(&r, NOTIFIED, 0x0D, 0x0F, TENDON_GATT_NOTIFY);
+    found(&r, OPTIONAL, 0xFFFF, 0, TENDON_GATT_NOTIFY | TENDON_GATT_READ);
+    peer_quiet(p);
+    peer_close(p);
+}
+
 /* More services and characteristics than a page holds; the last of a full page is asked for again. */
 static void test_tables_of_several_pages(void **state) {
     (void)state;
@@ -316,6 +336,7 @@ int main(void) {
         cmocka_unit_test(test_a_required_characteristic_that_is_missing),
         cmocka_unit_test(test_a_required_cccd_that_is_missing),
         cmocka_unit_test(test_a_characteristic_without_room_for_a_cccd),
+        cmocka_unit_test(test_a_value_at_the_last_handle_has_no_cccd),
         cmocka_unit_test(test_tables_of_several_pages),
         cmocka_unit_test(test_a_characteristic_in_any_service),
         cmocka_unit_test(test_an_error_of_the_peer_ends_it),
