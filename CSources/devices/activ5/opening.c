@@ -63,7 +63,7 @@ uint64_t tendon_activ5_device_opening_deadline(const tendon_activ5_device *devic
     return device->silence_deadline < device->greeting_deadline ? device->silence_deadline : device->greeting_deadline;
 }
 
-/* A device may answer the handshake with its first message: it is not repeated, or both would go on for ever. */
+/* A device may answer the handshake with its first message: it is not repeated, or both would never end. */
 bool tendon_activ5_device_offer(tendon_activ5_device *device) {
     if (!device->offered && device->options->auto_handshake) {
         device->offered = tendon_activ5_device_handshake(device) == TENDON_OK;

@@ -83,6 +83,7 @@ void tendon_grip_set_state(tendon_fjorden_manager *m, tendon_fjorden_manager_sta
         if (state != TENDON_FJORDEN_SCANNING_FOR_BONDED) {
             m->reconnecting = false;
             m->has_deadline = false;
+            m->failures = state == TENDON_FJORDEN_CONNECTED ? m->failures : 0;
         }
     }
     if (m->state != state) {
@@ -133,6 +134,7 @@ void tendon_grip_start_deadline(tendon_fjorden_manager *m) {
 
 void tendon_grip_look_for_bonded(tendon_fjorden_manager *m) {
     m->has_deadline = false;
+    m->retry_at = 0;
     tendon_grip_do(m, TENDON_FJORDEN_OUT_SCAN_START);
     tendon_grip_set_state(m, TENDON_FJORDEN_SCANNING_FOR_BONDED);
 }

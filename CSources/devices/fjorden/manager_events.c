@@ -19,16 +19,29 @@ static bool is_bonded_to(const tendon_fjorden_manager *m, const tendon_fjorden_g
     return m->configuration.has_bond && tendon_grip_same_identifier(&m->configuration.bond, grip);
 }
 
-/* FAIL(e) of the document. */
-static void fail(tendon_fjorden_manager *m, tendon_status error, bool disconnect) {
+/* Searches again after a lost connection or a failed reconnection. The more of them in a row, the later the grip's
+ * advertisements count, so that a grip that cannot be connected does not keep the radio busy. */
+static void look_again(tendon_fjorden_manager *m) {
+    uint64_t pause = TENDON_FJORDEN_RETRY_PAUSE_MS;
+    for (unsigned i = 1; i < m->failures && pause < TENDON_FJORDEN_RETRY_PAUSE_MAX_MS; i++) {
+        pause *= 2;
+    }
+    tendon_grip_look_for_bonded(m);
+    if (m->failures > 0) {
+        m->retry_at = m->now + (pause < TENDON_FJORDEN_RETRY_PAUSE_MAX_MS ? pause : TENDON_FJORDEN_RETRY_PAUSE_MAX_MS);
+    }
+    m->failures = (uint8_t)(m->failures + (m->failures < UINT8_MAX));
+}
+
+/* FAIL(e) of the document. @p answered: by the grip, which would answer the same again. A lost link or a timeout is no
+ * answer. */
+static void fail(tendon_fjorden_manager *m, tendon_status error, bool disconnect, bool answered) {
     m->has_deadline = false;
     if (disconnect) {
         tendon_grip_do(m, TENDON_FJORDEN_OUT_DISCONNECT);
     }
-    bool transient =
-        error == TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT || error == TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED;
-    if (m->reconnecting && transient) {
-        tendon_grip_look_for_bonded(m);
+    if (m->reconnecting && !answered) {
+        look_again(m);
         return;
     }
     tendon_grip_set_state(m, TENDON_FJORDEN_READY);
@@ -42,7 +55,7 @@ void tendon_grip_expire(tendon_fjorden_manager *m) {
         tendon_grip_set_state(m, TENDON_FJORDEN_READY);
         tendon_grip_end_pending(m, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT);
     } else if (m->state == TENDON_FJORDEN_CONNECTING) {
-        fail(m, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT, true);
+        fail(m, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT, true, false);
     }
 }
 
@@ -71,7 +84,7 @@ static void list_grip(tendon_fjorden_manager *m, const tendon_fjorden_grip *grip
 static void advertised(tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
     if (m->state == TENDON_FJORDEN_SCANNING_FOR_GRIPS) {
         list_grip(m, grip);
-    } else if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED && is_bonded_to(m, grip)) {
+    } else if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED && is_bonded_to(m, grip) && m->now >= m->retry_at) {
         m->grip = *grip;
         if (grip->name[0] == 0) {
             memcpy(m->grip.name, m->configuration.bond.name, sizeof m->grip.name);
@@ -110,13 +123,13 @@ static void paired(tendon_fjorden_manager *m) {
 static void firmware_read(tendon_fjorden_manager *m, const char *text, size_t length) {
     tendon_fjorden_version version, minimum = {0};
     if (text == NULL || !tendon_fjorden_version_parse(text, length, &version)) {
-        fail(m, TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION, true);
+        fail(m, TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION, true, true);
         return;
     }
     (void)tendon_fjorden_version_parse(m->configuration.minimum_firmware, sizeof m->configuration.minimum_firmware,
                                        &minimum);
     if (tendon_fjorden_version_compare(&version, &minimum) < 0) {
-        fail(m, TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE, true);
+        fail(m, TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE, true, true);
         return;
     }
     next(m, TENDON_FJORDEN_STEP_NOTIFY, TENDON_FJORDEN_OUT_ENABLE_NOTIFY);
@@ -124,6 +137,7 @@ static void firmware_read(tendon_fjorden_manager *m, const char *text, size_t le
 
 static void subscribed(tendon_fjorden_manager *m) {
     m->has_deadline = false;
+    m->connected_at = m->now;
     if (!is_bonded_to(m, &m->grip)) {
         m->configuration.has_bond = true;
         m->configuration.bond = m->grip;
@@ -154,7 +168,7 @@ static void answered(tendon_fjorden_manager *m, const tendon_fjorden_input *inpu
         return;
     }
     if (steps[m->step].failed != 0 && !input->ok) {
-        fail(m, TENDON_STATUS(TENDON_LAYER_FJORDEN, steps[m->step].failed), true);
+        fail(m, TENDON_STATUS(TENDON_LAYER_FJORDEN, steps[m->step].failed), true, true);
         return;
     }
     switch (input->kind) {
@@ -192,11 +206,12 @@ static tendon_status error_of_loss(const tendon_fjorden_manager *m, tendon_statu
 
 static void link_lost(tendon_fjorden_manager *m, tendon_status reason) {
     if (m->state == TENDON_FJORDEN_CONNECTING) {
-        fail(m, error_of_loss(m, reason), false);
+        fail(m, error_of_loss(m, reason), false, reason == TENDON_RADIO_ERROR_PAIRING_FAILED);
     } else if (m->state == TENDON_FJORDEN_CONNECTED) {
         if (m->configuration.auto_reconnect && m->configuration.has_bond) {
             m->reconnecting = true;
-            tendon_grip_look_for_bonded(m);
+            m->failures = m->now - m->connected_at >= TENDON_FJORDEN_STABLE_MS ? 0 : m->failures;
+            look_again(m);
         } else {
             tendon_grip_set_state(m, TENDON_FJORDEN_READY);
         }

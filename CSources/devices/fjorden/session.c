@@ -215,6 +215,9 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
     s->work.inside = true;
     tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_PAIRING, status, 0, NULL);
     s->work.inside = false;
+    if (status == TENDON_ERROR_DISCONNECTED) {
+        return; /* the grip refused nothing; disconnected() reports the end */
+    }
     if (!again) {
         tendon_grip_answer(s, TENDON_FJORDEN_ON_PAIRING, status >= 0);
     } else if (status >= 0) {

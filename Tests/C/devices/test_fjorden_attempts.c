@@ -69,6 +69,98 @@ static void a_connection_that_cannot_be_encrypted_is_a_pairing_error(void **stat
     free(f);
 }
 
+/* ---- automatic reconnection ---- */
+
+static uint64_t attempts[64];
+static size_t attempt_count;
+
+static tendon_status refuse(void *context) {
+    const fjorden_fixture *f = context;
+    assert_true(attempt_count < 64); /* not one an advertisement */
+    attempts[attempt_count++] = f->now;
+    return TENDON_HCI_ERROR(0x09); /* the controller's limit of connections */
+}
+
+static void lose(fjorden_fixture *f) {
+    tendon_memory_radio_set_present(&f->air, &f->devices[0], false, f->now);
+    fjorden_run(f, 10);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_SCANNING_FOR_BONDED);
+    tendon_memory_radio_set_present(&f->air, &f->devices[0], true, f->now);
+}
+
+static void run_to_connected(fjorden_fixture *f, uint64_t ms) {
+    for (uint64_t end = f->now + ms; f->now < end && f->session.manager.state != TENDON_FJORDEN_CONNECTED;) {
+        fjorden_run(f, 10);
+    }
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTED);
+}
+
+/* A grip advertises every 20 to 100 ms: the pauses are ours, and they grow. */
+static void a_reconnection_that_fails_is_tried_ever_later(void **state) {
+    (void)state;
+    static const uint64_t pauses[] = {500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000};
+    enum { COUNT = sizeof pauses / sizeof pauses[0] };
+    fjorden_fixture *f = fjorden_new_bonded(NULL);
+    f->uncounted = true;
+    attempt_count = 0;
+    fjorden_reach_connected(f);
+    fjorden_run(f, TENDON_FJORDEN_STABLE_MS);
+    const tendon_session_link link = f->session.config.link;
+    f->session.config.link.connect = refuse;
+    f->session.config.link.context = f;
+    lose(f);
+    uint64_t lost = f->now;
+    fjorden_run(f, 150000);
+    assert_int_equal(attempt_count, COUNT + 1);
+    assert_in_range(attempts[0] - lost, 0, 200); /* at once */
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_in_range(attempts[i + 1] - attempts[i], pauses[i], pauses[i] + 200);
+    }
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_SCANNING_FOR_BONDED);
+    f->session.config.link = link;
+    run_to_connected(f, 31000);
+    fjorden_run(f, TENDON_FJORDEN_STABLE_MS); /* all is well again: the next loss is followed at once */
+    lose(f);
+    run_to_connected(f, 400);
+    free(f);
+}
+
+/* A grip that ends each connection soon is no better: what it answers before does not start the pauses anew. */
+static void a_grip_that_leaves_soon_is_connected_ever_later(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new_bonded(NULL);
+    f->uncounted = true;
+    fjorden_reach_connected(f);
+    for (unsigned i = 0; i < 6; i++) {
+        uint64_t pause = i == 0 ? 0 : 500u << (i - 1);
+        lose(f);
+        uint64_t lost = f->now;
+        fjorden_run(f, pause > 20 ? pause - 20 : 0);
+        assert_int_equal(f->session.manager.state, TENDON_FJORDEN_SCANNING_FOR_BONDED);
+        run_to_connected(f, 400);
+        assert_in_range(f->now - lost, pause > 20 ? pause - 20 : 0, pause + 400);
+    }
+    free(f);
+}
+
+/* The kernel reports the end of a pairing before that of the link: the grip went away, it refused nothing. */
+static void a_reconnection_lost_while_pairing_goes_on(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new_bonded(NULL);
+    f->air.pairing_ms = 100;
+    fjorden_reach_connected(f);
+    f->devices[0].bonded = false; /* the link is not encrypted by itself any more */
+    lose(f);
+    for (uint64_t end = f->now + 1000; f->now < end && !f->session.work.retried;) {
+        fjorden_run(f, 1);
+    }
+    assert_true(f->session.work.retried);
+    tendon_fjorden_session_inputs.paired(&f->session, TENDON_ERROR_DISCONNECTED, f->now);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTING);
+    lose(f);
+    free(f);
+}
+
 static tendon_status no_pairing(void *context) {
     (void)context;
     return TENDON_SYSTEM_ERROR(28); /* ENOSPC */
@@ -155,6 +247,9 @@ int main(void) {
         cmocka_unit_test(disconnecting_cancels_every_step),
         cmocka_unit_test(disconnecting_ends_a_start_that_waits),
         cmocka_unit_test(a_connection_that_cannot_be_encrypted_is_a_pairing_error),
+        cmocka_unit_test(a_reconnection_that_fails_is_tried_ever_later),
+        cmocka_unit_test(a_grip_that_leaves_soon_is_connected_ever_later),
+        cmocka_unit_test(a_reconnection_lost_while_pairing_goes_on),
         cmocka_unit_test(pairing_that_cannot_begin_has_its_cause),
         cmocka_unit_test(a_grip_taken_before_its_name_has_it_once_connected),
     };

@@ -117,6 +117,28 @@ static void every_step_fails_to_ready(void **state) {
     }
 }
 
+/* In a reconnection a lost link is no answer of the grip, in whatever step: the search goes on. A link that ended
+ * because the grip has no key is one. */
+static void every_step_of_a_reconnection_may_be_lost(void **state) {
+    (void)state;
+    for (size_t step = 0; step < STEPS; step++) {
+        for (int refused = 0; refused < 2; refused++) {
+            tendon_fjorden_manager m;
+            told outputs = {0};
+            reach(&m, &outputs, TENDON_FJORDEN_CONNECTING);
+            for (size_t i = 0; i < step; i++) {
+                give(&m, grip_steps[i].answer);
+            }
+            m.reconnecting = true;
+            tendon_fjorden_input input = input_of(TENDON_FJORDEN_ON_LINK_DOWN);
+            input.reason = refused ? TENDON_RADIO_ERROR_PAIRING_FAILED : TENDON_HCI_ERROR(0x08);
+            tendon_fjorden_manager_input(&m, 20, &input);
+            assert_int_equal(m.state, refused ? TENDON_FJORDEN_READY : TENDON_FJORDEN_SCANNING_FOR_BONDED);
+            assert_int_equal(m.reconnecting, !refused);
+        }
+    }
+}
+
 /* ---- a start that waits for the permission ---- */
 
 typedef struct script {
@@ -276,6 +298,7 @@ int main(void) {
         cmocka_unit_test(a_scan_has_a_result_in_each_state),
         cmocka_unit_test(a_search_that_ends_leaves_nothing),
         cmocka_unit_test(every_step_fails_to_ready),
+        cmocka_unit_test(every_step_of_a_reconnection_may_be_lost),
         cmocka_unit_test(a_state_that_does_not_scan_has_stopped_its_scan),
         cmocka_unit_test(a_start_that_waits_for_the_permission),
     };

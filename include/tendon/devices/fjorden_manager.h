@@ -13,6 +13,14 @@ extern "C" {
 #endif
 
 #define TENDON_FJORDEN_TIMEOUT_MS 5000
+/**
+ * An automatic reconnection is tried again until it succeeds: immediately after a lost connection, then after a pause
+ * that doubles with each failure, from the first to the second of these. Only a connection that lasted
+ * TENDON_FJORDEN_STABLE_MS is followed without a pause again.
+ */
+#define TENDON_FJORDEN_RETRY_PAUSE_MS 500u
+#define TENDON_FJORDEN_RETRY_PAUSE_MAX_MS 30000u
+#define TENDON_FJORDEN_STABLE_MS 10000u
 /** Recommended number of entries for grips in range. */
 #define TENDON_FJORDEN_GRIPS_MAX 16
 #define TENDON_FJORDEN_IDENTIFIER_SIZE 40
@@ -141,6 +149,7 @@ struct tendon_fjorden_manager {
     bool reconnecting; /**< reconnecting automatically after a lost connection */
     bool has_pending;
     bool has_deadline;
+    uint8_t failures; /**< lost connections and failed reconnections in a row */
     tendon_fjorden_manager_state state;
     tendon_fjorden_step step;
     tendon_fjorden_input_kind pending; /**< start, connect or connect bonded */
@@ -149,6 +158,8 @@ struct tendon_fjorden_manager {
     void *context;
     uint64_t now; /**< time of the current input */
     uint64_t deadline, remainder;
+    uint64_t connected_at;
+    uint64_t retry_at;          /**< advertisements of the bonded grip are ignored before */
     tendon_fjorden_grip *grips; /**< the caller's, see tendon_fjorden_manager_set_table() */
     size_t grip_capacity, grip_count;
     uint64_t grips_left_out;                    /**< advertisements of grips beyond the table */
