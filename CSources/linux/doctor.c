@@ -88,7 +88,7 @@ static bool kernel_has_bluetooth(const examination *state) {
         }
         return errno != EAFNOSUPPORT && errno != EPROTONOSUPPORT;
     }
-    snprintf(path, sizeof path, "%s/proc/net/protocols", state->root);
+    snprintf(path, sizeof path, "%s/proc/self/net/protocols", state->root);
     return read_small(AT_FDCWD, path, text, sizeof text) > 0 && strstr(text, "\nHCI ") != NULL;
 }
 

@@ -349,7 +349,7 @@ tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, co
  *
  * Sole: @return TENDON_RADIO_ERROR_ADAPTER_BUSY, too, if another program has a Bluetooth socket open that may be for
  * this adapter (bluetoothd, but also btmon: the kernel does not tell what a socket is for); TENDON_ERROR_UNSUPPORTED:
- * /proc/net/hci cannot be read, so this is not known. A program that is not of this library can come later.
+ * /proc/self/net/hci cannot be read, so this is not known. A program that is not of this library can come later.
  *
  * Shared: _ADAPTER_BUSY, too, if a radio of this library has the adapter for its sole use.
  *
@@ -397,6 +397,7 @@ tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity)
 typedef struct tendon_bluez_arrival {
     tendon_loop *loop;
     tendon_source source; /**< a management socket */
+    int lease;            /**< shows radios that this socket uses no adapter */
     int index;            /**< N of hciN; -1: any */
     void *context;
     void (*on_adapter)(void *context, tendon_status status, uint64_t now);
@@ -446,6 +447,7 @@ tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
 typedef struct tendon_bluez_monitor {
     tendon_loop *loop;
     tendon_source source;
+    int lease; /**< shows radios that this socket uses no adapter */
     tendon_capture *capture;
     bool all;
     uint16_t index;   /**< the adapter, unless all */

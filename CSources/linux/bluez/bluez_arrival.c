@@ -84,6 +84,7 @@ tendon_status tendon_bluez_await_adapter(tendon_bluez_arrival *arrival, tendon_l
         return fd;
     }
     arrival->source.fd = fd;
+    arrival->lease = tendon_bluez_lease(fd, HCI_DEV_NONE);
     arrival->source.interest = TENDON_READABLE;
     /* Asked once the socket gets events: an adapter is in the list, or its event follows. */
     uint8_t pdu[TENDON_MANAGEMENT_HEADER_SIZE];
@@ -104,8 +105,7 @@ void tendon_bluez_arrival_close(tendon_bluez_arrival *arrival) {
         return;
     }
     tendon_loop_remove(arrival->loop, &arrival->source);
-    close(arrival->source.fd);
-    arrival->source.fd = -1;
+    tendon_bluez_close_watcher(&arrival->source, &arrival->lease);
 }
 
 #else

@@ -349,6 +349,7 @@ tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const 
         return status;
     }
     *attempt = (tendon_bluez_attempt){.link = link};
+    tendon_bluez_load_missing(radio);
     tendon_bluez_step(radio); /* disables a scan */
     status = advance(radio, attempt, tendon_monotonic_ms());
     if (status < 0) {

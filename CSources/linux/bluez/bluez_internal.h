@@ -138,8 +138,16 @@ void tendon_bluez_close(tendon_radio *base);
 /** Those that may be about the radio's adapter. 0: no program uses the adapter, so a program that has ended enabled the
  * activity. */
 int tendon_bluez_users(const tendon_bluez_radio *radio);
-/** Announces the adapter of @p fd to other radios until the returned descriptor is closed; returns -1 on failure. */
+/** Those of programs that are not of this library, for any adapter: they may have loaded keys. -1: unknown. */
+int tendon_bluez_programs(const tendon_bluez_radio *radio);
+/** Calls visit() for each line of a file; one that is longer than the buffer, 4 KiB, is left out. Returns false if the
+ * file cannot be read. */
+bool tendon_bluez_each_line(const char *path, void (*visit)(void *context, const char *line), void *context);
+/** Announces the adapter of @p fd, HCI_DEV_NONE for a socket that changes nothing, to other radios until the returned
+ * descriptor is closed; returns -1 on failure. */
 int tendon_bluez_lease(int fd, uint16_t index);
+/** Closes a socket that changes nothing, and what announces it. */
+void tendon_bluez_close_watcher(tendon_source *source, int *lease);
 
 /* management.c: blocking exchanges, used only while opening. */
 /** @return the length of the return parameters (at @p reply, at most @p capacity), or a status. */
@@ -416,6 +424,8 @@ void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
 tendon_status tendon_bluez_use_bonds(tendon_radio *radio);
 /** The same over the radio's own socket, for callbacks of the loop: nothing is waited for. */
 void tendon_bluez_load_again(tendon_bluez_radio *radio);
+/** A device may pair, or use its key: the kernel gets the keys, if another program kept them from it until now. */
+void tendon_bluez_load_missing(tendon_bluez_radio *radio);
 /** The kernel encrypts a connection with the key in these parameters. */
 void tendon_bluez_note_key(tendon_bluez_radio *radio, tendon_reader *parameters);
 typedef enum tendon_bluez_key {

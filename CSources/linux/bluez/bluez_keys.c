@@ -2,30 +2,22 @@
 /*
  * The keys of a bond store in the kernel. Load Long Term Keys replaces the whole list of an adapter, and no command
  * reads it. Processes that use one store load the same list; one that uses another store would remove their keys. The
- * same is true of Load Identity Resolving Keys. Until it was received once, even with an empty list, the kernel does
- * not request the identity keys of the devices that it pairs with.
+ * same is true of Load Identity Resolving Keys. Until the kernel has received that once, it does not request the
+ * identity keys of the devices that it pairs with.
+ *
+ * So a list is sent only if no other program can have loaded one, and never an empty one. While that is so is checked
+ * again before each connection, and before devices may pair with this machine.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
-#include "tendon/linux/doctor.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 /** Parameters of the two commands: a count, then 36 bytes for each key, 23 for each identity key. */
-enum { NO_KEYS = 2, KEYS_SIZE = TENDON_BLUEZ_PARAMETERS_MAX };
-
-/** The commands, with the functions that encode their parameters. */
-static const struct key_list {
-    uint16_t opcode;
-    tendon_status (*encode)(const tendon_bonds *bonds, const tendon_address *own, uint8_t *out, size_t capacity);
-} key_lists[] = {{TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS, tendon_bonds_encode_keys},
-                 {TENDON_MANAGEMENT_LOAD_IDENTITY_KEYS, tendon_bonds_encode_identities}};
-enum { LONG_TERM_KEYS = 0, IDENTITY_KEYS, KEY_LISTS };
+enum { NO_KEYS = 2, KEYS_SIZE = TENDON_BLUEZ_PARAMETERS_MAX, IDENTITY_KEY_SIZE = 16 };
 
 /** Identifies a store among those of one machine. */
 typedef struct store_id {
@@ -73,46 +65,39 @@ void tendon_bluez_keys_stored(tendon_bluez_radio *radio) {
     }
 }
 
-/** A line of /proc/net/unix that shows another store at this adapter. */
-static bool shows_other(const char *line, uint16_t index, const store_id *id) {
+typedef struct store_search {
+    const tendon_bluez_radio *radio;
+    store_id id;
+    bool found;
+} store_search;
+
+/** Whether a line of the kernel's list shows another store at this adapter. */
+static void find_other_store(void *context, const char *line) {
+    store_search *search = context;
+    const store_id *id = &search->id;
     char prefix[32];
-    int length = snprintf(prefix, sizeof prefix, "@tendon/keys/hci%u/", index);
+    int length = snprintf(prefix, sizeof prefix, "@tendon/keys/hci%u/", search->radio->index);
     const char *found = strstr(line, prefix);
     const size_t id_length = strlen(id->text);
-    return found != NULL &&
-           (strncmp(found + length, id->text, id_length) != 0 || found[(size_t)length + id_length] != '/');
+    search->found = search->found || (found != NULL && (strncmp(found + length, id->text, id_length) != 0 ||
+                                                        found[(size_t)length + id_length] != '/'));
 }
 
-/** Whether a radio with another store uses this adapter. */
-static bool has_other_store(uint16_t index, const store_id *id) {
-    char text[4096];
-    size_t length = 0;
-    bool found = false;
-    int fd = open("/proc/net/unix", O_RDONLY | O_CLOEXEC);
-    ssize_t got = 0;
-    while (fd >= 0 && (got = read(fd, text + length, sizeof text - 1 - length)) > 0) {
-        length += (size_t)got;
-        text[length] = '\0';
-        char *line = text, *end = NULL;
-        while ((end = strchr(line, '\n')) != NULL) {
-            *end = '\0';
-            found = found || shows_other(line, index, id);
-            line = end + 1;
-        }
-        length = line == text ? 0 : strlen(line); /* a line longer than the buffer was not written by Tendon */
-        memmove(text, line, length);
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return found;
-}
+/** Who may have loaded keys for this adapter. */
+typedef enum key_owner {
+    OURS = 0,
+    OF_OTHER_STORE, /**< a radio with another store has */
+    OF_OTHERS       /**< another program may have, bluetoothd for example, or that is not known */
+} key_owner;
 
-/** bluetoothd has loaded the keys that it knows; a list of ours would replace them. */
-static bool daemon_runs(void) {
-    tendon_finding findings[TENDON_FINDING_COUNT];
-    tendon_doctor_examine(NULL, findings);
-    return findings[TENDON_FINDING_DAEMON].count > 0;
+/* bluetoothd is found by its sockets: in a container, and in the sandbox of a service, its process cannot be seen. */
+static key_owner owner_of_keys(const tendon_bluez_radio *radio) {
+    store_search search = {.radio = radio, .id = id_of(radio)};
+    bool known = tendon_bluez_each_line("/proc/self/net/unix", find_other_store, &search);
+    if (search.found) {
+        return OF_OTHER_STORE;
+    }
+    return known && tendon_bluez_programs(radio) == 0 ? OURS : OF_OTHERS;
 }
 
 /** Loads the keys into the kernel, and waits for the response. */
@@ -129,45 +114,53 @@ static tendon_status load(const tendon_bluez_radio *radio, const uint8_t *keys, 
 }
 
 /**
- * Sends a list; the response is not waited for. If the kernel rejects the list, bonded devices pair again (long term
- * keys), or are not recognized by their private addresses (identity keys); everything else works.
+ * Sends a list, unless it is empty; the response is not waited for. If the kernel rejects the list, bonded devices pair
+ * again (long term keys), or are not recognized by their private addresses (identity keys); everything else works.
  */
-static void send_list(const tendon_bluez_radio *radio, const struct key_list *list, tendon_status size_min) {
-    uint8_t keys[KEYS_SIZE];
-    tendon_status size = list->encode(radio->radio.bonds, &radio->radio.address, keys, sizeof keys);
-    if (size >= size_min) {
-        (void)tendon_bluez_management_send(radio, list->opcode, keys, (size_t)size);
+static void send_list(const tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *keys, tendon_status size) {
+    if (size > NO_KEYS) {
+        (void)tendon_bluez_management_send(radio, opcode, keys, (size_t)size);
     }
 }
 
+/** A list with one identity key, for the address of the adapter: no device has it. */
+static tendon_status encode_no_device(const tendon_address *own, uint8_t *out, size_t capacity) {
+    tendon_writer writer = tendon_writer_make(out, capacity);
+    tendon_write_u16le(&writer, 1);
+    tendon_management_write_address(&writer, own);
+    for (size_t i = 0; i < IDENTITY_KEY_SIZE; i++) {
+        tendon_write_u8(&writer, own->bytes[i % sizeof own->bytes]);
+    }
+    return tendon_writer_result(&writer);
+}
+
+/* The first list makes the kernel request the keys of devices that pair, so there is one without any bond, too. */
 static void load_identities(tendon_bluez_radio *radio) {
-    send_list(radio, &key_lists[IDENTITY_KEYS], NO_KEYS);
+    const tendon_address *own = &radio->radio.address;
+    uint8_t keys[KEYS_SIZE];
+    tendon_status size = tendon_bonds_encode_identities(radio->radio.bonds, own, keys, sizeof keys);
+    if (size == NO_KEYS && !radio->identities_loaded) {
+        size = encode_no_device(own, keys, sizeof keys);
+    }
+    send_list(radio, TENDON_MANAGEMENT_LOAD_IDENTITY_KEYS, keys, size);
     radio->identities_loaded = true;
 }
 
+/* Without keys there is nothing to load yet, and nothing that another program could remove. */
 tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     uint8_t keys[KEYS_SIZE];
     tendon_status size = tendon_bonds_encode_keys(base->bonds, &base->address, keys, sizeof keys);
-    if (size < 0) {
-        return size;
-    }
-    const store_id id = id_of(radio);
-    if (size == NO_KEYS) { /* announced with the first key */
-        if (!has_other_store(radio->index, &id) && !daemon_runs()) {
-            load_identities(radio);
-        }
-        return TENDON_OK;
+    if (size <= NO_KEYS) {
+        return size < 0 ? size : TENDON_OK;
     }
     tendon_bluez_keys_stored(radio);
-    tendon_status status = TENDON_OK;
-    if (has_other_store(radio->index, &id)) {
-        status = TENDON_RADIO_ERROR_OTHER_BOND_STORE;
-    } else if (!daemon_runs()) {
-        status = load(radio, keys, (size_t)size);
-        if (status >= 0) {
-            load_identities(radio);
-        }
+    const key_owner owner = owner_of_keys(radio);
+    tendon_status status = owner == OF_OTHER_STORE ? TENDON_RADIO_ERROR_OTHER_BOND_STORE
+                           : owner == OURS         ? load(radio, keys, (size_t)size)
+                                                   : TENDON_OK;
+    if (status >= 0 && owner == OURS) {
+        load_identities(radio);
     }
     if (status < 0 && radio->leases[2] >= 0) {
         close(radio->leases[2]);
@@ -177,13 +170,19 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
 }
 
 void tendon_bluez_load_again(tendon_bluez_radio *radio) {
-    const store_id id = id_of(radio);
-    radio->identities_loaded = !has_other_store(radio->index, &id) && !daemon_runs();
-    if (!radio->identities_loaded) {
+    uint8_t keys[KEYS_SIZE];
+    if (owner_of_keys(radio) != OURS) {
+        radio->identities_loaded = false;
         return;
     }
-    for (size_t i = 0; i < KEY_LISTS; i++) {
-        send_list(radio, &key_lists[i], NO_KEYS + 1);
+    tendon_status size = tendon_bonds_encode_keys(radio->radio.bonds, &radio->radio.address, keys, sizeof keys);
+    send_list(radio, TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS, keys, size);
+    load_identities(radio);
+}
+
+void tendon_bluez_load_missing(tendon_bluez_radio *radio) {
+    if (radio->radio.bonds != NULL && !radio->identities_loaded) {
+        tendon_bluez_load_again(radio);
     }
 }
 

@@ -72,8 +72,7 @@ static bool take(tendon_bluez_monitor *monitor) {
 
 static void stop(tendon_bluez_monitor *monitor) {
     tendon_loop_remove(monitor->loop, &monitor->source);
-    close(monitor->source.fd);
-    monitor->source.fd = -1;
+    tendon_bluez_close_watcher(&monitor->source, &monitor->lease);
 }
 
 static void ready(void *context, uint32_t events, uint64_t now) {
@@ -103,11 +102,11 @@ tendon_status tendon_bluez_monitor_open(tendon_bluez_monitor *monitor, tendon_lo
     (void)setsockopt(fd, SOL_SOCKET, SO_TIMESTAMP, &on, sizeof on);
     tendon_bluez_set_buffer(fd, tendon_bluez_buffer_size(tendon_bluez_memory(), 1));
     monitor->source.fd = fd;
+    monitor->lease = tendon_bluez_lease(fd, HCI_DEV_NONE);
     monitor->source.interest = TENDON_READABLE;
     tendon_status status = tendon_loop_add(loop, &monitor->source);
     if (status < 0) {
-        close(fd);
-        monitor->source.fd = -1;
+        tendon_bluez_close_watcher(&monitor->source, &monitor->lease);
     }
     return status;
 }

@@ -37,7 +37,11 @@ static void prepare(tendon_bluez_radio *radio, bool bondable) {
 }
 
 tendon_status tendon_bluez_set_pairable(tendon_radio *base, bool pairable) {
-    prepare((tendon_bluez_radio *)base, pairable);
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    if (pairable) {
+        tendon_bluez_load_missing(radio);
+    }
+    prepare(radio, pairable);
     return TENDON_OK;
 }
 

@@ -101,7 +101,7 @@ int listen(int fd, int backlog) {
 }
 
 int connect(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
-    if (!is_fake(fd)) {
+    if (!is_fake(fd) || name.__sockaddr__->sa_family != AF_BLUETOOTH) {
         return (int)syscall(SYS_connect, fd, name, length);
     }
     calls.connects++;
@@ -245,6 +245,11 @@ int ioctl(int fd, unsigned long request, ...) {
     if (request == HCIGETDEVINFO && calls.unplugged) {
         errno = ENODEV;
         return -1;
+    }
+    struct hci_dev_info *adapter = argument;
+    if (request == HCIGETDEVINFO && adapter->dev_id < 32 && (calls.adapters_on >> adapter->dev_id & 1) != 0) {
+        adapter->flags = 1;
+        return 0;
     }
     if (request != HCIGETCONNINFO) {
         return (int)syscall(SYS_ioctl, fd, request, argument);

@@ -46,6 +46,7 @@ typedef struct system_calls {
     uint16_t kernel_handle; /**< the handle that the kernel has for every peer, and the state of that connection */
     uint16_t kernel_state;
     uint32_t kernel_link_mode; /**< by default encrypted */
+    unsigned adapters_on;      /**< bit N: HCIGETDEVINFO reports that adapter N is on */
     int buffer, buffer_option, buffers_set;
     struct hci_filter filter_set;
     int filter_loses;                 /**< a bit of this word of the filter: 1 types, 2 and 3 events; 0: none */
@@ -65,8 +66,10 @@ extern system_calls calls;
 /** Counts a call of any kind. True: this is the one of `calls.refuse_at`, and errno is set. */
 bool bluez_call_refused(void);
 
-/** /proc/net/hci, the HCI sockets of the machine; NULL, the default: it has no such file. */
+/** /proc/self/net/hci, the HCI sockets of the machine; NULL, the default: it has no such file. */
 extern const char *bluez_hci_sockets;
+/** Its first line: no program has a socket. */
+#define BLUEZ_NO_SOCKETS "sk RefCnt Rmem Wmem User Inode Parent\n"
 /** What capget() reports: capabilities, or an errno. By default none. */
 typedef struct privileges {
     uint32_t effective;

@@ -78,7 +78,7 @@ int open(const char *path, int flags, ...) {
         assert_int_equal(pwrite(soft, "1\n", 2, 0), 2);
         return soft;
     }
-    if (strcmp(path, "/proc/net/hci") != 0) {
+    if (strcmp(path, "/proc/self/net/hci") != 0) {
         return bluez_open_file(path, flags, mode);
     }
     if (bluez_call_refused()) {
@@ -181,12 +181,13 @@ static void put_settings(uint8_t *out, uint32_t settings) {
 }
 
 static size_t set(uint16_t opcode, uint8_t mode, uint8_t *out) {
-    assert_true(mode <= 1 || opcode == TENDON_MANAGEMENT_SET_STATIC_ADDRESS);
     uint32_t bit = opcode == TENDON_MANAGEMENT_SET_POWERED                 ? TENDON_MANAGEMENT_POWERED
                    : opcode == TENDON_MANAGEMENT_SET_LOW_ENERGY            ? TENDON_MANAGEMENT_LOW_ENERGY
                    : opcode == TENDON_MANAGEMENT_SET_SECURE_SIMPLE_PAIRING ? TENDON_MANAGEMENT_SECURE_SIMPLE_PAIRING
                    : opcode == TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS    ? TENDON_MANAGEMENT_SECURE_CONNECTIONS
-                                                                           : TENDON_MANAGEMENT_STATIC_ADDRESS;
+                   : opcode == TENDON_MANAGEMENT_SET_STATIC_ADDRESS        ? TENDON_MANAGEMENT_STATIC_ADDRESS
+                                                                           : 0; /* of lists and others */
+    assert_true(mode <= 1 || bit == TENDON_MANAGEMENT_STATIC_ADDRESS || bit == 0);
     bool on = mode != 0 && !(kernel.stays_off && bit == TENDON_MANAGEMENT_POWERED);
     kernel.settings = on ? kernel.settings | bit : kernel.settings & ~bit;
     put_settings(out, kernel.settings);
@@ -203,6 +204,9 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
     }
     uint16_t opcode = (uint16_t)(pdu[0] | pdu[1] << 8);
     note(" m%02x", opcode);
+    if (opcode == TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS || opcode == TENDON_MANAGEMENT_LOAD_IDENTITY_KEYS) {
+        note(":%u", pdu[6]); /* keys */
+    }
     /* An event of another adapter comes first: it is not the reply. */
     static const uint8_t event[] = {TENDON_MANAGEMENT_INDEX_ADDED, 0, 99, 0, 0, 0};
     put(fd, event, sizeof event);

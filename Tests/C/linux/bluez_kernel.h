@@ -31,7 +31,7 @@ typedef struct bluez_kernel {
     int peers[SOCKETS];
     uint16_t channels[SOCKETS];
     uint64_t now;
-    char log[512]; /**< management commands as "m04", HCI commands as "h1002" */
+    char log[512]; /**< management commands as "m04", lists of keys as "m13:24", HCI commands as "h1002" */
 } bluez_kernel;
 extern bluez_kernel kernel;
 /** Three adapters that are on, and a socket of one other program. */

@@ -32,7 +32,7 @@ static bool is_ours(uint64_t inode) {
 static int own_sockets(void) {
     char line[512];
     uint64_t inode = 0;
-    FILE *all = fopen("/proc/net/unix", "re");
+    FILE *all = fopen("/proc/self/net/unix", "re");
     int own = memfd_create("unix", MFD_CLOEXEC);
     assert_non_null(all);
     while (fgets(line, sizeof line, all) != NULL) {
@@ -57,11 +57,17 @@ static int hci_sockets(void) {
     return list;
 }
 
+/* As the service sees it: procfs with subset=pid has the directories of processes and nothing else. */
 int bluez_open_file(const char *path, int flags, int mode) {
-    if (strcmp(path, "/proc/net/hci") == 0) {
+    if (strncmp(path, "/proc/net/", 10) == 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    if (strcmp(path, "/proc/self/net/hci") == 0) {
         return hci_sockets();
     }
-    return strcmp(path, "/proc/net/unix") == 0 ? own_sockets() : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    return strcmp(path, "/proc/self/net/unix") == 0 ? own_sockets()
+                                                    : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 /* In the C library's place; a test may define it itself. */

@@ -100,7 +100,7 @@ int open(const char *path, int flags, ...) {
     va_start(arguments, flags);
     int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
     va_end(arguments);
-    if (strcmp(path, "/proc/net/hci") != 0) {
+    if (strcmp(path, "/proc/self/net/hci") != 0) {
         return bluez_open_file(path, flags, mode);
     }
     if (bluez_call_refused()) {
@@ -216,22 +216,6 @@ void world_note(world *w) {
 
 /* ---- the world ---- */
 
-/**
- * Whether the empty list of identity keys is loaded depends on other processes of this machine (bluetoothd, tests that
- * run at the same time); the runs do not.
- */
-static void use_bonds(world *w) {
-    const system_calls before = calls;
-    uint8_t pdu[16];
-    assert_int_equal(tendon_radio_use_bonds(&w->b->radio.radio, &w->bonds), TENDON_OK);
-    while (recv(w->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT) > 0) {
-    }
-    if (calls.peer >= 0 && calls.peer != before.peer) {
-        close(calls.peer);
-    }
-    calls = before;
-}
-
 world *world_open(recording *r, bool extended, const tendon_address *own) {
     world *w = &the_world;
     memset(w, 0, sizeof *w);
@@ -243,7 +227,7 @@ world *world_open(recording *r, bool extended, const tendon_address *own) {
     }
     w->b = bluez_open(extended, own);
     tendon_bonds_init(&w->bonds);
-    use_bonds(w);
+    assert_int_equal(tendon_radio_use_bonds(&w->b->radio.radio, &w->bonds), TENDON_OK);
     w->b->radio.radio.report_context = r;
     w->b->radio.radio.on_report = noted_report;
     w->b->radio.radio.on_failure = on_failure;

@@ -36,7 +36,6 @@ pairing_scene *pairing_scene_open(int links) {
     s->b = bluez_open(false, &bluez_public_address);
     tendon_bonds_init(&s->bonds);
     assert_int_equal(tendon_radio_use_bonds(&s->b->radio.radio, &s->bonds), TENDON_OK);
-    pairing_scene_drain(s); /* Load Identity Resolving Keys: without bonds an empty list */
     s->service = tendon_radio_pairing(&s->b->radio.radio);
     for (int i = 0; i < links; i++) {
         pairing_scene_add(s, i, false);

@@ -15,7 +15,7 @@
 enum { REPORT_MS = 100, DISALLOWED = 0x0C, PACKET = 4 + 255 };
 
 shared_adapter adapter;
-static char sockets[1024]; /* /proc/net/hci */
+static char sockets[1024]; /* /proc/self/net/hci */
 
 /* In the C library's place: time passes while nothing comes. */
 int poll(struct pollfd *fds, nfds_t count, int timeout) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys of the kernel's radio and their store: keys of others, keys that cannot be stored, removal. */
 #include "pairing_scene.h"
-#include "tendon/linux/doctor.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -98,17 +97,16 @@ static void the_keys_of_a_full_store_fit_a_command(void **state) {
         assert_int_equal(tendon_bonds_store(&s->bonds, &bond), TENDON_OK);
     }
     uint8_t pdu[1024];
-    tendon_finding findings[TENDON_FINDING_COUNT];
-    tendon_doctor_examine(NULL, findings);
-    s->b->radio.identities_loaded = findings[TENDON_FINDING_DAEMON].count > 0; /* as it is not afterwards */
+    tendon_bluez_load_again(&s->b->radio); /* it is not known who else is there */
+    assert_false(s->b->radio.identities_loaded);
+    pairing_scene_expect_nothing(s);
+    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
     tendon_bluez_load_again(&s->b->radio);
-    if (findings[TENDON_FINDING_DAEMON].count == 0) { /* no bluetoothd on this machine: its keys are left alone */
-        assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 36 * 24);
-        assert_memory_equal(pdu, "\x13\0\7\0\x62\3\x18\0", 8);
-        assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 23 * 24);
-        assert_memory_equal(pdu, "\x30\0\7\0\x2A\2\x18\0", 8);
-    }
-    assert_int_equal(s->b->radio.identities_loaded, findings[TENDON_FINDING_DAEMON].count == 0);
+    assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 36 * 24);
+    assert_memory_equal(pdu, "\x13\0\7\0\x62\3\x18\0", 8);
+    assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 23 * 24);
+    assert_memory_equal(pdu, "\x30\0\7\0\x2A\2\x18\0", 8);
+    assert_true(s->b->radio.identities_loaded);
     pairing_scene_expect_nothing(s);
     pairing_scene_close(s);
 }
@@ -263,6 +261,7 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
     bond.has_identity_key = true;
     memset(bond.identity_key, 0x1D, sizeof bond.identity_key);
     loaded_fd = -1;
+    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
     tendon_bonds_init(&none);
     tendon_bonds_init(&some);
     assert_int_equal(tendon_bonds_store(&some, &bond), TENDON_OK);
@@ -284,14 +283,15 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
     assert_null(tendon_radio_pairing(&b->radio.radio));
     assert_int_equal(loaded_fd, -1); /* nothing was loaded */
     assert_int_equal(b->radio.leases[2], -1);
-    assert_int_equal(use(b, &none), TENDON_OK); /* no keys: an empty list would remove those of the other store */
+    assert_int_equal(use(b, &none), TENDON_OK); /* no keys */
+    tendon_bluez_load_missing(&b->radio);       /* as before a connection */
     assert_int_equal(loaded_fd, -1);
     assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), -1);
     assert_int_equal(b->radio.leases[2], -1);
     assert_false(b->radio.identities_loaded);
     close(other);
     tendon_status status = use(b, &some);
-    if (status >= 0) { /* bluetoothd does not run here */
+    if (status >= 0) {
         assert_int_equal(recv(loaded_peer, pdu, sizeof pdu, 0), 6 + 2 + 36);
         assert_int_equal(pdu[0], TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS);
         assert_int_equal(pdu[6], 1);
@@ -306,11 +306,16 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
         b->radio.identities_loaded = false;
     }
     assert_int_equal(status, TENDON_OK);
-    /* Without keys and without another store: an empty list, so that the kernel requests the keys of new devices. */
-    static const uint8_t empty[] = {0x30, 0, 7, 0, 2, 0, 0, 0};
+    /* Without keys and without another store: one of no device, so that the kernel requests the keys of new devices. */
+    const uint8_t *a = bluez_public_address.bytes;
+    const uint8_t no_device[6 + 2 + 23] = {0x30, 0,    7,    0,    25,   0,    1,    0,    a[5], a[4], a[3],
+                                           a[2], a[1], a[0], 1,    a[0], a[1], a[2], a[3], a[4], a[5], a[0],
+                                           a[1], a[2], a[3], a[4], a[5], a[0], a[1], a[2], a[3]};
     assert_int_equal(use(b, &none), TENDON_OK);
-    assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), sizeof empty);
-    assert_memory_equal(pdu, empty, sizeof empty);
+    assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), -1);
+    tendon_bluez_load_missing(&b->radio);
+    assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), sizeof no_device);
+    assert_memory_equal(pdu, no_device, sizeof no_device);
     assert_true(b->radio.identities_loaded); /* of the devices that pair from now on */
     close(loaded_peer);
     close(another_adapter);

@@ -40,7 +40,7 @@ static const fake_file *fake(const char *path, bool directory) {
 }
 
 static bool is_fake_place(const char *path) {
-    return strncmp(path, "/sys/class/bluetooth/", 21) == 0 || strncmp(path, "/proc/net/", 10) == 0;
+    return strncmp(path, "/sys/class/bluetooth/", 21) == 0 || strncmp(path, "/proc/self/net/", 15) == 0;
 }
 
 int access(const char *path, int mode) {
@@ -179,7 +179,7 @@ static void capabilities_are_the_effective_ones(void **state) {
         tendon_bluez_get_capabilities(&found);
         assert_int_equal(found.net_raw, cases[i].raw);
         assert_int_equal(found.net_admin, cases[i].admin);
-        assert_int_equal(found.other_sockets, 0); /* unknown: no /proc/net/hci */
+        assert_int_equal(found.other_sockets, 0); /* unknown: no /proc/self/net/hci */
         assert_int_equal(open_descriptors(), before + 1);
         close(calls.peer);
     }
@@ -203,7 +203,7 @@ static void sockets_of_this_adapter_are_counted(void **state) {
              "sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 %lu 0\n0 2 0 0 0 %lu 0\n0 2 0 0 0 %lu 0\n"
              "0 2 0 0 0 %lu 0\n0 2 0 0 0 4000000000 0\nend\n",
              inode(hci), inode(management), inode(b->controller), inode(b->kernel));
-    machine = (struct machine){.files = {{"/proc/net/hci", text}}, .count = 1};
+    machine = (struct machine){.files = {{"/proc/self/net/hci", text}}, .count = 1};
     int before = open_descriptors();
     int other = tendon_bluez_lease(b->controller, 15), same = tendon_bluez_lease(b->kernel, 7);
     assert_true(other >= 0 && same >= 0);
@@ -296,7 +296,8 @@ static void a_store_of_another_process_is_found(void **state) {
                 snprintf(text + used, sizeof text - used, "0: 2 0 0 2 1 5 @tendon/keys/%s/%.*s/99-4\n",
                          cases[i].adapter, store_length, from);
             }
-            machine = (struct machine){.files = {{"/proc/net/unix", text}}, .count = 1};
+            machine = (struct machine){
+                .files = {{"/proc/self/net/unix", text}, {"/proc/self/net/hci", BLUEZ_NO_SOCKETS}}, .count = 2};
             calls.bind = (refused_call){cases[i].other ? 0 : ENODEV, 0}; /* loading, where it comes to that */
             int before = open_descriptors();
             assert_int_equal(use_bonds(b, &bonds),

@@ -68,8 +68,8 @@ static const power_outcome power_table[TENDON_BLUEZ_POWER_STATES][TENDON_BLUEZ_P
 };
 
 static void stall(bluez_bench *b) {
-    bluez_hci_sockets = "sk RefCnt Rmem Wmem User Inode Parent\n"; /* no other program's */
-    bluez_privileges.effective = 1u << 12;                         /* CAP_NET_ADMIN */
+    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    bluez_privileges.effective = 1u << 12; /* CAP_NET_ADMIN */
     (void)tendon_bluez_cycle(&b->radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, tendon_monotonic_ms());
 }
 

@@ -54,6 +54,7 @@ static bench *begin_to(const tendon_address *peer, bool bonded) {
     memset(x, 0, sizeof *x);
     x->b = bluez_open(false, &bluez_public_address);
     tendon_radio *radio = &x->b->radio.radio;
+    x->b->radio.identities_loaded = true;
     tendon_bonds_init(&x->bonds);
     assert_int_equal(tendon_radio_use_bonds(radio, &x->bonds), TENDON_OK);
     if (bonded) {

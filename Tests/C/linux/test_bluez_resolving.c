@@ -91,7 +91,7 @@ static bench *begin(bool has_key) {
                               .peer = peer,
                               .has_identity_key = has_key};
     assert_int_equal(tendon_bonds_store(&x->bonds, &bond), TENDON_OK);
-    x->b->radio.identities_loaded = true; /* false on a machine on which bluetoothd runs */
+    x->b->radio.identities_loaded = true;
     drain(x);
     tendon_link_init(&x->link, NULL);
     return x;

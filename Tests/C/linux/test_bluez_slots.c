@@ -18,7 +18,7 @@ int open(const char *path, int flags, ...) {
     va_start(arguments, flags);
     int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
     va_end(arguments);
-    if (strcmp(path, "/proc/net/hci") != 0) {
+    if (strcmp(path, "/proc/self/net/hci") != 0) {
         return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
     }
     int fd = memfd_create("hci", MFD_CLOEXEC);

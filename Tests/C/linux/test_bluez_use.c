@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const tendon_address device = {.bytes = {0xC0, 0, 0, 0, 0, 1}, .type = TENDON_ADDRESS_TYPE_RANDOM};
 static tendon_loop loop;
 static tendon_bluez_radio radio, second;
 
@@ -196,7 +197,6 @@ static tendon_link *accept_nobody(void *context, const tendon_address *peer, uin
 
 static void an_observer_does_nothing_else(void **state) {
     (void)state;
-    static const tendon_address peer = {.bytes = {0xC0, 0, 0, 0, 0, 1}, .type = TENDON_ADDRESS_TYPE_RANDOM};
     tendon_link link = {.radio = NULL};
     tendon_link_callbacks callbacks = {.context = NULL};
     tendon_listener listener = {.accept = accept_nobody};
@@ -208,8 +208,8 @@ static void an_observer_does_nothing_else(void **state) {
     tendon_radio *base = &radio.radio;
     assert_int_equal(tendon_radio_advertise_start(base, &advertising), TENDON_ERROR_UNSUPPORTED);
     assert_int_equal(tendon_radio_advertise_stop(base), TENDON_OK);
-    assert_int_equal(tendon_radio_connect(base, &link, &peer, 9000), TENDON_ERROR_UNSUPPORTED);
-    assert_int_equal(tendon_radio_connect_in_background(base, &link, &peer), TENDON_ERROR_UNSUPPORTED);
+    assert_int_equal(tendon_radio_connect(base, &link, &device, 9000), TENDON_ERROR_UNSUPPORTED);
+    assert_int_equal(tendon_radio_connect_in_background(base, &link, &device), TENDON_ERROR_UNSUPPORTED);
     assert_int_equal(link.state, TENDON_LINK_CLOSED);
     assert_null(base->links);
     assert_int_equal(tendon_radio_listen(base, &listener), TENDON_ERROR_UNSUPPORTED);
@@ -238,6 +238,167 @@ static void an_observer_needs_the_capability(void **state) {
     assert_closed(&radio);
 }
 
+/* ---- the kernel's keys, of which an adapter has one list for all programs ---- */
+
+static void fill(tendon_bonds *bonds, bool has_bond) {
+    static const tendon_bond bond = {.own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC},
+                                     .peer = {{0xC0, 0, 0, 0, 0, 1}, TENDON_ADDRESS_TYPE_RANDOM},
+                                     .radio = TENDON_BOND_KERNEL,
+                                     .key_size = 16,
+                                     .initiator = true,
+                                     .has_identity_key = true};
+    tendon_bonds_init(bonds);
+    if (has_bond) {
+        assert_int_equal(tendon_bonds_store(bonds, &bond), TENDON_OK);
+    }
+}
+
+/** What the kernel was sent since the last call; the log begins again. */
+static const char *sent(void) {
+    static char text[sizeof kernel.log];
+    assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+    strcpy(text, kernel.log);
+    kernel.log[0] = '\0';
+    return text;
+}
+
+static void connect_to_peer(tendon_link *link) {
+    tendon_link_init(link, NULL);
+    assert_int_equal(tendon_radio_connect(&radio.radio, link, &device, tendon_monotonic_ms() + 9000), TENDON_OK);
+}
+
+/*
+ * bluetoothd runs, or some program has a socket, or nobody knows: a list of ours would replace the keys of a keyboard.
+ * The service cannot see the processes of others, and neither can a container.
+ */
+static void keys_are_left_alone_beside_other_programs(void **state) {
+    for (int i = 0; i < 4; i++) {
+        tendon_bonds bonds;
+        tendon_link links[3];
+        (void)start(state);
+        fill(&bonds, i % 2 == 1);
+        kernel.others = i < 2;
+        kernel.hidden = i >= 2;
+        assert_int_equal(open_as(&radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
+        (void)sent();
+        assert_int_equal(tendon_radio_use_bonds(&radio.radio, &bonds), TENDON_OK);
+        assert_string_equal(sent(), "");
+        connect_to_peer(&links[0]);
+        assert_int_equal(tendon_radio_set_pairable(&radio.radio, true), TENDON_OK);
+        const char *loaded = sent();
+        assert_true(strstr(loaded, " m13") == NULL && strstr(loaded, " m30") == NULL);
+        tendon_link_close(&links[0]);
+        kernel.others = 0; /* that program has ended */
+        kernel.hidden = false;
+        connect_to_peer(&links[1]);
+        loaded = sent();
+        assert_true((strstr(loaded, " m13:1") != NULL) == (i % 2 == 1));
+        assert_non_null(strstr(loaded, " m30:1")); /* never an empty list */
+        tendon_link_close(&links[1]);
+        connect_to_peer(&links[2]);
+        assert_null(strstr(sent(), " m30")); /* once */
+        tendon_link_close(&links[2]);
+        tendon_radio_close(&radio.radio);
+        (void)end(state);
+    }
+    (void)start(state);
+}
+
+static void keys_are_loaded_where_nobody_else_is(void **state) {
+    tendon_bonds bonds;
+    tendon_link link;
+    fill(&bonds, true);
+    assert_int_equal(open_as(&radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
+    (void)sent();
+    assert_int_equal(tendon_radio_use_bonds(&radio.radio, &bonds), TENDON_OK);
+    assert_string_equal(sent(), " m13:1 m30:1");
+    tendon_radio_close(&radio.radio);
+    /* Without a bond there is nothing to load, until a device may pair. */
+    fill(&bonds, false);
+    assert_int_equal(open_as(&radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
+    (void)sent();
+    assert_int_equal(tendon_radio_use_bonds(&radio.radio, &bonds), TENDON_OK);
+    assert_string_equal(sent(), "");
+    connect_to_peer(&link);
+    assert_non_null(strstr(sent(), " m30:1"));
+    tendon_link_close(&link);
+    tendon_radio_close(&radio.radio);
+    (void)state;
+}
+
+/* A radio of this library, which loads the same keys or shows that it has others. */
+static void radios_of_this_library_do_not_keep_keys_from_each_other(void **state) {
+    (void)state;
+    tendon_bonds bonds;
+    fill(&bonds, true);
+    assert_int_equal(open_as(&second, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
+    show_sockets_of(&second);
+    assert_int_equal(open_as(&radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
+    (void)sent();
+    assert_int_equal(tendon_radio_use_bonds(&radio.radio, &bonds), TENDON_OK);
+    assert_string_equal(sent(), " m13:1 m30:1");
+    tendon_radio_close(&radio.radio);
+    tendon_radio_close(&second.radio);
+}
+
+static void adapter_arrived(void *context, tendon_status status, uint64_t now) {
+    (void)context;
+    (void)status;
+    (void)now;
+}
+
+/* A capture, and a program that waits for another adapter, have sockets and use no adapter. */
+static void programs_that_only_watch_are_no_users(void **state) {
+    (void)state;
+    static char text[256];
+    tendon_bonds bonds;
+    tendon_bluez_arrival arrival;
+    tendon_bluez_monitor monitor;
+    tendon_capture capture = {.datalink = TENDON_CAPTURE_H4};
+    fill(&bonds, true);
+    assert_int_equal(tendon_bluez_await_adapter(&arrival, &loop, "hci7", NULL, adapter_arrived), TENDON_OK);
+    assert_int_equal(tendon_bluez_monitor_open(&monitor, &loop, &capture, NULL), TENDON_OK);
+    snprintf(text, sizeof text, "sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 %lu 0\n0 2 0 0 0 %lu 0\n",
+             inode(arrival.source.fd), inode(monitor.source.fd));
+    bluez_hci_sockets = text;
+    assert_int_equal(open_as(&radio, "hci1", TENDON_BLUEZ_SOLE), TENDON_OK);
+    (void)sent();
+    assert_int_equal(tendon_radio_use_bonds(&radio.radio, &bonds), TENDON_OK);
+    assert_string_equal(sent(), " m13:1 m30:1");
+    tendon_radio_close(&radio.radio);
+    tendon_bluez_monitor_close(&monitor);
+    tendon_bluez_arrival_close(&arrival);
+}
+
+/* A program that uses another adapter without the kernel's stack can have no other use for its socket. */
+static void a_program_that_has_another_adapter_for_itself_is_no_user(void **state) {
+    static const struct {
+        unsigned on;
+        int others;
+        tendon_status status;
+    } rows[] = {{1u << 5, 1, TENDON_OK},
+                {1u << 5, 2, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+                {1u << 5 | 1u << 0, 2, TENDON_OK},
+                {1u << 5 | 1u << 0, 1, TENDON_OK},
+                {1u << 3, 1, TENDON_RADIO_ERROR_ADAPTER_BUSY}, /* on, and in the list */
+                {1u << 1, 1, TENDON_RADIO_ERROR_ADAPTER_BUSY}, /* this one */
+                {0, 1, TENDON_RADIO_ERROR_ADAPTER_BUSY}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tendon_bonds bonds;
+        kernel.others = rows[i].others;
+        calls.adapters_on = rows[i].on;
+        fill(&bonds, true);
+        assert_int_equal(open_as(&radio, "hci1", TENDON_BLUEZ_SOLE), rows[i].status);
+        if (rows[i].status == TENDON_OK) {
+            (void)sent();
+            assert_int_equal(tendon_radio_use_bonds(&radio.radio, &bonds), TENDON_OK);
+            assert_non_null(strstr(sent(), " m13:1 m30:1"));
+            tendon_radio_close(&radio.radio);
+        }
+    }
+    (void)state;
+}
+
 static void no_other_use(void **state) {
     (void)state;
     assert_int_equal(open_as(&radio, "hci1", (tendon_bluez_use)3), TENDON_ERROR_INVALID_ARGUMENT);
@@ -254,6 +415,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_observer_does_nothing_else, start, end),
         cmocka_unit_test_setup_teardown(an_observer_powers_nothing_on, start, end),
         cmocka_unit_test_setup_teardown(an_observer_needs_the_capability, start, end),
+        cmocka_unit_test_setup_teardown(keys_are_left_alone_beside_other_programs, start, end),
+        cmocka_unit_test_setup_teardown(keys_are_loaded_where_nobody_else_is, start, end),
+        cmocka_unit_test_setup_teardown(radios_of_this_library_do_not_keep_keys_from_each_other, start, end),
+        cmocka_unit_test_setup_teardown(programs_that_only_watch_are_no_users, start, end),
+        cmocka_unit_test_setup_teardown(a_program_that_has_another_adapter_for_itself_is_no_user, start, end),
         cmocka_unit_test_setup_teardown(no_other_use, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,7 @@ static void empty_machine_lacks_everything(void **state) {
 static void good_machine_lacks_nothing(void **state) {
     machine *m = *state;
     char directory[64];
-    put(m, "/proc/net/protocols", SOCKETS_LIST);
+    put(m, "/proc/self/net/protocols", SOCKETS_LIST);
     put(m, "/proc/self/status", STATUS_OF("0000000000003000"));
     put(m, "/sys/class/bluetooth/hci0/uevent", "");
     put(m, "/sys/class/bluetooth/hci1/uevent", "");
@@ -172,7 +172,7 @@ static void rfkill_soft_and_hard(void **state) {
 static void running_daemon_is_a_note(void **state) {
     machine *m = *state;
     put(m, "/proc/42/comm", "bluetoothd\n");
-    put(m, "/proc/net/protocols", SOCKETS_LIST);
+    put(m, "/proc/self/net/protocols", SOCKETS_LIST);
     const tendon_finding *finding = examine(m, TENDON_FINDING_DAEMON);
     assert_int_equal(finding->state, TENDON_FINDING_NOTE);
     assert_int_equal(finding->count, 1);
@@ -265,7 +265,7 @@ static void hostile_trees_do_no_harm(void **state) {
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     put(m, "/proc/self/status", text);
-    put(m, "/proc/net/protocols", text);
+    put(m, "/proc/self/net/protocols", text);
     put(m, "/proc/7/comm", text);
     put(m, "/sys/class/rfkill/rfkill0/type", text);
     put(m, "/sys/class/rfkill/rfkill-with-a-name-that-is-longer-than-any-of-the-kernel/type", "bluetooth");
