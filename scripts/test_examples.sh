@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Builds the examples as a user would and runs them against a simulated device on the virtual radio.
 set -euo pipefail
+export TENDON_RADIO=virtual
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 prefix=$build/install/bluez

@@ -3,6 +3,7 @@
 # Programs written as for a phone, see Tests/Phone: builds them with default isolation MainActor against this package with
 # the trait MainActorLoop, and runs each on the virtual radio.
 set -euo pipefail
+export TENDON_RADIO=virtual
 cd "$(dirname "$0")/.."
 top=$PWD
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)

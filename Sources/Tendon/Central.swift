@@ -25,14 +25,6 @@ public actor Central {
     public nonisolated let radioName: String
     /// Our own address.
     public nonisolated let address: Address
-    /// Why no Bluetooth adapter opened, if `RadioChoice.automatic` opened the virtual radio instead; otherwise `nil`. A
-    /// program that needs real devices checks this property, or uses `RadioChoice.bluez`, which has no fallback.
-    ///
-    /// ```swift
-    /// let central = try await Central()
-    /// if let failure = central.adapterFailure { print("no Bluetooth adapter: \(failure)") }
-    /// ```
-    public nonisolated let adapterFailure: TendonError?
     private var isClosed = false
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
@@ -54,8 +46,7 @@ public actor Central {
         let opened = await loop.run { () -> Result<Opened, TendonError> in
             do throws(TendonError) {
                 let core = try RadioCore.open(radio, bonds: bonds, gattCache: gattCache, loop: loop)
-                return .success(
-                    Opened(core: core, name: core.name, address: core.address, adapterFailure: core.adapterFailure))
+                return .success(Opened(core: core, name: core.name, address: core.address))
             } catch {
                 return .failure(error)
             }
@@ -64,14 +55,12 @@ public actor Central {
         core = radio.core
         radioName = radio.name
         address = radio.address
-        adapterFailure = radio.adapterFailure
     }
 
     private struct Opened: Sendable {
         let core: RadioCore
         let name: String
         let address: Address
-        let adapterFailure: TendonError?
     }
 
     deinit {

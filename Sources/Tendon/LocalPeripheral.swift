@@ -61,9 +61,6 @@ public actor LocalPeripheral {
     public nonisolated let radioName: String
     /// Our own address.
     public nonisolated let address: Address
-    /// Why no Bluetooth adapter opened, if `RadioChoice.automatic` opened the virtual radio instead; see
-    /// ``Central/adapterFailure``.
-    public nonisolated let adapterFailure: TendonError?
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
 
@@ -133,7 +130,6 @@ public actor LocalPeripheral {
         self.central = central
         radioName = core.radioName
         address = core.address
-        adapterFailure = core.adapterFailure
     }
 
     deinit {

@@ -32,7 +32,6 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
     let loop: Loop
     let radioName: String
     let address: Address
-    let adapterFailure: TendonError?
     let feed: Feed<LocalPeripheral.Event>
     private let radio: RadioCore
     private let interval: Duration
@@ -64,7 +63,6 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
         loop = radio.loop
         radioName = radio.name
         address = radio.address
-        adapterFailure = radio.adapterFailure
         interval = options.interval
         feed = Feed(radio.loop)
         // Generic Access has five attributes, Generic Attribute six.

@@ -11,9 +11,23 @@ public enum RadioChoice: Sendable, Hashable {
     case bluez(adapter: String? = nil, use: AdapterUse = .shared)
     /// Devices on Unix sockets; `nil`: `$XDG_RUNTIME_DIR/tendon`.
     case virtual(directory: String? = nil)
-    /// The first Bluetooth adapter, or the virtual radio if no adapter opens. In that case a line on standard error and
-    /// `Central.adapterFailure` contain the reason.
+    /// The radio that the environment variable `TENDON_RADIO` names, `bluez` or `virtual`; without it, the first
+    /// Bluetooth adapter. If that radio does not open, no other one is used in its place.
     case automatic
+}
+
+extension RadioChoice {
+    /// The environment variable that `.automatic` obeys.
+    package static let variable = "TENDON_RADIO"
+
+    /// What `.automatic` is, by the value of the variable; `nil`: the value names no radio.
+    package init?(environment value: String?) {
+        switch value {
+        case nil, "", "bluez": self = .bluez()
+        case "virtual": self = .virtual()
+        default: return nil
+        }
+    }
 }
 
 /// How a radio gets along with other programs that use its adapter, bluetoothd among them.

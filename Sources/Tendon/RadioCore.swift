@@ -23,8 +23,6 @@ package final class RadioCore: @unchecked Sendable {
     /// The reason why pairing is not available although it was requested: the bond file belongs to another user, or a
     /// capability is missing.
     package private(set) var bondFailure: TendonError?
-    /// Why no adapter opened, if `.automatic` opened the virtual radio instead.
-    package private(set) var adapterFailure: TendonError?
     /// For `tendon_connection_init()`; `nil`: pairing is rejected.
     package private(set) var pairing: CPointer<tendon_pairing_service>?
 
@@ -75,23 +73,10 @@ package final class RadioCore: @unchecked Sendable {
         case .virtual(let directory): return try openVirtual(directory, address, loop)
         case .bluez(let adapter, let use): return try openBluez(adapter, use, loop)
         case .automatic:
-            return try openAutomatic({ () throws(TendonError) in try openBluez(nil, .shared, loop) }) {
-                () throws(TendonError) in
-                try openVirtual(nil, address, loop)
+            guard let requested = RadioChoice(environment: environment(RadioChoice.variable)) else {
+                throw TendonError(status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .openNamedRadio)
             }
-        }
-    }
-
-    static func openAutomatic(
-        _ adapter: () throws(TendonError) -> RadioCore, _ virtual: () throws(TendonError) -> RadioCore
-    ) throws(TendonError) -> RadioCore {
-        do throws(TendonError) {
-            return try adapter()
-        } catch {
-            say("tendon: no Bluetooth controller (\(error.text)); using the virtual radio")
-            let core = try virtual()
-            core.adapterFailure = error
-            return core
+            return try open(requested, address, loop)
         }
     }
 

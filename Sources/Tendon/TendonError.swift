@@ -40,6 +40,8 @@ public struct TendonError: Error, Sendable, Hashable {
         public static let start = Operation(rawValue: "start")
         /// Opening a radio.
         public static let openRadio = Operation(rawValue: "open radio")
+        /// Opening the radio that the environment variable TENDON_RADIO names; it names neither bluez nor virtual.
+        public static let openNamedRadio = Operation(rawValue: "open the radio that TENDON_RADIO names")
         /// Looking for devices.
         public static let scan = Operation(rawValue: "scan")
         /// Being found.

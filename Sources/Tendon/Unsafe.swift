@@ -306,6 +306,9 @@ package func startThread(_ body: @escaping @Sendable () -> Void) throws(TendonEr
 }
 
 /// One line on standard error.
+/// An environment variable; `nil`: it is not set.
+func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
 package func say(_ line: String) {
     var text = line + "\n"
     text.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }

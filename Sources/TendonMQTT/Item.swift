@@ -8,6 +8,7 @@ typealias Mailbox = TendonOutputs.Mailbox<Item>
 enum Item {
     case line(LineItem)
     case presence(OutputDevice, Presence)
+    case radios(open: Int, waiting: [String])
     /// The broker has accepted the connection; how many messages it takes unacknowledged, if it says that.
     case connected(window: Int?)
     /// The connection, or the attempt, ended; why, and whether a retry may soon help.

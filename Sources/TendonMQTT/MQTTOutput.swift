@@ -70,6 +70,8 @@ package final class MQTTOutput: EventOutput {
         mailbox.post(.presence(device, presence))
     }
 
+    package func radios(open: Int, waiting: [String]) { mailbox.post(.radios(open: open, waiting: waiting)) }
+
     package var metrics: [Metric] { figures.metrics }
 
     package func finish() async {

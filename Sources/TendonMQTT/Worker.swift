@@ -30,6 +30,8 @@ final class Worker: @unchecked Sendable {
     private(set) var thinned: UInt64 = 0
     private var publishedDrops: UInt64 = 0
     private var informedAt: UInt64 = 0
+    /// Of the gateway; a sentence about each radio that is waited for.
+    private var radios = (open: 0, waiting: [String]())
     /// Commands from outside that are carried out.
     var pending = 0
     /// Nil: devices are not shared with other gateways.
@@ -98,6 +100,9 @@ final class Worker: @unchecked Sendable {
         switch item {
         case .line(let line): take(line, text[line.bytes], now)
         case .presence(let device, let presence): take(device, presence, now)
+        case .radios(let open, let waiting):
+            radios = (open, waiting)
+            publishInformation(now)
         case .connected(let window):
             delivery.limit(window)
             connected(now)
@@ -350,7 +355,9 @@ extension Worker {
     /// Counters of what went out and what did not.
     var health: JSON {
         [
-            "gateway": .string(settings.gateway), "uptime_s": JSON(uptime / 1000), "devices": JSON(devices.count),
+            "gateway": .string(settings.gateway), "radios_open": JSON(radios.open),
+            "waiting": .array(radios.waiting.map { .string($0) }), "uptime_s": JSON(uptime / 1000),
+            "devices": JSON(devices.count),
             "queued": JSON(delivery.waiting), "dropped": JSON(delivery.dropped), "refused": JSON(delivery.refused),
             "thinned": JSON(thinned), "next_message_id": .string("\(settings.gateway)-\(delivery.next)"),
             "queue_failing": .bool(delivery.isFailing), "queue_commits": JSON(delivery.commits),

@@ -47,6 +47,9 @@ package protocol EventOutput: Sendable {
 
     func device(_ device: OutputDevice, is presence: Presence)
 
+    /// How many radios are open, and a sentence about each radio that is waited for.
+    func radios(open: Int, waiting: [String])
+
     /// What operators measure of this output.
     var metrics: [Metric] { get }
 
@@ -64,6 +67,7 @@ extension EventOutput {
     package var agreement: (any LinkAgreement)? { nil }
     package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool { true }
     package func device(_ device: OutputDevice, is presence: Presence) {}
+    package func radios(open: Int, waiting: [String]) {}
     package var metrics: [Metric] { [] }
     package func ready() async {}
     package func finish() async {}

@@ -10,6 +10,8 @@ import TendonSupport
 enum HubItem {
     case line(LineItem)
     case presence(OutputDevice, Presence)
+    /// A sentence about each radio that is waited for.
+    case radios([String])
     /// A browser has connected.
     case joined
     case finish
@@ -36,6 +38,8 @@ final class Hub: @unchecked Sendable {
 
     // On the hub's thread only.
     private var devices: [String: Device] = [:]
+    /// A sentence about each radio that is waited for.
+    private var waiting: [String] = []
     private var sentAt: UInt64 = 0
     private var statusAt: UInt64 = 0
     private var expiry = UInt64.max
@@ -84,6 +88,9 @@ final class Hub: @unchecked Sendable {
             switch item {
             case .line(let line): take(line, batch.text[line.bytes])
             case .presence(let device, let presence): take(device, presence)
+            case .radios(let sentences):
+                waiting = sentences
+                send(message("radios", radios))
             case .joined: break
             case .finish: isFinished = true
             }
@@ -175,7 +182,9 @@ final class Hub: @unchecked Sendable {
     private func teach() {
         guard isLearning else { return }
         let keys = devices.keys.sorted()
-        let greeting = message("gateway", greeting.merging(["devices": JSON(keys.map { JSON.string($0) })]))
+        let greeting = message(
+            "gateway",
+            greeting.merging(["devices": JSON(keys.map { JSON.string($0) })]).merging(waiting.isEmpty ? [:] : radios))
         lock.locked {
             for client in clients where client.isBehind && client.waiting == 0 {
                 (client.isBehind, client.isGreeted) = (false, true)
@@ -227,6 +236,8 @@ final class Hub: @unchecked Sendable {
                 "commands": families[device.family]?.commands ?? [],
             ])
     }
+
+    private var radios: JSON { ["waiting": .array(waiting.map { .string($0) })] }
 
     private func status() -> JSON {
         let links = source.deviceFigures().map { figures -> JSON in

@@ -57,6 +57,8 @@ package final class WebOutput: EventOutput {
         hub.mailbox.post(.presence(device, presence))
     }
 
+    package func radios(open: Int, waiting: [String]) { hub.mailbox.post(.radios(waiting)) }
+
     package var metrics: [Metric] {
         [
             Metric("tendon_web_browsers", .gauge, unit: "browsers", "Browsers that read live data.", Double(hub.count)),

@@ -4,8 +4,7 @@ import CTendon
 /// The radio of a vendor's manager: its own radio, opened when it is needed, or that of the application's central. For
 /// the loop's thread.
 ///
-/// A manager on the application's central never opens another radio. Its own radio can be opened again after it failed;
-/// if the choice was `.automatic` and a Bluetooth adapter was used, the virtual radio does not replace it.
+/// A manager on the application's central never opens another radio. Its own radio can be opened again after it failed.
 package final class RadioHolder: @unchecked Sendable {
     // Used only on the loop's thread.
     private enum Source {
@@ -15,7 +14,6 @@ package final class RadioHolder: @unchecked Sendable {
 
     package let loop: Loop
     private let source: Source
-    private var hasUsedAdapter = false
     private var isClosed = false
     /// The open radio.
     package private(set) var radio: RadioCore?
@@ -64,11 +62,7 @@ package final class RadioHolder: @unchecked Sendable {
             if let failure = radio.failure { throw failure }
             return radio
         case .own(let choice, let bonds):
-            let choice = choice()
-            let pinned = hasUsedAdapter && choice == .automatic ? .bluez() : choice
-            let opened = try RadioCore.open(pinned, bonds: bonds(), loop: loop)
-            hasUsedAdapter = opened.name != "virtual"
-            return opened
+            return try RadioCore.open(choice(), bonds: bonds(), loop: loop)
         }
     }
 

@@ -34,7 +34,7 @@ extension Command {
         guard arguments.operands.isEmpty else { throw .usage("doctor takes no operands", next: "tendon doctor") }
         let json = arguments.has("--json")
         if let report = try Neighbors.requested(arguments) { return report.show(Events(json: json)) }
-        let radio = arguments.value("--radio") ?? "bluez"
+        let radio = try arguments.radioName()
         let findings = Finding.examine()
         let events = Events(json: json)
         for finding in findings {

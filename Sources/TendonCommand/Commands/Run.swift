@@ -13,6 +13,8 @@ struct StreamSettings: Sendable {
     /// Sensor notifications after which all ends.
     var notifications: UInt64?
     var reconnects: Bool
+    /// A run waits for adapters that are missing; a command that does one thing fails.
+    var waitsForAdapters: Bool { reconnects && capture == nil }
     var gattCache: GATTCacheStorage
     /// Devices that advertise on LE Coded are searched for and connected to.
     var includesCodedPHY: Bool

@@ -214,8 +214,8 @@ struct SimulationPlan {
 
     init(_ arguments: Arguments, families: [String], settings: SimulationSettings) throws(CommandError) {
         let adapters = try arguments.adapters()
-        _ = try arguments.radios()
-        let isVirtual = arguments.value("--radio") != "bluez" && adapters.isEmpty
+        if !adapters.isEmpty { _ = try arguments.radios() }
+        let isVirtual = try arguments.radioName("virtual") == "virtual"
         let base = try arguments.address()?.address
         if !isVirtual, base != nil {
             throw .usage("a controller has its own address: --address is for --radio virtual")
@@ -232,7 +232,8 @@ struct SimulationPlan {
             }
         }
         if isVirtual, arguments.value("--radio") == nil {
-            Output.error.line("tendon: using the virtual radio; --radio bluez serves over a controller")
+            Output.error.line(
+                "tendon: on the virtual radio, for programs with --radio virtual; --radio bluez serves over an adapter")
         }
     }
 }

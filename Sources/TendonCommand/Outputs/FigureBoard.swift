@@ -18,6 +18,7 @@ final class FigureBoard: EventOutput, FigureSource {
         var counts: [String: Counts] = [:]
         var reporter: Reporter?
         var outputs: [any EventOutput] = []
+        var radios = (open: 0, waiting: 0)
     }
 
     private let commands: GatewayCommands
@@ -54,6 +55,8 @@ final class FigureBoard: EventOutput, FigureSource {
         }
     }
 
+    func radios(open: Int, waiting: [String]) { state.withLock { $0.radios = (open, waiting.count) } }
+
     private func count(_ device: OutputDevice, _ change: (inout Counts) -> Void) {
         state.withLock { state in
             guard state.counts[device.key] != nil || state.counts.count < FigureBoard.limit else { return }
@@ -86,7 +89,13 @@ final class FigureBoard: EventOutput, FigureSource {
     }
 
     func metrics() -> [Metric] {
-        let (outputs, reporter) = state.withLock { ($0.outputs, $0.reporter) }
+        let (outputs, reporter, radios) = state.withLock { ($0.outputs, $0.reporter, $0.radios) }
+        let states = [
+            Metric("tendon_radios_open", .gauge, "Adapters that are in use.", Double(radios.open)),
+            Metric(
+                "tendon_radios_waiting", .gauge, "Adapters that are missing or do not open, and are waited for.",
+                Double(radios.waiting)),
+        ]
         let lines = Metric(
             "tendon_dropped_lines", .counter, unit: "lines", "Lines that found the buffer of standard output full.",
             Double(Output.standard.lines?.dropped ?? 0))
@@ -95,7 +104,7 @@ final class FigureBoard: EventOutput, FigureSource {
             "Packets of devices that the kernel dropped because the gateway read too slowly.",
             Double(reporter?.lostPackets ?? 0))
         let adapters = FigureBoard.metrics(of: reporter?.adapterCounters ?? AdapterCounters())
-        return [lines, packets] + adapters + outputs.flatMap(\.metrics)
+        return states + [lines, packets] + adapters + outputs.flatMap(\.metrics)
     }
 
     private static func metrics(of counters: AdapterCounters) -> [Metric] {

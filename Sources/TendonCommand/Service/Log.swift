@@ -102,7 +102,7 @@ struct LogOutput: EventOutput {
     private static let levels: [(event: StaticString, level: LogLevel)] = [
         ("connected", .info), ("disconnected", .info), ("paired", .info), ("pairing", .info), ("rule", .info),
         ("action", .info), ("publish", .info), ("executed", .info), ("reloaded", .notice),
-        ("radio_lost", .warning), ("radio_restored", .notice),
+        ("radio_waiting", .warning), ("radio_lost", .warning), ("radio_restored", .notice),
         ("connect_failed", .warning), ("configuration_failed", .warning), ("missing", .warning),
         ("action_failed", .warning), ("execution_failed", .warning), ("reload_failed", .error),
     ]

@@ -65,8 +65,6 @@ struct ServiceManager: Sendable {
 
     private static let closeOnExec = O_CLOEXEC
 
-    func sendReady() { send("READY=1\nSTATUS=searching for devices") }
-
     func sendReloading() { send("RELOADING=1\nMONOTONIC_USEC=\(tendon_monotonic_ms() * 1000)") }
 
     /// Gives signs of life until the task is cancelled. They are sent by the loop: when it stands still, they stop.

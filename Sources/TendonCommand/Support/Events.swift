@@ -117,6 +117,11 @@ struct Events: Sendable {
         for output in outputs { output.device(label.device, is: presence) }
     }
 
+    /// How many radios are open, and a sentence about each that is waited for; not a line.
+    func radios(open: Int, waiting: [String]) {
+        for output in outputs { output.radios(open: open, waiting: waiting) }
+    }
+
     /// Ends the other outputs; standard output is ended by the program.
     func finish() async {
         for output in outputs { await output.finish() }

@@ -17,7 +17,6 @@ extension Gateway {
 
     /// Gives the device its turns until the task is cancelled or the radio fails.
     func attend(_ address: Address, _ radio: Int, _ central: Central) async throws(CommandError) {
-        ServiceManager.shared.sendReady()
         var family = plan.onlyFamily
         if family == nil { family = try await self.family(of: address, central) }
         guard let family else { return }  // cancelled

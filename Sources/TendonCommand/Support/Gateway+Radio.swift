@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The radios of a run. When an adapter is unplugged, the run waits for it, opens it and goes on; meanwhile the devices are
-// connected to over the other radios, if there are any.
+// The radios of a run. An adapter that is missing, or is unplugged, is waited for; meanwhile the devices are connected to
+// over the other radios, if there are any. The virtual radio is never used in its place.
 import CTendon
 import Tendon
 import TendonSupport
@@ -20,6 +20,8 @@ extension Gateway {
 
     /// Serves devices until the task is cancelled, or the only radio fails in another way than that its adapter is gone.
     func serveRadios() async throws(CommandError) {
+        // The configuration is valid and the outputs are open; an adapter may come much later.
+        ServiceManager.shared.send("READY=1")
         let heart = Task { await ServiceManager.shared.beat() }
         defer { heart.cancel() }
         commands.onDisconnect { [weak self] in self?.disconnect($0) }
@@ -76,22 +78,20 @@ extension Gateway {
         }
     }
 
-    /// Opens the radios. At least one must open; those that do not are waited for like adapters that were unplugged.
+    /// Opens the radios. Adapters that do not open are waited for, unless waiting cannot help.
     private func openRadios() async throws(CommandError) {
-        var failures: [(radio: Int, error: TendonError)] = []
         for radio in settings.radios.indices {
             do throws(TendonError) {
                 try await open(radio, settings.radios[radio])
             } catch {
-                failures.append((radio, error))
+                guard settings.waitsForAdapters, error.mayPass, settings.radios[radio].isAdapter else {
+                    await closeRadios()
+                    throw CommandError(opening: error, for: settings.address)
+                }
+                reportWaiting(radio, error)
             }
         }
-        guard let first = failures.first else { return }
-        guard !centrals.isEmpty, settings.reconnects else {
-            await closeRadios()
-            throw CommandError(opening: first.error, for: settings.address)
-        }
-        for (radio, error) in failures { reportLoss(radio, describe(error), error.members) }
+        announceRadios()
     }
 
     @discardableResult
@@ -131,7 +131,7 @@ extension Gateway {
     /// With one of the radios, which is opened again as often as its adapter comes back. If it fails in another way, the
     /// other radios go on, and it is tried again after a pause.
     private func serve(_ radio: Int, _ capture: LinkCapture?) async throws(CommandError) {
-        var choice = settings.radios[radio]
+        let choice = settings.radios[radio]
         var pause: UInt64 = 0
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(pause))
@@ -148,8 +148,6 @@ extension Gateway {
             } catch {
                 let removal = await central.removal
                 guard settings.reconnects, !Task.isCancelled, removal != nil || centrals.count > 1 else { throw error }
-                // An adapter was there: the virtual radio is not in its place.
-                if choice == .automatic { choice = .bluez() }
                 pause = removal != nil ? 0 : min(max(2 * pause, Gateway.shortestPause), Gateway.longestPause)
                 await leave(radio, central, error.message, removal?.members ?? [:])
             }
@@ -161,16 +159,33 @@ extension Gateway {
     private func leave(_ radio: Int, _ central: Central, _ what: String, _ members: JSON) async {
         await leave(radio, central)
         commands.use(centrals, commands.pairing)
-        reportLoss(radio, what, members)
+        report("radio_lost", radio, what, members)
         await central.close()
     }
 
-    private func reportLoss(_ radio: Int, _ what: String, _ members: JSON) {
-        let adapter = settings.adapter(of: radio)
-        let state = "waiting for " + (adapter ?? "a Bluetooth adapter")
-        ServiceManager.shared.send("STATUS=" + (centrals.isEmpty ? state : "searching for devices, " + state))
-        let line = named(adapter, ["text": .string(what)])
-        reporter.events.event("radio_lost", nil, line.merging(members))
+    /// The radio did not open, and will be tried again. Reported once for each reason.
+    private func reportWaiting(_ radio: Int, _ error: TendonError) {
+        guard waiting(for: radio, because: describe(error)) else { return }
+        report("radio_waiting", radio, describe(error), error.members)
+    }
+
+    private func report(_ event: StaticString, _ radio: Int, _ what: String, _ members: JSON) {
+        _ = waiting(for: radio, because: what)
+        reporter.events.event(
+            event, nil, named(settings.adapter(of: radio), ["text": .string(what)]).merging(members))
+        announceRadios()
+    }
+
+    /// The state of all radios, for the service manager, the table and the other outputs.
+    private func announceRadios() {
+        let (open, waiting) = radioStates
+        let sentences = waiting.map {
+            "waiting for \(settings.adapter(of: $0.radio) ?? "a Bluetooth adapter"): \($0.why)"
+        }
+        let state = ((open > 0 ? ["searching for devices"] : []) + sentences).joined(separator: "; ")
+        ServiceManager.shared.send("STATUS=" + state)
+        reporter.searching = state
+        reporter.events.radios(open: open, waiting: sentences)
     }
 
     private func named(_ adapter: String?, _ members: JSON) -> JSON {
@@ -185,10 +200,13 @@ extension Gateway {
         if case .bluez(let adapter, _) = choice { name = adapter }
         var pause = Gateway.shortestPause
         while true {
+            // An error is not the last word: opening the radio reports what is really wrong.
+            if choice.isAdapter { try? await Central.waitForAdapter(name) }
+            if Task.isCancelled { return nil }
             do throws(TendonError) {
-                try await Central.waitForAdapter(name)
                 let central = try await open(radio, choice)
                 let address = central.address
+                announceRadios()
                 reporter.events.event(
                     "radio_restored", nil,
                     named(
@@ -197,7 +215,7 @@ extension Gateway {
                 return central
             } catch {
                 if Task.isCancelled { return nil }
-                Log.write(.notice, describe(error))
+                reportWaiting(radio, error)
             }
             try? await Task.sleep(for: .milliseconds(pause))
             pause = min(2 * pause, Gateway.longestPause)
@@ -211,4 +229,17 @@ extension Central {
         guard let failure = core.failure, failure.status == Int32(TENDON_RADIO_ERROR_NO_ADAPTER) else { return nil }
         return failure
     }
+}
+
+extension RadioChoice {
+    /// An adapter may come later; the directory of the virtual radio is there, or it is a mistake.
+    fileprivate var isAdapter: Bool {
+        if case .virtual = self { return false }
+        return true
+    }
+}
+
+extension TendonError {
+    /// Whether a radio that failed to open with this error may open later, without another start of the program.
+    fileprivate var mayPass: Bool { status != Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW) }
 }

@@ -37,6 +37,10 @@ final class Gateway: Sendable {
         var plan: GatewayPlan
         /// The radios that are open, by their numbers.
         var centrals: [Int: Central] = [:]
+        /// Why the others are not, as it was last reported.
+        var waiting: [Int: String] = [:]
+        /// A radio was open at some time.
+        var wasOpen = false
         /// Those of them that only connect, to the device of --address.
         var withoutSearch: Set<Int> = []
         /// No turn begins: the run ends.
@@ -136,6 +140,11 @@ final class Gateway: Sendable {
         await finishOutputs()
         // A service that is stopped has not failed, whatever was in range.
         if manager.isPresent, Termination.shared.isSignalled { return .done }
+        let (wasOpen, waiting) = state.withLock { ($0.wasOpen, $0.waiting) }
+        guard wasOpen else {
+            if Termination.shared.isSignalled { return .noRadio }
+            throw CommandError(.noRadio, waiting.values.first ?? "no radio was opened", next: CommandError.radioAdvice)
+        }
         let wasConnected = reporter.rows.contains { $0.wasConnected }
         if state.withLock({ $0.found }) == 0, !wasConnected {
             // Who ended the search knows that nothing was found yet.
@@ -161,7 +170,6 @@ final class Gateway: Sendable {
         let advertisements = try await central.scan(options)
         let responses = ResponseScan(central)
         defer { responses.end() }
-        ServiceManager.shared.sendReady()
         let pump = Task {
             while !Task.isCancelled {
                 responses.update(now: tendon_monotonic_ms())
@@ -374,7 +382,21 @@ final class Gateway: Sendable {
         try await group.add(opened.central)
         state.withLock { state in
             state.centrals[radio] = opened.central
+            state.waiting[radio] = nil
+            state.wasOpen = true
             if !opened.searches { state.withoutSearch.insert(radio) }
+        }
+    }
+
+    /// A radio that is not open. False: the reason has been noted before.
+    func waiting(for radio: Int, because why: String) -> Bool {
+        state.withLock { $0.waiting.updateValue(why, forKey: radio) != why }
+    }
+
+    /// How many radios are open, and why the others are not.
+    var radioStates: (open: Int, waiting: [(radio: Int, why: String)]) {
+        state.withLock { state in
+            (state.centrals.count, state.waiting.sorted { $0.key < $1.key }.map { (radio: $0.key, why: $0.value) })
         }
     }
 

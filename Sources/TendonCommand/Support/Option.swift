@@ -150,7 +150,8 @@ extension Option {
     static let common: [Option] = [
         Option(
             name: "--radio", value: "bluez|virtual",
-            help: "which radio; default: bluez where a controller is there, else virtual",
+            help: "bluez: Bluetooth adapters; virtual: simulated devices on this machine; default: $TENDON_RADIO, else "
+                + "bluez",
             choices: ["bluez", "virtual"], setting: Setting("gateway", isFixed: true)),
         Option(
             name: "--adapter", value: "hciN",

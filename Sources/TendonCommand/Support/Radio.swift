@@ -39,21 +39,30 @@ extension Arguments {
     }
 
     private func radio(adapter: String?) throws(CommandError) -> RadioChoice {
-        #if !(BlueZ || KernelSockets)
-            if has("--adapter") || value("--radio") == "bluez" {
-                throw CommandError(
-                    .noRadio, "this program was built without the radio bluez", next: "--radio virtual")
-            }
-        #endif
         let use = AdapterUse(value("--adapter-use") ?? "shared")
-        switch value("--radio") {
-        case "virtual":
+        if try radioName() == "virtual" {
             guard adapter == nil else { throw .usage("--adapter is for --radio bluez") }
             guard use == .shared else { throw .usage("--adapter-use is for --radio bluez") }
             return .virtual(directory: nil)
-        case "bluez": return .bluez(adapter: adapter, use: use)
-        default: return adapter == nil && use == .shared ? .automatic : .bluez(adapter: adapter, use: use)
         }
+        #if !(BlueZ || KernelSockets)
+            throw CommandError(.noRadio, "this program was built without the radio bluez", next: "--radio virtual")
+        #else
+            return .bluez(adapter: adapter, use: use)
+        #endif
+    }
+
+    /// `bluez` or `virtual`: of the option, of the configuration, else of the environment. `--adapter` stands for bluez.
+    /// - Parameter standard: where nothing names a radio.
+    func radioName(_ standard: String = "bluez") throws(CommandError) -> String {
+        if let name = value("--radio") { return name }
+        guard !has("--adapter"), let name = environment(RadioChoice.variable), !name.isEmpty else {
+            return has("--adapter") ? "bluez" : standard
+        }
+        guard RadioChoice(environment: name) != nil else {
+            throw .usage("\(RadioChoice.variable) is bluez or virtual, not '\(sanitized(name))'")
+        }
+        return name
     }
 
     func address() throws(CommandError) -> WantedAddress? {
@@ -140,15 +149,18 @@ extension CommandError {
         case (.radio, TENDON_RADIO_ERROR_PAIRING_FAILED), (.radio, TENDON_RADIO_ERROR_NO_PAIRING_SERVICE),
             (.radio, TENDON_RADIO_ERROR_PEER_CLOSED):
             self.init(.failed, description)
-        case (.radio, _), (.hci, _), (.management, _): self.init(.noRadio, description, next: "tendon doctor")
+        case (.radio, _), (.hci, _), (.management, _): self.init(.noRadio, description, next: CommandError.radioAdvice)
         case (.base, TENDON_ERROR_OVERFLOW) where error.operation == .openRadio:  // the virtual radio's directory
             let finding = Finding.examine()[Int(TENDON_FINDING_DIRECTORY.rawValue)]
             self.init(.noRadio, "\(finding.what) (\(error.name))", next: finding.remedy)
         case (_, _) where error.operation == .openRadio:
-            self.init(.noRadio, description, next: "tendon doctor")
+            self.init(.noRadio, description, next: CommandError.radioAdvice)
         default: self.init(.failed, description)
         }
     }
+
+    /// What to do about an adapter that is missing or cannot be used.
+    static let radioAdvice = "tendon doctor; for simulated devices: --radio virtual"
 }
 
 /// Runs `body`; an error of the library becomes one of the command.

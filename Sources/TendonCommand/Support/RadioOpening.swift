@@ -30,22 +30,14 @@ struct OpenedRadio: Sendable {
             return OpenedRadio(central: try await opener(choice))
         }
         do throws(TendonError) {
-            return OpenedRadio(central: try await opener(choice == .automatic ? .bluez() : choice))
-        } catch {
-            let isDenied = error.status == Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW)
-            if isDenied, let device = wanted.complete {
-                do throws(TendonError) {
-                    let central = try await opener(other)
-                    say(await notice(device, central))
-                    return OpenedRadio(central: central, searches: false)
-                } catch {
-                    guard choice == .automatic else { throw error }
-                }
-            }
-            guard choice == .automatic else { throw error }
-            if isDenied, wanted.complete == nil { say("tendon: \(wanted.advice): \(wanted.completed)") }
-            // Opens the virtual radio, and prints why.
             return OpenedRadio(central: try await opener(choice))
+        } catch {
+            guard error.status == Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW), let device = wanted.complete else {
+                throw error
+            }
+            let central = try await opener(other)
+            say(await notice(device, central))
+            return OpenedRadio(central: central, searches: false)
         }
     }
 
@@ -63,9 +55,8 @@ extension RadioChoice {
     /// The same adapter, only for connections; nil: the choice excludes that.
     fileprivate var connectionsOnly: RadioChoice? {
         switch self {
-        case .automatic: .bluez(use: .connectionsOnly)
         case .bluez(let adapter, .shared): .bluez(adapter: adapter, use: .connectionsOnly)
-        case .bluez, .virtual: nil
+        case .automatic, .bluez, .virtual: nil
         }
     }
 }
@@ -84,6 +75,6 @@ extension CommandError {
         self.init(error)
         guard error.status == Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW), let wanted, !wanted.saysType else { return }
         message += "; \(wanted.advice)"
-        next = "\(wanted.completed); or tendon doctor"
+        next = "\(wanted.completed); or \(CommandError.radioAdvice)"
     }
 }

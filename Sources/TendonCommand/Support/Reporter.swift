@@ -69,6 +69,7 @@ final class Reporter: Sendable {
         var area = LiveArea()
         var lastRate: UInt64 = 0
         var wasDrawn = false
+        var searching = "searching for devices"
         var lostPackets: UInt64 = 0
         var adapterCounters = AdapterCounters()
     }
@@ -123,7 +124,7 @@ final class Reporter: Sendable {
         guard isTable, LiveArea.isFree else { return }
         let (picture, area) = state.withLock { state -> ([(text: String, style: Output.Style?)], LiveArea) in
             measureRates(&state)
-            return (Reporter.picture(state.rows), state.area)
+            return (Reporter.picture(state.rows, state.searching), state.area)
         }
         var drawn = area
         drawn.draw(picture)
@@ -132,6 +133,12 @@ final class Reporter: Sendable {
     }
 
     var rows: [DeviceRow] { state.withLock { $0.rows } }
+
+    /// What the run does while no device is shown.
+    var searching: String {
+        get { state.withLock { $0.searching } }
+        set { state.withLock { $0.searching = newValue } }
+    }
 
     /// Packets that the kernel dropped.
     var lostPackets: UInt64 {
@@ -213,7 +220,7 @@ final class Reporter: Sendable {
         number < 100_000 ? "\(number)" : number < 100_000_000 ? "\(number / 1000)k" : "\(number / 1_000_000)M"
     }
 
-    private static func picture(_ rows: [DeviceRow]) -> [(text: String, style: Output.Style?)] {
+    private static func picture(_ rows: [DeviceRow], _ searching: String) -> [(text: String, style: Output.Style?)] {
         let size = Output.standard.size
         let shown = columns.filter { $0.from <= size.columns }
         func cells(_ text: (Column) -> String) -> String {
@@ -226,7 +233,7 @@ final class Reporter: Sendable {
         var picture: [(text: String, style: Output.Style?)] = [(cells(\.title) + "READINGS", .bold)]
         let places = max(1, LiveArea.rows - 2)
         for row in rows.prefix(places) { picture.append((cells { $0.text(row) } + readings(row), nil)) }
-        if rows.isEmpty { picture.append(("searching for devices...", .faint)) }
+        if rows.isEmpty || searching.hasPrefix("waiting") { picture.append((searching + "...", .faint)) }
         if rows.count > places { picture.append(("and \(rows.count - places) more", .faint)) }
         return picture
     }

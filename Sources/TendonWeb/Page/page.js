@@ -61,10 +61,12 @@ function take(event) {
       gateway = event
       for (const key of [...cards.keys()]) if (!event.devices.includes(key)) forget(key)
       find('token-form').hidden = !event.commands
+      showRadios(event.waiting ?? [])
       return show('live', 'Live')
     case 'device': return describe(event)
     case 'forgotten': return forget(event.key)
     case 'status': return showLinks(event)
+    case 'radios': return showRadios(event.waiting)
   }
   const card = cards.get(`${event.address}/${event.address_type}`)
   if (!card) return
@@ -73,6 +75,11 @@ function take(event) {
   if (event.event === 'firmware_check') card.firmware(event)
   card.event(event)
   card.remember(event)
+}
+
+function showRadios(waiting) {
+  find('radios').textContent = waiting.join('; ')
+  find('radios').hidden = waiting.length === 0
 }
 
 // ---- Connections ----

@@ -43,7 +43,7 @@ printf '[gateway]\nradio = bluez\nadapter = hci0, hci1, hci9\nconnection = fast\
 for n in 0 1; do printf '[device %s/random]\nname = device-%d\n' "${ADDRESSES[n]}" $n >>"$CASE_DIR/two.conf"; done
 "$TENDON" run --config "$CASE_DIR/two.conf" --json --for 400 >"$RUN" 2>"$CASE_DIR/run.err" &
 GATEWAY=$!
-check "one that is missing is waited for" wait_for 40 has '"radio_lost".*"adapter":"hci9"' 1
+check "one that is missing is waited for" wait_for 40 has '"radio_waiting".*"adapter":"hci9"' 1
 if ! check "both devices are connected" wait_for 60 eval 'has "$(of connected 0)" 1 && has "$(of connected 1)" 1'; then
     grep -v '"sample"' "$RUN" | cut -c1-300 | sed 's/^/# /'
     stop $GATEWAY $PEERS

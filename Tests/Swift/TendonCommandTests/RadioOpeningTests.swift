@@ -27,7 +27,6 @@ private final class Unprivileged: Sendable {
             opened.withLock { $0.append(choice) }
             var status = failure
             if case .bluez(_, .connectionsOnly) = choice { status = otherFailure ?? 0 }
-            if choice == .automatic { status = 0 }
             guard status == 0 else { throw TendonError(status: Int32(status), operation: .openRadio) }
             return try await Central(radio: directory.radio, bonds: .none)
         }
@@ -49,7 +48,7 @@ private let denied = TendonError(status: Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW
 
 @Suite struct RadioOpeningTests {
     private static let rows: [(RadioChoice, [RadioChoice])] = [
-        (.automatic, [.bluez(), .bluez(use: .connectionsOnly)]), (.bluez(), [.bluez(), .bluez(use: .connectionsOnly)]),
+        (.bluez(), [.bluez(), .bluez(use: .connectionsOnly)]),
         (.bluez(adapter: "hci1"), [.bluez(adapter: "hci1"), .bluez(adapter: "hci1", use: .connectionsOnly)]),
     ]
 
@@ -87,17 +86,13 @@ private let denied = TendonError(status: Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW
         #expect(kernel.opened.withLock { $0 } == [.bluez()])
     }
 
-    /// The adapter is off. Without an adapter of its choice the command has the virtual radio, as before.
+    /// The adapter is off.
     @Test func anAdapterThatIsOff() async throws {
         let kernel = Unprivileged(other: TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN)
         await #expect(throws: TendonError(status: Int32(TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN), operation: .openRadio)) {
             try await kernel.open(.bluez(), for: belt)
         }
-        let radio = try await kernel.open(.automatic, for: belt)
-        #expect(radio.searches)
-        #expect(kernel.opened.withLock { $0.last } == .automatic)
         #expect(kernel.lines.withLock { $0 }.isEmpty)
-        await radio.central.close()
     }
 
     /// Without the type of the address nothing can be connected to, and the error says so.
@@ -108,17 +103,12 @@ private let denied = TendonError(status: Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW
         let error = CommandError(opening: denied, for: wanted)
         #expect(error.status == .noRadio)
         #expect(error.next?.contains("--address C0:00:00:00:00:10/random") == true)
-        #expect(CommandError(opening: denied, for: WantedAddress(belt)).next == "tendon doctor")
-        #expect(CommandError(opening: denied, for: nil).next == "tendon doctor")
+        #expect(CommandError(opening: denied, for: WantedAddress(belt)).next == CommandError.radioAdvice)
+        #expect(CommandError(opening: denied, for: nil).next == CommandError.radioAdvice)
 
         let kernel = Unprivileged()
         await #expect(throws: denied) { try await kernel.open(.bluez(), wanting: wanted) }
         #expect(kernel.lines.withLock { $0 }.isEmpty, "the error says it")
-        let radio = try await kernel.open(.automatic, wanting: wanted)
-        #expect(radio.searches)
-        #expect(kernel.opened.withLock { $0 } == [.bluez(), .bluez(), .automatic])
-        #expect(kernel.lines.withLock { $0.first }?.contains("--address C0:00:00:00:00:10/random, or /public") == true)
-        await radio.central.close()
     }
 }
 
@@ -189,5 +179,77 @@ private final class QuietDevice: Sendable {
         #expect(error?.status == .noDevice)
         #expect(error?.message.contains("family bose") == true, "\(error?.message ?? "")")
         withExtendedLifetime(device) {}
+    }
+}
+
+/// Adapters that are missing at first, each opening counted.
+private final class LateAdapter: Sendable {
+    let directory = RadioDirectory()
+    let attempts = Mutex(0)
+    private let failures: [Int]
+
+    /// - Parameter failures: of the first attempts, in order; then the adapter opens.
+    init(failures: [Int]) { self.failures = failures }
+
+    var opener: RadioOpener {
+        { [self] (choice) throws(TendonError) in
+            let attempt = attempts.withLock { attempts in
+                attempts += 1
+                return attempts
+            }
+            guard attempt > failures.count else {
+                throw TendonError(status: Int32(failures[attempt - 1]), operation: .openRadio)
+            }
+            return try await Central(radio: directory.radio, bonds: .none)
+        }
+    }
+
+    func gateway(_ words: [String] = []) throws -> Gateway {
+        let arguments = try Arguments(words, options: Option.common + Command.runAll.options)
+        return try Gateway(GatewayPlan(arguments, nil, family: nil), outputs: nil, opener: opener)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct LateAdapterTests {
+    /// Missing, then busy, then one that does not respond: each may pass.
+    @Test func aRunWaitsForItsAdapter() async throws {
+        let adapter = LateAdapter(failures: [
+            TENDON_RADIO_ERROR_NO_ADAPTER, TENDON_RADIO_ERROR_ADAPTER_BUSY, TENDON_RADIO_ERROR_COMMAND_TIMEOUT,
+        ])
+        let device = try await QuietDevice(adapter.directory)
+        let gateway = try adapter.gateway()
+        let run = Task { try await gateway.serveRadios() }
+        await eventually("waiting") { gateway.radioStates.waiting.count == 1 }
+        #expect(
+            gateway.reporter.searching.hasPrefix("waiting for a Bluetooth adapter: "), "\(gateway.reporter.searching)")
+        await eventually("open") { gateway.radioStates.open == 1 }
+        #expect(gateway.radioStates.waiting.isEmpty)
+        #expect(gateway.reporter.searching == "searching for devices")
+        #expect(adapter.attempts.withLock { $0 } == 4)
+        run.cancel()
+        try? await run.value
+        withExtendedLifetime(device) {}
+    }
+
+    /// Waiting does not grant a capability, and a command that does not reconnect does not wait.
+    @Test(arguments: [(TENDON_RADIO_ERROR_NO_CAP_NET_RAW, []), (TENDON_RADIO_ERROR_NO_ADAPTER, ["--no-reconnect"])])
+    func whatWaitingCannotHelpEndsTheRun(_ failure: Int, _ words: [String]) async throws {
+        let adapter = LateAdapter(failures: [failure])
+        let error = await #expect(throws: CommandError.self) { try await adapter.gateway(words).serveRadios() }
+        #expect(error?.status == .noRadio)
+        #expect(error?.next?.contains("--radio virtual") == true)
+        #expect(adapter.attempts.withLock { $0 } == 1)
+    }
+
+    /// Over the others devices are served meanwhile.
+    @Test func oneOfTwoIsWaitedFor() async throws {
+        let adapter = LateAdapter(failures: [TENDON_RADIO_ERROR_NO_ADAPTER])
+        let gateway = try adapter.gateway(["--adapter", "hci0,hci1"])
+        let run = Task { try await gateway.serveRadios() }
+        await eventually("waiting") { gateway.radioStates.waiting.count == 1 && gateway.radioStates.open == 1 }
+        #expect(gateway.reporter.searching.hasPrefix("searching for devices; waiting for hci0: "))
+        await eventually("both") { gateway.radioStates.open == 2 }
+        run.cancel()
+        try? await run.value
     }
 }

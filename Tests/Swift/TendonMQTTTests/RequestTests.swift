@@ -138,7 +138,8 @@ private func response(_ gateway: TestGateway) async -> String {
         let text = await response(gateway)
         // Commits: the new file, the reservation of numbers, the note of the device.
         #expect(
-            text == #"health {"status":"ok","data":{"gateway":"gw","uptime_s":7,"devices":1,"queued":1,"dropped":0,"#
+            text
+                == #"health {"status":"ok","data":{"gateway":"gw","radios_open":0,"waiting":[],"uptime_s":7,"devices":1,"queued":1,"dropped":0,"#
                 + #""refused":0,"thinned":0,"next_message_id":"gw-2","queue_failing":false,"queue_commits":3,"#
                 + #""queue_syncs":1,"healthy":true}}"#)
     }

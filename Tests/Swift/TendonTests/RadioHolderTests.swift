@@ -41,48 +41,25 @@ struct RadioFailureTests {
     }
 }
 
-struct RadioFallbackTests {
-    private static let noAdapter = TendonError(
-        status: Int32(TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT), operation: .openRadio)
-
-    @Test func theVirtualRadioKnowsWhyNoAdapterOpened() async throws {
-        let site = try await Site()
-        await onLoop {
-            func virtual() throws(TendonError) -> RadioCore { try RadioCore.open(site.radio, loop: .shared) }
-            #expect(throws: Never.self) {
-                let fallback = try RadioCore.openAutomatic({ () throws(TendonError) in throw Self.noAdapter }, virtual)
-                #expect(fallback.adapterFailure == Self.noAdapter)
-                fallback.close()
-                // An adapter that opens is used.
-                let adapter = try RadioCore.openAutomatic(virtual) { () throws(TendonError) in
-                    Issue.record("the fallback opened as well")
-                    throw Self.noAdapter
-                }
-                #expect(adapter.adapterFailure == nil)
-                adapter.close()
-            }
-        }
+struct RadioOfTheEnvironmentTests {
+    @Test func theVariableNamesARadio() {
+        #expect(RadioChoice(environment: nil) == .bluez())
+        #expect(RadioChoice(environment: "") == .bluez())
+        #expect(RadioChoice(environment: "bluez") == .bluez())
+        #expect(RadioChoice(environment: "virtual") == .virtual())
+        #expect(RadioChoice(environment: "Virtual") == nil)
+        #expect(RadioChoice(environment: "wifi") == nil)
     }
 
-    /// If the virtual radio does not open either, its own error is thrown.
-    @Test func aFallbackThatFailsThrows() async {
-        await onLoop {
-            let error = #expect(throws: TendonError.self) {
-                try RadioCore.openAutomatic({ () throws(TendonError) in throw Self.noAdapter }) {
-                    () throws(TendonError) in
-                    try RadioCore.open(.virtual(directory: "/proc/no/such/directory"), loop: .shared)
-                }
-            }
-            #expect(error != nil && error != Self.noAdapter)
+    /// Without an adapter the error is the program's to handle: the virtual radio is never used in its place.
+    @Test func noOtherRadioIsUsedInItsPlace() async {
+        do throws(TendonError) {
+            let central = try await Central(radio: .automatic, bonds: .none)
+            #expect(central.radioName == "bluez")
+            await central.close()
+        } catch {
+            #expect([.radio, .system, .management].contains(error.layer), "\(error)")
         }
-    }
-
-    @Test func aCentralReportsTheFallback() async throws {
-        let site = try await Site()
-        let chosen = try await Central(radio: site.radio, bonds: .none)
-        #expect(chosen.adapterFailure == nil)
-        let automatic = try await Central(radio: .automatic, bonds: .none)
-        #expect((automatic.radioName == "virtual") == (automatic.adapterFailure != nil))
     }
 }
 

@@ -103,6 +103,21 @@ private let status =
         #expect(site.messages(browser) == [status])
     }
 
+    /// A browser learns of an adapter that is waited for when it connects, and when that changes.
+    @Test func theRadioThatIsWaitedForIsShown() throws {
+        let site = TestHub()
+        site.hub.mailbox.post(.radios(["waiting for hci1: no adapter"]))
+        site.round(at: 1000)
+        let browser = try #require(site.join())
+        site.round(at: 1000)
+        #expect(
+            site.messages(browser).first
+                == #"{"event":"gateway","version":"1.2","devices":[],"waiting":["waiting for hci1: no adapter"]}"#)
+        site.hub.mailbox.post(.radios([]))
+        site.round(at: 1001)
+        #expect(site.messages(browser) == [#"{"event":"radios","waiting":[]}"#])
+    }
+
     @Test func eventsAreToldAndKept() throws {
         let site = TestHub()
         let browser = try #require(site.join())
