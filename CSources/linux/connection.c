@@ -429,13 +429,13 @@ tendon_status tendon_connection_connect(tendon_connection *connection) {
         connection->background ? UINT64_MAX : connection->connect_began + connection->connect_timeout_ms;
     begin_attempt(connection, connection->connect_began);
     set_scan_paused(connection, !connection->background);
+    connection->state = TENDON_CONNECTION_CONNECTING;
     tendon_status status = ask_radio(connection);
-    if (status < 0) {
+    if (status < 0 && !retry_later(connection, status, connection->connect_began)) {
+        connection->state = TENDON_CONNECTION_IDLE;
         set_scan_paused(connection, false);
-        connection->attempts[0].reason = status;
         return status;
     }
-    connection->state = TENDON_CONNECTION_CONNECTING;
     tendon_connection_refresh(connection);
     touch(connection); /* the session that called us sets its deadline after this returns */
     return TENDON_OK;

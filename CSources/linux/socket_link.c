@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "socket_link.h"
 #include "pairing.h"
+#include "reasons.h"
 #include "socket_receive.h"
 #include "socket_stall.h"
 
@@ -14,22 +15,7 @@ static void link_ready(void *context, uint32_t events, uint64_t now);
 static void link_expired(void *context, uint64_t now);
 
 tendon_status tendon_socket_link_reason(int number) {
-    switch (number) {
-    case 0:
-    case EPIPE:
-    case ECONNRESET:
-    case ENOTCONN:
-        return TENDON_RADIO_ERROR_PEER_CLOSED;
-    case ETIMEDOUT:
-    case EHOSTDOWN:
-    case EHOSTUNREACH:
-        return TENDON_RADIO_ERROR_OUT_OF_RANGE;
-    case EACCES:
-    case EPERM:
-        return TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
-    default:
-        return TENDON_SYSTEM_ERROR(number);
-    }
+    return tendon_reason_of_errno(number, TENDON_ERRNO_OF_SOCKET);
 }
 
 static tendon_status reason_of(tendon_link *link, int number, bool connecting) {

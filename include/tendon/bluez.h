@@ -184,8 +184,8 @@ typedef struct tendon_bluez_queue {
 
 /**
  * Limits of a controller; 0: unknown. HCI has no command to read the maximum number of connections. A connect() beyond
- * that limit fails with TENDON_HCI_ERROR(0x09), connection limit exceeded, or (0x0D), limited resources; it is not
- * retried.
+ * that limit fails with TENDON_HCI_ERROR(0x09), connection limit exceeded, which is not retried, or (0x0D), limited
+ * resources, which is, for another connection may end.
  */
 typedef struct tendon_bluez_limits {
     uint16_t packet_length;      /**< maximum length of one LE ACL data packet, in bytes */

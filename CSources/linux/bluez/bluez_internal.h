@@ -8,8 +8,8 @@
 #include "bluez_sockets.h"
 #include "tendon/bluez.h"
 
-/** HCI error codes (Core Spec Vol 1 Part F) with special handling. */
-enum { HCI_COMMAND_DISALLOWED_ERROR = 0x0C, HCI_FAILED_TO_BE_ESTABLISHED = 0x3E };
+/** HCI error code (Core Spec Vol 1 Part F) with special handling. */
+enum { HCI_COMMAND_DISALLOWED_ERROR = 0x0C };
 
 /** Handle value of a connection without a handle, or whose handle was reused for another connection. */
 #define TENDON_BLUEZ_HANDLE_UNKNOWN 0xFFFFu

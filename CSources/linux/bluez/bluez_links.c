@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ATT connections: L2CAP sockets on the fixed channel 4. How they end, and why. */
 #if defined(TENDON_HAVE_BLUEZ)
+#include "../reasons.h"
 #include "bluez_internal.h"
 
 #include <errno.h>
@@ -102,33 +103,15 @@ void tendon_bluez_note_new_handle(tendon_bluez_radio *radio, const tendon_hci_pa
     }
 }
 
-/** Common HCI error codes as the status that they mean; the others are kept. */
-static tendon_status status_of_code(uint8_t code) {
-    switch (code) {
-    case 0x04: /* page timeout */
-    case 0x08: /* connection timeout */
-    case 0x3C: /* advertising timeout */
-        return TENDON_RADIO_ERROR_OUT_OF_RANGE;
-    case 0x13: /* by the peer's user, for low resources, for power-off */
-    case 0x14:
-    case 0x15:
-        return TENDON_RADIO_ERROR_PEER_CLOSED;
-    case HCI_COMMAND_DISALLOWED_ERROR:
-        return TENDON_RADIO_ERROR_ADAPTER_BUSY;
-    default:
-        return TENDON_HCI_ERROR(code);
-    }
-}
-
 /** The reason that the controller reported for the end of this connection; TENDON_OK: none, or it is not read yet. */
 static tendon_status controller_reason(tendon_bluez_radio *radio, const tendon_link *link, bool connecting) {
     if (connecting) {
         uint8_t code = tendon_bluez_attempt_failure(radio, link);
-        return code != 0 ? status_of_code(code) : TENDON_OK;
+        return code != 0 ? tendon_reason_of_code(code) : TENDON_OK;
     }
     for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
         if (radio->endings[i].handle == link->handle && radio->endings[i].reason != 0) {
-            tendon_status status = status_of_code(radio->endings[i].reason);
+            tendon_status status = tendon_reason_of_code(radio->endings[i].reason);
             radio->endings[i].reason = 0;
             return status;
         }
@@ -153,7 +136,7 @@ tendon_status tendon_bluez_why_not_encrypted(tendon_bluez_radio *radio, const te
                : TENDON_RADIO_ERROR_OTHER_BOND_STORE;
 }
 
-/* The kernel converts an HCI error code to an errno; this reverts that where possible. */
+/* The controller's own event has the code that the kernel has converted to this errno. */
 tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool connecting) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
     if (tendon_bluez_failed(radio)) {
@@ -173,28 +156,7 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
     if (is_removed(radio)) {
         return TENDON_RADIO_ERROR_NO_ADAPTER;
     }
-    switch (number) {
-    case ENOTCONN:
-        return connecting ? TENDON_HCI_ERROR(0x02) : TENDON_RADIO_ERROR_PEER_CLOSED;
-    case EMLINK:
-        return TENDON_HCI_ERROR(0x09);
-    case ECONNREFUSED:
-        return TENDON_HCI_ERROR(0x0D);
-    case ECONNABORTED:
-        return TENDON_HCI_ERROR(0x16);
-    case ENOSYS: /* every code that the kernel has no errno for; of these the one that happens */
-        return TENDON_HCI_ERROR(HCI_FAILED_TO_BE_ESTABLISHED);
-    case EACCES:
-        return TENDON_RADIO_ERROR_PAIRING_FAILED;
-    case EALREADY:
-    case EBUSY:
-        return TENDON_RADIO_ERROR_ADAPTER_BUSY;
-    case EHOSTUNREACH: /* no adapter with our address is up */
-    case ENETDOWN:
-        return TENDON_RADIO_ERROR_ADAPTER_DOWN;
-    default:
-        return tendon_socket_link_reason(number);
-    }
+    return tendon_reason_of_errno(number, connecting ? TENDON_ERRNO_OF_CONNECT : TENDON_ERRNO_OF_LINK);
 }
 
 /** What the kernel knows of a connection to @p peer; false: it has none. */

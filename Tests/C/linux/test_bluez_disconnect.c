@@ -48,11 +48,12 @@ static void every_reason_has_its_status(void **state) {
     for (int code = 1; code < 256; code++) {
         bluez_connecting *l = bluez_connecting_connected();
         disconnected(l, 0x40, (uint8_t)code);
-        bool range = code == 0x04 || code == 0x08 || code == 0x3C, peer = code >= 0x13 && code <= 0x15;
-        tendon_status expected = range          ? TENDON_RADIO_ERROR_OUT_OF_RANGE
-                                 : peer         ? TENDON_RADIO_ERROR_PEER_CLOSED
-                                 : code == 0x0C ? TENDON_RADIO_ERROR_ADAPTER_BUSY
-                                                : TENDON_HCI_ERROR(code);
+        bool range = code == 0x04 || code == 0x08 || code == 0x10 || code == 0x3C, peer = code >= 0x13 && code <= 0x15;
+        bool busy = code == 0x0B || code == 0x0C; /* the kernel's EALREADY and EBUSY */
+        tendon_status expected = range  ? TENDON_RADIO_ERROR_OUT_OF_RANGE
+                                 : peer ? TENDON_RADIO_ERROR_PEER_CLOSED
+                                 : busy ? TENDON_RADIO_ERROR_ADAPTER_BUSY
+                                        : TENDON_HCI_ERROR(code);
         assert_int_equal(tendon_bluez_link_reason(&l->link, 0, false), expected);
         bluez_connecting_close(l);
     }

@@ -449,8 +449,8 @@ static void play(recording *r, unsigned number) {
 static void runs_are_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0xAFBA8349, 0x00261FE3, 0x5716BA2D, 0x68CDA71B, 0x37B3C8FD, 0x492C9A38, 0x279D51E2, 0x9E6EF93D,
-        0x55E7A68B, 0xEB34FFBF, 0xFFF182C1, 0xB931613A, 0xFF2333A7, 0x148A5D8C, 0xE480FCBE, 0x213665AE,
+        0xAFBA8349, 0x00261FE3, 0x5716BA2D, 0x68CDA71B, 0x197FE52D, 0x492C9A38, 0x279D51E2, 0x9E6EF93D,
+        0x55E7A68B, 0xEB34FFBF, 0xFFF182C1, 0xB931613A, 0xFF2333A7, 0x09299050, 0xE480FCBE, 0xA2C934CF,
     };
     compare_recordings(known, RUNS, play);
 }

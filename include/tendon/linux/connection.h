@@ -135,9 +135,9 @@ void tendon_connection_use_cache(tendon_connection *connection, tendon_gatt_cach
 
 /**
  * Starts connecting; connected() follows, or closed(reason) after the last attempt. Transient failures (see
- * tendon_connection_retries()) are retried after a short pause, at most connect_attempts times and for
- * connect_timeout_ms. A scan of this radio is paused from the first attempt to the last. connection->attempts contains
- * the result of each attempt.
+ * tendon_connection_retries()), of the first attempt too, are retried after a short pause, at most connect_attempts
+ * times and for connect_timeout_ms. A scan of this radio is paused from the first attempt to the last.
+ * connection->attempts contains the result of each attempt.
  *
  * A controller can report a connection that was never established, and end it with 0x3E within a few connection
  * intervals, before the peer sends a PDU. This also counts as a failed attempt: the connection is attempted again, and
@@ -157,14 +157,20 @@ void tendon_connection_use_cache(tendon_connection *connection, tendon_gatt_cach
  * With background, connect() waits for the device without a limit (tendon_radio_connect_in_background()): neither the
  * number of attempts nor their time ends it, and a scan of this radio goes on. The pause between attempts that fail
  * grows to TENDON_CONNECTION_PAUSE_MS << 7 and half of that. tendon_connection_close() ends it.
- * @return TENDON_OK; TENDON_ERROR_WRONG_STATE unless idle; another error if the first attempt could not start.
+ * @return TENDON_OK; TENDON_ERROR_WRONG_STATE unless idle; another error if the first attempt could not start
+ * for a reason that is not transient.
  */
 tendon_status tendon_connection_connect(tendon_connection *connection);
 /** Disconnects, or ends the attempts; closed(TENDON_ERROR_CANCELLED) follows. Does nothing if the connection is idle.
  */
 void tendon_connection_close(tendon_connection *connection);
-/** Returns true for a transient failure, which another attempt can resolve: aborted by the local side, 0x3E, 0x08,
- * ECONNREFUSED, disconnected by the peer, ... */
+/**
+ * Returns true for a transient failure, which another attempt can resolve: HCI 0x3E and 0x02 (never established), no
+ * answer (OUT_OF_RANGE, of HCI 0x08 among others), PEER_CLOSED, ADAPTER_BUSY (HCI 0x0B, 0x0C), 0x0D (limited
+ * resources; ECONNREFUSED), 0x16 (ended by the local host; ECONNABORTED), 0x03, 0x22, 0x28, 0x3A, COMMAND_TIMEOUT.
+ * Not for 0x09 (connection limit), 0x0E and 0x0F (the peer rejects this machine), pairing, a missing capability, an
+ * adapter that is off. CSources/linux/connection_retries.c has the table.
+ */
 bool tendon_connection_retries(tendon_status reason);
 
 /**
