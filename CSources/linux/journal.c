@@ -173,3 +173,29 @@ tendon_status tendon_journal_keep(const tendon_journal *journal, const char *fam
     clearing c = {.journal = journal, .family = family, .keeps = keeps, .context = context};
     return clear(&c);
 }
+
+/* One byte of one file for each device, so that nothing is left to be removed. Unlike a lock of the process, one of the
+ * open file also holds against the process itself. */
+tendon_status tendon_journal_claim(const tendon_journal *journal, const char *family, const tendon_address *device) {
+    char path[TENDON_FILE_PATH_SIZE];
+    tendon_status status = path_of(journal, family, device, path);
+    if (status < 0) {
+        return status;
+    }
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = device->type & 1u, .l_len = 1};
+    for (size_t i = 0; i < sizeof device->bytes; i++) {
+        range.l_start = (off_t)((uint64_t)range.l_start << 8 | device->bytes[i]);
+    }
+    snprintf(path, sizeof path, "%s/claims-%s", journal->directory, family);
+    int error = tendon_directory_make_parents(path);
+    int fd = error == 0 ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    if (fd < 0) {
+        return tendon_file_status(error != 0 ? error : errno);
+    }
+    if (fcntl(fd, F_OFD_SETLK, &range) != 0) {
+        status = errno == EAGAIN || errno == EACCES ? TENDON_ERROR_BUSY : tendon_file_status(errno);
+        close(fd);
+        return status;
+    }
+    return fd;
+}

@@ -6,6 +6,12 @@
 
     /// The cloud's API over HTTPS.
     final class HTTPSCloud: ObviousCloudService {
+        /// The base URL in one form: carts are numbers of this cloud.
+        var paymentScope: String? {
+            let origin = site.base.origin
+            let path = site.prefix.split(separator: "/", omittingEmptySubsequences: false).dropFirst(3)
+            return (["\(origin.scheme)://\(origin.host):\(origin.port)"] + path).joined(separator: "/")
+        }
         let site: Site
         let engine: TransferEngine
         private let clock: any ObviousClock
@@ -286,47 +292,69 @@
             defer { card.removeBody() }
             request.body = .card(card, start: start)
             request.headers += ["Content-Type: application/json", "Idempotency-Key: " + idempotencyKey]
-            return try await outcome(of: sendPayment(request))
+            return try await sendPayment(request)
         }
 
         /// At most twice, the second time only if no line of an answer to the first arrived. libcurl itself never repeats it:
-        /// both are on connections of their own.
-        private func sendPayment(_ request: HTTPRequest) async throws(ObviousCloudError) -> HTTPAnswer {
+        /// both are on connections of their own. Whatever is not known after the request left is ``unknownResult``: what a
+        /// later request did not do, an earlier one may have done.
+        private func sendPayment(_ request: HTTPRequest) async throws(ObviousCloudError) -> PaymentOutcome {
             var request = request
             request.usesNewConnection = true
             let first = await engine.run(request)
-            guard hasNoAnswer(first) else { return try paymentAnswer(first, isFirst: true) }
-            try await sleep(site.configuration.limits.retries.first ?? 0)
-            return try paymentAnswer(await engine.run(request), isFirst: !wasSent(first))
+            guard hasNoAnswer(first) else { return try paymentOutcome(first, before: nil) }
+            do {
+                try await sleep(site.configuration.limits.retries.first ?? 0)
+            } catch {
+                guard wasSent(first) else { throw error }
+                throw .unknownResult
+            }
+            return try paymentOutcome(await engine.run(request), before: first)
         }
 
         private func hasNoAnswer(_ result: TransferResult) -> Bool {
             switch result {
-            case .failure(.network(_, _, let answerBegan)), .failure(.timeout(let answerBegan)): !answerBegan
+            case .failure(.network(_, _, let answerBegan)), .failure(.timeout(_, let answerBegan)): !answerBegan
             default: false
             }
         }
 
         private func wasSent(_ result: TransferResult) -> Bool {
-            if case .failure(.network(_, let wasSent, _)) = result { wasSent } else { true }
-        }
-
-        /// `isFirst`: nothing of an earlier request can have arrived.
-        private func paymentAnswer(_ result: TransferResult, isFirst: Bool) throws(ObviousCloudError) -> HTTPAnswer {
             switch result {
-            case .success(let answer): return answer
-            case .failure(.network(let text, wasSent: false, _)) where isFirst: throw ObviousCloudError(.network, text)
-            case .failure(.cancelled): throw .cancelled
-            case .failure: throw .unknownResult
+            case .failure(.network(_, let wasSent, _)), .failure(.timeout(let wasSent, _)),
+                .failure(.cancelled(let wasSent)):
+                wasSent
+            case .failure(.storage): false
+            default: true
             }
         }
 
-        private func outcome(of answer: HTTPAnswer) throws(ObviousCloudError) -> PaymentOutcome {
-            guard answer.status == 200 || answer.status == 402 else { throw refused(answer) }
-            let outcome = try decodedOutcome(answer.body)
+        /// `before`: an earlier request of this payment, which may have arrived.
+        private func paymentOutcome(_ result: TransferResult, before: TransferResult?) throws(ObviousCloudError)
+            -> PaymentOutcome
+        {
+            let isFirst = before.map { !wasSent($0) } ?? true
+            switch result {
+            case .success(let answer):
+                if let outcome = definiteOutcome(of: answer) { return outcome }
+                let error = refused(answer)
+                guard error.isCartPaid || (isFirst && error.provesNothingWasCharged) else {
+                    throw .unknownResult(httpStatus: answer.status)
+                }
+                throw error
+            case .failure(let failure):
+                guard isFirst, !wasSent(result) else { throw .unknownResult }
+                throw error(of: failure)
+            }
+        }
+
+        /// What 200 and 402 say, if it can be read and does not contradict the status.
+        private func definiteOutcome(of answer: HTTPAnswer) -> PaymentOutcome? {
+            guard answer.status == 200 || answer.status == 402, let outcome = try? decodedOutcome(answer.body) else {
+                return nil
+            }
             if answer.status == 402, case .failed = outcome { return outcome }
-            guard answer.status == 200 else { throw ObviousCloudError(.format, "the answer contradicts its status") }
-            return outcome
+            return answer.status == 200 ? outcome : nil
         }
 
         func authenticate(cartId: Int, paymentSecret: String, key: ObviousAPIKey?) async throws(ObviousCloudError)
@@ -334,7 +362,10 @@
         {
             guard cartId > 0, !paymentSecret.isEmpty else { throw ObviousCloudError(.argument, "bad argument") }
             let path = "/v1/carts/\(cartId)/payments/authenticate"
-            return try await outcome(of: send(call(path, key, json: ["paymentSecret": JSON(paymentSecret)])))
+            let answer = try await send(call(path, key, json: ["paymentSecret": JSON(paymentSecret)]))
+            if let outcome = definiteOutcome(of: answer) { return outcome }
+            guard answer.status == 200 || answer.status == 402 else { throw refused(answer) }
+            throw ObviousCloudError(.format, "the answer cannot be read, or contradicts its status")
         }
 
         private func isUUID(_ text: String) -> Bool {

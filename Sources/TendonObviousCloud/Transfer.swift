@@ -38,14 +38,14 @@
         var retryAfter = 0
     }
 
+    /// `wasSent`: something of the request may have arrived. `answerBegan`: at least one line of an answer arrived.
     enum TransferFailure: Error, Sendable, Hashable {
-        case cancelled
-        case timeout(answerBegan: Bool)
+        case cancelled(wasSent: Bool)
+        case timeout(wasSent: Bool, answerBegan: Bool)
         case tooLarge
         /// The image's answer is not the part of the file that was requested.
         case wrongRange
         case storage
-        /// `wasSent`: something of the request may have arrived. `answerBegan`: at least one line of an answer arrived.
         case network(String, wasSent: Bool, answerBegan: Bool)
     }
 
@@ -278,17 +278,23 @@
             return .success(answer)
         }
 
-        func timedOut() -> TransferResult { .failure(.timeout(answerBegan: answerBegan)) }
+        func timedOut() -> TransferResult { .failure(.timeout(wasSent: wasSent, answerBegan: answerBegan)) }
+
+        func cancelled() -> TransferResult { .failure(.cancelled(wasSent: wasSent)) }
+
+        /// Whether the request has begun to leave; the handshakes before it do not count.
+        private var wasSent: Bool {
+            var request = 0
+            _ = tendon_curl_get_long(easy, CURLINFO_REQUEST_SIZE, &request)
+            return request > 0 || sent > 0
+        }
 
         private func failure(of code: CURLcode) -> TransferFailure {
             switch code {
-            case CURLE_OPERATION_TIMEDOUT: return .timeout(answerBegan: answerBegan)
+            case CURLE_OPERATION_TIMEDOUT: return .timeout(wasSent: wasSent, answerBegan: answerBegan)
             case CURLE_FILESIZE_EXCEEDED: return .tooLarge
             default:
-                var request = 0
-                _ = tendon_curl_get_long(easy, CURLINFO_REQUEST_SIZE, &request)
-                return .network(
-                    String(cString: curl_easy_strerror(code)), wasSent: request > 0, answerBegan: answerBegan)
+                return .network(String(cString: curl_easy_strerror(code)), wasSent: wasSent, answerBegan: answerBegan)
             }
         }
     }

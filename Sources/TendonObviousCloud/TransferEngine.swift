@@ -121,7 +121,7 @@
                 case .start(let transfer): begin(transfer)
                 case .cancel(let transfer): cancel(transfer)
                 case .stop:
-                    for transfer in Array(transfers.values) { finish(transfer, .failure(.cancelled)) }
+                    for transfer in Array(transfers.values) { finish(transfer, transfer.cancelled()) }
                     inbox.withLock { inbox in
                         inbox.multi = nil
                         curl_multi_cleanup(multi)
@@ -133,7 +133,7 @@
         }
 
         private func begin(_ transfer: Transfer) {
-            guard !transfer.isCancelled.load(ordering: .acquiring) else { return transfer.finish(.failure(.cancelled)) }
+            guard !transfer.isCancelled.load(ordering: .acquiring) else { return transfer.finish(transfer.cancelled()) }
             guard transfer.begin(), let easy = transfer.easy, curl_multi_add_handle(multi, easy) == CURLM_OK else {
                 transfer.end()
                 return transfer.finish(.failure(.storage))
@@ -144,7 +144,7 @@
 
         private func cancel(_ transfer: Transfer) {
             guard let easy = transfer.easy, transfers[easy] === transfer else { return }
-            finish(transfer, .failure(.cancelled))
+            finish(transfer, transfer.cancelled())
         }
 
         /// Removes the transfer first: a caller that continues finds nothing of it.

@@ -35,3 +35,11 @@ admin() {
 urllib.request.urlopen(sys.argv[1], sys.argv[2].encode(), context=ssl.create_default_context(cafile=sys.argv[3])).read()' \
         "$TENDON_OBVIOUS_BASE_URL/admin/$1" "$2" "$TENDON_OBVIOUS_CA_FILE"
 }
+
+# Prints the cart and the key of each time that a card was charged.
+charges() {
+    python3 -c 'import json, ssl, sys, urllib.request
+context = ssl.create_default_context(cafile=sys.argv[2])
+for row in json.load(urllib.request.urlopen(sys.argv[1], context=context))["charges"]: print(row["cart"], row["key"])' \
+        "$TENDON_OBVIOUS_BASE_URL/admin/charges" "$TENDON_OBVIOUS_CA_FILE"
+}

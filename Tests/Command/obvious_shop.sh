@@ -136,6 +136,8 @@ pay "4242 4242-4242 4242"
 is "$status $(timeless <<<"$out")" '0 {"event":"payment","family":"obvious","cart":'"$cart"',"state":"succeeded"}' "pay: the cart is kept; spaces and hyphens"
 pay "$good"
 is "$status" 1 "a cart is paid once"
+like "$err" "cart $cart is paid already" "says so, and sends nothing"
+is "$(charges | grep -c "^$cart ")" 1 "and charges nothing"
 
 # Authentication: the page is opened while the command waits.
 authenticate() { # query of the page
@@ -158,11 +160,54 @@ checkout
 timeout -s INT 2 "$TENDON" obvious pay "$cart" "${device[@]}" --card-fd 3 --json >"$work/left.out" 2>"$work/left.err" \
     3< <(card "$asking") </dev/null
 like "$(cat "$work/left.err")" "interrupted: cart $cart is paid only if" "Ctrl-C while it waits: says what is open"
-# The connection ends without an answer, twice.
-admin faults '{"do": "close", "times": 2, "match": "POST /v1/carts/"}'
+like "$(cat "$work/left.err")" "try: tendon obvious pay $cart, again" "and what to do"
+
+# A cloud that does not lock carts: the key alone keeps the card from being charged twice.
+stop_cloud
+start_cloud --no-cart-lock
+charged() { is "$(charges | grep -c "^$cart ")" 1 "$1: charged once"; }
+# The connection ends without an answer, twice; both times the payment was made.
+lost() {
+    checkout
+    admin faults '{"do": "close", "times": 2, "match": "POST /v1/carts/"}'
+    pay "$good"
+    is "$status" 1 "no answer: status 1"
+    like "$err" 'it is not known whether the card was charged' "says that the result is not known"
+    like "$err" "try: tendon obvious pay $cart, again with the same card" "and what to do"
+}
+lost
 pay "$good"
-is "$status" 1 "no answer: status 1"
-like "$err" 'it is not known whether the card was charged' "says that the result is not known"
+is "$status $(field state "$out")" "0 succeeded" "paid again: the answer to the first payment"
+like "$err" "a payment of cart $cart was sent before.*the same key" "says what it does"
+charged "no answer"
+for answer in '"status": 500, "body": ""' '"status": 503, "body": ""' '"status": 200, "body": "<html>"'; do
+    checkout
+    admin faults '{"do": "status", "done": true, "match": "POST /v1/carts/", '"$answer"'}'
+    pay "$good"
+    is "$status" 1 "${answer:0:13} after the payment was made: status 1"
+    like "$err" 'it is not known whether the card was charged' "says that the result is not known"
+    pay "$good"
+    is "$status $(field state "$out")" "0 succeeded" "and again: paid"
+    charged "${answer:0:13}"
+done
+
+# Killed, and interrupted, while the cloud has the payment and its answer is on the way.
+for signal in KILL INT; do
+    checkout
+    admin faults '{"do": "drip", "bytes": 1, "pause": 5, "match": "POST /v1/carts/"}'
+    "$TENDON" obvious pay "$cart" "${device[@]}" --card-fd 3 --json >"$work/killed.out" 2>"$work/killed.err" \
+        3< <(card "$good") </dev/null &
+    payer=$!
+    until_true eval 'charges | grep -q "^$cart "'
+    kill -"$signal" "$payer"
+    wait "$payer" 2>/dev/null
+    is "$(grep -c succeeded "$work/killed.out")" 0 "SIG$signal before the answer: not known to be paid"
+    pay "$good"
+    is "$status $(field state "$out")" "0 succeeded" "SIG$signal, and again: paid"
+    charged "SIG$signal"
+done
+like "$(cat "$work/killed.err")" "interrupted: it is not known whether the card was charged for cart $cart" \
+    "interrupted after it was sent: says what is open"
 
 # On a terminal: questions without echo; Ctrl-C leaves the echo on.
 terminal() { # lines to type, arguments

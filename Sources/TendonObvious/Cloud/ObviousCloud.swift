@@ -48,6 +48,10 @@ public enum ObviousCloud {
 /// for feature in try await cloud.features(productId: "1234", key: nil) { print(feature.id, feature.name) }
 /// ```
 public protocol ObviousCloudService: Sendable {
+    /// The cloud, as a text that is the same in every run of every program: carts and their payments are kept on the disk
+    /// under it (``PaymentStorage``). `nil`, unless a service implements it: they are kept in memory.
+    var paymentScope: String? { get }
+
     /// The features of a product.
     func features(productId: String, key: ObviousAPIKey?) async throws(ObviousCloudError) -> [ObviousFeature]
 
@@ -86,11 +90,17 @@ public protocol ObviousCloudService: Sendable {
         async throws(ObviousCloudError) -> ObviousCart
 
     /// Pays a cart. The request is sent again at most once, with the same `idempotencyKey` (a UUID), and only if no answer
-    /// began; ``ObviousCloudError/unknownResult`` if it stays unknown whether the card was charged. Does not wipe the card.
+    /// began. ``ObviousCloudError/isUnknownResult`` if it stays unknown whether the card was charged: whatever happened
+    /// after the request left, also that the task was cancelled, unless the cloud's answer is definite. Does not wipe the
+    /// card.
     func pay(_ payment: PaymentRequest, card: PaymentCard, idempotencyKey: String, key: ObviousAPIKey?)
         async throws(ObviousCloudError) -> PaymentOutcome
 
     /// The state of a payment that required an action of the user.
     func authenticate(cartId: Int, paymentSecret: String, key: ObviousAPIKey?) async throws(ObviousCloudError)
         -> PaymentOutcome
+}
+
+extension ObviousCloudService {
+    public var paymentScope: String? { nil }
 }

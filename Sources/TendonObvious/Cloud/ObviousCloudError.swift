@@ -58,13 +58,35 @@ public struct ObviousCloudError: Error, Sendable, Hashable {
     public static let noAPIKey = ObviousCloudError(.noAPIKey, "no api key")
     /// Neither an installed cloud nor one of the manager's own.
     public static let noCloud = ObviousCloudError(.notSupported, "no cloud is installed: call ObviousCloud.install()")
-    /// The connection was lost, and it is not known whether the card was charged.
+    /// The request was sent, and it is not known whether the card was charged; also with the status of an answer that
+    /// does not say so: compare with ``isUnknownResult``.
     public static let unknownResult = ObviousCloudError(.payment, "unknown result")
+    package static func unknownResult(httpStatus: Int?) -> ObviousCloudError {
+        ObviousCloudError(.payment, unknownResult.reason, httpStatus: httpStatus)
+    }
     /// A card that the local checks reject.
     public static let invalidCard = ObviousCloudError(.payment, "invalid card")
 
     /// Whether the cloud does not permit to provision devices in the field.
     public var isProvisioningForbidden: Bool { httpStatus == 403 }
+
+    /// Whether it is not known if a card was charged: the payment is open until the cloud is asked again.
+    public var isUnknownResult: Bool { kind == .payment && reason.hasPrefix(Self.unknownResult.reason) }
+
+    /// Whether the cloud says that the cart is paid, by whatever request.
+    package var isCartPaid: Bool { httpStatus == 409 && code == "ALREADY_PAID" }
+
+    /// Whether the request that failed so cannot have charged a card: it was never sent, or the cloud rejected it. Of 400
+    /// to 499, 402 must say what failed, and the other exceptions are also answered on the way, when the time or the number
+    /// of requests is exceeded.
+    package var provesNothingWasCharged: Bool {
+        switch kind {
+        case .argument, .network, .notSupported, .storage, .cancelled, .noAPIKey: true
+        case .payment: !isUnknownResult
+        case .http: httpStatus.map { (400...499).contains($0) && ![402, 408, 425, 429].contains($0) } ?? false
+        case .timeout, .format, .crypto: false
+        }
+    }
 
     /// Without control characters, and not longer than a line.
     package static func printable(_ text: String, atMost length: Int) -> String {

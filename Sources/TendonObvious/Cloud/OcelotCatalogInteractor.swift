@@ -33,6 +33,9 @@ public final class OcelotCatalogInteractor {
     var card: PaymentCard?
     weak var presenter: (any ActionPresenter)?
     private var timer: Task<Void, Never>?
+    /// The application's; nil: the standard one, or for a cloud without a name the memory.
+    private var storage: PaymentStorage?
+    private let memory = PaymentStorage.memory()
 
     private init(_ source: Cloud, _ clock: any ObviousClock) {
         self.source = source
@@ -64,6 +67,24 @@ public final class OcelotCatalogInteractor {
     /// Sets the listener of checkout and payment, a weak reference.
     public func setCheckoutListener(_ listener: (any OcelotCatalogCheckoutResultListener)?) {
         checkoutListener = listener
+    }
+
+    /// Sets where the keys of payments are kept, instead of ``PaymentStorage/standard``.
+    public func setPaymentStorage(_ storage: PaymentStorage) { self.storage = storage }
+
+    /// The storage for a cart of this cloud, and its name there.
+    func payments(_ cart: Int, of cloud: any ObviousCloudService) -> (storage: PaymentStorage, name: CartName) {
+        let scope = cloud.paymentScope
+        return (storage ?? (scope == nil ? memory : .standard), CartName(cart: cart, cloud: scope ?? ""))
+    }
+
+    /// Asks for the state of a payment that required an action, and notes a definite answer.
+    func authenticate(_ cart: Int, _ secret: String) async throws(ObviousCloudError) -> PaymentOutcome {
+        let cloud = try cloud()
+        let outcome = try await cloud.authenticate(cartId: cart, paymentSecret: secret, key: key)
+        let (storage, name) = payments(cart, of: cloud)
+        storage.settle(name, outcome)
+        return outcome
     }
 
     func cloud() throws(ObviousCloudError) -> any ObviousCloudService {
@@ -177,7 +198,7 @@ public final class OcelotCatalogInteractor {
     private func poll(_ cart: Int, _ secret: String) {
         Task { @TendonActor in
             let result: Result<PaymentOutcome, ObviousCloudError> = await resultOf { () throws(ObviousCloudError) in
-                try await self.cloud().authenticate(cartId: cart, paymentSecret: secret, key: self.key)
+                try await self.authenticate(cart, secret)
             }
             self.perform(self.handle(.pollEnded(cart: cart, secret: secret, result)))
         }

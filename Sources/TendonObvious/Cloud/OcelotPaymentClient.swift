@@ -78,9 +78,9 @@ public final class OcelotPaymentClient {
         }
         lastCart = request.cartId
         interactor.card = card
-        Task { @TendonActor [interactor] in
+        Task { @TendonActor in
             let result: Result<PaymentOutcome, ObviousCloudError> = await resultOf { () throws(ObviousCloudError) in
-                try await interactor.cloud().pay(request, card: card, idempotencyKey: newUUID(), key: interactor.key)
+                try await self.send(request, card)
             }
             interactor.perform(interactor.handle(.payEnded(result)))
         }
@@ -121,33 +121,70 @@ public final class OcelotPaymentClient {
     // MARK: Async
 
     /// Pays a cart; one request, repeated at most once if no answer arrived. The card is wiped.
+    ///
+    /// All payments of a cart have one key until the cloud's answer is definite, so a cart is charged at most once: after
+    /// ``ObviousCloudError/isUnknownResult`` call it again, with the same card, also after a restart of the program. For a
+    /// cart that is paid already nothing is sent, and the outcome is `.succeeded`.
     public func pay(_ request: PaymentRequest, card: PaymentCard) async throws(ObviousCloudError) -> PaymentOutcome {
         defer { card.wipe() }
         guard !Task.isCancelled else { throw .cancelled }
-        return try await interactor.cloud().pay(
-            request, card: card, idempotencyKey: newUUID(), key: interactor.key)
+        return try await send(request, card)
     }
 
-    /// Waits until the user has authenticated a payment: asks the cloud every 3 seconds, at most 10 minutes. The outcome is
-    /// not `.pending`.
+    /// With the cart's key, which is on the disk before anything is sent.
+    private func send(_ request: PaymentRequest, _ card: PaymentCard) async throws(ObviousCloudError) -> PaymentOutcome
+    {
+        let cloud = try interactor.cloud()
+        guard request.cartId > 0 else { throw ObviousCloudError(.argument, "bad argument") }
+        let (storage, name) = interactor.payments(request.cartId, of: cloud)
+        let claim = try storage.claim(name)
+        guard !claim.isPaid else { return .succeeded }
+        do throws(ObviousCloudError) {
+            let outcome = try await cloud.pay(request, card: card, idempotencyKey: claim.key, key: interactor.key)
+            claim.note(outcome)
+            return outcome
+        } catch {
+            throw claim.judge(error)
+        }
+    }
+
+    /// What is known of the payment of a cart, without asking the cloud. An open one is asked for by ``pay(_:card:)`` or
+    /// `startPaymentProcessing`, with the same card.
+    public func payment(ofCart cart: Int) throws(ObviousCloudError) -> CartPayment {
+        let (storage, name) = interactor.payments(cart, of: try interactor.cloud())
+        guard let record = try storage.record(of: name) else { return .none }
+        return record.isPaid ? .paid : .open
+    }
+
+    /// Forgets an open payment, whose result the user knows by another way than the cloud: that it was not made. The next
+    /// payment of the cart has a key of its own, and charges the card.
+    public func forgetOpenPayment(ofCart cart: Int) throws(ObviousCloudError) {
+        guard try payment(ofCart: cart) == .open else { return }
+        let (storage, name) = interactor.payments(cart, of: try interactor.cloud())
+        try storage.remove(name)
+    }
+
+    /// Waits until the user has authenticated a payment: asks the cloud every 3 seconds, at most 10 minutes, and once more
+    /// then. The outcome is not `.pending`. An error, a timeout included, leaves the payment open: the user may still
+    /// authenticate it.
     public func authentication(cartId: Int, paymentSecret: String) async throws(ObviousCloudError) -> PaymentOutcome {
         let clock = interactor.clock
         let end = clock.now + PaymentFlow.longestAuthentication
-        while clock.now < end {
-            do {
-                let outcome = try await interactor.cloud().authenticate(
-                    cartId: cartId, paymentSecret: paymentSecret, key: interactor.key)
+        while true {
+            let isLast = clock.now >= end
+            do throws(ObviousCloudError) {
+                let outcome = try await interactor.authenticate(cartId, paymentSecret)
                 if outcome != .pending { return outcome }
             } catch {
                 guard error.isTransient else { throw error }
             }
+            guard !isLast else { throw ObviousCloudError(.timeout, "authentication timeout") }
             do {
                 try await clock.sleep(until: clock.now + PaymentFlow.pollInterval)
             } catch {
                 throw .cancelled
             }
         }
-        throw ObviousCloudError(.timeout, "authentication timeout")
     }
 }
 

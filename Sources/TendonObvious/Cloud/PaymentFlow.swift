@@ -13,7 +13,8 @@ struct PaymentFlow {
         case paying(cart: Int)
         /// The user must authenticate; the application was notified and has until `deadline`.
         case action(cart: Int, PaymentAction, round: Int, deadline: UInt64)
-        /// The user was sent to the page; the cloud is asked at `next` (nil: it is being asked), until `deadline`.
+        /// The user was sent to the page, or had the time to be; the cloud is asked at `next` (nil: it is being asked),
+        /// until `deadline`, and once more then: what it says last is the result.
         case authenticating(cart: Int, secret: String, round: Int, next: UInt64?, deadline: UInt64)
     }
 
@@ -56,7 +57,7 @@ struct PaymentFlow {
     var deadline: UInt64? {
         switch state {
         case .action(_, _, _, let deadline): deadline
-        case .authenticating(_, _, _, let next, let deadline): min(next ?? deadline, deadline)
+        case .authenticating(_, _, _, let next, let deadline): next.map { min($0, deadline) }
         default: nil
         }
     }
@@ -157,7 +158,8 @@ struct PaymentFlow {
         return poll()
     }
 
-    /// One request at a time: the next is due a while after the answer to this.
+    /// One request at a time: the next is due a while after the answer to this. An answer is always waited for: it may be
+    /// that the cart is paid, however late.
     private mutating func poll() -> [Effect] {
         guard case .authenticating(let cart, let secret, let round, _?, let deadline) = state else { return [] }
         state = .authenticating(cart: cart, secret: secret, round: round, next: nil, deadline: deadline)
@@ -169,8 +171,8 @@ struct PaymentFlow {
         _ cart: Int, _ secret: String, _ result: Result<PaymentOutcome, ObviousCloudError>, _ now: UInt64
     ) -> [Effect] {
         guard case .authenticating(cart, secret, let round, nil, let deadline) = state else { return [] }
-        guard now < deadline else { return fail("authentication timeout") }
         guard !Self.isOpen(result) else {
+            guard now < deadline else { return fail("authentication timeout") }
             state = .authenticating(
                 cart: cart, secret: secret, round: round, next: now + Self.pollInterval, deadline: deadline)
             return []
@@ -189,8 +191,9 @@ struct PaymentFlow {
     private mutating func tick(_ now: UInt64) -> [Effect] {
         guard let deadline, deadline <= now else { return [] }
         switch state {
-        case .action: return fail("authentication timeout")
-        case .authenticating(_, _, _, _, let deadline) where deadline <= now: return fail("authentication timeout")
+        case .action(let cart, let action, let round, let deadline):
+            state = .authenticating(cart: cart, secret: action.secret, round: round, next: now, deadline: deadline)
+            return poll()
         case .authenticating: return poll()
         default: return []
         }
@@ -198,8 +201,12 @@ struct PaymentFlow {
 }
 
 extension ObviousCloudError {
-    /// Whether the same request can succeed later.
+    /// Whether the same question can be answered later: all but what the cloud itself rejects, and what was not sent.
     var isTransient: Bool {
-        kind == .network || kind == .timeout || httpStatus == 429 || (502...504).contains(httpStatus ?? 0)
+        switch kind {
+        case .network, .timeout, .format: true
+        case .http: !provesNothingWasCharged
+        default: false
+        }
     }
 }

@@ -162,6 +162,57 @@ static void a_lock_that_another_program_holds(void **state) {
     assert_int_equal(store(&device, other, sizeof other), TENDON_OK);
 }
 
+/* ---- claims ---- */
+
+static tendon_status claim(const char *family, const tendon_address *of) {
+    return tendon_journal_claim(&journal, family, of);
+}
+
+static void a_claim_is_of_one_device_and_one_family(void **state) {
+    const tendon_address next = {{0, 0, 0, 0, 0, 1}, TENDON_ADDRESS_TYPE_PUBLIC};
+    tendon_address same = {{0}, TENDON_ADDRESS_TYPE_PUBLIC}, random = same;
+    random.type = TENDON_ADDRESS_TYPE_RANDOM;
+    given(*state);
+    tendon_status first_claim = claim("payment", &same);
+    assert_true(first_claim >= 0);
+    assert_int_equal(claim("payment", &same), TENDON_ERROR_BUSY); /* also within one process */
+    tendon_status others[] = {claim("payment", &next), claim("payment", &random), claim("obvious", &same)};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(others[i] >= 0);
+        close(others[i]);
+    }
+    assert_int_equal(claim("payment", &same), TENDON_ERROR_BUSY); /* what another one closed */
+    close(first_claim);
+    first_claim = claim("payment", &same);
+    assert_true(first_claim >= 0);
+    close(first_claim);
+    assert_int_equal(claim("Payment", &same), TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+static void a_claim_ends_with_its_process(void **state) {
+    given(*state);
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char byte = claim("payment", &device) >= 0;
+        (void)!write(ready[1], &byte, 1);
+        (void)pause();
+        _exit(1);
+    }
+    char byte = 0;
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(byte, 1);
+    assert_int_equal(claim("payment", &device), TENDON_ERROR_BUSY);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    tendon_status taken = claim("payment", &device);
+    assert_true(taken >= 0);
+    close(taken);
+    close(ready[0]);
+    close(ready[1]);
+}
+
 /* ---- SIGKILL ---- */
 
 /* A record that tells whether it is whole: each byte follows from its number. */
@@ -287,10 +338,16 @@ static void each_walk_through_a_directory_is_whole(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        JOURNAL_TEST(each_device_has_its_record), JOURNAL_TEST(descriptor_zero_is_one_as_others),
-        JOURNAL_TEST(arguments_and_lengths),      JOURNAL_TEST(the_usual_directory),
-        JOURNAL_TEST(only_for_its_owner),         JOURNAL_TEST(a_lock_that_another_program_holds),
-        JOURNAL_TEST(killed_at_any_moment),       cmocka_unit_test(each_walk_through_a_directory_is_whole),
+        JOURNAL_TEST(each_device_has_its_record),
+        JOURNAL_TEST(descriptor_zero_is_one_as_others),
+        JOURNAL_TEST(arguments_and_lengths),
+        JOURNAL_TEST(the_usual_directory),
+        JOURNAL_TEST(only_for_its_owner),
+        JOURNAL_TEST(a_lock_that_another_program_holds),
+        JOURNAL_TEST(a_claim_is_of_one_device_and_one_family),
+        JOURNAL_TEST(a_claim_ends_with_its_process),
+        JOURNAL_TEST(killed_at_any_moment),
+        cmocka_unit_test(each_walk_through_a_directory_is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

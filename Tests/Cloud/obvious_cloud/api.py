@@ -63,8 +63,8 @@ class Refused(Exception):
 
 
 class Api:
-    def __init__(self, store, api_key):
-        self.store, self.api_key = store, api_key
+    def __init__(self, store, api_key, locks_carts=True):
+        self.store, self.api_key, self.locks_carts = store, api_key, locks_carts
         self.routes = [(method, re.compile(pattern + r"\Z"), getattr(self, name)) for method, pattern, name in [
             ("GET", r"/v1/products/([^/]+)/features", "features"),
             ("POST", r"/v1/devices/([^/]+)/feature-update", "feature_update"),
@@ -270,7 +270,7 @@ class Api:
                 return refuse(409, "IDEMPOTENCY_KEY", "the key belongs to another payment")
             return reply(before["status"], json.loads(before["answer"]))
         body = self.members(request, card=dict, serialNumber=str, productIdentifier=str)
-        if cart["paid"]:
+        if cart["paid"] and self.locks_carts:
             return refuse(409, "ALREADY_PAID", "the cart is paid")
         if (body["serialNumber"], body["productIdentifier"]) != (cart["serial"], cart["product"]):
             return refuse(409, "WRONG_CART", "the cart is of another device")
@@ -282,7 +282,7 @@ class Api:
 
     def outcome(self, request, cart, payment, outcome):
         if outcome == "succeeded":
-            self.store.paid(cart)
+            self.store.charge(cart, payment["key"])
             return 200, {"status": "succeeded", "paymentId": f"p{payment['id']}"}
         if outcome == "action_required":
             return 200, self.action(request, payment)
@@ -307,7 +307,9 @@ class Api:
             self.store.db.execute("UPDATE payment SET steps = steps - 1, approval = 'pending' WHERE id = ?",
                                   (payment["id"],))
             return reply(200, self.action(request, payment))
-        self.store.paid(cart)
+        if payment["approval"] == "approved":
+            self.store.charge(cart, payment["key"])
+            self.store.db.execute("UPDATE payment SET approval = 'charged' WHERE id = ?", (payment["id"],))
         return reply(200, {"status": "succeeded", "paymentId": f"p{payment['id']}"})
 
     def approve(self, action, approval):

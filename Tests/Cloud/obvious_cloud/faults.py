@@ -5,7 +5,7 @@ A fault is a JSON object: {"do": KIND, "match": "POST /v1/carts", "times": 1, ..
 and path, "" for all; "times" -1 is permanently.
 
 KIND      members         effect
-status    status, headers, body   another answer
+status    status, headers, body   another answer; the call is not done ("done": true: it is)
 huge      bytes           200 with a body of so many bytes: one JSON text
 deep      depth           200 with arrays in arrays
 redirect  location        302

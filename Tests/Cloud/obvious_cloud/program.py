@@ -30,6 +30,9 @@ def arguments():
     parser.add_argument("--insecure", action="store_true", help="plain HTTP instead of TLS")
     parser.add_argument("--certificate", default="good", help="a certificate that clients must reject",
                         choices=["good", "expired", "wrong-host", "unknown-authority"])
+    parser.add_argument("--no-cart-lock", action="store_true",
+                        help="a cart that is paid can be paid again: only the Idempotency-Key keeps a card from being "
+                             "charged twice (GET /admin/charges)")
     parser.add_argument("--no-in-field", action="store_true", help="devices cannot be provisioned through this cloud")
     parser.add_argument("--firmware", action="append", default=[], metavar="PRODUCT:VERSION:FILE[:NOTES]",
                         help="adds a firmware image, signed with this cloud's key")
@@ -68,7 +71,8 @@ def main():
     context = ca = pin = None
     if not options.insecure:
         context, ca, pin = authority.tls_context(directory, options.certificate)
-    server = Server((options.address, options.port), Api(store, key_text), context, options.quiet)
+    api = Api(store, key_text, not options.no_cart_lock)
+    server = Server((options.address, options.port), api, context, options.quiet)
     for text in options.fault:
         server.faults.add(json.loads(text))
     print("tendon-obvious-cloud: " + WARNING, file=sys.stderr)

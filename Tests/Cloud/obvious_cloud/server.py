@@ -121,7 +121,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return refuse(400, "BAD_REQUEST", f"{type(error).__name__}: {error}")
 
     def admin_unknown(self, _):
-        return refuse(404, "UNKNOWN_PATH", "admin paths: faults, clear, log, unlock, product, firmware")
+        return refuse(404, "UNKNOWN_PATH", "admin paths: faults, clear, log, charges, unlock, product")
 
     def admin_faults(self, body):
         self.server.faults.add(body)
@@ -137,6 +137,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with self.server.log_lock:
             return reply(200, {"requests": list(self.server.log)})
 
+    def admin_charges(self, _):
+        """Each time that a card was charged, whoever wanted it."""
+        store = self.server.api.store
+        with store.lock:
+            return reply(200, {"charges": [dict(row) for row in store.all("SELECT cart, key, cents FROM charge")]})
+
     def admin_unlock(self, body):
         store = self.server.api.store
         with store.lock:
@@ -151,7 +157,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     # ---- faults ----
 
-    def fault_status(self, _, fault):
+    def fault_status(self, request, fault):
+        if fault.get("done", False):
+            self.true_answer(request)
         body = fault.get("body", "")
         data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
         self.send(Answer(fault["status"], data, {"Content-Type": "application/json", **fault.get("headers", {})}))

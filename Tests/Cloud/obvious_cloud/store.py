@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS payment(
 CREATE TABLE IF NOT EXISTS firmware(
   product TEXT, code INTEGER, notes TEXT, message TEXT, min_app INTEGER, image BLOB, manifest BLOB, file TEXT,
   PRIMARY KEY(product, code));
+CREATE TABLE IF NOT EXISTS charge(id INTEGER PRIMARY KEY AUTOINCREMENT, cart INTEGER, key TEXT, cents INTEGER);
 CREATE TABLE IF NOT EXISTS report(at REAL, serial TEXT, kind TEXT, body TEXT);
 """
 PRODUCT = "1234"
@@ -127,8 +128,9 @@ class Store:
                                  (serial, product, json.dumps(numbers), cents))
         return cursor.lastrowid, cents
 
-    def paid(self, cart):
-        """The cart's features belong to its device from now on."""
+    def charge(self, cart, key):
+        """The card is charged, and the cart's features belong to its device from now on."""
+        self.db.execute("INSERT INTO charge(cart, key, cents) VALUES(?, ?, ?)", (cart["id"], key, cart["cents"]))
         if cart["paid"]:
             return
         self.db.execute("UPDATE cart SET paid = 1 WHERE id = ?", (cart["id"],))

@@ -134,32 +134,47 @@ import Testing
         (
             "not authenticated within 15 minutes",
             [
-                pay, required, Step(899_999, .time, []), Step(900_000, .time, [.payFail("authentication timeout")]),
-                Step(900_000, .time, []),
+                pay, required, Step(899_999, .time, []), Step(900_000, .time, [poll]), Step(900_000, .time, []),
+                Step(900_000, .authenticate(cart: 991, secret: "s1", isApplePay: false), [.busy]),
+                polled(900_100, .success(.pending), [.payFail("authentication timeout")]), Step(900_100, .time, []),
             ]
         ),
         (
-            "10 minutes of pending",
+            "authenticated by itself meanwhile",
+            [pay, required, Step(900_000, .time, [poll]), polled(900_100, .success(.succeeded), [.paySuccess])]
+        ),
+        (
+            "10 minutes of pending, and asked once more",
             [
                 pay, required, authenticate, Step(599_000, .time, [poll]), polled(599_000, .success(.pending), []),
-                Step(599_999, .time, []), Step(600_000, .time, [.payFail("authentication timeout")]),
+                Step(599_999, .time, []), Step(600_000, .time, [poll]), Step(600_001, .time, []),
+                polled(600_200, .success(.pending), [.payFail("authentication timeout")]),
             ]
         ),
         (
-            "an answer after the limit",
+            "an answer after the limit to a question before it",
             [
-                pay, required, authenticate, Step(599_000, .time, [poll]),
-                Step(600_000, .time, [.payFail("authentication timeout")]), polled(600_001, .success(.succeeded), []),
+                pay, required, authenticate, Step(599_000, .time, [poll]), Step(600_000, .time, []),
+                Step(600_000, .pay(cart: 991, isValid: true), [.wipeCard, .busy]),
+                polled(630_000, .success(.succeeded), [.paySuccess]),
             ]
         ),
         (
-            "an answer of the payment before",
+            "the last question has no answer",
             [
-                pay, required, authenticate, Step(599_000, .time, [poll]),
-                Step(600_000, .time, [.payFail("authentication timeout")]),
-                Step(600_000, .pay(cart: 991, isValid: true), [.sendPayment]),
-                polled(600_001, .success(.succeeded), []),
-                Step(600_002, .payEnded(.success(.succeeded)), [.wipeCard, .paySuccess]),
+                pay, required, authenticate, Step(600_000, .time, [poll]),
+                polled(630_000, .failure(lost), [.payFail("authentication timeout")]), pay,
+                polled(630_001, .success(.succeeded), []),
+            ]
+        ),
+        (
+            "no answer is the end of an authentication but the cloud's",
+            [
+                pay, required, authenticate, Step(3000, .time, [poll]),
+                polled(3000, .failure(ObviousCloudError(.http, "down", httpStatus: 500)), []),
+                Step(6000, .time, [poll]),
+                polled(6000, .failure(ObviousCloudError(.format, "garbage")), []), Step(9000, .time, [poll]),
+                polled(9000, .success(.succeeded), [.paySuccess]),
             ]
         ),
         (
@@ -208,6 +223,8 @@ import Testing
                     case .paySuccess, .payFail("too many authentications"), .payActionRequired:
                         open -= 1
                         #expect(open >= 0)
+                    // An action that was not taken in its time is asked for once.
+                    case .poll: open = 1
                     // Failures also end a wait, and reject a card.
                     case .payFail: open = 0
                     default: break
@@ -437,6 +454,14 @@ final class StandingClock: ObviousClock {
         }
     }
 
+    /// The last question is asked when the time is over, and its answer counts.
+    @Test func theAnswerToTheLastQuestionCounts() async throws {
+        let pending = [Result<PaymentOutcome, ObviousCloudError>](repeating: .success(.pending), count: 200)
+        let (cloud, _, client) = make(pending + [.success(.succeeded)], TestClock())
+        #expect(try await client.authentication(cartId: 1, paymentSecret: "s") == .succeeded)
+        #expect(cloud.calls.count == 201)
+    }
+
     /// The answer of one question may be lost; one that the cloud rejects ends it.
     @Test func questionsOfAnAuthenticationThatFail() async throws {
         let lost = ObviousCloudError(.network, "lost"), rejected = ObviousCloudError(.argument, "rejected")
@@ -543,7 +568,7 @@ final class StandingClock: ObviousClock {
         #expect(cloud.calls.count == 5)
         // Always pending: ten minutes, then it ends.
         let late = await error { try await client.authentication(cartId: cart.id, paymentSecret: "s") }
-        #expect(late?.kind == .timeout && cloud.calls.count == 205)
+        #expect(late?.kind == .timeout && cloud.calls.count == 206)
         let empty = await error { try await interactor.checkout([], serialNumber: "A", productIdentifier: "1") }
         #expect(empty?.reason == "empty cart")
     }

@@ -80,6 +80,12 @@ final class ReferenceCloud: Sendable {
     /// Requests so far: method, target, headers.
     func requests() async throws -> [JSON] { try await post("/admin/log", "{}")?["requests"]?.array ?? [] }
 
+    /// The key of each time that the card was charged for a cart, whoever wanted it.
+    func charges(_ cart: Int) async throws -> [String] {
+        (try await post("/admin/charges", "{}")?["charges"]?.array ?? [])
+            .filter { $0["cart"]?.integer == cart }.compactMap { $0["key"]?.string }
+    }
+
     func unlock(_ serial: String, _ features: [Int]) async throws {
         let body: JSON = ["serial": JSON(serial), "product": "1234", "features": JSON(features)]
         _ = try await post("/admin/unlock", body.text)

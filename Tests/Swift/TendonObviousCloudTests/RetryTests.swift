@@ -144,7 +144,8 @@ import Testing
         #expect(try await server.requests().count == requests)
     }
 
-    @Test(arguments: [503, 429, 500])
+    /// A proxy that lost its backend, or limits requests, does not say whether the card was charged.
+    @Test(arguments: [500, 502, 503, 504, 408, 425, 429, 302])
     func aPaymentIsNotRepeatedAfterAnAnswer(_ status: Int) async throws {
         let server = try await ReferenceCloud()
         let clock = TestClock()
@@ -152,8 +153,41 @@ import Testing
             try await pay(
                 server.client(clock), server, [#"{"do": "status", "status": \#(status), "match": "POST /v1/carts/"}"#])
         }
-        #expect(error?.httpStatus == status && clock.sleeps.isEmpty)
+        #expect(error?.httpStatus == status && error?.isUnknownResult == true && clock.sleeps.isEmpty)
         #expect(try await server.requests().count == 1)
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 409, 413, 422])
+    func aPaymentThatIsRejectedIsNotMade(_ status: Int) async throws {
+        let server = try await ReferenceCloud()
+        let fault = #"{"do": "status", "status": \#(status), "match": "POST /v1/carts/"}"#
+        let error = await error { try await pay(server.client(), server, [fault]) }
+        #expect(error?.kind == .http && error?.httpStatus == status && error?.isUnknownResult == false)
+    }
+
+    /// 200 and 402 that cannot be read, or contradict themselves.
+    @Test(arguments: [
+        #""status": 200, "body": "<html>""#, #""status": 200, "body": """#,
+        #""status": 200, "body": {"status": "paid"}"#,
+        #""status": 402, "body": "declined""#, #""status": 402, "body": {"status": "succeeded", "paymentId": "p1"}"#,
+    ])
+    func aPaymentWithAnAnswerThatCannotBeRead(_ answer: String) async throws {
+        let server = try await ReferenceCloud()
+        let fault = #"{"do": "status", \#(answer), "match": "POST /v1/carts/"}"#
+        let error = await error { try await pay(server.client(), server, [fault]) }
+        #expect(error?.isUnknownResult == true)
+    }
+
+    /// What the second request did not do, the first may have done.
+    @Test(arguments: [#"{"do": "status", "status": 401, "match": "POST /v1/carts/"}"#, #"{"do": "silent"}"#])
+    func aSecondRequestThatFailsSaysNothingOfTheFirst(_ second: String) async throws {
+        let server = try await ReferenceCloud()
+        let client = try server.client { $0.limits.wholeCall = 2000 }
+        let error = await error {
+            try await pay(client, server, [#"{"do": "close", "match": "POST /v1/carts/"}"#, second])
+        }
+        #expect(error?.isUnknownResult == true)
+        #expect(try await server.requests().count == 2)
     }
 
     /// Nothing was sent: the result is known.

@@ -99,6 +99,9 @@ extension Command {
         details: [
             "Asks for the card on the terminal, without echo, or reads three lines from --card-fd: number, MM/YY, CVC. Card "
                 + "data is never read from the command line or the environment, never stored and never printed.",
+            "A cart is charged once. Its payment has one key from the first request to a definite answer of the cloud, kept in "
+                + "$XDG_STATE_HOME/tendon/journal; if the result is not known, because the connection or the command ended, "
+                + "run the same command again, with the same card: it asks the cloud with the same key.",
             "If the card requires authentication, prints the page to open in a browser and waits until it is done, at most "
                 + "10 minutes. A bought feature becomes active with 'tendon obvious update'.",
             forWhichDeviceDetail,
@@ -127,6 +130,7 @@ extension Command {
         let shop = try Shop(arguments)
         let (serial, product) = try await ObviousAccess.identity(arguments)
         let events = Events(json: arguments.has("--json"))
+        try await shop.checkPayment(ofCart: cart)
         let card = try source.read()
         defer { card.wipe() }
         if arguments.has("--dry-run") {
@@ -161,18 +165,36 @@ private struct Shop: Sendable {
         }
     }
 
+    private func client() async -> OcelotPaymentClient {
+        let interactor = await OcelotCatalogInteractor.getCatalogInteractor()
+        return await OcelotPaymentClient.getPaymentClient(obviousClient: interactor, listener: nil)
+    }
+
+    /// Before the card is asked for.
+    func checkPayment(ofCart cart: Int) async throws(CommandError) {
+        let state = try await CloudAccess.call { () throws(ObviousCloudError) in
+            try await client().payment(ofCart: cart)
+        }
+        switch state {
+        case .none: break
+        case .open:
+            Output.error.line(
+                "tendon: a payment of cart \(cart) was sent before, and its result is not known; the cloud is asked again "
+                    + "with the same key: the card is charged once at most")
+        case .paid: throw CommandError(.failed, "cart \(cart) is paid already", next: "tendon obvious update")
+        }
+    }
+
     func pay(_ request: PaymentRequest, _ card: PaymentCard, _ events: Events) async throws(CommandError) {
         let cart = request.cartId
         let result = try await CloudAccess.result { () throws(ObviousCloudError) in
-            let interactor = await OcelotCatalogInteractor.getCatalogInteractor()
-            let client = await OcelotPaymentClient.getPaymentClient(obviousClient: interactor, listener: nil)
-            return try await client.pay(request, card: card)
+            try await client().pay(request, card: card)
         }
         var outcome: PaymentOutcome
         switch result {
         case .success(let answer): outcome = answer
-        case .failure(let error) where error.isCancelled: throw Shop.unknown(cart, "interrupted")
-        case .failure(let error) where error == .unknownResult: throw Shop.unknown(cart, "no answer")
+        case .failure(let error) where error.isUnknownResult:
+            throw Shop.unknown(cart, Termination.shared.isRequested ? "interrupted" : sanitized(error.description))
         case .failure(let error): throw CommandError(error)
         }
         for _ in 0..<Shop.mostRounds {
@@ -189,7 +211,7 @@ private struct Shop: Sendable {
                 .failed, "the payment of cart \(cart) failed: \(sanitized(text)) (\(sanitized(code)))",
                 next: "another card; the cart is kept")
         case .actionRequired: throw CommandError(.failed, "the cloud asks for authentication again and again")
-        case .pending: throw Shop.unknown(cart, "no answer")
+        case .pending: throw Shop.unknown(cart, "the cloud has not decided")
         }
     }
 
@@ -201,9 +223,7 @@ private struct Shop: Sendable {
             cart, "action_required", ["action_url": .string(url)],
             "the payment needs your authentication; open this page in a browser:\n  \(url)\nwaiting...\n")
         let result = try await CloudAccess.result { () throws(ObviousCloudError) in
-            let interactor = await OcelotCatalogInteractor.getCatalogInteractor()
-            let client = await OcelotPaymentClient.getPaymentClient(obviousClient: interactor, listener: nil)
-            return try await client.authentication(cartId: cart, paymentSecret: action.secret)
+            try await client().authentication(cartId: cart, paymentSecret: action.secret)
         }
         switch result {
         case .success(let outcome): return outcome
@@ -211,7 +231,7 @@ private struct Shop: Sendable {
             throw CommandError(
                 .failed,
                 "\(error.isCancelled ? "interrupted" : "no authentication in 10 minutes"): cart \(cart) is paid only if "
-                    + "the authentication is finished in the browser", next: "tendon obvious update")
+                    + "the authentication is finished in the browser", next: Shop.again(cart))
         case .failure(let error): throw CommandError(error)
         }
     }
@@ -219,7 +239,11 @@ private struct Shop: Sendable {
     private static func unknown(_ cart: Int, _ why: String) -> CommandError {
         CommandError(
             .failed, "\(why): it is not known whether the card was charged for cart \(cart)",
-            next: "tendon obvious update, which unlocks what was paid; do not pay again before you know")
+            next: again(cart))
+    }
+
+    private static func again(_ cart: Int) -> String {
+        "tendon obvious pay \(cart), again with the same card: it asks with the same key, and charges the card once at most"
     }
 }
 
