@@ -56,7 +56,7 @@ extern "C" {
  */
 #define TENDON_BLUEZ_REFRESH_MS 60000u
 /** A radio whose scan has joined that of another program checks after this time without a report, in ms, whether the
- * scanner is free; after so many checks that show nothing of the other scan, its own scan fails. */
+ * scanner is free; after so many rejections without a sign of another scan, its own scan fails. */
 #define TENDON_BLUEZ_JOIN_CHECK_MS 5000u
 #define TENDON_BLUEZ_JOIN_CHECKS 18
 /** So many connect() calls in a row on which the kernel does not act: the discovery that it may be waiting for is
@@ -107,6 +107,7 @@ typedef struct tendon_bluez_scan {
     bool enabled_by_other; /**< by the kernel or by another program */
     bool other_filters;    /**< the latest scan parameters that were not ours have the filter accept list */
     bool joined;           /**< ours waits for the end of that scan; we have enabled nothing since */
+    bool replaces;         /**< ours is in the place of the kernel's, which it has disabled */
     uint8_t unseen;        /**< rejections from which that scan is concluded; 0: a report or a command has shown it */
     bool heard;            /**< reports came since the watchdog's last step */
     bool restarted;        /**< the watchdog has started it again, and no report has come since */
@@ -258,8 +259,9 @@ typedef struct tendon_bluez_counters {
 
 /** How a radio gets along with other programs that use its adapter, bluetoothd among them. */
 typedef enum tendon_bluez_use {
-    /** Others may use the adapter. This radio adapts itself: it never disables what others have enabled, its scan joins
-     * that of another program, and it powers the adapter off and on only while no other program has it open. */
+    /** Others may use the adapter. This radio adapts itself: it does not disable what others have enabled, its scan
+     * joins that of another program (one of the kernel that receives only an accept list is replaced), and it powers
+     * the adapter off and on only while no other program has it open. */
     TENDON_BLUEZ_SHARED = 0,
     /** No other program uses the adapter when the radio is opened, and radios of this library that are opened later are
      * refused, except observers. */

@@ -42,22 +42,6 @@ bool tendon_bluez_background_renews(tendon_bluez_radio *radio, tendon_bluez_atte
     return parked;
 }
 
-bool tendon_bluez_background_waits(const tendon_bluez_radio *radio) {
-    bool waits = false;
-    for (size_t i = TENDON_BLUEZ_ATTEMPTS; i < TENDON_BLUEZ_SLOTS; i++) {
-        waits = waits || is_requested(&radio->attempts[i]);
-    }
-    return waits;
-}
-
-bool tendon_bluez_scan_is_takeable(const tendon_bluez_radio *radio) {
-    bool parked = false;
-    for (size_t i = TENDON_BLUEZ_ATTEMPTS; i < TENDON_BLUEZ_SLOTS; i++) {
-        parked = parked || (radio->attempts[i].link != NULL && radio->attempts[i].parked);
-    }
-    return parked && radio->scan.enabled_by_other && radio->scan.other_filters;
-}
-
 #else
 typedef int tendon_bluez_background_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -322,6 +322,8 @@ void tendon_bluez_discovery_recover(tendon_bluez_radio *radio);
 bool tendon_bluez_scan_off(const tendon_bluez_radio *radio);
 /** Our scan was disabled. */
 void tendon_bluez_scan_disabled(tendon_bluez_radio *radio);
+/** Ours is off and has taken over the kernel's scan: the kernel scans again. */
+void tendon_bluez_scan_restore(tendon_bluez_radio *radio);
 /** Neither our scan nor a discovery of the kernel is in the way of a connection attempt. */
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio);
 tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);
@@ -410,11 +412,6 @@ void tendon_bluez_background_scans(tendon_bluez_radio *radio, bool on, uint64_t 
 bool tendon_bluez_background_due(tendon_bluez_radio *radio, const tendon_bluez_attempt *attempt, uint64_t now);
 /** connect() of an attempt is repeated. @return whether the kernel has acted on the previous one. */
 bool tendon_bluez_background_renews(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now);
-/** The kernel waits for a peer of ours. */
-bool tendon_bluez_background_waits(const tendon_bluez_radio *radio);
-/** The scan that another program has enabled is the kernel's, for peers of ours: a scan of this radio finds them too.
- */
-bool tendon_bluez_scan_is_takeable(const tendon_bluez_radio *radio);
 
 /* listen.c */
 tendon_status tendon_bluez_listen(tendon_radio *radio, tendon_listener *listener);

@@ -365,6 +365,7 @@ static void switch_off(tendon_bluez_radio *radio) {
         tendon_bluez_scan_disable(radio, &command);
         tendon_bluez_send_and_forget(radio, &command);
     }
+    tendon_bluez_scan_restore(radio);
     if (may_be_on(radio, &radio->advertising.activity)) {
         tendon_bluez_advertise_disable(radio, &command);
         tendon_bluez_send_and_forget(radio, &command);

@@ -3,7 +3,7 @@
  * Scanning. The kernel scans by itself when it connects, and other programs can scan too: the raw socket shows their
  * commands, so that this radio knows who has enabled the scanner. Ours is off while a connection attempt is in
  * progress. While another program scans, ours has joined that scan: the controller sends its reports to all raw
- * sockets, and ours starts when it ends.
+ * sockets, and ours starts when it ends. A scan that receives only the devices of the accept list is taken over.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -63,20 +63,34 @@ void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_com
 /** Another program scans. That was seen, or is concluded from a rejection. */
 static void join(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
-    if (!scan->enabled_by_other) {
-        scan->enabled_by_other = true;
-        scan->unseen = 1;
-    } else if (scan->unseen > 0) {
-        scan->unseen++;
-    }
+    scan->unseen = (uint8_t)(scan->unseen + (!scan->enabled_by_other || scan->unseen > 0));
+    scan->enabled_by_other = true;
     if (!scan->joined) {
         scan->joined = true;
+        scan->heard_at = scan->unseen > 0 ? now : scan->heard_at; /* from now on it has time to show itself */
         scan->activity.cleared = false;
         radio->counters.scan_joins++;
     }
     scan->activity.unanswered = 0;                                          /* the controller responds */
     tendon_bluez_activity_input(&scan->activity, TENDON_BLUEZ_OVERWRITTEN); /* a check begins with the parameters */
     tendon_bluez_activity_retry(radio, &scan->activity, now + TENDON_BLUEZ_JOIN_CHECK_MS);
+}
+
+/**
+ * The other scan brings no reports, for it has the filter accept list: the kernel's, for peers that it waits for. It
+ * connects to them whichever program has enabled the scanner, so ours takes that over. One whose parameters were not
+ * seen counts as such a scan if nothing shows it for TENDON_BLUEZ_JOIN_CHECK_MS.
+ */
+static bool is_deaf(const tendon_bluez_scan *scan, uint64_t now) {
+    bool silent = scan->joined && scan->unseen > 0 && now - scan->heard_at >= TENDON_BLUEZ_JOIN_CHECK_MS;
+    return scan->enabled_by_other && (scan->other_filters || silent);
+}
+
+/** Disabled first, then it is ours. */
+static void take_over(tendon_bluez_scan *scan) {
+    tendon_bluez_activity_input(&scan->activity, TENDON_BLUEZ_UNANSWERED);
+    scan->joined = false;
+    scan->replaces = true;
 }
 
 /**
@@ -120,8 +134,8 @@ static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
         tendon_bluez_wake_at(radio, activity->retry_at);
         return TENDON_BLUEZ_WAIT;
     }
-    if (tendon_bluez_scan_is_takeable(radio) && activity->state != TENDON_BLUEZ_ON) {
-        tendon_bluez_activity_input(activity, TENDON_BLUEZ_UNANSWERED); /* disabled first: the kernel has enabled it */
+    if (is_deaf(scan, now) && activity->state != TENDON_BLUEZ_ON) {
+        take_over(scan);
         return TENDON_BLUEZ_RUN;
     }
     return leaves_scanner(radio, now) ? TENDON_BLUEZ_WAIT : TENDON_BLUEZ_RUN;
@@ -131,6 +145,27 @@ void tendon_bluez_scan_disabled(tendon_bluez_radio *radio) {
     tendon_bluez_activity *activity = &radio->scan.activity;
     radio->counters.scan_pauses += activity->state == TENDON_BLUEZ_ON && activity->requested;
     tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED);
+    if (!activity->requested) {
+        tendon_bluez_scan_restore(radio);
+    }
+}
+
+/*
+ * The kernel does not know that its scan was taken over: it looks whether it has to scan when the devices change that
+ * it scans for. One is added and removed again: the address of the adapter, which no device has. A connect() has the
+ * same effect.
+ */
+void tendon_bluez_scan_restore(tendon_bluez_radio *radio) {
+    uint8_t data[TENDON_MANAGEMENT_ADDRESS_SIZE + 1];
+    tendon_writer writer = tendon_writer_make(data, sizeof data);
+    if (!radio->scan.replaces) {
+        return;
+    }
+    radio->scan.replaces = false;
+    tendon_management_write_address(&writer, &radio->radio.address);
+    tendon_write_u8(&writer, 0); /* report it while scanning in the background */
+    (void)tendon_bluez_management_send(radio, TENDON_MANAGEMENT_ADD_DEVICE, data, sizeof data);
+    (void)tendon_bluez_management_send(radio, TENDON_MANAGEMENT_REMOVE_DEVICE, data, TENDON_MANAGEMENT_ADDRESS_SIZE);
 }
 
 tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out) {
@@ -164,12 +199,6 @@ tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t 
     return request;
 }
 
-/** The scan that keeps ours from starting has no owner any more: a program that was killed has left it enabled. Not if
- * it may be the kernel's, for a program that waits for peers without an HCI socket, or for this one. */
-static bool is_abandoned(const tendon_bluez_radio *radio) {
-    return tendon_bluez_users(radio) == 0 && !radio->scan.other_filters && !tendon_bluez_background_waits(radio);
-}
-
 /** The controller has rejected our scan with Command Disallowed. Returns true if another program's scan is the reason.
  */
 static bool may_join(const tendon_bluez_radio *radio) {
@@ -178,18 +207,18 @@ static bool may_join(const tendon_bluez_radio *radio) {
     if (radio->use != TENDON_BLUEZ_SHARED || !activity->requested) {
         return false;
     }
-    if (scan->enabled_by_other && scan->unseen == 0) {
-        return !scan->joined || !is_abandoned(radio);
+    if (scan->enabled_by_other && scan->unseen == 0) { /* without a program, one that was killed has left it enabled */
+        return !scan->joined || tendon_bluez_users(radio) != 0;
     }
     if (activity->confirmed && !scan->joined && activity->retries < TENDON_BLUEZ_RETRIES) {
         return false; /* most likely the kernel is busy with a connection */
     }
-    return (!scan->enabled_by_other || scan->unseen < TENDON_BLUEZ_JOIN_CHECKS) && tendon_bluez_users(radio) != 0;
+    return scan->unseen < TENDON_BLUEZ_JOIN_CHECKS && tendon_bluez_users(radio) != 0;
 }
 
 static void rejected(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
-    if (tendon_bluez_scan_is_takeable(radio)) {
+    if (is_deaf(scan, now)) {
         tendon_bluez_activity_retry(radio, &scan->activity, now + TENDON_BLUEZ_RETRY_MS); /* the kernel was faster */
         return;
     }
@@ -201,8 +230,9 @@ static void rejected(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
         join(radio, now);
         return;
     }
-    if (disallowed && scan->joined) { /* as before the first start */
+    if (disallowed && (scan->joined || scan->unseen > 0)) { /* as before the first start */
         scan->joined = scan->enabled_by_other = scan->activity.confirmed = false;
+        scan->unseen = 0;
     }
     tendon_bluez_activity_rejected(radio, &scan->activity, status, scan->enabled_by_other, now);
 }
@@ -232,6 +262,7 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
     } else if (request == TENDON_BLUEZ_SEND_ENABLE) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_ENABLED);
         radio->scan.enabled_by_other = false;
+        radio->scan.unseen = 0;
         tendon_bluez_watch_enabled(radio, now);
     } else {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_CONFIGURED_ALL);

@@ -237,8 +237,8 @@ static void a_scan_that_was_on_joins_after_the_usual_retries(void **state) {
 /* It is not ours: no restart, no power cycle, however long it is silent. */
 static void the_watchdog_leaves_a_joined_scan_alone(void **state) {
     (void)state;
-    joined_to_another(true); /* the accept list: nothing is received */
-    adapter_programs(0);     /* the kernel's: an adapter that nobody else has open may be powered off and on */
+    joined_to_another(false);
+    adapter.quiet = true;
     scan_of(FIRST)->heard = true;
     adapter_pass(600 * TENDON_BLUEZ_SILENCE_MS);
     const tendon_bluez_counters *counters = &adapter_radio(FIRST)->counters;
@@ -272,11 +272,90 @@ static void a_joined_radio_connects(void **state) {
     adapter_end();
 }
 
-/* No program is left, but the kernel may scan for this radio, which waits for a device in the background. */
-static void what_the_kernel_scans_for_is_not_ended(void **state) {
+/** The next management command of the first user: its opcode; 0: none. */
+static unsigned asked_kernel(uint8_t *pdu, size_t size) {
+    ssize_t length = recv(adapter.users[FIRST].kernel, pdu, size, MSG_DONTWAIT);
+    return length < 6 ? 0 : (unsigned)(pdu[0] | pdu[1] << 8);
+}
+
+/** The kernel is made to look whether it has to scan: the adapter's own address comes to its devices, and goes. */
+static void expect_restored(void) {
+    static const uint8_t own[7] = {1, 0x53, 0, 0x5E, 0, 0, 1};
+    uint8_t pdu[64];
+    unsigned opcode;
+    while ((opcode = asked_kernel(pdu, sizeof pdu)) != 0 && opcode != TENDON_MANAGEMENT_ADD_DEVICE) {
+    }
+    assert_int_equal(opcode, TENDON_MANAGEMENT_ADD_DEVICE);
+    assert_memory_equal(pdu + 6, own, sizeof own);
+    assert_int_equal(pdu[13], 0);
+    assert_int_equal(asked_kernel(pdu, sizeof pdu), TENDON_MANAGEMENT_REMOVE_DEVICE);
+    assert_memory_equal(pdu + 6, own, sizeof own);
+    assert_int_equal(asked_kernel(pdu, sizeof pdu), 0);
+}
+
+/* bluetoothd has a bonded mouse that is switched off: the kernel scans for it for ever, with the accept list, so that
+ * nothing else is received. It connects to it from the reports of any scan. */
+static void a_scan_that_hears_only_the_accept_list_is_taken_over(void **state) {
+    (void)state;
+    for (unsigned kind = 0; kind < 16; kind++) { /* controllers; it was there before, or comes; stopped, or closed */
+        bool comes = (kind & 4) != 0, closes = (kind & 8) != 0;
+        adapter_start((kind & 1) != 0, (kind & 2) != 0);
+        adapter_programs(1);
+        adapter_open(FIRST);
+        if (comes) {
+            adapter_scan(FIRST, true, 60);
+            adapter_pass(500);
+            assert_int_equal(adapter.owner, FIRST);
+            adapter_other_stops();
+        }
+        adapter_other_scans(true);
+        if (!comes) {
+            adapter_scan(FIRST, true, 60);
+        }
+        adapter_pass(1500);
+        assert_int_equal(adapter.owner, FIRST);
+        assert_false(scan_of(FIRST)->joined);
+        (void)adapter_heard(FIRST);
+        adapter_pass(3600000);
+        assert_true(adapter_heard(FIRST));
+        assert_int_equal(adapter.users[FIRST].failures, 0);
+        if (closes) {
+            tendon_radio_close(&adapter_radio(FIRST)->radio);
+        } else {
+            adapter_stop(FIRST);
+        }
+        adapter_pass(100);
+        assert_false(adapter.scans);
+        expect_restored();
+        adapter_end();
+    }
+}
+
+/* It began before this radio was opened: the parameters are not known, and nothing comes. */
+static void a_scan_that_nothing_shows_is_taken_over(void **state) {
+    (void)state;
+    adapter_start(true, true);
+    adapter_programs(1);
+    adapter_other_scans(true);
+    adapter_open(FIRST);
+    adapter_scan(FIRST, true, 60);
+    adapter_pass(500);
+    assert_true(scan_of(FIRST)->joined);
+    adapter_pass(TENDON_BLUEZ_JOIN_CHECK_MS);
+    assert_int_equal(adapter.owner, FIRST);
+    assert_true(adapter_heard(FIRST));
+    adapter_stop(FIRST);
+    adapter_pass(100);
+    expect_restored();
+    adapter_end();
+}
+
+/* No program is left, and the kernel scans without the accept list, for a device that this radio waits for, too: the
+ * kernel connects to that from the reports of ours. */
+static void the_scan_of_no_program_is_ended(void **state) {
     (void)state;
     for (int waits = 0; waits < 2; waits++) {
-        joined_to_another(false); /* a list that is too short: the kernel scans without it */
+        joined_to_another(false);
         tendon_link link;
         tendon_link_init(&link, NULL);
         if (waits) {
@@ -284,9 +363,9 @@ static void what_the_kernel_scans_for_is_not_ended(void **state) {
         }
         adapter_programs(0);
         adapter_pass(10 * TENDON_BLUEZ_JOIN_CHECK_MS);
-        assert_int_equal(adapter.users[FIRST].disables, !waits);
-        assert_int_equal(adapter.owner, waits ? -1 : FIRST);
-        assert_int_equal(scan_of(FIRST)->joined, waits);
+        assert_int_equal(adapter.users[FIRST].disables, 1);
+        assert_int_equal(adapter.owner, FIRST);
+        assert_false(scan_of(FIRST)->joined);
         tendon_link_close(&link);
         adapter_pass(100);
         adapter_end();
@@ -376,7 +455,9 @@ int main(void) {
         cmocka_unit_test(a_scan_that_was_on_joins_after_the_usual_retries),
         cmocka_unit_test(the_watchdog_leaves_a_joined_scan_alone),
         cmocka_unit_test(a_joined_radio_connects),
-        cmocka_unit_test(what_the_kernel_scans_for_is_not_ended),
+        cmocka_unit_test(a_scan_that_hears_only_the_accept_list_is_taken_over),
+        cmocka_unit_test(a_scan_that_nothing_shows_is_taken_over),
+        cmocka_unit_test(the_scan_of_no_program_is_ended),
         cmocka_unit_test(refused_parameters_have_no_filter),
         cmocka_unit_test(the_discovery_of_the_first_scan_is_not_stopped),
         cmocka_unit_test(a_late_start_that_was_stopped_disables_nothing),

@@ -108,6 +108,7 @@ static void a_scan_that_is_rejected_for_long_is_given_up(void **state) {
         assert_true(b->radio.scan.joined);
         b->radio.scan.activity.retry_at = b->radio.scan.heard_at = 0;
         bluez_tick(b, tendon_monotonic_ms());
+        assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0); /* it brings nothing */
         assert_int_equal(b->failures, 0);
     }
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);

@@ -21,7 +21,8 @@ typedef struct row {
     tendon_status reason;
 } row;
 
-/* The errno that Linux has for each code that a controller reports for a connection that it could not make, bt_to_errno(). */
+/* The errno that Linux has for each code that a controller reports for a connection that it could not make,
+ * bt_to_errno(). */
 static const row rows[] = {
     {ENOTCONN, 0x02, true, TENDON_HCI_ERROR(0x02)},
     {EIO, 0x03, true, TENDON_HCI_ERROR(0x03)},
