@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/linux/gateway.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(sizeof(tendon_virtual_radio) <= TENDON_GATEWAY_RADIO_SIZE, "the union must not grow with its members");
@@ -8,21 +9,104 @@ _Static_assert(sizeof(tendon_virtual_radio) <= TENDON_GATEWAY_RADIO_SIZE, "the u
 _Static_assert(sizeof(tendon_bluez_radio) <= TENDON_GATEWAY_RADIO_SIZE, "the union must not grow with its members");
 #endif
 
-/** Opens the first adapter; a build without adapters reports that it has none. */
-static tendon_status open_adapter(tendon_gateway *gateway) {
 #if defined(TENDON_HAVE_BLUEZ)
-    gateway->radio = &gateway->bluez_radio.radio;
-    return tendon_bluez_open(&gateway->bluez_radio, &gateway->loop, NULL);
-#else
-    (void)gateway;
-    return TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
+_Static_assert(sizeof(tendon_bluez_arrival) <= TENDON_GATEWAY_ARRIVAL_SIZE, "likewise");
 #endif
-}
 
 static tendon_status open_virtual(tendon_gateway *gateway, const char *directory) {
     tendon_address address = tendon_virtual_radio_default_address();
     gateway->radio = &gateway->virtual_radio.radio;
     return tendon_virtual_radio_open(&gateway->virtual_radio, &gateway->loop, directory, &address);
+}
+
+static void use_bonds(tendon_gateway *gateway) {
+    gateway->bonds_failure = tendon_bonds_open(&gateway->bonds, NULL);
+    if (gateway->bonds_failure >= 0) {
+        gateway->bonds_failure = tendon_radio_use_bonds(gateway->radio, &gateway->bonds);
+    }
+}
+
+#if defined(TENDON_HAVE_BLUEZ)
+
+/** Between the kernel's report and the attempt: an adapter that comes and goes costs at most ten attempts per second.
+ */
+#define ARRIVAL_PAUSE_MS 100u
+
+static void adapter_arrived(void *context, tendon_status status, uint64_t now) {
+    tendon_gateway *gateway = context;
+    if (status >= 0) {
+        gateway->retry.deadline = now + ARRIVAL_PAUSE_MS; /* else the next attempt finds it */
+    }
+}
+
+/** The kernel reports the first adapter. One that exists and does not open is only tried again. */
+static void wait_for_adapter(tendon_gateway *gateway, uint64_t now) {
+    tendon_bluez_arrival_close(&gateway->arrival);
+    gateway->waiting = true;
+    gateway->retry.deadline = now + gateway->pause_ms;
+    if (gateway->adapter_failure == TENDON_RADIO_ERROR_NO_ADAPTER) {
+        (void)tendon_bluez_await_adapter(&gateway->arrival, &gateway->loop, NULL, gateway, adapter_arrived);
+    }
+    gateway->pause_ms =
+        gateway->pause_ms < TENDON_GATEWAY_PAUSE_MAX_MS / 2 ? 2 * gateway->pause_ms : TENDON_GATEWAY_PAUSE_MAX_MS;
+}
+
+static void stop_waiting(tendon_gateway *gateway) {
+    gateway->waiting = false;
+    tendon_bluez_arrival_close(&gateway->arrival);
+    tendon_loop_remove(&gateway->loop, &gateway->retry);
+}
+
+static void open_adapter(tendon_gateway *gateway) {
+    gateway->adapter_failure = tendon_bluez_open(&gateway->bluez_radio, &gateway->loop, NULL);
+    gateway->radio = gateway->adapter_failure < 0 ? NULL : &gateway->bluez_radio.radio;
+}
+
+static void try_again(void *context, uint64_t now) {
+    tendon_gateway *gateway = context;
+    open_adapter(gateway);
+    if (gateway->radio == NULL) {
+        wait_for_adapter(gateway, now);
+        return;
+    }
+    stop_waiting(gateway);
+    use_bonds(gateway);
+    if (gateway->on_adapter != NULL) {
+        gateway->on_adapter(gateway->adapter_context, now);
+    }
+}
+
+/** Opens the first adapter, or waits for it. */
+static tendon_status open_kernels(tendon_gateway *gateway) {
+    tendon_source_init(&gateway->arrival.source, -1, NULL, NULL, NULL); /* closed */
+    tendon_source_init(&gateway->retry, -1, gateway, NULL, try_again);
+    gateway->pause_ms = TENDON_GATEWAY_PAUSE_MS;
+    open_adapter(gateway);
+    if (gateway->radio != NULL || gateway->adapter_failure == TENDON_RADIO_ERROR_NO_CAP_NET_RAW) {
+        return gateway->adapter_failure;
+    }
+    wait_for_adapter(gateway, tendon_monotonic_ms());
+    return tendon_loop_add(&gateway->loop, &gateway->retry);
+}
+
+#else
+
+static tendon_status open_kernels(tendon_gateway *gateway) {
+    return gateway->adapter_failure = TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
+}
+
+static void stop_waiting(tendon_gateway *gateway) {
+    gateway->waiting = false;
+}
+
+#endif
+
+static tendon_status open_named(tendon_gateway *gateway) {
+    const char *name = getenv(TENDON_GATEWAY_RADIO_VARIABLE);
+    if (name == NULL || name[0] == '\0' || strcmp(name, "bluez") == 0) {
+        return open_kernels(gateway);
+    }
+    return strcmp(name, "virtual") == 0 ? open_virtual(gateway, NULL) : TENDON_ERROR_INVALID_ARGUMENT;
 }
 
 tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory) {
@@ -31,18 +115,35 @@ tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory
     if (status < 0) {
         return status;
     }
-    gateway->adapter_failure = directory == NULL ? open_adapter(gateway) : TENDON_OK;
-    if (directory != NULL || gateway->adapter_failure < 0) {
-        status = open_virtual(gateway, directory);
-    }
+    status = directory != NULL ? open_virtual(gateway, directory) : open_named(gateway);
     if (status < 0) {
         gateway->radio = NULL;
         tendon_loop_close(&gateway->loop);
         return status;
     }
-    gateway->bonds_failure = tendon_bonds_open(&gateway->bonds, NULL);
-    if (gateway->bonds_failure >= 0) {
-        gateway->bonds_failure = tendon_radio_use_bonds(gateway->radio, &gateway->bonds);
+    if (gateway->radio != NULL) {
+        use_bonds(gateway);
+    }
+    return TENDON_OK;
+}
+
+tendon_status tendon_gateway_await_adapter(tendon_gateway *gateway, uint32_t timeout_ms) {
+    uint64_t until = timeout_ms == 0 ? UINT64_MAX : tendon_monotonic_ms() + timeout_ms;
+    if (gateway->loop.stepping) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    while (gateway->radio == NULL && !gateway->loop.stopping) {
+        tendon_status status = tendon_loop_step(&gateway->loop, until);
+        if (status < 0) {
+            return status;
+        }
+        if (gateway->radio == NULL && tendon_monotonic_ms() >= until) {
+            return gateway->adapter_failure;
+        }
+    }
+    if (gateway->radio == NULL) {
+        gateway->loop.stopping = false;
+        return TENDON_ERROR_CANCELLED;
     }
     return TENDON_OK;
 }
@@ -112,7 +213,12 @@ tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(co
     if (gateway->connection.state != TENDON_CONNECTION_IDLE) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    tendon_status status = tendon_radio_find(gateway->radio, recognizes, timeout_ms, &found);
+    uint64_t until = tendon_monotonic_ms() + timeout_ms;
+    tendon_status status = tendon_gateway_await_adapter(gateway, timeout_ms);
+    if (status >= 0) {
+        uint64_t now = tendon_monotonic_ms();
+        status = tendon_radio_find(gateway->radio, recognizes, now < until ? (uint32_t)(until - now) : 0, &found);
+    }
     if (status >= 0) {
         const tendon_pairing_service *pairing = tendon_radio_pairing(gateway->radio);
         tendon_loop_remove(&gateway->loop, &gateway->connection.timer); /* a session's deadline can outlast its link */
@@ -128,11 +234,16 @@ tendon_status tendon_gateway_run(tendon_gateway *gateway, uint32_t timeout_ms) {
 }
 
 tendon_status tendon_gateway_close(tendon_gateway *gateway) {
-    if (gateway->radio == NULL) {
+    if (gateway->radio == NULL && !gateway->waiting) {
         return TENDON_OK;
     }
     if (gateway->loop.stepping) {
         return TENDON_ERROR_WRONG_STATE;
+    }
+    if (gateway->waiting) {
+        stop_waiting(gateway);
+        tendon_loop_close(&gateway->loop);
+        return TENDON_OK;
     }
     tendon_connection_close(&gateway->connection);
     for (int step = 0; step < 16 && gateway->connection.state != TENDON_CONNECTION_IDLE; step++) {

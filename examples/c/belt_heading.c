@@ -65,6 +65,10 @@ int main(void) {
     if (tendon_gateway_open(&gateway, NULL) < 0) {
         return 3;
     }
+    if (gateway.waiting) {
+        fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
+                tendon_status_text(gateway.adapter_failure));
+    }
     if (tendon_gateway_find(&gateway, tendon_feelspace_family.recognizes, 10000) < 0) {
         fprintf(stderr, "no belt in range\n");
         tendon_gateway_close(&gateway);

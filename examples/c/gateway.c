@@ -2,7 +2,7 @@
 /*
  * A gateway in one small program: prints the force of the first Activ5 trainer as JSON lines, and warns the wearer of
  * the first feelSpace belt each time the trainer is squeezed. For a broker: gateway | mosquitto_pub -l -t trainer
- * Usage: gateway [SECONDS]
+ * Usage: gateway [SECONDS]. It waits for a Bluetooth adapter; with TENDON_RADIO=virtual it uses simulated devices.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +101,14 @@ int main(int count, char **words) {
     unsigned long seconds = count > 1 ? strtoul(words[1], NULL, 10) : 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (tendon_gateway_open(&gateway, NULL) < 0) {
+        return 3;
+    }
+    if (gateway.waiting) {
+        fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
+                tendon_status_text(gateway.adapter_failure));
+    }
+    if (tendon_gateway_await_adapter(&gateway, 0) < 0) {
+        tendon_gateway_close(&gateway);
         return 3;
     }
     if (!open_belt() || !open_trainer()) {

@@ -139,7 +139,12 @@ int main(void) {
     if (tendon_gateway_open(&gateway, NULL) < 0) {
         return 3;
     }
-    tendon_status status = build_services();
+    if (gateway.waiting) {
+        fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
+                tendon_status_text(gateway.adapter_failure));
+    }
+    tendon_status status = tendon_gateway_await_adapter(&gateway, 0);
+    status = status < 0 ? status : build_services();
     status = status < 0 ? status : build_device();
     if (status >= 0) {
         const tendon_peripheral_device served = tendon_gatt_device_peripheral(&device);

@@ -24,8 +24,8 @@ int main(void) {
     if (tendon_gateway_open(&gateway, NULL) < 0) {
         return 3;
     }
-    if (gateway.adapter_failure < 0) {
-        fprintf(stderr, "no Bluetooth adapter (%s); using the virtual radio\n",
+    if (gateway.waiting) {
+        fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
                 tendon_status_text(gateway.adapter_failure));
     }
     if (tendon_gateway_find(&gateway, tendon_bose_family.recognizes, 10000) < 0) {

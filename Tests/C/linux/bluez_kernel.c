@@ -209,7 +209,9 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
     }
     /* An event of another adapter comes first: it is not the reply. */
     static const uint8_t event[] = {TENDON_MANAGEMENT_INDEX_ADDED, 0, 99, 0, 0, 0};
-    put(fd, event, sizeof event);
+    if (!kernel.alone) {
+        put(fd, event, sizeof event);
+    }
     uint8_t reply[6 + 3 + 280] = {TENDON_MANAGEMENT_COMMAND_COMPLETE, 0, pdu[2], pdu[3], 0, 0, pdu[0], pdu[1], 0};
     uint8_t *out = reply + 9;
     size_t size = 0;

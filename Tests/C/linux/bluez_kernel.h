@@ -19,6 +19,7 @@ typedef struct bluez_kernel {
     uint16_t fails, error;   /**< this command, with this status */
     int failures;            /**< so many times; 0: always */
     bool silent;             /**< no answer to anything */
+    bool alone;              /**< no event of another adapter comes before each answer */
     uint16_t empty;          /**< this command has a reply without data */
     const char *out_of_band; /**< reply of Read Local Out Of Band Extended Data, in hexadecimal digits */
     bool blocked;            /**< by rfkill */

@@ -7,12 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static tendon_gateway gateway;
 static char directory[64];
+
+/* In the C library's place: time passes while nothing comes, if the test lets it. */
+static bool time_passes = true;
+
+int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout) {
+    int ready = epoll_pwait(epoll, events, count, 0, NULL);
+    kernel.now += time_passes && ready == 0 && timeout > 0 ? (uint64_t)timeout : 0;
+    return ready;
+}
 
 static int start(void **state) {
     (void)state;
@@ -57,27 +67,160 @@ static void the_first_adapter_is_opened(void **state) {
     assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
 }
 
-static void without_an_adapter_it_is_the_virtual_radio_and_the_reason_is_kept(void **state) {
-    static const struct {
-        size_t count;
-        int socket_error, filter_loses;
-        tendon_status expected;
-    } cases[] = {{0, 0, 0, TENDON_RADIO_ERROR_NO_ADAPTER},
-                 {3, EAFNOSUPPORT, 0, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT},
-                 {3, 0, 2, TENDON_RADIO_ERROR_NO_CAP_NET_RAW}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+/* ---- no adapter: it is waited for ---- */
+
+static int arrivals;
+static uint64_t arrived_at;
+
+static void on_adapter(void *context, uint64_t now) {
+    assert_ptr_equal(context, &gateway);
+    assert_ptr_equal(gateway.radio, &gateway.bluez_radio.radio);
+    assert_non_null(tendon_radio_pairing(gateway.radio)); /* bonds are in use */
+    arrivals++;
+    arrived_at = now;
+}
+
+/** The gateway is open, and waits for this reason. */
+static void open_waiting(tendon_status reason) {
+    arrivals = 0;
+    assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
+    assert_true(gateway.waiting);
+    assert_null(gateway.radio);
+    assert_int_equal(gateway.adapter_failure, reason);
+    gateway.on_adapter = on_adapter;
+    gateway.adapter_context = &gateway;
+}
+
+static void pass(uint32_t ms) {
+    assert_int_equal(tendon_gateway_run(&gateway, ms), TENDON_ERROR_TIMEOUT);
+}
+
+/** How often the kernel was asked for its adapters since the last call. */
+static unsigned looks(void) {
+    unsigned count = 0;
+    for (const char *at = kernel.log; (at = strstr(at, " m03")) != NULL; at++) {
+        count++;
+    }
+    kernel.log[0] = '\0';
+    return count;
+}
+
+/* 20 s after the start of the machine; the kernel reports it, or the report is lost. */
+static void an_adapter_that_comes_late_is_opened(void **state) {
+    for (int reported = 0; reported < 2; reported++) {
+        static const uint8_t added[] = {TENDON_MANAGEMENT_INDEX_ADDED, 0, 1, 0, 0, 0};
         assert_int_equal(start(state), 0);
-        kernel.count = cases[i].count;
-        calls.socket = (refused_call){cases[i].socket_error, 0};
-        calls.filter_loses = cases[i].filter_loses;
-        assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
-        assert_int_equal(gateway.adapter_failure, cases[i].expected);
-        assert_ptr_equal(gateway.radio, &gateway.virtual_radio.radio);
-        assert_string_equal(gateway.radio->ops->name, "virtual");
-        assert_non_null(tendon_radio_pairing(gateway.radio));
+        kernel.alone = true;
+        kernel.count = 0;
+        open_waiting(TENDON_RADIO_ERROR_NO_ADAPTER);
+        pass(20000);
+        assert_true(gateway.waiting);
+        assert_in_range(looks(), 4, 20);
+        kernel.count = 3;
+        uint64_t came = kernel.now;
+        if (reported) {
+            assert_int_equal(
+                syscall(SYS_sendto, kernel.peers[gateway.arrival.source.fd], added, sizeof added, 0, NULL, 0),
+                (long)sizeof added);
+        }
+        pass(reported ? 500 : TENDON_GATEWAY_PAUSE_MAX_MS);
+        assert_int_equal(arrivals, 1);
+        assert_true(arrived_at - came <= (reported ? 200 : TENDON_GATEWAY_PAUSE_MAX_MS));
+        assert_false(gateway.waiting);
+        assert_int_equal(gateway.adapter_failure, TENDON_OK);
+        pass(60000);
+        assert_int_equal(arrivals, 1);
         assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
         assert_int_equal(end(state), 0);
     }
+}
+
+/* It is there, and does not open: other reasons than none. It is never replaced by anything. */
+static void a_broken_adapter_is_tried_again(void **state) {
+    static const struct {
+        uint16_t fails;
+        uint8_t error;
+        bool stays_off;
+        tendon_status expected;
+    } cases[] = {{READ_LOCAL_COMMANDS, 0x1F, false, TENDON_HCI_ERROR(0x1F)},
+                 {0, 0, true, TENDON_RADIO_ERROR_ADAPTER_DOWN}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(start(state), 0);
+        kernel.alone = true;
+        kernel.fails = cases[i].fails;
+        kernel.error = cases[i].error;
+        kernel.stays_off = cases[i].stays_off;
+        kernel.settings = cases[i].stays_off ? TENDON_MANAGEMENT_LOW_ENERGY : kernel.settings;
+        open_waiting(cases[i].expected);
+        for (int minute = 0; minute < 60; minute++) {
+            pass(60000);
+            assert_true(gateway.waiting);
+            assert_true(looks() <= (minute == 0 ? 14 : 4));
+        }
+        kernel.fails = 0;
+        kernel.stays_off = false;
+        assert_int_equal(tendon_gateway_await_adapter(&gateway, 2 * TENDON_GATEWAY_PAUSE_MAX_MS), TENDON_OK);
+        assert_int_equal(arrivals, 1);
+        assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+        assert_int_equal(end(state), 0);
+    }
+}
+
+static bool nothing(const uint8_t *data, size_t length);
+
+static void stop_loop(void *context, uint64_t now) {
+    (void)now;
+    ((tendon_source *)context)->deadline = UINT64_MAX;
+    assert_int_equal(tendon_gateway_await_adapter(&gateway, 10), TENDON_ERROR_WRONG_STATE);
+    tendon_loop_stop(&gateway.loop);
+}
+
+static void a_gateway_that_waits_is_closed(void **state) {
+    (void)state;
+    kernel.alone = true;
+    kernel.count = 0;
+    open_waiting(TENDON_RADIO_ERROR_NO_ADAPTER);
+    assert_int_equal(tendon_gateway_await_adapter(&gateway, 3000), TENDON_RADIO_ERROR_NO_ADAPTER);
+    assert_int_equal(tendon_gateway_find(&gateway, nothing, 3000), TENDON_RADIO_ERROR_NO_ADAPTER);
+    tendon_source timer;
+    tendon_source_init(&timer, -1, &timer, NULL, stop_loop);
+    timer.deadline = kernel.now + 100;
+    assert_int_equal(tendon_loop_add(&gateway.loop, &timer), TENDON_OK);
+    assert_int_equal(tendon_gateway_await_adapter(&gateway, 0), TENDON_ERROR_CANCELLED);
+    tendon_loop_remove(&gateway.loop, &timer);
+    assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+    assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+    assert_int_equal(arrivals, 0);
+}
+
+/* Waiting would not help. */
+static void without_the_capability_it_does_not_open(void **state) {
+    (void)state;
+    calls.filter_loses = 2;
+    assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
+    assert_null(gateway.radio);
+    assert_false(gateway.waiting);
+    assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+}
+
+static void the_environment_names_the_radio(void **state) {
+    (void)state;
+    static const struct {
+        const char *value, *radio;
+    } cases[] = {{"virtual", "virtual"}, {"bluez", "bluez"}, {"", "bluez"}, {"wifi", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(setenv("TENDON_RADIO", cases[i].value, 1), 0);
+        tendon_status status = tendon_gateway_open(&gateway, NULL);
+        assert_int_equal(status, cases[i].radio != NULL ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT);
+        if (status >= 0) {
+            assert_string_equal(gateway.radio->ops->name, cases[i].radio);
+            assert_int_equal(gateway.adapter_failure, TENDON_OK);
+            assert_false(gateway.waiting);
+        }
+        assert_int_equal(tendon_gateway_await_adapter(&gateway, 1) == TENDON_OK, status >= 0);
+        assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+    }
+    assert_int_equal(unsetenv("TENDON_RADIO"), 0);
 }
 
 static void a_directory_is_the_virtual_radios_and_no_adapter_is_looked_at(void **state) {
@@ -207,7 +350,11 @@ static void a_second_search_leaves_the_connection_of_the_first_alone(void **stat
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_first_adapter_is_opened, start, end),
-        cmocka_unit_test(without_an_adapter_it_is_the_virtual_radio_and_the_reason_is_kept),
+        cmocka_unit_test(an_adapter_that_comes_late_is_opened),
+        cmocka_unit_test(a_broken_adapter_is_tried_again),
+        cmocka_unit_test_setup_teardown(a_gateway_that_waits_is_closed, start, end),
+        cmocka_unit_test_setup_teardown(without_the_capability_it_does_not_open, start, end),
+        cmocka_unit_test_setup_teardown(the_environment_names_the_radio, start, end),
         cmocka_unit_test_setup_teardown(a_directory_is_the_virtual_radios_and_no_adapter_is_looked_at, start, end),
         cmocka_unit_test_setup_teardown(bonds_that_cannot_be_read_leave_the_radio_open, start, end),
         cmocka_unit_test_setup_teardown(a_scan_that_is_rejected_ends_the_search_with_the_reason, start, end),

@@ -18,6 +18,14 @@ extern "C" {
 
 /** Room for a radio of either kind (our design): the layout does not depend on how the caller was compiled. */
 #define TENDON_GATEWAY_RADIO_SIZE 17664
+/** Likewise for what waits for an adapter. */
+#define TENDON_GATEWAY_ARRIVAL_SIZE 128
+/** An adapter that does not open is tried again after this time, in ms, then after twice the time before, up to the
+ * second one. */
+#define TENDON_GATEWAY_PAUSE_MS 1000u
+#define TENDON_GATEWAY_PAUSE_MAX_MS 30000u
+/** The environment variable that names the radio of a gateway: bluez or virtual. */
+#define TENDON_GATEWAY_RADIO_VARIABLE "TENDON_RADIO"
 
 /** The caller's memory; not to be moved while open. */
 typedef struct tendon_gateway {
@@ -29,23 +37,49 @@ typedef struct tendon_gateway {
 #endif
         uint64_t room[TENDON_GATEWAY_RADIO_SIZE / sizeof(uint64_t)];
     };
-    tendon_radio *radio;           /**< the one that is open, or another radio that the caller opened on the loop */
-    tendon_status adapter_failure; /**< why tendon_gateway_open() opened no adapter; TENDON_OK: it opened one, or a
-                                    * directory was given */
+    tendon_radio *radio; /**< the one that is open, or another radio that the caller opened on the loop; NULL: the
+                          * gateway waits for an adapter, or is closed */
+    bool waiting;        /**< for an adapter */
+    tendon_status adapter_failure; /**< why no adapter is open, at the latest attempt; TENDON_OK: one is, or the virtual
+                                    * radio was requested */
+    /** Set both after tendon_gateway_open(). Called once, from the loop, if an adapter was waited for and is open;
+     * NULL: not called. */
+    void (*on_adapter)(void *context, uint64_t now);
+    void *adapter_context;
+    tendon_source retry; /**< opaque, as the two below */
+    uint32_t pause_ms;
+    union {
+#if defined(TENDON_HAVE_BLUEZ)
+        tendon_bluez_arrival arrival;
+#endif
+        uint64_t arrival_room[TENDON_GATEWAY_ARRIVAL_SIZE / sizeof(uint64_t)];
+    };
     tendon_bonds bonds;
     tendon_status bonds_failure; /**< why devices cannot pair; TENDON_OK: they can */
     tendon_connection connection;
 } tendon_gateway;
 
 /**
- * Opens the loop and a radio: the Bluetooth adapter with the lowest index, or, if no adapter opens, the virtual radio
- * in its default directory (adapter_failure has the reason). A build without TENDON_HAVE_BLUEZ has no adapters
- * (TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT). Bonds are kept in the default file, see tendon_bonds_open(); without it the
- * radio opens, but devices cannot pair (bonds_failure).
+ * Opens the loop and a radio: the Bluetooth adapter with the lowest index. If none opens, the gateway waits for one
+ * (waiting, adapter_failure): it is opened from the loop when the kernel reports it, or at an attempt at most 30 s
+ * later. See tendon_gateway_await_adapter(), on_adapter. Nothing is used in the place of an adapter: the virtual radio
+ * only with @p directory, or in its default directory if the environment has TENDON_RADIO=virtual.
+ *
+ * Bonds are kept in the default file, see tendon_bonds_open(); without it the radio opens, but devices cannot pair
+ * (bonds_failure).
  * @param directory NULL, or the directory of a virtual radio, see tendon_virtual_radio_open(): no adapter is opened.
- * @return TENDON_OK, or the error of the loop or of the virtual radio. Nothing stays open after an error.
+ * @return TENDON_OK; the error of the loop or of the virtual radio; TENDON_RADIO_ERROR_NO_CAP_NET_RAW: this process
+ * lacks the capability; TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT: of a build without adapters (TENDON_HAVE_BLUEZ);
+ * TENDON_ERROR_INVALID_ARGUMENT: TENDON_RADIO names neither bluez nor virtual. Nothing stays open after an error.
  */
 tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory);
+
+/**
+ * Runs the loop until the gateway has a radio. Not from within a callback of the loop: TENDON_ERROR_WRONG_STATE.
+ * @param timeout_ms 0: no limit. @return TENDON_OK, immediately if it has one; adapter_failure: the time is over; an
+ * error of tendon_loop_step(); TENDON_ERROR_CANCELLED: tendon_loop_stop() was called.
+ */
+tendon_status tendon_gateway_await_adapter(tendon_gateway *gateway, uint32_t timeout_ms);
 
 /**
  * Scans and runs the loop until an advertisement or a scan response is recognized, e.g. by the function recognizes of
@@ -57,7 +91,8 @@ tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const ui
                                 uint32_t timeout_ms, tendon_address *found);
 
 /**
- * Calls tendon_radio_find(), and prepares the gateway's connection for the device that was found. Not from within a
+ * Calls tendon_radio_find(), and prepares the gateway's connection for the device that was found. An adapter is waited
+ * for within the same time: adapter_failure is returned if none has come. Not from within a
  * callback of the loop, and not before an earlier connection has ended (tendon_connection_close(), then the loop until
  * its state is TENDON_CONNECTION_IDLE): TENDON_ERROR_WRONG_STATE, and nothing was done.
  */
