@@ -88,9 +88,18 @@ typedef enum tendon_bluez_activity_state {
 } tendon_bluez_activity_state;
 #define TENDON_BLUEZ_ACTIVITY_STATES 4
 
+/** The HCI commands of an activity: of the extended set, or of the legacy one. */
+typedef enum tendon_bluez_set {
+    TENDON_BLUEZ_SET_UNPROVEN =
+        0,                  /**< no command has succeeded: the controller may have the extended ones in name only */
+    TENDON_BLUEZ_SET_TRIED, /**< it has rejected the extended ones, and the legacy ones are tried */
+    TENDON_BLUEZ_SET_PROVEN
+} tendon_bluez_set;
+
 /** Scanning or advertising. */
 typedef struct tendon_bluez_activity {
     uint8_t state;         /**< tendon_bluez_activity_state */
+    uint8_t set;           /**< tendon_bluez_set */
     uint8_t step;          /**< of the configuration: index of its next command */
     bool requested;        /**< by the owner of the radio */
     bool confirmed;        /**< enabled at least once since it was requested: a later rejection is retried */
@@ -274,7 +283,8 @@ typedef enum tendon_bluez_use {
 typedef struct tendon_bluez_radio {
     tendon_radio radio;        /**< first */
     uint16_t index;            /**< N of hciN */
-    bool extended_scan;        /**< the controller has the extended scan commands: only they are used */
+    bool extended_scan;        /**< the controller has the extended scan commands, and has not rejected them at their
+                                * first use: only they are used */
     bool extended_advertising; /**< likewise */
     bool opened;
     bool unprivileged; /**< see tendon_bluez_open_unprivileged() */

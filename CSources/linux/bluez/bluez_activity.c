@@ -74,6 +74,33 @@ void tendon_bluez_activity_retry(tendon_bluez_radio *radio, tendon_bluez_activit
     tendon_bluez_wake_at(radio, time);
 }
 
+/*
+ * Some controllers have extended scan commands in their list, and reject them; the kernel has a list of these and uses
+ * the legacy commands. A controller that has got legacy commands rejects the extended ones with Command Disallowed
+ * until it is reset, and the other way round (Core Spec Vol 4 Part E 3.1.1): so the legacy ones do no harm where they
+ * are wrong.
+ */
+bool tendon_bluez_activity_changes_set(tendon_bluez_activity *activity, bool *extended, uint8_t *status, bool fits) {
+    if (*status == 0) {
+        activity->set = TENDON_BLUEZ_SET_PROVEN;
+        return false;
+    }
+    if (activity->set == TENDON_BLUEZ_SET_TRIED) {
+        activity->set = TENDON_BLUEZ_SET_UNPROVEN;
+        *extended = true;
+        *status = HCI_COMMAND_DISALLOWED_ERROR;
+        return false;
+    }
+    bool unknown = *status == HCI_UNKNOWN_COMMAND_ERROR;
+    bool tries = unknown || (*status == HCI_COMMAND_DISALLOWED_ERROR && fits);
+    if (activity->set == TENDON_BLUEZ_SET_PROVEN || !*extended || !tries) {
+        return false;
+    }
+    activity->set = unknown ? TENDON_BLUEZ_SET_PROVEN : TENDON_BLUEZ_SET_TRIED;
+    *extended = false;
+    return fits;
+}
+
 void tendon_bluez_activity_rejected(tendon_bluez_radio *radio, tendon_bluez_activity *activity, uint8_t code,
                                     bool has_other_user, uint64_t now) {
     if (!activity->requested) {

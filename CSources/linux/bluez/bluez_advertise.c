@@ -136,6 +136,11 @@ static void rejected(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
 void tendon_bluez_advertise_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status,
                                  uint64_t now) {
     tendon_bluez_activity *activity = &radio->advertising.activity;
+    if (tendon_bluez_activity_changes_set(activity, &radio->extended_advertising, &status,
+                                          legacy_pdus(&radio->advertising))) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_REJECTED);
+        return;
+    }
     if (request == TENDON_BLUEZ_SEND_DISABLE) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED); /* rejected: it was off already */
     } else if (status != 0) {

@@ -8,8 +8,8 @@
 #include "bluez_sockets.h"
 #include "tendon/bluez.h"
 
-/** HCI error code (Core Spec Vol 1 Part F) with special handling. */
-enum { HCI_COMMAND_DISALLOWED_ERROR = 0x0C };
+/** HCI error codes (Core Spec Vol 1 Part F) with special handling. */
+enum { HCI_UNKNOWN_COMMAND_ERROR = 0x01, HCI_COMMAND_DISALLOWED_ERROR = 0x0C };
 
 /** Handle value of a connection without a handle, or whose handle was reused for another connection. */
 #define TENDON_BLUEZ_HANDLE_UNKNOWN 0xFFFFu
@@ -187,6 +187,12 @@ tendon_bluez_request tendon_bluez_activity_request(const tendon_bluez_activity *
 /** The owner requests it. */
 void tendon_bluez_activity_start(tendon_bluez_radio *radio, tendon_bluez_activity *activity);
 void tendon_bluez_activity_retry(tendon_bluez_radio *radio, tendon_bluez_activity *activity, uint64_t time);
+/**
+ * The response to any command of an activity, before it is used. Returns true if the activity is to start again with
+ * the legacy commands. @param extended whether it uses the extended ones. @param status its HCI error code; that of the
+ * first attempt after the second. @param fits it can be done with the legacy commands.
+ */
+bool tendon_bluez_activity_changes_set(tendon_bluez_activity *activity, bool *extended, uint8_t *status, bool fits);
 /** The controller has rejected it with this HCI error code: decides between a retry, clearing and failure. */
 void tendon_bluez_activity_rejected(tendon_bluez_radio *radio, tendon_bluez_activity *activity, uint8_t code,
                                     bool has_other_user, uint64_t now);

@@ -114,7 +114,8 @@ static tendon_status switch_on(int fd, const tendon_bluez_adapter *adapter, uint
     return status;
 }
 
-/** Chooses the command sets with the tests of the kernel, so that both use the same one. */
+/** Chooses the command sets with the tests of the kernel, so that both use the same one; its list of controllers that
+ * reject the extended commands cannot be read: tendon_bluez_activity_changes_set(). */
 static tendon_status choose_commands(tendon_bluez_radio *radio) {
     uint8_t commands[64] = {0};
     tendon_status status =

@@ -15,6 +15,10 @@ static bool is_enable(uint16_t opcode) {
     return opcode == TENDON_HCI_LE_SET_SCAN_ENABLE || opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE;
 }
 
+static bool is_extended(uint16_t opcode) {
+    return opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS || opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE;
+}
+
 static bool connecting(const tendon_bluez_radio *radio, uint64_t now) {
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         const tendon_bluez_attempt *attempt = &radio->attempts[i];
@@ -242,8 +246,22 @@ static bool is_second(const tendon_bluez_radio *radio, tendon_bluez_request requ
     return request == TENDON_BLUEZ_SEND_ENABLE && radio->use == TENDON_BLUEZ_SHARED && radio->scan.enabled_by_other;
 }
 
+/** Not for a scan that only the extended commands know, nor while another program's scan explains the rejection. */
+static bool changes_set(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t *status) {
+    const tendon_bluez_scan *scan = &radio->scan;
+    bool explained = request != TENDON_BLUEZ_SEND_DISABLE && scan->enabled_by_other && scan->unseen == 0 &&
+                     *status == HCI_COMMAND_DISALLOWED_ERROR;
+    return tendon_bluez_activity_changes_set(&radio->scan.activity, &radio->extended_scan, status,
+                                             !scan->parameters.coded && !explained);
+}
+
 void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now) {
     tendon_bluez_activity *activity = &radio->scan.activity;
+    if (changes_set(radio, request, &status)) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_REJECTED);
+        tendon_bluez_step(radio);
+        return;
+    }
     if (request == TENDON_BLUEZ_SEND_DISABLE) {
         tendon_bluez_scan_disabled(radio); /* rejected: it was off already */
         radio->scan.enabled_by_other = false;
@@ -302,6 +320,10 @@ void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uin
     radio->other_command = 0;
     if (status != 0) {
         return;
+    }
+    if (radio->extended_scan && activity->set != TENDON_BLUEZ_SET_PROVEN) { /* the set that the kernel uses is right */
+        activity->set = TENDON_BLUEZ_SET_PROVEN;
+        radio->extended_scan = is_extended(opcode);
     }
     if (!is_enable(opcode)) {
         radio->scan.other_filters = radio->other_enables;

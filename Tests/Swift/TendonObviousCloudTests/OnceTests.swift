@@ -32,11 +32,12 @@ import Testing
     ) async throws -> PaymentOutcome { try await client.pay(request, card: TestCard.card(number)) }
 
     /// The cloud executes the payment, and its answers are lost or say nothing.
-    private nonisolated static let losses: [[String]] = [
-        [#"{"do": "close", "times": 2, "match": "POST /v1/carts/"}"#],
-        [#"{"do": "cut", "after": 3, "match": "POST /v1/carts/"}"#],
-        [#"{"do": "length", "add": -4, "match": "POST /v1/carts/"}"#],
-    ]
+    private nonisolated static let losses: [[String]] =
+        [
+            [#"{"do": "close", "times": 2, "match": "POST /v1/carts/"}"#],
+            [#"{"do": "cut", "after": 3, "match": "POST /v1/carts/"}"#],
+            [#"{"do": "length", "add": -4, "match": "POST /v1/carts/"}"#],
+        ]
         + [500, 502, 503, 504, 429].map {
             [#"{"do": "status", "done": true, "status": \#($0), "body": "", "match": "POST /v1/carts/"}"#]
         }
@@ -185,7 +186,8 @@ import Testing
         return names.reduce(into: [:]) { $0[$1] = FileManager.default.contents(atPath: folder + "/" + $1) }
     }
 
-    private nonisolated static let request = PaymentRequest(cartId: 991, serialNumber: serial, productIdentifier: "1234")
+    private nonisolated static let request = PaymentRequest(
+        cartId: 991, serialNumber: serial, productIdentifier: "1234")
 
     /// The program is killed at any instant: what is on the disk then is all that the next one has. A key that may have
     /// been sent is used again.
@@ -233,7 +235,8 @@ import Testing
         #expect(text == "1 open \(cloud.keys[0]) 991 cloud:test\n")
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        for damage in ["", "1 open", text + "x", "2 open \(cloud.keys[0]) 991 cloud:test\n", "1 open x 991 cloud:test\n",
+        for damage in [
+            "", "1 open", text + "x", "2 open \(cloud.keys[0]) 991 cloud:test\n", "1 open x 991 cloud:test\n",
             "1 open \(cloud.keys[0]) 992 cloud:test\n", "1 open \(cloud.keys[0]) 991 another\n",
         ] {
             try Data(damage.utf8).write(to: URL(fileURLWithPath: path))
