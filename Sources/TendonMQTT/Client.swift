@@ -185,17 +185,24 @@ final class Client: Broker, @unchecked Sendable {
         for topic in topics { mosquitto_subscribe(mosquitto, nil, topic, 1) }
     }
 
-    func publish(_ topic: String, _ payload: [UInt8], quality: Int32, isRetained: Bool) -> Int32? {
+    func publish(_ topic: String, _ payload: [UInt8], quality: Int32, isRetained: Bool) -> PublishResult {
         var number: Int32 = 0
         let code = mosquitto_publish(
             mosquitto, &number, topic, Int32(payload.count), payload, quality, isRetained)
-        return Client.isTaken(code, quality: quality) ? number : nil
+        return Client.result(code, number, quality: quality)
     }
 
     /// A message that needs an acknowledgement is kept by libmosquitto also without a connection, and repeated with the
     /// next one: it must not be published again.
-    static func isTaken(_ code: Int32, quality: Int32) -> Bool {
-        code == MOSQ_ERR_SUCCESS.code || quality > 0 && [MOSQ_ERR_NO_CONN.code, MOSQ_ERR_CONN_LOST.code].contains(code)
+    static func result(_ code: Int32, _ number: Int32, quality: Int32) -> PublishResult {
+        switch code {
+        case MOSQ_ERR_SUCCESS.code: .taken(number)
+        case MOSQ_ERR_NO_CONN.code, MOSQ_ERR_CONN_LOST.code: quality > 0 ? .taken(number) : .later
+        case MOSQ_ERR_OVERSIZE_PACKET.code, MOSQ_ERR_PAYLOAD_SIZE.code, MOSQ_ERR_INVAL.code,
+            MOSQ_ERR_MALFORMED_UTF8.code, MOSQ_ERR_QOS_NOT_SUPPORTED.code, MOSQ_ERR_RETAIN_NOT_SUPPORTED.code:
+            .refused(text(code))
+        default: .later
+        }
     }
 
     func stop(_ topic: String, _ payload: [UInt8]) {

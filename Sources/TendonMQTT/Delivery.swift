@@ -11,14 +11,24 @@ struct Delivery {
     /// Greatest number that is stored, and greatest that libmosquitto has.
     private var storedThrough: UInt64 = 0
     private var sentThrough: UInt64 = 0
-    private var inFlight: [Int32: UInt64] = [:]
+    /// What libmosquitto has, by its numbers.
+    private var inFlight: [Int32: Sent] = [:]
     /// Stored messages that are acknowledged and not yet removed.
     private var acknowledged: [UInt64] = []
     private var removalAt = UInt64.max
     private var syncAt = UInt64.max
-    /// After a failure of the disk.
+    /// After a failure of the disk: when it is written, and read, again.
     private var retryAt: UInt64 = 0
-    private(set) var isFailing = false
+    private var readAt: UInt64 = 0
+    private var cannotWrite = false
+    private var cannotRead = false
+
+    private struct Sent {
+        var number: UInt64
+        var topic: String
+        /// It still waits: it was neither replaced by a newer state nor dropped.
+        var isKept = true
+    }
 
     /// Messages that the broker refused.
     private(set) var refused: UInt64 = 0
@@ -36,7 +46,7 @@ struct Delivery {
     private static let removalBatch = 256
     private static let syncPause: UInt64 = 10_000
     private static let retryPause: UInt64 = 5000
-    /// Messages in memory while the disk takes none; the oldest is dropped for a new one.
+    /// Messages in memory; with more they are stored. While the disk takes none the oldest is dropped for a new one.
     private static let memoryLimit = 4096
 
     /// Tells people about failures of the disk.
@@ -48,6 +58,8 @@ struct Delivery {
         storedThrough = queue.next - 1
     }
 
+    var isFailing: Bool { cannotWrite || cannotRead }
+    /// Messages that the broker has not acknowledged. Each acknowledged number is of a message that is stored.
     var waiting: Int { queue.count - acknowledged.count + fresh.count }
     var dropped: UInt64 { queue.dropped }
     var commits: UInt64 { queue.commits }
@@ -61,59 +73,89 @@ struct Delivery {
         _ topic: String, isState: Bool, time: UInt64, now: UInt64, payload: (UInt64) -> [UInt8]
     ) {
         let number = queue.number()
-        if fresh.count >= Delivery.memoryLimit {
-            // Those that libmosquitto has are not lost.
-            let index = fresh.firstIndex { $0.entry.number > sentThrough } ?? 0
-            fresh.remove(at: index)
-            queue.countDropped(1)
-        }
+        if fresh.count >= Delivery.memoryLimit, !(now >= retryAt && write(now, storesFresh: true)) { dropOldest() }
         let entry = QueueEntry(
             number: number, time: time, topic: topic, payload: payload(number), isState: isState)
         fresh.append((entry, now))
     }
 
+    private mutating func dropOldest() {
+        // Those that libmosquitto has are not lost.
+        guard let index = fresh.firstIndex(where: { $0.entry.number > sentThrough }) else { return }
+        fresh.remove(at: index)
+        queue.countDropped(1)
+    }
+
     /// What the broker takes unacknowledged; nil: it does not say.
     mutating func limit(_ window: Int?) { self.window = max(1, min(window ?? .max, Delivery.longestWindow)) }
 
-    /// Hands over as much as the window takes, in order. `publish` returns libmosquitto's number; nil: not now.
-    mutating func pump(_ publish: (QueueEntry) -> Int32?) {
+    /// Hands over as much as the window takes, in order.
+    mutating func pump(now: UInt64, _ publish: (QueueEntry) -> PublishResult) {
         while inFlight.count < window {
-            let free = window - inFlight.count
-            var entries: [QueueEntry] = []
-            if sentThrough < storedThrough {
-                entries = (try? queue.entries(after: sentThrough, limit: free)) ?? []
-                // What was removed or replaced leaves gaps.
-                if entries.isEmpty { sentThrough = storedThrough }
-            }
-            if entries.isEmpty {
-                entries = fresh.lazy.map(\.entry).filter { [sentThrough] in $0.number > sentThrough }
-                    .prefix(free).map(\.self)
-            }
+            let entries = following(window - inFlight.count, now)
             if entries.isEmpty { return }
             for entry in entries {
-                guard let number = publish(entry) else { return }
-                inFlight[number] = entry.number
+                switch publish(entry) {
+                case .taken(let number): inFlight[number] = Sent(number: entry.number, topic: entry.topic)
+                case .refused: done(entry.number, isRefused: true, now)
+                case .later: return
+                }
                 sentThrough = entry.number
             }
         }
     }
 
-    /// The broker has it, or will not take it.
-    mutating func finished(_ number: Int32, isRefused: Bool, now: UInt64) {
-        guard let message = inFlight.removeValue(forKey: number) else { return }
-        if isRefused { refused += 1 }
-        if let index = fresh.firstIndex(where: { $0.entry.number == message }) {
-            fresh.remove(at: index)
-        } else {
-            if acknowledged.isEmpty { removalAt = now + Delivery.removalPause }
-            acknowledged.append(message)
-            if acknowledged.count >= Delivery.removalBatch { removalAt = now }
+    /// The next messages that libmosquitto does not have: the stored ones are older. While those cannot be read, nothing
+    /// overtakes them.
+    private mutating func following(_ limit: Int, _ now: UInt64) -> [QueueEntry] {
+        if sentThrough < storedThrough {
+            guard now >= readAt else { return [] }
+            do throws(QueueError) {
+                let entries = try queue.entries(after: sentThrough, limit: limit)
+                if cannotRead { report("the queue is read again") }
+                (cannotRead, readAt) = (false, 0)
+                if !entries.isEmpty { return entries }
+                // What was removed or replaced leaves gaps.
+                sentThrough = storedThrough
+            } catch {
+                guard startAgain(after: error) else {
+                    if !cannotRead { report("the queue cannot be read (\(error.text)): what is stored waits") }
+                    (cannotRead, readAt) = (true, now + Delivery.retryPause)
+                    return []
+                }
+            }
         }
+        return fresh.lazy.map(\.entry).filter { [sentThrough] in $0.number > sentThrough }.prefix(limit).map(\.self)
     }
 
-    /// When `store` has something to do.
+    /// The broker has it, or will not take it. Returns its topic; nil: it is none of these messages.
+    @discardableResult
+    mutating func finished(_ number: Int32, isRefused: Bool, now: UInt64) -> String? {
+        guard let message = inFlight.removeValue(forKey: number) else { return nil }
+        if message.isKept { done(message.number, isRefused: isRefused, now) } else if isRefused { refused += 1 }
+        return message.topic
+    }
+
+    private mutating func done(_ number: UInt64, isRefused: Bool, _ now: UInt64) {
+        if isRefused { refused += 1 }
+        if let index = fresh.firstIndex(where: { $0.entry.number == number }) {
+            fresh.remove(at: index)
+            return
+        }
+        if acknowledged.isEmpty { removalAt = now + Delivery.removalPause }
+        acknowledged.append(number)
+        if acknowledged.count >= Delivery.removalBatch { removalAt = now }
+    }
+
+    /// Messages that are not stored any more: their acknowledgements remove nothing.
+    private mutating func lost(where isLost: (UInt64) -> Bool) {
+        for (number, message) in inFlight where isLost(message.number) { inFlight[number]?.isKept = false }
+    }
+
+    /// When `store` or `pump` has something to do.
     func deadline(isConnected: Bool) -> UInt64 {
-        max(min(freshDeadline(isConnected), removalAt, syncAt), retryAt)
+        let store = max(min(freshDeadline(isConnected), removalAt, syncAt), retryAt)
+        return cannotRead && isConnected ? min(store, readAt) : store
     }
 
     /// When the messages in memory are stored.
@@ -123,11 +165,19 @@ struct Delivery {
 
     /// Writes what is due. `isLast`: all.
     mutating func store(now: UInt64, isConnected: Bool, isLast: Bool = false) {
-        guard isLast || now >= deadline(isConnected: isConnected) else { return }
+        guard isLast || now >= max(min(freshDeadline(isConnected), removalAt, syncAt), retryAt) else { return }
+        // A removal stores no young message: its removal would need another commit, and so on, endlessly.
+        write(now, storesFresh: isLast || now >= freshDeadline(isConnected), syncs: isLast)
+    }
+
+    /// What waits in memory is stored, so that the end of the process does not lose it.
+    mutating func keep(now: UInt64) { write(now, storesFresh: true) }
+
+    @discardableResult
+    private mutating func write(_ now: UInt64, storesFresh: Bool, syncs: Bool = false) -> Bool {
         do throws(QueueError) {
-            // A removal stores no young message: its removal would need another commit, and so on, endlessly.
-            let storesFresh = isLast || now >= freshDeadline(isConnected)
-            try queue.store(storesFresh ? fresh.map(\.entry) : [], removing: acknowledged)
+            let gone = Set(try queue.store(storesFresh ? fresh.map(\.entry) : [], removing: acknowledged))
+            lost { gone.contains($0) }
             if storesFresh {
                 if let last = fresh.last { storedThrough = last.entry.number }
                 fresh.removeAll(keepingCapacity: true)
@@ -135,31 +185,35 @@ struct Delivery {
             acknowledged.removeAll(keepingCapacity: true)
             removalAt = .max
             if syncAt == .max { syncAt = now + Delivery.syncPause }
-            if now >= syncAt || isLast {
+            if now >= syncAt || syncs {
                 try queue.sync()
                 syncAt = .max
             }
-            if isFailing { report("the queue is written again") }
-            (isFailing, retryAt) = (false, 0)
+            if cannotWrite { report("the queue is written again") }
+            (cannotWrite, retryAt) = (false, 0)
+            return true
         } catch {
-            failed(error, now)
+            if startAgain(after: error) { return false }
+            if !cannotWrite {
+                report(
+                    "the queue cannot be written (\(error.text)): up to \(Delivery.memoryLimit) messages wait in memory")
+            }
+            (cannotWrite, retryAt) = (true, now + Delivery.retryPause)
+            return false
         }
     }
 
-    private mutating func failed(_ error: QueueError, _ now: UInt64) {
-        if error.kind == .corrupted, let lost = try? queue.startAgain() {
-            acknowledged.removeAll()
-            removalAt = .max
-            storedThrough = min(storedThrough, sentThrough)
-            report("the queue was corrupted (\(error.text)) and starts again; \(lost) messages are lost")
-            return
-        }
-        if !isFailing {
-            report(
-                "the queue cannot be written (\(error.text)): up to \(Delivery.memoryLimit) messages wait in memory")
-        }
-        isFailing = true
-        retryAt = now + Delivery.retryPause
+    /// A corrupted file is replaced. False: this error is another one.
+    private mutating func startAgain(after error: QueueError) -> Bool {
+        guard error.kind == .corrupted, let count = try? queue.startAgain() else { return false }
+        let young = Set(fresh.map(\.entry.number))
+        lost { !young.contains($0) }
+        acknowledged.removeAll()
+        removalAt = .max
+        storedThrough = min(storedThrough, sentThrough)
+        (cannotRead, readAt) = (false, 0)
+        report("the queue was corrupted (\(error.text)) and starts again; \(count) messages are lost")
+        return true
     }
 
     func close() { queue.close() }

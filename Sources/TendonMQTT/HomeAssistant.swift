@@ -5,15 +5,11 @@ import TendonOutputs
 import TendonSupport
 
 extension Worker {
-    func publishDiscovery(_ device: Device) {
+    func publishDiscovery(_ device: Device, _ now: UInt64) {
         guard let discovery = settings.discovery, let family = families[device.device.family] else { return }
         let home = HomeAssistant(topics: topics, version: version)
-        send(HomeAssistant.topic(discovery, device), home.payload(device, family))
-    }
-
-    func removeDiscovery(_ device: Device) {
-        guard let discovery = settings.discovery else { return }
-        send(HomeAssistant.topic(discovery, device), [UInt8]())
+        announce(
+            HomeAssistant.topic(discovery, device), Array(LineWriter.text(home.payload(device, family)).utf8), now)
     }
 }
 

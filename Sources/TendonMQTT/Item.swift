@@ -33,6 +33,4 @@ struct Answer: Sendable {
     var receiver: Receiver
     var transaction: JSON?
     var result: CommandResult
-    /// Of the request, for what the worker itself does with it.
-    var data: JSON = .null
 }

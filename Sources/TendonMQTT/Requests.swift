@@ -14,7 +14,7 @@ extension Worker {
         guard !isRetained else { return }
         if let discovery = settings.discovery, topic == "\(discovery)/status" {
             // Home Assistant was restarted.
-            if payload == Array("online".utf8) { for device in devices.values { publishDiscovery(device) } }
+            if payload == Array("online".utf8) { for device in devices.values { publishDiscovery(device, now) } }
             return
         }
         switch topics.incoming(topic) {
@@ -25,7 +25,7 @@ extension Worker {
         case .get(let name):
             guard let device = named(name) else { return }
             publishState(device.key, 0)
-        case .request(let name): request(name, payload)
+        case .request(let name): request(name, payload, now)
         case nil: break
         }
     }
@@ -53,7 +53,7 @@ extension Worker {
         }
     }
 
-    private func request(_ name: String, _ payload: [UInt8]) {
+    private func request(_ name: String, _ payload: [UInt8], _ now: UInt64) {
         guard var data = parsed(payload) else {
             return respond(name, nil, .failed("the payload is no JSON object"))
         }
@@ -61,14 +61,14 @@ extension Worker {
         data["transaction"] = nil
         switch name {
         case "health": respond(name, transaction, .done(health.merging(["healthy": .bool(!delivery.isFailing)])))
-        case "rename": respond(name, transaction, rename(data))
+        case "rename": respond(name, transaction, rename(data, now))
         default:
             if let text = data["device"]?.string, let device = named(text) {
                 data["address"] = .string(device.device.address)
                 data["address_type"] = .string(device.device.addressType)
             }
             let request = data
-            start(Answer(receiver: .request(name), transaction: transaction, result: .done(.null), data: data)) {
+            start(Answer(receiver: .request(name), transaction: transaction, result: .done(.null))) {
                 await $0.request(name, request)
             }
         }
@@ -97,11 +97,7 @@ extension Worker {
             // What was carried out is an event of the device.
             if case .done = answer.result, answer.transaction == nil { return }
             respond("set", answer.transaction, answer.result, ["device": .string(name)])
-        case .request(let name):
-            if name == "forget", case .done = answer.result, let address = answer.data["address"]?.string {
-                for device in devices.values where device.device.address == address { forget(device.key) }
-            }
-            respond(name, answer.transaction, answer.result)
+        case .request(let name): respond(name, answer.transaction, answer.result)
         }
     }
 
@@ -117,7 +113,7 @@ extension Worker {
     }
 
     /// `{"from": NAME, "to": NAME}`.
-    private func rename(_ data: JSON) -> CommandResult {
+    private func rename(_ data: JSON, _ now: UInt64) -> CommandResult {
         guard let from = data["from"]?.string, let to = data["to"]?.string else {
             return .failed(#"rename takes {"from": NAME, "to": NAME}"#)
         }
@@ -127,26 +123,7 @@ extension Worker {
             return .failed("'\(sanitized(to))' cannot be a level of a topic, or is reserved")
         }
         if let other = named(to), other.key != device.key { return .failed("'\(sanitized(to))' is taken") }
-        clear(device)
-        devices[device.key]?.name = to
-        changed(device.key)
-        publishState(device.key, 0)
+        if to != device.name { rename(device.key, to: to, now) }
         return .done(["from": .string(from), "to": .string(to)])
-    }
-
-    /// What was published about a device, and is kept about it, is removed.
-    func forget(_ key: String) {
-        guard let device = devices[key] else { return }
-        clear(device)
-        removeDiscovery(device)
-        devices[key] = nil
-        delivery.setNote("device/" + key, nil)
-        publishDevices()
-    }
-
-    /// Retained messages end with an empty one.
-    func clear(_ device: Device) {
-        send(topics.availability(device.name), [UInt8]())
-        delivery.add(topics.state(device.name), isState: true, time: 0, now: 0) { _ in [] }
     }
 }

@@ -18,6 +18,8 @@ final class Worker: @unchecked Sendable {
     let report: @Sendable (String) -> Void
     var delivery: Delivery
     var devices: [String: Device] = [:]
+    /// What is still said of them is dropped.
+    private var forgotten = ForgottenDevices()
 
     private(set) var isConnected = false
     private var isOver = false
@@ -138,8 +140,8 @@ final class Worker: @unchecked Sendable {
         publishInformation(now)
         publishDevices()
         for device in devices.values {
-            publishAvailability(device)
-            publishDiscovery(device)
+            publishAvailability(device, now)
+            publishDiscovery(device, now)
         }
     }
 
@@ -159,7 +161,7 @@ final class Worker: @unchecked Sendable {
     private func take(_ line: LineItem, _ bytes: ArraySlice<UInt8>, _ now: UInt64) {
         let event = line.event.description
         let key = line.device.key
-        guard know(line.device, key) else { return }
+        guard !forgotten.drops(event, of: key), know(line.device, key, now) else { return }
         if event == "sample" {
             guard let sensor = DeviceState.sensor(of: bytes) else { return }
             devices[key]?.take(sample: bytes, of: sensor)
@@ -186,34 +188,48 @@ final class Worker: @unchecked Sendable {
 
     private func take(_ device: OutputDevice, _ presence: Presence, _ now: UInt64) {
         let key = device.key
-        if presence == .forgotten { return forget(key) }
-        agree(key, .connection(presence == .connected), now)
-        guard know(device, key) else { return }
-        devices[key]?.isAvailable = presence == .connected
-        publishAvailability(devices[key]!)
+        if presence == .forgotten { return forget(key, now) }
+        if presence == .renamed {
+            if devices[key] != nil { _ = know(device, key, now) }
+            return
+        }
+        let isConnected = presence == .connected
+        agree(key, .connection(isConnected), now)
+        guard !forgotten.drops(isConnected ? "connected" : "disconnected", of: key), know(device, key, now) else {
+            return
+        }
+        devices[key]?.isAvailable = isConnected
+        publishAvailability(devices[key]!, now)
         // Now its firmware is known.
-        if presence == .connected { publishDiscovery(devices[key]!) }
+        if isConnected { publishDiscovery(devices[key]!, now) }
         // The last samples are part of what is known.
-        if presence == .disconnected { publishState(key, now) }
+        if !isConnected { publishState(key, now) }
     }
 
     /// False if too many devices are known.
-    private func know(_ device: OutputDevice, _ key: String) -> Bool {
+    private func know(_ device: OutputDevice, _ key: String, _ now: UInt64) -> Bool {
         guard let known = devices[key] else {
             guard devices.count < Worker.deviceLimit else { return false }
             devices[key] = Device(device, name: freeName(device, key))
-            changed(key)
+            changed(key, now)
             return true
         }
         guard known.device.name != device.name || known.device.isNamed != device.isNamed else { return true }
         devices[key]?.device = device
         let name = device.isNamed ? freeName(device, key) : known.name
-        if name != known.name {
-            clear(known)
-            devices[key]?.name = name
-        }
-        changed(key)
+        if name != known.name { rename(key, to: name, now) } else { changed(key, now) }
         return true
+    }
+
+    /// What is retained below the old name is removed; the new one has all of it at once.
+    func rename(_ key: String, to name: String, _ now: UInt64) {
+        guard let known = devices[key] else { return }
+        clear(known, now)
+        devices[key]?.name = name
+        publishAvailability(devices[key]!, now)
+        publishState(key, now)
+        keep(now)
+        changed(key, now)
     }
 
     /// The name of the configuration; else the address, as zigbee2mqtt does it.
@@ -226,12 +242,33 @@ final class Worker: @unchecked Sendable {
     }
 
     /// A device is new, or has another name.
-    func changed(_ key: String) {
+    private func changed(_ key: String, _ now: UInt64) {
         guard let device = devices[key] else { return }
         delivery.setNote("device/" + key, device.note.text)
         publishDevices()
-        publishDiscovery(device)
+        publishDiscovery(device, now)
     }
+
+    /// What was published about a device, and is kept about it, is removed.
+    private func forget(_ key: String, _ now: UInt64) {
+        guard let device = devices[key] else { return }
+        clear(device, now, withDiscovery: true)
+        keep(now)
+        devices[key] = nil
+        forgotten.insert(key)
+        delivery.setNote("device/" + key, nil)
+        publishDevices()
+    }
+
+    /// Retained messages end with an empty one.
+    private func clear(_ device: Device, _ now: UInt64, withDiscovery: Bool = false) {
+        var all = [topics.availability(device.name), topics.state(device.name)]
+        if withDiscovery, let discovery = settings.discovery { all.append(HomeAssistant.topic(discovery, device)) }
+        for topic in all { retain(topic, [], now) }
+    }
+
+    /// Before the notes say that nothing is left of a name: the broker gets what ends it, whatever ends this process.
+    private func keep(_ now: UInt64) { delivery.keep(now: now) }
 
     // MARK: What is due
 
@@ -266,7 +303,7 @@ final class Worker: @unchecked Sendable {
             }
         }
         if isConnected {
-            delivery.pump { client.publish($0.topic, $0.payload, quality: 1, isRetained: $0.isState) }
+            pump(now)
             if delivery.dropped != publishedDrops, now >= informedAt + Worker.informationInterval {
                 publishInformation(now)
             }
@@ -274,18 +311,24 @@ final class Worker: @unchecked Sendable {
         delivery.store(now: now, isConnected: isConnected)
     }
 
+    private func pump(_ now: UInt64) {
+        delivery.pump(now: now) { [client] in
+            client.publish($0.topic, $0.payload, quality: 1, isRetained: $0.isState)
+        }
+    }
+
     /// The gateway ends: its devices are not available any more. What the broker does not take in time is stored.
     func end() {
         let now = clock()
         for key in devices.keys where devices[key]!.isAvailable || devices[key]!.isChanged {
             devices[key]?.isAvailable = false
-            if isConnected { publishAvailability(devices[key]!) }
+            publishAvailability(devices[key]!, now)
             publishState(key, now)
         }
         var batch = Mailbox.Batch()
         let end = now + Worker.lastPatience
         while isConnected, !delivery.isIdle, clock() < end {
-            delivery.pump { client.publish($0.topic, $0.payload, quality: 1, isRetained: $0.isState) }
+            pump(clock())
             mailbox.take(until: min(end, clock() + 100), into: &batch)
             for item in batch.items {
                 switch item {
@@ -317,10 +360,21 @@ extension Worker {
         send(topic, Array(LineWriter.text(value).utf8), isRetained: isRetained)
     }
 
-    fileprivate func publishAvailability(_ device: Device) {
-        send(
+    /// A retained message about a device goes the way of the states, so that it comes after what was cleared before, however
+    /// long the broker was away.
+    private func retain(_ topic: String, _ payload: [UInt8], _ now: UInt64) {
+        delivery.add(topic, isState: true, time: tendon_realtime_us(), now: now) { _ in payload }
+    }
+
+    /// The same of what is composed again with each connection.
+    func announce(_ topic: String, _ payload: [UInt8], _ now: UInt64) {
+        if isConnected { retain(topic, payload, now) }
+    }
+
+    fileprivate func publishAvailability(_ device: Device, _ now: UInt64) {
+        announce(
             topics.availability(device.name),
-            Array((device.isAvailable ? BridgeState.online : BridgeState.offline).utf8))
+            Array((device.isAvailable ? BridgeState.online : BridgeState.offline).utf8), now)
     }
 
     func publishState(_ key: String, _ now: UInt64) {
@@ -400,7 +454,9 @@ extension Worker {
             settings.streamBatch > 0 ? [UInt8(ascii: "[")] + stream.batch + [UInt8(ascii: "]")] : stream.batch
         if settings.storesStreams {
             delivery.add(topic, isState: false, time: tendon_realtime_us(), now: now) { _ in payload }
-        } else if client.publish(topic, payload, quality: 0, isRetained: false) == nil {
+        } else if case .taken = client.publish(topic, payload, quality: 0, isRetained: false) {
+            // It is on its way.
+        } else {
             thinned += UInt64(stream.count)
         }
         stream.batch.removeAll(keepingCapacity: true)

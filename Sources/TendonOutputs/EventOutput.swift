@@ -33,8 +33,34 @@ package enum Presence: Sendable {
     case connected
     /// The connection ended; another one may follow.
     case disconnected
-    /// Its bond was removed, or it was excluded: what was published about it goes away.
+    /// It has another name, and is connected or not as before.
+    case renamed
+    /// Its bond was removed, or it was excluded: what was published about it goes away. It comes after all events of the
+    /// connection.
     case forgotten
+}
+
+/// Devices of which outputs keep nothing. What is still said of one, such as that a program has ended which a rule had
+/// started, does not bring it back; its next connection does.
+package struct ForgottenDevices {
+    private var keys: Set<String> = []
+    /// Those that are remembered.
+    private static let limit = 1024
+
+    package init() {}
+
+    package mutating func insert(_ key: String) {
+        if keys.count >= ForgottenDevices.limit { keys.removeFirst() }
+        keys.insert(key)
+    }
+
+    /// Whether an event of the device is of the time before.
+    package mutating func drops(_ event: String, of key: String) -> Bool {
+        guard keys.contains(key) else { return false }
+        guard event == "connected" else { return true }
+        keys.remove(key)
+        return false
+    }
 }
 
 /// Where events go. All functions are called from any thread, and none may block.

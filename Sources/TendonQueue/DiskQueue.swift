@@ -149,13 +149,19 @@ package final class DiskQueue {
     // MARK: Messages
 
     /// Stores messages and removes acknowledged ones, in one commit. What exceeds the limit is dropped, the oldest first.
-    package func store(_ entries: [QueueEntry], removing acknowledged: [UInt64]) throws(QueueError) {
-        guard !entries.isEmpty || !acknowledged.isEmpty else { return }
+    /// Returns the numbers of what was dropped, or replaced by a newer state.
+    @discardableResult
+    package func store(_ entries: [QueueEntry], removing acknowledged: [UInt64]) throws(QueueError) -> [UInt64] {
+        guard !entries.isEmpty || !acknowledged.isEmpty else { return [] }
         var (states, count, dropped) = (states, count, dropped)
+        var gone: [UInt64] = []
         try database.transaction { () throws(QueueError) in
             for number in acknowledged { count -= try remove(number) }
             for entry in entries {
-                if entry.isState, let old = states[entry.topic] { count -= try remove(old) }
+                if entry.isState, let old = states[entry.topic], try remove(old) == 1 {
+                    count -= 1
+                    gone.append(old)
+                }
                 try database.run(
                     "INSERT INTO queue VALUES(?, ?, ?, ?, ?)",
                     [
@@ -166,15 +172,17 @@ package final class DiskQueue {
                 count += 1
             }
             guard count > limit else { return }
-            try database.run(
-                "DELETE FROM queue WHERE number IN (SELECT number FROM queue ORDER BY number LIMIT ?)",
-                [.integer(Int64(count - limit))])
-            dropped += UInt64(database.changes)
-            count -= database.changes
+            let kept = gone.count
+            try database.run("SELECT number FROM queue ORDER BY number LIMIT ?", [.integer(Int64(count - limit))]) {
+                gone.append(UInt64($0.integer(0)))
+            }
+            for number in gone[kept...] { count -= try remove(number) }
+            dropped += UInt64(gone.count - kept)
             try set("dropped", Int64(dropped))
         }
         (self.states, self.count, self.dropped) = (states, count, dropped)
         isDirty = true
+        return gone
     }
 
     private func remove(_ number: UInt64) throws(QueueError) -> Int {

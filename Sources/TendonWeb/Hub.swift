@@ -40,6 +40,7 @@ final class Hub: @unchecked Sendable {
     private var devices: [String: Device] = [:]
     /// A sentence about each radio that is waited for.
     private var waiting: [String] = []
+    private var forgotten = ForgottenDevices()
     private var sentAt: UInt64 = 0
     private var statusAt: UInt64 = 0
     private var expiry = UInt64.max
@@ -117,7 +118,7 @@ final class Hub: @unchecked Sendable {
 
     private func take(_ line: LineItem, _ bytes: ArraySlice<UInt8>) {
         let (event, key) = (line.event.description, line.device.key)
-        guard know(line.device) else { return }
+        guard !forgotten.drops(event, of: key), know(line.device) else { return }
         if event == "sample" {
             guard let sensor = DeviceState.sensor(of: bytes) else { return }
             devices[key]!.state.take(sample: bytes, of: sensor)
@@ -129,14 +130,23 @@ final class Hub: @unchecked Sendable {
     }
 
     private func take(_ device: OutputDevice, _ presence: Presence) {
-        guard know(device) else { return }
-        if presence == .forgotten {
-            devices[device.key] = nil
-            lock.locked { known[device.key] = nil }
-            return send(message("forgotten", ["key": .string(device.key)]))
+        let key = device.key
+        switch presence {
+        case .forgotten: forget(key)
+        case .renamed: if devices[key] != nil { _ = know(device) }
+        case .connected, .disconnected:
+            let isConnected = presence == .connected
+            guard !forgotten.drops(isConnected ? "connected" : "disconnected", of: key), know(device) else { return }
+            devices[key]!.isConnected = isConnected
+            send(description(key))
         }
-        devices[device.key]!.isConnected = presence == .connected
-        send(description(device.key))
+    }
+
+    private func forget(_ key: String) {
+        guard devices.removeValue(forKey: key) != nil else { return }
+        forgotten.insert(key)
+        lock.locked { known[key] = nil }
+        send(message("forgotten", ["key": .string(key)]))
     }
 
     private func know(_ device: OutputDevice) -> Bool {

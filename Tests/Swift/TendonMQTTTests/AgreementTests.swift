@@ -446,8 +446,11 @@ private struct Room {
     @Test func libmosquittoKeepsWhatNeedsAnAcknowledgement() {
         // MOSQ_ERR_SUCCESS, MOSQ_ERR_NO_CONN, MOSQ_ERR_CONN_LOST, MOSQ_ERR_NOMEM.
         for (code, once, acknowledged) in [(0, true, true), (4, false, true), (7, false, true), (1, false, false)] {
-            #expect(Client.isTaken(Int32(code), quality: 0) == once)
-            #expect(Client.isTaken(Int32(code), quality: 1) == acknowledged)
+            #expect(Client.result(Int32(code), 9, quality: 0) == (once ? .taken(9) : .later))
+            #expect(Client.result(Int32(code), 9, quality: 1) == (acknowledged ? .taken(9) : .later))
         }
+        // MOSQ_ERR_PAYLOAD_SIZE, MOSQ_ERR_OVERSIZE_PACKET: no later attempt is better.
+        #expect(Client.result(9, 9, quality: 1) == .refused("Payload too large"))
+        #expect(Client.result(25, 9, quality: 1) == .refused("Packet larger than supported by the server"))
     }
 }

@@ -22,10 +22,10 @@ import TendonQueue
             Delivery(try DiskQueue(path, limit: limit, bytes: bytes)) { self.reports.append($0) }
         }
 
-        func publish(_ entry: QueueEntry) -> Int32? {
+        func publish(_ entry: QueueEntry) -> PublishResult {
             last += 1
             sent.append((last, String(decoding: entry.payload, as: UTF8.self)))
-            return last
+            return .taken(last)
         }
 
         var texts: [String] { sent.map(\.text) }
@@ -41,7 +41,7 @@ import TendonQueue
         let site = Site()
         var delivery = try site.delivery()
         add(&delivery, "a")
-        delivery.pump(site.publish)
+        delivery.pump(now: 0, site.publish)
         delivery.store(now: 400, isConnected: true)
         delivery.finished(1, isRefused: false, now: 410)
         #expect(delivery.isIdle)
@@ -54,19 +54,19 @@ import TendonQueue
         let site = Site()
         var delivery = try site.delivery()
         for text in ["a", "b", "c"] { add(&delivery, text) }
-        delivery.pump(site.publish)
+        delivery.pump(now: 0, site.publish)
         delivery.finished(2, isRefused: false, now: 10)
         delivery.store(now: 499, isConnected: true)
         #expect(delivery.deadline(isConnected: true) == 500)
         delivery.store(now: 500, isConnected: true)
         // Within the run libmosquitto sends them again; the next run does it from the file.
-        delivery.pump(site.publish)
+        delivery.pump(now: 0, site.publish)
         #expect(site.texts == ["a", "b", "c"])
         delivery.close()
         site.sent = []
         delivery = try site.delivery()
         add(&delivery, "d")
-        delivery.pump(site.publish)
+        delivery.pump(now: 0, site.publish)
         #expect(site.texts == ["a", "c", "d"])
     }
 
@@ -77,9 +77,9 @@ import TendonQueue
         #expect(delivery.deadline(isConnected: false) == 150)
         delivery.store(now: 150, isConnected: false)
         #expect(delivery.waiting == 1)
-        delivery.pump { _ in nil }
+        delivery.pump(now: 0) { _ in .later }
         add(&delivery, "b", now: 160)
-        delivery.pump(site.publish)
+        delivery.pump(now: 0, site.publish)
         #expect(site.texts == ["a", "b"])
         delivery.finished(1, isRefused: false, now: 200)
         delivery.finished(2, isRefused: true, now: 200)
@@ -96,13 +96,13 @@ import TendonQueue
             add(&delivery, "\(number)", now: UInt64(number))
             if number == 20 { delivery.store(now: 1000, isConnected: false) }
         }
-        delivery.pump(site.publish)
+        delivery.pump(now: 0, site.publish)
         #expect(site.sent.count == 16)
         delivery.limit(2)
         while site.sent.count < 40 {
             let oldest = site.sent[site.sent.count - 1].number
             for number in 1...oldest { delivery.finished(number, isRefused: false, now: 2000) }
-            delivery.pump(site.publish)
+            delivery.pump(now: 0, site.publish)
         }
         #expect(site.texts == (0..<40).map { "\($0)" })
     }
@@ -113,7 +113,7 @@ import TendonQueue
         delivery.store(now: 100, isConnected: false)
         var done = 0
         while done < count {
-            delivery.pump(site.publish)
+            delivery.pump(now: 0, site.publish)
             for sent in site.sent[done...] { delivery.finished(sent.number, isRefused: false, now: 1000) }
             done = site.sent.count
         }
@@ -135,7 +135,7 @@ import TendonQueue
         var delivery = try site.delivery()
         storedAndAcknowledged(1, &delivery, site)
         add(&delivery, "young", now: 1900)
-        delivery.pump(site.publish)
+        delivery.pump(now: 0, site.publish)
         let before = delivery.commits
         delivery.store(now: 2000, isConnected: true)
         delivery.finished(2, isRefused: false, now: 2100)
@@ -167,7 +167,7 @@ import TendonQueue
         for now in stride(from: UInt64(0), to: 3_600_000, by: 50) {
             if now % 1000 == 0 { add(&delivery, "\(now)", now: now, size: 250) }
             if isConnected {
-                delivery.pump(site.publish)
+                delivery.pump(now: 0, site.publish)
                 for sent in site.sent { delivery.finished(sent.number, isRefused: false, now: now) }
                 site.sent = []
             }
@@ -200,7 +200,7 @@ import TendonQueue
         #expect(delivery.waiting == 40)
         // The broker takes them from memory.
         for _ in 0..<10 {
-            delivery.pump(site.publish)
+            delivery.pump(now: 0, site.publish)
             for sent in site.sent { delivery.finished(sent.number, isRefused: false, now: 6000) }
         }
         #expect(site.sent.count == 40)
@@ -220,7 +220,7 @@ import TendonQueue
         delivery.close()
         delivery = try site.delivery(limit: 10_000, bytes: 8 << 20)
         for number in 1...Int32(1000) {
-            delivery.pump(site.publish)
+            delivery.pump(now: 0, site.publish)
             delivery.finished(number, isRefused: false, now: 1000)
         }
         for number in 1001...Int32(site.sent.count) { delivery.finished(number, isRefused: false, now: 1000) }
@@ -237,7 +237,7 @@ import TendonQueue
         #expect(delivery.deadline(isConnected: true) == .max)
         site.sent = []
         add(&delivery, "after it", now: 3000)
-        delivery.pump(site.publish)
+        delivery.pump(now: 0, site.publish)
         #expect(site.texts == ["after it"])
         delivery.store(now: 3500, isConnected: true)
         #expect(delivery.waiting == 1 && !delivery.isFailing)
@@ -249,5 +249,112 @@ import TendonQueue
         for number in 0..<5000 { add(&delivery, "\(number)", size: 20) }
         #expect(delivery.waiting == 4096)
         #expect(delivery.dropped == 904)
+    }
+
+    /// A burst that is larger than the memory for it goes to the disk, which has room.
+    @Test func atTheLimitOfTheMemoryMessagesAreStored() throws {
+        let site = Site()
+        var delivery = try site.delivery(limit: 100_000, bytes: 16 << 20)
+        for number in 0..<10_000 { add(&delivery, "\(number)") }
+        #expect((delivery.waiting, delivery.dropped) == (10_000, 0))
+        while site.sent.count < 10_000 {
+            let before = site.sent.count
+            delivery.pump(now: 0, site.publish)
+            for sent in site.sent[before...] { delivery.finished(sent.number, isRefused: false, now: 0) }
+        }
+        #expect(site.texts == (0..<10_000).map { "\($0)" })
+        #expect(delivery.isIdle)
+    }
+
+    private func state(_ delivery: inout Delivery, _ text: String) {
+        delivery.add("t", isState: true, time: 1, now: 0) { _ in Array(text.utf8) }
+    }
+
+    /// A newer state takes its place on disk: its acknowledgement says nothing about the newer one.
+    @Test func aStateThatIsReplacedInFlight() throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        state(&delivery, "first")
+        delivery.pump(now: 0, site.publish)
+        delivery.store(now: 500, isConnected: true)
+        state(&delivery, "second")
+        delivery.store(now: 1000, isConnected: true)
+        #expect(delivery.waiting == 1)
+        delivery.finished(1, isRefused: false, now: 1001)
+        #expect(delivery.waiting == 1 && !delivery.isIdle)
+        delivery.pump(now: 1001, site.publish)
+        delivery.finished(2, isRefused: false, now: 1002)
+        #expect(delivery.isIdle)
+        delivery.store(now: 9999, isConnected: true)
+        #expect(delivery.waiting == 0 && site.texts == ["first", "second"])
+    }
+
+    /// The limit drops what is in flight: it is counted once.
+    @Test func whatTheLimitDropsInFlight() throws {
+        let site = Site()
+        var delivery = try site.delivery(limit: 2)
+        for text in ["a", "b"] { add(&delivery, text) }
+        delivery.store(now: 50, isConnected: false)
+        delivery.pump(now: 50, site.publish)
+        for text in ["c", "d"] { add(&delivery, text) }
+        delivery.store(now: 1000, isConnected: false)
+        #expect((delivery.waiting, delivery.dropped) == (2, 2))
+        for number in Int32(1)...2 { delivery.finished(number, isRefused: false, now: 1001) }
+        #expect(delivery.waiting == 2)
+        delivery.pump(now: 1001, site.publish)
+        for number in Int32(3)...4 { delivery.finished(number, isRefused: false, now: 1002) }
+        delivery.store(now: 3000, isConnected: true)
+        #expect(delivery.waiting == 0 && site.texts == ["a", "b", "c", "d"])
+    }
+
+    /// The message goes, and those behind it are sent.
+    @Test func aMessageThatTheBrokerCannotTake() throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        for text in ["a", "large", "b"] { add(&delivery, text) }
+        delivery.pump(now: 0) { $0.payload.count > 3 ? .refused("too large") : site.publish($0) }
+        #expect(site.texts == ["a", "b"])
+        #expect((delivery.waiting, delivery.refused) == (2, 1))
+    }
+
+    /// An error of the disk is not an empty queue: nothing overtakes what is stored, and it is read again.
+    @Test func aQueueThatCannotBeReadForATime() throws {
+        let site = Site()
+        var delivery = try site.delivery(limit: 10_000, bytes: 8 << 20)
+        // More than SQLite keeps in memory.
+        for number in 0..<1000 { add(&delivery, "\(number)", size: 500) }
+        delivery.store(now: 50, isConnected: false)
+        delivery.close()
+        delivery = try site.delivery(limit: 10_000, bytes: 8 << 20)
+        add(&delivery, "young", now: 100)
+        // Reading from a descriptor that is only for writing fails with EBADF: SQLITE_IOERR.
+        let file = try #require((3..<1024).map(Int32.init).first { descriptor(of: $0) == site.path })
+        let saved = dup(file)
+        let other = open("/dev/null", O_WRONLY)
+        dup2(other, file)
+        delivery.pump(now: 1000, site.publish)
+        #expect(site.sent.isEmpty && delivery.isFailing)
+        #expect(delivery.deadline(isConnected: true) <= 6000)
+        delivery.pump(now: 5999, site.publish)
+        #expect(site.reports.count == 1)
+        #expect(site.reports.first?.hasPrefix("the queue cannot be read") == true)
+        #expect(delivery.waiting == 1001)
+        dup2(saved, file)
+        for descriptor in [saved, other] { close(descriptor) }
+        delivery.pump(now: 5999, site.publish)
+        #expect(site.sent.isEmpty)
+        delivery.pump(now: 6000, site.publish)
+        #expect(!delivery.isFailing && site.reports.last == "the queue is read again")
+        for number in 1...Int32(1001) {
+            delivery.finished(number, isRefused: false, now: 6000)
+            delivery.pump(now: 6000, site.publish)
+        }
+        #expect(site.texts.map { $0.filter { $0 != " " } } == (0..<1000).map { "\($0)" } + ["young"])
+        #expect(delivery.isIdle)
+    }
+
+    /// The file of a descriptor of this process.
+    private func descriptor(of number: Int32) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
     }
 }

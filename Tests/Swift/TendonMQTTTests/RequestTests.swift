@@ -113,7 +113,7 @@ private func response(_ gateway: TestGateway) async -> String {
         #expect(
             gateway.published() == [
                 Message(
-                    topic: grip, text: #"{"time":"T","battery_percent":70,"message_id":"gw-3"}"#, quality: 1,
+                    topic: grip, text: #"{"time":"T","battery_percent":70,"message_id":"gw-6"}"#, quality: 1,
                     isRetained: true)
             ])
     }
@@ -136,11 +136,11 @@ private func response(_ gateway: TestGateway) async -> String {
         gateway.round(at: 107_999)
         gateway.received(requests + "health", payload)
         let text = await response(gateway)
-        // Commits: the new file, the reservation of numbers, the note of the device.
+        // Commits: the new file, the reservation of numbers, the note of the device, what was not acknowledged.
         #expect(
             text
-                == #"health {"status":"ok","data":{"gateway":"gw","radios_open":0,"waiting":[],"uptime_s":7,"devices":1,"queued":1,"dropped":0,"#
-                + #""refused":0,"thinned":0,"next_message_id":"gw-2","queue_failing":false,"queue_commits":3,"#
+                == #"health {"status":"ok","data":{"gateway":"gw","radios_open":0,"waiting":[],"uptime_s":7,"devices":1,"queued":4,"dropped":0,"#
+                + #""refused":0,"thinned":0,"next_message_id":"gw-5","queue_failing":false,"queue_commits":4,"#
                 + #""queue_syncs":1,"healthy":true}}"#)
     }
 
@@ -162,40 +162,18 @@ private func response(_ gateway: TestGateway) async -> String {
             ])
     }
 
-    @Test func forgetRemovesWhatIsRetainedAndKept() async throws {
+    /// The gateway ends the connection and removes the bond first: what is published goes when it says so.
+    @Test func forgetIsTheGatewaysDecision() async throws {
         let gateway = try site()
-        gateway.handler.answer(.failed("no bond"))
-        gateway.received(requests + "forget", #"{"device":"C0:00:00:00:08:01"}"#)
-        #expect(await response(gateway) == #"forget {"status":"error","error":"no bond"}"#)
-        #expect(gateway.worker.devices.count == 1)
         gateway.handler.answer(.done(["address": "C0:00:00:00:08:01"]))
         gateway.received(requests + "forget", #"{"device":"C0:00:00:00:08:01"}"#)
-        var messages: [Message] = []
-        await eventually("it is forgotten") {
-            gateway.round()
-            messages += gateway.published()
-            return messages.contains { $0.topic.hasPrefix(responses) }
-        }
-        #expect(messages.dropLast().contains(Message(topic: grip + "/availability", text: "", isRetained: true)))
         #expect(
-            messages.contains(
-                Message(topic: "homeassistant/device/tendon_c00000000801/config", text: "", isRetained: true)))
-        #expect(messages.contains(Message(topic: "tendon/bridge/gw/devices", text: "[]", isRetained: true)))
-        #expect(messages.contains(Message(topic: grip, text: "", quality: 1, isRetained: true)))
-        #expect(gateway.worker.delivery.notes() == [:])
-    }
-
-    @Test func aDeviceThatTheCommandForgetsGoesToo() throws {
-        let gateway = try site()
-        gateway.round(.presence(TestGateway.grip, .forgotten))
-        #expect(gateway.worker.devices.isEmpty)
+            await response(gateway) == #"forget {"status":"ok","data":{"address":"C0:00:00:00:08:01"}}"#)
         #expect(
-            gateway.published().map(\.topic) == [
-                grip + "/availability", "homeassistant/device/tendon_c00000000801/config", "tendon/bridge/gw/devices",
-                grip,
+            gateway.handler.calls == [
+                #"forget {"device":"C0:00:00:00:08:01","address":"C0:00:00:00:08:01","address_type":"random"}"#
             ])
-        gateway.round(.presence(TestGateway.grip, .forgotten))
-        #expect(gateway.published() == [])
+        #expect(gateway.worker.devices.count == 1)
     }
 
     @Test func aDeviceIsRenamed() async throws {
@@ -207,13 +185,13 @@ private func response(_ gateway: TestGateway) async -> String {
         let messages = gateway.published()
         #expect(
             messages.map { "\($0.topic) \($0.text.prefix(1))" } == [
-                grip + "/availability ", "tendon/bridge/gw/devices [",
-                "homeassistant/device/tendon_c00000000801/config {",
-                responses + "rename {", grip + " ", "tendon/left {",
+                "tendon/bridge/gw/devices [", responses + "rename {", grip + "/availability ", grip + " ",
+                "tendon/left/availability {", "tendon/left {", "homeassistant/device/tendon_c00000000801/config {",
             ])
         #expect(
-            messages[3].text
+            messages[1].text
                 == #"{"status":"ok","data":{"from":"C0:00:00:00:08:01","to":"left"},"transaction":1}"#)
+        #expect(messages[4].text == #"{"state":"online"}"#)
         #expect(gateway.worker.delivery.notes().values.map { $0.contains(#""topic":"left""#) } == [true])
         // Its own name again, and its address as another name for it.
         gateway.received(requests + "rename", #"{"from":"C0:00:00:00:08:01","to":"left"}"#)

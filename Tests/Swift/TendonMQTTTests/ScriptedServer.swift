@@ -88,10 +88,3 @@ final class ScriptedServer: @unchecked Sendable {
         _ = Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 }
-
-/// Runs what blocks on a thread of its own.
-func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(returning: body()) }
-    }
-}

@@ -21,6 +21,8 @@ final class ScriptedBroker: Broker {
     var subscriptions: [String] = []
     var last: Message?
     var takesMessages = true
+    /// Bytes of a payload that are too many for this broker.
+    var limit = Int.max
     /// Each message is acknowledged as soon as it is published.
     var acknowledges = false
     private(set) var number: Int32 = 0
@@ -30,13 +32,14 @@ final class ScriptedBroker: Broker {
 
     func subscribe(_ topics: [String]) { subscriptions += topics }
 
-    func publish(_ topic: String, _ payload: [UInt8], quality: Int32, isRetained: Bool) -> Int32? {
-        guard takesMessages else { return nil }
+    func publish(_ topic: String, _ payload: [UInt8], quality: Int32, isRetained: Bool) -> PublishResult {
+        guard takesMessages else { return .later }
+        guard payload.count <= limit else { return .refused("too large") }
         let text = String(decoding: payload, as: UTF8.self)
         messages.append(Message(topic: topic, text: text, quality: quality, isRetained: isRetained))
         number += 1
         if acknowledges { mailbox.post(.acknowledged(number, refusal: nil)) }
-        return number
+        return .taken(number)
     }
 
     func stop(_ topic: String, _ payload: [UInt8]) {

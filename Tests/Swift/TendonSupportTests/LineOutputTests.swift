@@ -60,13 +60,6 @@ import Testing
         }
     }
 
-    /// Calls what may block on a thread that may.
-    private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: body()) }
-        }
-    }
-
     private static let kilobyte = String(repeating: "x", count: 1023) + "\n"
 
     /// Nobody reads: the thread stands in the write of the first lines, and so many kilobytes wait behind them.

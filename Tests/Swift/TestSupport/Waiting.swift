@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How tests wait: for a condition, and for a task that was cancelled.
+import Dispatch
 import Synchronization
 import Tendon
 import Testing
@@ -72,4 +73,11 @@ public final class Flag: Sendable {
     public var isSet: Bool { value.load(ordering: .acquiring) }
     public init() {}
     public func set() { value.store(true, ordering: .releasing) }
+}
+
+/// Runs what blocks on a thread that may.
+public func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(returning: body()) }
+    }
 }
