@@ -49,9 +49,15 @@ final class FigureBoard: EventOutput, FigureSource {
     }
 
     func device(_ device: OutputDevice, is presence: Presence) {
-        count(device) { counts in
-            counts.isConnected = presence == .connected
-            if presence == .connected { counts.connections += 1 }
+        switch presence {
+        case .forgotten: state.withLock { $0.counts[device.key] = nil }
+        case .renamed: break
+        case .disconnected: count(device) { $0.isConnected = false }
+        case .connected:
+            count(device) { counts in
+                counts.isConnected = true
+                counts.connections += 1
+            }
         }
     }
 

@@ -21,7 +21,13 @@ final class GatewayCommands: CommandHandler {
         var seen: [Address: Seen] = [:]
         var links: [Address: Int] = [:]
         var disconnect: (@Sendable (Address) -> Void)?
+        var forget: Forget?
     }
+
+    /// Returns whether there was a bond.
+    typealias Forget = @Sendable (Address) async throws(CommandError) -> Bool
+
+    let dismissed = DismissedDevices()
 
     private let rules: RuleBoard
     private let state = Mutex(State())
@@ -40,6 +46,9 @@ final class GatewayCommands: CommandHandler {
 
     /// How a device is disconnected that another gateway takes.
     func onDisconnect(_ body: (@Sendable (Address) -> Void)?) { state.withLock { $0.disconnect = body } }
+
+    /// How a device is forgotten.
+    func onForget(_ body: Forget?) { state.withLock { $0.forget = body } }
 
     func disconnect(_ address: String, _ addressType: String) async {
         let (seen, disconnect) = state.withLock { ($0.seen.keys, $0.disconnect) }
@@ -166,6 +175,7 @@ final class GatewayCommands: CommandHandler {
         }
         for central in centrals { await policy.apply(to: central) }
         state.withLock { $0.pairing = policy }
+        if time > 0 { dismissed.removeAll() }
         return ["seconds": .real(time)]
     }
 
@@ -173,16 +183,12 @@ final class GatewayCommands: CommandHandler {
         guard let text = data["address"]?.string ?? data["device"]?.string else {
             throw .usage(#"forget takes {"device": NAME or ADDRESS}"#)
         }
-        let wanted = try WantedAddress(named: text, option: "device")
-        let centrals = try centrals
+        let type = data["address_type"]?.string
+        let wanted = try WantedAddress(named: type.map { "\(text)/\($0)" } ?? text, option: "device")
+        _ = try centrals
+        guard let forget = state.withLock({ $0.forget }) else { throw CommandError(.noRadio, "the radio is not open") }
         var wasBonded = false
-        for address in wanted.addresses.map({ Address($0) }) {
-            for central in centrals {
-                let isForgotten = try await translating { () throws(TendonError) in try await central.forget(address) }
-                wasBonded = wasBonded || isForgotten
-            }
-            state.withLock { $0.seen[address] = nil }
-        }
+        for address in wanted.addresses.map({ Address($0) }) where try await forget(address) { wasBonded = true }
         return ["address": .string(wanted.address.description), "bonded": .bool(wasBonded)]
     }
 

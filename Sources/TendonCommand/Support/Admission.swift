@@ -262,6 +262,14 @@ final class Admission: Sendable {
         }
     }
 
+    /// Nothing of the device is kept: it is new when it is received again. Not while it is served.
+    func forget(_ address: Address) {
+        state.withLock { state in
+            guard state.candidates[address]?.isServed == false else { return }
+            state.candidates[address] = nil
+        }
+    }
+
     /// It cannot be served.
     func exclude(_ address: Address) {
         left(address, failed: true)

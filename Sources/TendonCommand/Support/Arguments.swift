@@ -39,6 +39,11 @@ struct Arguments: Sendable {
 
     mutating func remove(_ option: String) { values[option] = nil }
 
+    /// Has these options as the other arguments have them.
+    mutating func take(_ options: [Option], from other: Arguments) {
+        for option in options { values[option.name] = other.values[option.name] }
+    }
+
     /// The last value given, or the one that holds without the option.
     func value(_ option: Option) -> String? { value(option.name) ?? option.standard }
 

@@ -46,6 +46,15 @@ final class DeviceLabel: Sendable {
         }
     }
 
+    /// Takes the name that the configuration gives now, else `advertised`. True: outputs name the device differently.
+    func rename(_ advertised: String?) -> Bool {
+        let new = State(family, address, advertised)
+        return state.withLock { state in
+            defer { state = new }
+            return state.device != new.device
+        }
+    }
+
     /// The members of each line as a value.
     var json: JSON {
         var all: JSON = ["address": .string(address.description), "address_type": .string(address.typeName)]

@@ -78,6 +78,6 @@ extension Gateway {
     }
 }
 
-private func familyName(advertising elements: [AdvertisingData.Element]) -> String? {
+func familyName(advertising elements: [AdvertisingData.Element]) -> String? {
     (try? AdvertisingData(elements)).flatMap { familyName(advertising: $0.bytes) }
 }

@@ -11,27 +11,59 @@ extension Gateway {
         var path: String
     }
 
-    /// Reads the file. With a mistake everything stays as it is. Connections end only of devices whose settings changed or
+    /// Reads the file. With a mistake everything stays as it is. What takes effect at once and what needs a restart is in
+    /// the table of settings. Connections end only of devices whose settings changed or
     /// that are no longer served; the former connect again with their new settings.
     func reload(_ origin: Origin) {
         ServiceManager.shared.sendReloading()
         defer { ServiceManager.shared.send("READY=1") }
         let events = reporter.events
-        let before = plan
+        let running = plan
         do throws(CommandError) {
             let configuration = try Configuration(reading: origin.path).checked()
             let next = try DeviceNames.shared.trying(configuration.names) { () throws(CommandError) in
-                try GatewayPlan(origin.options, configuration, family: origin.family)
+                try GatewayPlan(origin.options, configuration, family: origin.family, replacing: running)
             }
             let restarted = replace(next)
             events.event(
                 "reloaded", nil,
                 [
                     "file": .string(origin.path), "restarted": JSON(restarted),
-                    "needs_restart": JSON(before.fixedKeys(changedIn: next).map(JSON.string)),
+                    "needs_restart": JSON(next.needsRestart.map(JSON.string)),
                 ])
         } catch {
             events.event("reload_failed", nil, ["file": .string(origin.path), "text": .string(error.message)])
+        }
+    }
+
+    /// Takes another plan. Returns the number of sessions that end because of it.
+    func replace(_ plan: GatewayPlan) -> Int {
+        rules.replace(plan.rules, plan.programs)
+        Log.level = plan.settings.logLevel
+        dismissed.removeAll()
+        let (labels, changed, excluded) = state.withLock { state in
+            let before = state.plan
+            state.plan = plan
+            let labels = state.known.compactMap { address, known in
+                known.label.rename(state.names[address]) ? known.label : nil
+            }
+            let served = state.known.mapValues { $0.label.family ?? "" }
+            let changed = served.filter { !before.servesEqually($0.key, family: $0.value, as: plan) }
+            for address in changed.keys { state.known[address]?.server = nil }
+            let excluded = changed.filter { !plan.serves($0.key, family: $0.value) }.map(\.key)
+            return (labels, changed.compactMap { state.turns[$0.key] }, excluded)
+        }
+        for label in labels { reporter.events.device(label, is: .renamed) }
+        for turn in changed { turn.cancel() }
+        for address in excluded { forgetServed(address) }
+        leaveAlone(plan)
+        return changed.count
+    }
+
+    /// The outputs may remember devices of earlier runs that the configuration excludes.
+    func leaveAlone(_ plan: GatewayPlan) {
+        for address in plan.excluded where state.withLock({ $0.known[address] == nil }) {
+            reporter.events.device(DeviceLabel(nil, address), is: .forgotten)
         }
     }
 }

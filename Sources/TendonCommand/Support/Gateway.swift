@@ -19,7 +19,7 @@ extension PHY {
 
 /// Finds devices, serves them, writes a capture.
 final class Gateway: Sendable {
-    private struct Known {
+    struct Known {
         let label: DeviceLabel
         let row: Int
         /// Number of the radio that the server is for.
@@ -28,7 +28,7 @@ final class Gateway: Sendable {
         var server: (any DeviceServer)?
     }
 
-    private struct State {
+    struct State {
         var known: [Address: Known] = [:]
         var names: [Address: String] = [:]
         var turns: [Address: Task<Void, Never>] = [:]
@@ -55,13 +55,15 @@ final class Gateway: Sendable {
     let reporter: Reporter
     let rules: RuleBoard
     let commands: GatewayCommands
+    var dismissed: DismissedDevices { commands.dismissed }
     private let figures: FigureBoard
-    private let admission = Admission()
+    let admission = Admission()
     /// The radios that are open: which of them connects to a device.
     private let group = CentralGroup()
     /// Nil: every device may be connected to.
     private let agreement: (any LinkAgreement)?
-    private let state: Mutex<State>
+    /// For the extensions in other files as well.
+    let state: Mutex<State>
     /// Maximum number of names and sessions that are kept; sessions that never had a connection are removed first.
     private static let nameLimit = 4096
     private static let knownLimit = 256
@@ -99,6 +101,7 @@ final class Gateway: Sendable {
             agreement = nil
         }
         rules.report(to: reporter.events)
+        commands.onForget { [weak self] address throws(CommandError) in try await self?.forget(address) ?? false }
     }
 
     /// Runs with the options and the configuration that they name.
@@ -129,6 +132,7 @@ final class Gateway: Sendable {
             }
         }
         defer { ticker.cancel() }
+        leaveAlone(plan)
         let manager = ServiceManager.shared
         Termination.shared.onRequest { manager.send("STOPPING=1") }
         do {
@@ -145,7 +149,7 @@ final class Gateway: Sendable {
             if Termination.shared.isSignalled { return .noRadio }
             throw CommandError(.noRadio, waiting.values.first ?? "no radio was opened", next: CommandError.radioAdvice)
         }
-        let wasConnected = reporter.rows.contains { $0.wasConnected }
+        let wasConnected = reporter.wasConnected
         if state.withLock({ $0.found }) == 0, !wasConnected {
             // Who ended the search knows that nothing was found yet.
             if Termination.shared.isSignalled { return .noDevice }
@@ -158,6 +162,7 @@ final class Gateway: Sendable {
         Output.stopWaiting()
         commands.use([], nil)
         commands.onDisconnect(nil)
+        commands.onForget(nil)
         reporter.finish()
         await reporter.events.finish()
         figures.watch(nil, [])
@@ -187,6 +192,7 @@ final class Gateway: Sendable {
     func receive(_ address: Address, _ family: String, _ radio: Int) -> Bool {
         guard plan.serves(address, family: family) else { return false }
         commands.saw(address, family, nil, nil)
+        guard !dismissed.contains(address) else { return false }
         _ = admission.received(address, family: family, isPreferred: true, awaitsResponse: false, radio: radio)
         return true
     }
@@ -230,7 +236,7 @@ final class Gateway: Sendable {
         if advertisement.isScanResponse { responses.answered(address) }
         if advertisement.isScanResponse, admission.responded(address) { return true }
         let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
-        guard let family = familyName(advertising: advertisement.data), plan.serves(address, family: family) else {
+        guard let family = Gateway.family(of: advertisement, name), plan.serves(address, family: family) else {
             if awaitsResponse, let family = familyName(awaitingName: advertisement.data),
                 plan.serves(address, family: family)
             {
@@ -240,6 +246,8 @@ final class Gateway: Sendable {
         }
         if awaitsResponse { responses.want(address, now: tendon_monotonic_ms()) }
         commands.saw(address, family, name, advertisement.rssi.map { Int($0) })
+        if let central = central(radio) { await lookAtBond(of: address, central) }
+        guard !dismissed.contains(address) else { return false }
         if let rssi = advertisement.rssi { agreement?.received(Gateway.shared(address, family), rssi: Int(rssi)) }
         let isPreferred: Bool
         if plan.isNamed(address) { isPreferred = true } else { isPreferred = await isBonded(address) }
@@ -252,6 +260,16 @@ final class Gateway: Sendable {
             }
         }
         return true
+    }
+
+    /// - Parameter name: of the device, from this or an earlier advertisement: it may decide, and be in the scan response, which
+    ///   is requested once.
+    private static func family(of advertisement: Advertisement, _ name: String?) -> String? {
+        if let family = familyName(advertising: advertisement.data) { return family }
+        guard let name, let awaited = familyName(awaitingName: advertisement.data),
+            familyName(advertising: [.localName(name)]) == awaited
+        else { return nil }
+        return awaited
     }
 
     private func isBonded(_ address: Address) async -> Bool {
@@ -293,20 +311,31 @@ final class Gateway: Sendable {
             agreement?.mayConnect(to: Gateway.shared(address, family)) ?? true
         }
         for (address, family) in admission.next(among: radios, where: isAllowed) {
-            guard plan.serves(address, family: family) else {
+            guard begin(address, family) else {
                 admission.left(address, failed: false)
                 continue
             }
-            let turn = Task { @TendonActor in
+        }
+    }
+
+    /// Who ends a turn finds it, however early: it is noted before it can begin. False: there is to be none.
+    private func begin(_ address: Address, _ family: String) -> Bool {
+        state.withLock { state in
+            guard !state.isOver, state.plan.serves(address, family: family), !dismissed.contains(address) else {
+                return false
+            }
+            state.turns[address] = Task { @TendonActor in
                 await self.serve(address, family)
                 self.state.withLock { $0.turns[address] = nil }
             }
-            let isOver = state.withLock { state in
-                state.turns[address] = turn
-                return state.isOver
-            }
-            if isOver { turn.cancel() }
+            return true
         }
+    }
+
+    func endTurn(of address: Address) async {
+        let turn = state.withLock { $0.turns[address] }
+        turn?.cancel()
+        await turn?.value
     }
 
     func disconnect(_ address: Address) { state.withLock { $0.turns[address] }?.cancel() }
@@ -339,6 +368,7 @@ final class Gateway: Sendable {
         if let server = await server(address, family, radio, central) {
             await server.serve()
             admission.ended(address, radio: radio)
+            await lookAtBond(of: address, central)
         } else {
             admission.exclude(address)
         }
@@ -440,7 +470,7 @@ final class Gateway: Sendable {
         let label = DeviceLabel(family, address, name: state.withLock { $0.names[address] })
         let row =
             old.map { reporter.replace($0.row, with: label) }
-            ?? state.withLock { Gateway.forgotten(&$0, reporter.rows) }
+            ?? state.withLock { forgotten(&$0) }
             .map { reporter.replace($0, with: label) } ?? reporter.add(label)
         let device = ServedDevice(
             label: label, central: central, settings: settings, reporter: reporter, rules: rules,
@@ -454,28 +484,10 @@ final class Gateway: Sendable {
         return known.server
     }
 
-    /// Takes another plan. Returns the number of sessions that end because of it.
-    func replace(_ plan: GatewayPlan) -> Int {
-        rules.replace(plan.rules, plan.programs)
-        Log.level = plan.settings.logLevel
-        let changed = state.withLock { state in
-            let before = state.plan
-            state.plan = plan
-            for (address, known) in state.known { known.label.name = state.names[address] }
-            let changed = state.known.filter { address, known in
-                !before.servesEqually(address, family: known.label.family ?? "", as: plan)
-            }.map(\.key)
-            for address in changed { state.known[address]?.server = nil }
-            return changed.compactMap { state.turns[$0] }
-        }
-        for turn in changed { turn.cancel() }
-        return changed.count
-    }
-
     /// The row of a device that is forgotten for a new one; nil: there is place.
-    private static func forgotten(_ state: inout State, _ rows: [DeviceRow]) -> Int? {
-        guard state.known.count >= knownLimit else { return nil }
-        let idle = state.known.first { state.turns[$0.key] == nil && !rows[$0.value.row].wasConnected }
+    private func forgotten(_ state: inout State) -> Int? {
+        guard state.known.count >= Gateway.knownLimit else { return nil }
+        let idle = state.known.first { state.turns[$0.key] == nil && !reporter.wasConnected($0.value.row) }
         guard let idle else { return nil }
         state.known[idle.key] = nil
         return idle.value.row

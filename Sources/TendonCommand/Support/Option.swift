@@ -167,7 +167,7 @@ extension Option {
             name: "--address", value: "ADDRESS",
             help: "this device only: AA:BB:CC:DD:EE:FF, or with its type AA:BB:CC:DD:EE:FF/random, or its name in the "
                 + "configuration; without a type, both types match. simulate: the address it gets; without a type, public",
-            takes: .device, setting: Setting("gateway")),
+            takes: .device, setting: Setting("gateway", isFixed: true)),
         Option(
             name: "--config", value: "FILE",
             help: "configuration: settings of run, names of devices; default: $TENDON_CONFIG; names only: "

@@ -61,11 +61,17 @@ struct DeviceRow: Sendable {
     var note = ""
     var wasConnected = false
     fileprivate var seen: UInt64 = 0
+    /// Its device was forgotten; the next new device takes the row.
+    fileprivate var isFree = false
 }
 
 final class Reporter: Sendable {
     private struct State {
         var rows: [DeviceRow] = []
+        /// Of devices that were forgotten.
+        var former = StreamCounters()
+        var formerCount = 0
+        var formerWasConnected = false
         var area = LiveArea()
         var lastRate: UInt64 = 0
         var wasDrawn = false
@@ -96,8 +102,24 @@ final class Reporter: Sendable {
     /// A new row; its number.
     func add(_ label: DeviceLabel) -> Int {
         state.withLock { state in
-            state.rows.append(DeviceRow(label: label))
-            return state.rows.count - 1
+            guard let free = state.rows.firstIndex(where: \.isFree) else {
+                state.rows.append(DeviceRow(label: label))
+                return state.rows.count - 1
+            }
+            state.rows[free] = DeviceRow(label: label)
+            return free
+        }
+    }
+
+    /// The device of a row is forgotten: it is shown no more, but its counters are in the sums.
+    func release(_ row: Int) {
+        state.withLock { state in
+            let old = state.rows[row]
+            state.former = state.former + old.total
+            state.formerCount += 1
+            state.formerWasConnected = state.formerWasConnected || old.wasConnected
+            state.rows[row] = DeviceRow(label: old.label)
+            state.rows[row].isFree = true
         }
     }
 
@@ -124,7 +146,7 @@ final class Reporter: Sendable {
         guard isTable, LiveArea.isFree else { return }
         let (picture, area) = state.withLock { state -> ([(text: String, style: Output.Style?)], LiveArea) in
             measureRates(&state)
-            return (Reporter.picture(state.rows, state.searching), state.area)
+            return (Reporter.picture(state.rows.filter { !$0.isFree }, state.searching), state.area)
         }
         var drawn = area
         drawn.draw(picture)
@@ -132,7 +154,11 @@ final class Reporter: Sendable {
         state.withLock { $0.area = result }
     }
 
-    var rows: [DeviceRow] { state.withLock { $0.rows } }
+    var rows: [DeviceRow] { state.withLock { $0.rows.filter { !$0.isFree } } }
+
+    /// Whether the device of a row was connected, and whether one of all devices was.
+    func wasConnected(_ row: Int) -> Bool { state.withLock { $0.rows[row].wasConnected } }
+    var wasConnected: Bool { state.withLock { $0.formerWasConnected || $0.rows.contains(where: \.wasConnected) } }
 
     /// What the run does while no device is shown.
     var searching: String {
@@ -153,13 +179,13 @@ final class Reporter: Sendable {
     }
 
     var total: StreamCounters {
-        state.withLock { $0.rows.reduce(StreamCounters()) { $0 + $1.total } }
+        state.withLock { $0.rows.reduce($0.former) { $0 + $1.total } }
     }
 
     /// Sensor notifications of all devices.
     var notifications: UInt64 {
         state.withLock { state in
-            var sum: UInt64 = 0
+            var sum = state.former.notifications
             for index in state.rows.indices { sum += state.rows[index].total.notifications }
             return sum
         }
@@ -175,9 +201,10 @@ final class Reporter: Sendable {
             return
         }
         let lines = Output.standard.lines?.dropped ?? 0
+        let devices = rows.count + state.withLock { $0.formerCount }
         events.event(
             "summary", nil,
-            (["devices": JSON(rows.count)] as JSON).merging(total.json).merging([
+            (["devices": JSON(devices)] as JSON).merging(total.json).merging([
                 "dropped_lines": JSON(lines), "lost_packets": JSON(lostPackets),
             ]))
     }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// A device that is forgotten, in one order for all who want it: its turn ends, its bond is removed, then the outputs are told.
+// So nothing that its connection still reports comes after it.
+import CTendon
+import Tendon
+import TendonOutputs
+import TendonSupport
+
+extension Gateway {
+    /// Of a request. Returns whether there was a bond. After an error the device is served as before.
+    func forget(_ address: Address) async throws(CommandError) -> Bool {
+        dismissed.insert(address)
+        await endTurn(of: address)
+        var wasBonded = false
+        do throws(TendonError) {
+            for central in centrals where try await central.forget(address) { wasBonded = true }
+        } catch {
+            dismissed.remove(address)
+            throw CommandError(error)
+        }
+        remove(address)
+        return wasBonded
+    }
+
+    /// A bond that another program has removed, such as `tendon forget`, is noticed when the device advertises and when its
+    /// connection has ended.
+    func lookAtBond(of address: Address, _ central: Central) async {
+        guard let isBonded = await central.keepsBond(with: address),
+            dismissed.look(at: address, isBonded: isBonded, with: ObjectIdentifier(central))
+        else { return }
+        dismissed.insert(address)
+        Log.write(.notice, "\(address): its bond was removed; it is left alone until it is paired again")
+        forgetServed(address)
+    }
+
+    /// The turn of the device ends, and what is known of it goes.
+    func forgetServed(_ address: Address) {
+        Task {
+            await endTurn(of: address)
+            remove(address)
+        }
+    }
+
+    /// Nothing of the device is kept, and the outputs remove what they have.
+    private func remove(_ address: Address) {
+        let (isIdle, row) = state.withLock { state in
+            guard state.turns[address] == nil else { return (false, nil as Int?) }  // it is served again
+            state.timings[address] = nil
+            return (true, state.known.removeValue(forKey: address)?.row)
+        }
+        guard isIdle else { return }
+        if let row { reporter.release(row) }
+        admission.forget(address)
+        reporter.events.device(DeviceLabel(nil, address), is: .forgotten)
+    }
+}
