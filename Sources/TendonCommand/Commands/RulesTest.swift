@@ -91,10 +91,9 @@ private final class RuleTrial: EventOutput {
 
     private func report(_ decisions: [RuleDecision], at time: UInt64) {
         for decision in decisions {
-            state.withLock { $0.counts[decision.rule] += 1 }
-            let rule = rules[decision.rule]
+            state.withLock { $0.counts[decision.index] += 1 }
             var members: JSON = [
-                "rule": .string(rule.text), "actions": JSON(rule.steps.map { .string($0.text) }),
+                "rule": .string(decision.rule.text), "actions": JSON(decision.rule.steps.map { .string($0.text) }),
             ]
             if let value = decision.value { members["value"] = .real(value) }
             events.event("decision", DeviceLabel(decision.device), at: time, members)

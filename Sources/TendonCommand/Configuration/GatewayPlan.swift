@@ -13,6 +13,8 @@ final class GatewayPlan: Sendable {
     private let devices: [Device]
     /// The arguments of devices without a section.
     private let arguments: Arguments
+    /// Keys with other values than those of the running plan, which take effect at the next start only.
+    let needsRestart: [String]
 
     private struct Device: Sendable {
         let address: WantedAddress
@@ -36,13 +38,24 @@ final class GatewayPlan: Sendable {
         }
     }
 
-    /// - Parameter family: only this one; nil: all that the settings take.
+    /// - Parameters:
+    ///   - family: only this one; nil: all that the settings take.
+    ///   - running: the plan that this one replaces: it keeps the values of those settings that need a restart.
     init(
-        _ options: Arguments, _ configuration: Configuration?, family: String?, capture: String? = nil
+        _ options: Arguments, _ configuration: Configuration?, family: String?, capture: String? = nil,
+        replacing running: GatewayPlan? = nil
     ) throws(CommandError) {
-        let arguments = options.configured(by: configuration)
+        var arguments = options.configured(by: configuration)
+        if let running {
+            _ = try StreamSettings(arguments)  // a value that is wrong is reported now, not at the next start
+            let wanted = arguments
+            needsRestart = SettingsTable.fixed.filter { wanted.all($0.name) != running.arguments.all($0.name) }.map(\.key)
+            arguments.take(SettingsTable.fixed, from: running.arguments)
+        } else {
+            needsRestart = []
+        }
         var settings = try StreamSettings(arguments)
-        if let capture { settings.capture = capture }
+        settings.capture = capture ?? settings.capture
         var streams: [String: any FamilyStream] = [:]
         for row in families where family.map({ $0 == row.name }) ?? settings.served.contains(row.name) {
             streams[row.name] = try row.stream.init(arguments)
@@ -79,13 +92,6 @@ final class GatewayPlan: Sendable {
         return rules
     }
 
-    /// Keys whose new values take effect at the next start only.
-    func fixedKeys(changedIn other: GatewayPlan) -> [String] {
-        SettingsTable.rows.filter { row in
-            row.setting?.isFixed ?? false && arguments.all(row.name) != other.arguments.all(row.name)
-        }.map(\.key)
-    }
-
     private func device(_ address: Address) -> Device? { devices.first { $0.address.matches(address) } }
 
     /// Nil: several families are served.
@@ -96,6 +102,9 @@ final class GatewayPlan: Sendable {
         guard streams[family] != nil, settings.address?.matches(address) ?? true else { return false }
         return device(address)?.isServed ?? !settings.served.knownOnly
     }
+
+    /// Devices that the configuration excludes, with each type that their addresses may have.
+    var excluded: [Address] { devices.filter { !$0.isServed }.flatMap { $0.address.addresses.map { Address($0) } } }
 
     /// A device that the settings name.
     func isNamed(_ address: Address) -> Bool { settings.address != nil || device(address) != nil }

@@ -21,6 +21,9 @@ enum SettingsTable {
     /// All rows.
     static let rows: [Option] = (Command.runAll.common + Command.runAll.options + fileOnly).filter { $0.setting != nil }
 
+    /// What a reload does not change: it takes effect at a restart.
+    static let fixed: [Option] = rows.filter { $0.setting?.isFixed ?? false }
+
     /// What may stand in a section: the first word of its name for sections of devices and programs, else its name.
     static func rows(of section: String) -> [Option] {
         rows.filter { row in
@@ -105,7 +108,7 @@ extension Option {
 extension SettingsTable {
     /// The tables of docs/configuration.md.
     static func documentation() -> String {
-        var lines: [String] = []
+        var lines = reloadDocumentation
         for section in sections {
             lines += ["### `[\(title(of: section))]`", ""]
             if section == "program" {
@@ -119,6 +122,19 @@ extension SettingsTable {
             lines.append("")
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// What takes effect at once when the file is read again, and what needs a restart.
+    private static var reloadDocumentation: [String] {
+        var lines = ["### What takes effect when", "", "| section | at a reload | at a restart |", "| --- | --- | --- |"]
+        for section in sections {
+            let keys = rows.filter { $0.setting?.section == section }
+            let texts = [false, true].map { isFixed in
+                keys.filter { $0.setting?.isFixed == isFixed }.map { "`\($0.key)`" }.joined(separator: ", ")
+            }
+            lines.append("| `[\(title(of: section))]` | \(texts[0]) | \(texts[1]) |")
+        }
+        return lines + [""]
     }
 
     private static let programs =

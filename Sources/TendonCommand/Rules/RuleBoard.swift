@@ -83,39 +83,51 @@ final class RuleBoard: Sendable {
     func happened(_ event: String, _ detail: String?, to device: ServedDevice) {
         let now = tendon_monotonic_ms()
         let own = RuleDevice(device.label.device)
-        carryOut(state.withLock { $0.engine.happened(event, detail, to: own, at: now) })
+        decide { $0.engine.happened(event, detail, to: own, at: now) }
     }
 
     /// Comparisons that hold for a time, without a further value.
     func tick() {
         let now = tendon_monotonic_ms()
-        carryOut(
-            state.withLock { state in
-                guard let deadline = state.engine.deadline, now >= deadline else { return [] }
-                return state.engine.tick(now)
-            })
+        decide { state in
+            guard let deadline = state.engine.deadline, now >= deadline else { return [] }
+            return state.engine.tick(now)
+        }
     }
 
     // MARK: Decisions
 
-    private func carryOut(_ decisions: [RuleDecision]) {
-        for decision in decisions {
-            let (rule, events) = state.withLock { ($0.engine.rules[decision.rule], $0.events) }
-            let label = DeviceLabel(decision.device)
-            var started = 0, missed = 0
-            for (step, text) in rule.steps {
-                switch step {
-                case .device(let subject, let calls):
-                    let counts = queue(subject, calls, text)
-                    started += counts.started
-                    missed += counts.missed
-                case .publish(let name, let value):
-                    events.event("publish", label, ["topic": .string(name), "value": .string(value)])
-                case .execute(let program): execute(program, rule, decision, label, events)
-                }
-            }
-            events.event("rule", label, ["rule": .string(rule.text), "devices": JSON(started), "missed": JSON(missed)])
+    /// What decisions need, as it was when they were made: another configuration may have taken its place meanwhile.
+    private struct Context {
+        var programs: [String: Program]
+        var events: Events
+    }
+
+    private func decide(_ body: (inout State) -> [RuleDecision]) {
+        let (decisions, context) = state.withLock { state in
+            (body(&state), Context(programs: state.programs, events: state.events))
         }
+        for decision in decisions { carryOut(decision, context) }
+    }
+
+    private func carryOut(_ decision: RuleDecision, _ context: Context) {
+        let label = DeviceLabel(decision.device)
+        var started = 0, missed = 0
+        for (step, text) in decision.rule.steps {
+            switch step {
+            case .device(let subject, let calls):
+                let counts = queue(subject, calls, text)
+                started += counts.started
+                missed += counts.missed
+            case .publish(let name, let value):
+                context.events.event("publish", label, ["topic": .string(name), "value": .string(value)])
+            case .execute(let name):
+                if let program = context.programs[name] { execute(name, program, decision, label, context.events) }
+            }
+        }
+        context.events.event(
+            "rule", label,
+            ["rule": .string(decision.rule.text), "devices": JSON(started), "missed": JSON(missed)])
     }
 
     private func queue(
@@ -136,11 +148,10 @@ final class RuleBoard: Sendable {
     }
 
     private func execute(
-        _ name: String, _ rule: Rule, _ decision: RuleDecision, _ label: DeviceLabel, _ events: Events
+        _ name: String, _ program: Program, _ decision: RuleDecision, _ label: DeviceLabel, _ events: Events
     ) {
-        guard let program = state.withLock({ $0.programs[name] }) else { return }
         let variables = [
-            "TENDON_RULE": rule.text, "TENDON_FAMILY": decision.device.family,
+            "TENDON_RULE": decision.rule.text, "TENDON_FAMILY": decision.device.family,
             "TENDON_ADDRESS": label.address.description, "TENDON_NAME": decision.device.name ?? "",
             "TENDON_VALUE": decision.value.map(plain) ?? "",
         ]
@@ -165,14 +176,13 @@ extension RuleBoard: EventOutput {
         compose(&writer)
         let now = tendon_monotonic_ms()
         let own = RuleDevice(device)
-        carryOut(
-            state.withLock { state in
-                var decisions: [RuleDecision] = []
-                for (name, value) in state.reader.values(event, family: device.family, writer.bytes) {
-                    decisions += state.engine.value(name, value, of: own, at: now)
-                }
-                return decisions
-            })
+        decide { state in
+            var decisions: [RuleDecision] = []
+            for (name, value) in state.reader.values(event, family: device.family, writer.bytes) {
+                decisions += state.engine.value(name, value, of: own, at: now)
+            }
+            return decisions
+        }
     }
 }
 

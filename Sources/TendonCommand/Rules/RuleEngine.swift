@@ -3,9 +3,11 @@
 import TendonSupport
 
 /// A rule applies.
-struct RuleDecision: Sendable, Equatable {
-    /// Index of the rule.
-    var rule: Int
+struct RuleDecision: Sendable {
+    /// What is carried out, whatever the rules are by then.
+    var rule: Rule
+    /// Its index among the rules.
+    var index: Int
     var device: RuleDevice
     /// The value that met the condition; nil: an event did.
     var value: Double?
@@ -49,7 +51,7 @@ struct RuleEngine: Sendable {
         var decisions = tick(now)
         for (index, rule) in rules.enumerated() where rule.subject.matches(device) {
             guard case .event(event, let wanted) = rule.condition, wanted == nil || wanted == detail else { continue }
-            if decide(index, device, now) { decisions.append(RuleDecision(rule: index, device: device)) }
+            if decide(index, device, now) { decisions.append(RuleDecision(rule: rule, index: index, device: device)) }
         }
         if event == "disconnected" { forget(device) }
         return decisions
@@ -104,7 +106,7 @@ struct RuleEngine: Sendable {
         // Once for each time that it holds, even if "every" suppresses it.
         progress[index]?[device]?.isDone = true
         guard decide(index, device, now) else { return nil }
-        return RuleDecision(rule: index, device: device, value: own.value)
+        return RuleDecision(rule: rules[index], index: index, device: device, value: own.value)
     }
 
     /// False: "every" suppresses it.
