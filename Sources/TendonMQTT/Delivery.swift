@@ -196,7 +196,8 @@ struct Delivery {
             if startAgain(after: error) { return false }
             if !cannotWrite {
                 report(
-                    "the queue cannot be written (\(error.text)): up to \(Delivery.memoryLimit) messages wait in memory")
+                    "the queue cannot be written (\(error.text)): up to \(Delivery.memoryLimit) messages wait in memory"
+                )
             }
             (cannotWrite, retryAt) = (true, now + Delivery.retryPause)
             return false

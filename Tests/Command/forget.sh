@@ -63,7 +63,7 @@ is $? 1 "it is not connected to again"
 publish tendon/bridge/gw/request/scan '{}'
 until_true seen all tendon/bridge/gw/response/scan "any(d['address'] == '$trainer' for d in m['data']['devices'])"
 result $? "though it is received" "$(payload all tendon/bridge/gw/response/scan)"
-publish tendon/bridge/gw/request/pair '{"seconds":1}'
+publish tendon/bridge/gw/request/pair '{"seconds":60}'
 until_true connected $trainer one 2
 result $? "until new devices may pair" "$(tail -3 "$work/one.out")"
 until_true eval '[ "$(times all "tendon/$trainer/availability" "m[\"state\"] == \"online\"")" = 2 ]'

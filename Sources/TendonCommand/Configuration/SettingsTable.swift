@@ -126,7 +126,9 @@ extension SettingsTable {
 
     /// What takes effect at once when the file is read again, and what needs a restart.
     private static var reloadDocumentation: [String] {
-        var lines = ["### What takes effect when", "", "| section | at a reload | at a restart |", "| --- | --- | --- |"]
+        var lines = [
+            "### What takes effect when", "", "| section | at a reload | at a restart |", "| --- | --- | --- |",
+        ]
         for section in sections {
             let keys = rows.filter { $0.setting?.section == section }
             let texts = [false, true].map { isFixed in

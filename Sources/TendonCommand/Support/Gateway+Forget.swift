@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A device that is forgotten, in one order for all who want it: its turn ends, its bond is removed, then the outputs are told.
+// A device that is forgotten, in one order for all who want it: its turn ends, its bond is removed, then the outputs are notified.
 // So nothing that its connection still reports comes after it.
 import CTendon
 import Tendon

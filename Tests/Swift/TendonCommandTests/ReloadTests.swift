@@ -69,7 +69,9 @@ private final class Site {
             wanted.take(SettingsTable.fixed, from: running)
             #expect(wanted.all(row.name) == [row.setting?.isFixed ?? false ? "before" : "after"], "\(row.name)")
         }
-        let atOnce = SettingsTable.rows.filter { !($0.setting?.isFixed ?? false) && !($0.setting?.isPerDevice ?? false) }
+        let atOnce = SettingsTable.rows.filter {
+            !($0.setting?.isFixed ?? false) && !($0.setting?.isPerDevice ?? false)
+        }
         #expect(
             Set(atOnce.map(\.key)) == [
                 "known-only", "rule", "file", "log-level", "name", "serve", "command", "timeout", "at-most",

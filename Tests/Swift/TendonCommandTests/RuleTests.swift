@@ -12,7 +12,7 @@ import Testing
 
     @Test func anEventAppliesEachTime() throws {
         var engine = try engine("activ5.squeeze => activ5.tare", "activ5.release => activ5.tare")
-        #expect(engine.happened("squeeze", nil, to: trainer, at: 0) .map(\.index) == [0])
+        #expect(engine.happened("squeeze", nil, to: trainer, at: 0).map(\.index) == [0])
         #expect(engine.happened("squeeze", nil, to: trainer, at: 0).count == 1)
         #expect(engine.happened("double_squeeze", nil, to: trainer, at: 1).isEmpty)
         #expect(engine.happened("squeeze", nil, to: RuleDevice(family: "bose", address: "x"), at: 2).isEmpty)
@@ -46,7 +46,7 @@ import Testing
     @Test func aValueAppliesWhenItPassesTheLimit() throws {
         var engine = try engine("activ5.force > 50 => activ5.tare")
         #expect(engine.value("force", 50, of: trainer, at: 0).isEmpty)
-        #expect(engine.value("force", 51, of: trainer, at: 1) .map(\.value) == [51])
+        #expect(engine.value("force", 51, of: trainer, at: 1).map(\.value) == [51])
         #expect(engine.value("force", 60, of: trainer, at: 2).isEmpty)
         #expect(engine.value("force", 49, of: trainer, at: 3).isEmpty)
         #expect(engine.value("force", 52, of: trainer, at: 4).count == 1)
@@ -73,7 +73,7 @@ import Testing
         #expect(engine.value("force", 60, of: trainer, at: 1000).isEmpty)
         #expect(engine.deadline == 2000)
         #expect(engine.tick(1999).isEmpty)
-        #expect(engine.tick(2000) .map(\.value) == [60])
+        #expect(engine.tick(2000).map(\.value) == [60])
         #expect(engine.deadline == nil)
         #expect(engine.tick(5000).isEmpty)
         #expect(engine.value("force", 70, of: trainer, at: 5000).isEmpty)

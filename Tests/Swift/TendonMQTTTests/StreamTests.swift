@@ -161,7 +161,8 @@ private func site(_ change: (inout MQTTSettings) -> Void) throws -> TestGateway 
             // Beside the event the discovery, which nobody took.
             let count = isConnected ? 2 : 1
             #expect(
-                gateway.reports.texts.last == "\(count) messages wait in \(gateway.directory)/queue.db for the next start")
+                gateway.reports.texts.last
+                    == "\(count) messages wait in \(gateway.directory)/queue.db for the next start")
             let next = try TestGateway(queue: gateway)
             #expect(next.worker.delivery.waiting == count)
         }

@@ -175,11 +175,13 @@ private let gripNote =
                 "tendon/bridge/gw/devices", "homeassistant/device/tendon_c00000000801/config", grip + "/availability",
                 "homeassistant/device/tendon_c00000000801/config",
             ])
-        #expect(messages.allSatisfy(\.isRetained))
+        #expect(messages.allSatisfy { $0.isRetained })
         #expect(messages[0].text == "[\(gripNote),\"available\":false}]")
         #expect(messages[2].text == online)
         gateway.round(.presence(TestGateway.grip, .disconnected))
-        #expect(gateway.published() == [Message(topic: grip + "/availability", text: offline, quality: 1, isRetained: true)])
+        #expect(
+            gateway.published() == [Message(topic: grip + "/availability", text: offline, quality: 1, isRetained: true)]
+        )
         gateway.round(.connected(window: nil))
         #expect(
             gateway.published().first { $0.topic == "tendon/bridge/gw/devices" }?.text
@@ -323,6 +325,7 @@ private let gripNote =
 
     @Test func devicesAndTheirNamesAreKeptForTheNextRun() throws {
         let first = try TestGateway()
+        first.broker.acknowledges = true
         first.connect()
         first.round(.presence(TestGateway.grip, .connected))
         first.worker.end()
