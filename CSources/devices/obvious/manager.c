@@ -160,7 +160,6 @@ static const row rows[] = {
     {S_SELF_TEST, I_TIMEOUT, C | G, NOTHING, S_REJECT, FAILED},
     {S_CONFIRM, I_OK, G, NOTHING, S_IDLE, GOOD},
     {S_CONFIRM, I_ALT, C, NOTHING, S_OFFER, KEPT},
-    {S_CONFIRM, I_ALT, G, NOTHING, S_DOWNLOAD, KEPT},
     {S_CONFIRM, I_TIMEOUT, C | G, NOTHING, S_FW_STATE, KEPT},
     /* a device that leaves between its trial boot and the confirmation comes back */
     {S_FW_STATE, I_CLOSED, P, NOTHING, S_REJOIN, KEPT},
@@ -326,6 +325,7 @@ static void on_session_event(void *context, const tendon_obvious_session_event *
     if (event->kind != TENDON_OBVIOUS_SESSION_EVENT_DEVICE) {
         uint8_t input = (uint8_t)(I_OPEN + event->kind);
         if (input == I_OPEN) {
+            m->announced = false; /* what it announced before has happened */
             input = tendon_obvious_manager_judge_open(m);
         } else if (m->state != S_IDLE) { /* else it was of the connection before */
             input = event->status == TENDON_OBVIOUS_ERROR_PROTOCOL ? I_FAIL : input;
@@ -448,7 +448,7 @@ tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obv
     m->operation = (uint8_t)number;
     m->obj = m->package_kind = m->tries = m->corrections = m->activations = 0;
     m->answered = m->cancelled = m->restarted = m->resumes = m->provisioned = m->end_sent = m->announced =
-        m->rejoining = false;
+        m->rejoining = m->other_trial = false;
     m->percent = -1;
     m->nonce.outstanding = false;
     m->status = TENDON_OK;

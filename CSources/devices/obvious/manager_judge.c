@@ -17,9 +17,9 @@ static bool is_upgrade(const tendon_obvious_manager *m) {
     return m->operation == TENDON_OBVIOUS_UPGRADE_FIRMWARE;
 }
 
-/* An upgrade whose firmware was staged: record.version is what the device should run. */
+/* The record is of an upgrade whose firmware was staged: record.version is what the device should run. */
 static bool has_target(const tendon_obvious_manager *m) {
-    return is_upgrade(m) && m->record.state >= TENDON_OBVIOUS_JOURNAL_ACTIVATE;
+    return m->record.state >= TENDON_OBVIOUS_JOURNAL_ACTIVATE;
 }
 
 static uint8_t judge_hello(tendon_obvious_manager *m) {
@@ -56,7 +56,7 @@ static uint8_t judge_info(tendon_obvious_manager *m, const tendon_obvious_payloa
     if (has_target(m)) { /* to be confirmed, whatever the battery is */
         return I_OK;
     }
-    m->record.counter = m->counter;
+    m->record.before = m->counter;
     m->record.caps = m->session->caps;
     bool low = m->battery < m->config.min_battery && m->battery != BATTERY_UNKNOWN;
     return low ? tendon_obvious_manager_reject(m, CODE_LOW_POWER) : (uint8_t)I_OK;
@@ -66,12 +66,16 @@ static uint8_t judge_firmware(tendon_obvious_manager *m, const tendon_obvious_pa
     m->status = TENDON_OK; /* of a connection before */
     m->active = payload->firmware.active;
     m->epoch = payload->firmware.epoch;
-    bool trial = payload->firmware.active_state == TRIAL;
-    if (!has_target(m)) {
-        return trial ? I_ALT : I_OK;
+    bool trial = payload->firmware.active_state == TRIAL, named = has_target(m) && m->active == m->record.version;
+    m->other_trial = trial && !named;
+    if (!is_upgrade(m)) {
+        return trial && named ? I_ALT : I_OK;
+    }
+    if (!has_target(m)) { /* during a trial the device takes no other firmware */
+        return trial ? tendon_obvious_manager_reject(m, CODE_BUSY) : (uint8_t)I_OK;
     }
     m->obj = TENDON_OBVIOUS_OBJECT_FIRMWARE;
-    if (m->active == m->record.version) {
+    if (named) {
         return trial ? I_ALT : I_SECOND;
     }
     if (payload->firmware.staged == m->record.version && payload->firmware.staged_state == COMPLETE) {
@@ -80,10 +84,11 @@ static uint8_t judge_firmware(tendon_obvious_manager *m, const tendon_obvious_pa
     return tendon_obvious_manager_reject(m, CODE_INTERNAL); /* rolled back */
 }
 
+/* A higher counter is that of a package which was applied meanwhile. */
 static uint8_t judge_self_test(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
-    bool same = payload->device_info.counter == m->record.counter && payload->device_info.serial == m->record.serial &&
-                (m->record.caps & ~m->session->caps) == 0;
-    return same || !has_target(m) ? (uint8_t)I_OK : tendon_obvious_manager_reject(m, CODE_INTERNAL);
+    bool whole = payload->device_info.counter >= m->record.before && payload->device_info.serial == m->record.serial &&
+                 (m->record.caps & ~m->session->caps) == 0;
+    return whole ? (uint8_t)I_OK : tendon_obvious_manager_reject(m, CODE_INTERNAL);
 }
 
 static uint8_t judge_nonce(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
@@ -177,20 +182,25 @@ static uint8_t judge_data(tendon_obvious_manager *m, const tendon_obvious_payloa
     m->tries = 0;
     if (is_upgrade(m)) {
         unsigned percent = m->offset * 100u / m->size; /* below 2^32: 16 MiB at most */
-        percent = percent > 99 ? 99 : percent;
-        tendon_status status =
-            (int)percent != m->percent ? tendon_obvious_manager_store(m, TENDON_OBVIOUS_JOURNAL_SEND) : TENDON_OK;
-        if (status < 0) {
-            return tendon_obvious_manager_fail(m, status);
-        }
-        tendon_obvious_manager_progress(m, (int8_t)percent);
+        tendon_obvious_manager_progress(m, (int8_t)(percent > 99 ? 99 : percent));
     }
     return m->offset == m->size ? I_ALT : I_OK;
+}
+
+/* What the device applied was verified before: its counter is the highest from here on, however the update ends. The
+ * upgrade's part of the record stays. The device has a counter of its own, so a journal that fails loses no update. */
+static void raise_counter(tendon_obvious_manager *m) {
+    m->record.serial = m->serial;
+    m->record.counter = m->counter;
+    (void)tendon_obvious_manager_store(m, m->record.state);
 }
 
 /* The object was applied, or staged. */
 static uint8_t applied(tendon_obvious_manager *m, bool reboots) {
     m->state = S_END;
+    if (m->obj != TENDON_OBVIOUS_OBJECT_FIRMWARE) {
+        raise_counter(m);
+    }
     if (m->obj == TENDON_OBVIOUS_OBJECT_PROVISION) {
         m->obj = 0;
         m->provisioned = true;
@@ -207,7 +217,7 @@ static uint8_t applied(tendon_obvious_manager *m, bool reboots) {
 
 static uint8_t judge_query(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
     bool same = payload->transfer.state == APPLIED &&
-                memcmp(payload->transfer.sha256, m->record.sha256, TENDON_OBVIOUS_SHA256_SIZE) == 0;
+                memcmp(payload->transfer.sha256, m->sha256, TENDON_OBVIOUS_SHA256_SIZE) == 0;
     m->resumes = true;
     return same ? applied(m, m->reboots) : (uint8_t)I_OK;
 }
@@ -226,7 +236,7 @@ uint8_t tendon_obvious_manager_judge(tendon_obvious_manager *m, const tendon_obv
     case S_SELF_TEST:
         return judge_self_test(m, payload);
     case S_CONFIRM:
-        return has_target(m) ? I_OK : I_ALT;
+        return is_upgrade(m) ? I_OK : I_ALT;
     case S_NONCE:
         return judge_nonce(m, payload);
     case S_STATUS:
@@ -305,7 +315,7 @@ static tendon_status take_package(tendon_obvious_manager *m) {
         m->counter = package.counter;
         m->size = (uint32_t)m->answer.length;
         m->crc32 = tendon_crc32(0, m->answer.data, m->answer.length);
-        memcpy(m->record.sha256, package.sha256, sizeof package.sha256);
+        memcpy(m->sha256, package.sha256, sizeof package.sha256);
     }
     return status;
 }
@@ -331,6 +341,7 @@ static tendon_status take_manifest(tendon_obvious_manager *m) {
                      memcmp(m->record.sha256, m->offer.sha256, sizeof m->offer.sha256) == 0;
         m->record.version = m->offer.version;
         memcpy(m->record.sha256, m->offer.sha256, sizeof m->offer.sha256);
+        memcpy(m->sha256, m->offer.sha256, sizeof m->offer.sha256);
     }
     return status;
 }

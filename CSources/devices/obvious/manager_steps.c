@@ -67,22 +67,17 @@ static bool is_upgrade(const tendon_obvious_manager *m) {
 
 tendon_status tendon_obvious_manager_store(tendon_obvious_manager *m, uint8_t state) {
     m->record.state = state;
-    m->record.offset = m->offset;
     return m->config.store != NULL ? m->config.store(m->config.context, &m->record) : TENDON_OK;
 }
 
-/* An upgrade that may go on later keeps its record: after lost connections, the limit of time, and a cancellation. */
+/* An upgrade that may go on later keeps its record: after lost connections, the limit of time, and a cancellation. No
+ * other operation ends it. */
 static void close_record(tendon_obvious_manager *m) {
     bool good = m->result == TENDON_OBVIOUS_UPDATE_SUCCESS;
     bool resumable = m->status == TENDON_ERROR_TIMEOUT || m->status == TENDON_ERROR_CANCELLED ||
                      TENDON_STATUS_LAYER(m->status) != TENDON_LAYER_OBVIOUS ||
                      m->status == TENDON_OBVIOUS_ERROR_LINK_ERROR;
-    if (m->obj == 0) { /* what the device has is not known */
-        return;
-    }
-    if (good || (is_upgrade(m) && !resumable)) {
-        m->record.counter = is_upgrade(m) ? m->record.counter : m->counter;
-        m->record.serial = m->serial;
+    if (is_upgrade(m) && m->obj != 0 && (good || !resumable)) { /* 0: what the device has is not known */
         (void)tendon_obvious_manager_store(m, TENDON_OBVIOUS_JOURNAL_NONE);
     }
 }
@@ -157,7 +152,7 @@ static void fill(const tendon_obvious_manager *m, tendon_obvious_payload *out) {
         out->begin.chunk_max = m->config.chunk_max;
         out->begin.size = m->size;
         out->begin.crc32 = m->crc32;
-        out->begin.sha256 = m->record.sha256;
+        out->begin.sha256 = m->sha256;
         out->begin.manifest = m->answer.data;
         out->begin.manifest_length = m->obj == TENDON_OBVIOUS_OBJECT_FIRMWARE ? TENDON_OBVIOUS_MANIFEST_SIZE : 0;
         break;
@@ -246,7 +241,6 @@ static tendon_status activate(tendon_obvious_manager *m) {
         return TENDON_OBVIOUS_ERROR_INTERNAL;
     }
     m->activations++;
-    m->record.boot_id = m->session->boot_id;
     tendon_status status = tendon_obvious_manager_store(m, TENDON_OBVIOUS_JOURNAL_ACTIVATE);
     if (status >= 0) {
         tendon_obvious_manager_progress(m, 100);
@@ -293,7 +287,7 @@ uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
         tendon_obvious_session_disconnect(m->session, m->now);
         return I_NONE;
     case S_REBOOT:
-        m->boot_id = m->session->boot_id;
+        m->boot_id = m->session->boot_id; /* after an answer that was lost, another one than that of END */
         break;
     case S_NONCE:
         if ((m->session->caps & TENDON_OBVIOUS_CAP_NONCE) == 0) {
@@ -319,6 +313,7 @@ uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
         break;
     case S_END:
         m->end_sent = true;
+        m->boot_id = m->session->boot_id;
         break;
     default:
         break;

@@ -304,6 +304,7 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
             if event.operation == TENDON_OBVIOUS_GET_INFO { outcome.info = OcelotDeviceInfo(manager.pointer.pointee) }
             if event.operation == TENDON_OBVIOUS_CHECK_FIRMWARE { take(event, operation, &outcome) }
         }
+        outcome.isOtherTrial = manager.pointer.pointee.other_trial
         if event.operation == TENDON_OBVIOUS_UPGRADE_FIRMWARE { removeImage(operation, outcome) }
         operation.outcome = outcome
         if operation.hasReport, !operation.isCancelled {

@@ -45,6 +45,10 @@ public final class OcelotFirmwareManager {
     private let feed = Feed<OcelotFirmwareUpdate>(Loop.shared)
     /// Why the last operation failed; `nil`: it succeeded.
     public private(set) var lastError: OcelotError?
+    /// Whether the last check or upgrade found firmware on trial that no upgrade of this program has installed, as far as
+    /// its records tell. It is left alone: the gateway that has installed it confirms it, or the device goes back to the
+    /// firmware before within 5 minutes. Until then no upgrade can begin.
+    public private(set) var isTrialOfAnother = false
 
     private init(
         _ cloud: OcelotCloudSource.Cloud, _ trust: ObviousTrust?, _ connector: OcelotDeviceConnector
@@ -112,6 +116,7 @@ public final class OcelotFirmwareManager {
         return start(
             OcelotOperation(TENDON_OBVIOUS_CHECK_FIRMWARE, source(appVersion)) { [weak self] outcome in
                 self?.lastError = outcome.error ?? outcome.note
+                self?.isTrialOfAnother = outcome.isOtherTrial
                 answer.pushSoon(outcome)
             })
     }
@@ -129,6 +134,7 @@ public final class OcelotFirmwareManager {
         let source = source(appVersion)
         let outcome = try await connector.outcome { OcelotOperation(TENDON_OBVIOUS_CHECK_FIRMWARE, source, onEnd: $0) }
         lastError = outcome.note
+        isTrialOfAnother = outcome.isOtherTrial
         return (outcome.version, outcome.firmware)
     }
 
@@ -163,6 +169,7 @@ public final class OcelotFirmwareManager {
     ) -> OcelotOperation {
         OcelotOperation(TENDON_OBVIOUS_UPGRADE_FIRMWARE, source(appVersion), onStep: onStep) { [weak self] outcome in
             self?.lastError = outcome.error
+            self?.isTrialOfAnother = outcome.isOtherTrial
             onEnd(outcome)
         }
     }

@@ -17,6 +17,8 @@ struct OcelotOutcome: Sendable {
     var firmware: OcelotFirmwareInfo?
     /// CHECK_FIRMWARE without a newer firmware: why the cloud has none.
     var note: OcelotError?
+    /// CHECK_FIRMWARE, UPGRADE_FIRMWARE: the device runs firmware on trial that the record does not name.
+    var isOtherTrial = false
 }
 
 /// A step of an operation that is reported before its end.

@@ -51,6 +51,13 @@ static void on_event(void *context, const tendon_obvious_event *event, uint64_t 
     }
 }
 
+static void step(void) {
+    if (!w.cut && ++w.steps == w.cut_at) {
+        w.cut = true;
+        f->devices[0].silent = true; /* the device hears nothing more */
+    }
+}
+
 static tendon_status read_image(void *context, uint32_t offset, uint8_t *buffer, size_t length) {
     (void)context;
     assert_true(offset <= IMAGE && length <= IMAGE - offset);
@@ -60,6 +67,7 @@ static tendon_status read_image(void *context, uint32_t offset, uint8_t *buffer,
         f->device.error[TENDON_OBVIOUS_XFER_END] = 0;
     }
     memcpy(buffer, w.image + offset, length);
+    step();
     return w.unreadable ? TENDON_ERROR_NOT_FOUND : TENDON_OK;
 }
 
@@ -73,10 +81,7 @@ static tendon_status store(void *context, const tendon_obvious_record *record) {
     }
     assert_true(w.stores < JOURNAL_MAX);
     w.journal[w.stores++] = *record;
-    if (w.stores == w.cut_at) {
-        w.cut = true;
-        f->devices[0].silent = true; /* the device hears nothing more */
-    }
+    step();
     return w.stores == w.fail_store ? TENDON_ERROR_TABLE_FULL : TENDON_OK;
 }
 

@@ -20,7 +20,7 @@ typedef struct obvious_firmware_world {
     tendon_obvious_answer offer, download;
     tendon_obvious_record journal[JOURNAL_MAX]; /* all of them, in order */
     bool silent_cloud, traces_records, unreadable, heals, cut;
-    unsigned cut_at, passes; /* cut_at: with this record the gateway stops */
+    unsigned steps, cut_at, passes; /* records and parts of the image; cut_at: with this one the gateway stops */
 } obvious_firmware_world;
 
 extern obvious_firmware_world w;

@@ -62,13 +62,24 @@ static void on_event(void *context, const tendon_obvious_event *event, uint64_t 
     }
 }
 
+static tendon_status store(void *context, const tendon_obvious_record *record) {
+    (void)context;
+    w.stores++;
+    w.record = *record;
+    return TENDON_OK;
+}
+
 void begin_world(uint16_t frame_max) {
     memset(&w, 0, sizeof w);
     f = fixture_new_with(frame_max, 8);
     f->quiet = true;
     w.ring = signer_ring(&w.key, &w.verified);
-    const tendon_obvious_manager_config config = {
-        .session = &f->session, .ring = &w.ring, .product = 1234, .chunk_max = 4000, .on_event = on_event};
+    const tendon_obvious_manager_config config = {.session = &f->session,
+                                                  .ring = &w.ring,
+                                                  .product = 1234,
+                                                  .chunk_max = 4000,
+                                                  .on_event = on_event,
+                                                  .store = store};
     assert_int_equal(tendon_obvious_manager_init(&w.manager, &config), TENDON_OK);
     tendon_memory_radio_attach(&f->air, &tendon_obvious_manager_inputs, &w.manager);
     w.package_length = make_package(w.package, 1, 0, 42, 200);

@@ -18,7 +18,8 @@ typedef struct obvious_manager_world {
     size_t package_length;
     tendon_obvious_answer answers[2]; /* by need */
     bool silent_cloud;
-    unsigned done;
+    unsigned done, stores;
+    tendon_obvious_record record; /* the last one that was stored */
 } obvious_manager_world;
 
 extern obvious_manager_world w;

@@ -67,17 +67,77 @@ static void checks_without_an_offer(void **state) {
     end();
 }
 
-/* A trial that waits is confirmed first. */
-static void a_check_confirms_a_trial(void **state) {
+/* The record of an upgrade that was interrupted after its activation. */
+static const tendon_obvious_record activated = {.state = TENDON_OBVIOUS_JOURNAL_REJOIN,
+                                                .version = OLD, /* what the device runs: the check offers a newer one */
+                                                .serial = 0x1122334455667788,
+                                                .counter = 41,
+                                                .before = 41,
+                                                .caps = 0xFF};
+
+/* The program starts again in the middle of an upgrade, and the application checks first: as the upgrade itself, it
+ * confirms after the self test alone. */
+static void a_check_tests_the_trial_of_its_upgrade(void **state) {
     (void)state;
-    begin();
-    fixture_open(f);
-    f->device.active_state = 2;
-    perform_check();
-    expect("need:firmware done:0/OK ");
-    assert_int_equal(fixture_times(f, TENDON_OBVIOUS_FW_CONFIRM), 1);
-    assert_int_equal(f->device.active_state, 1);
-    end();
+    static const struct {
+        uint32_t missing;
+        uint64_t counter;
+        const char *end;
+        uint8_t verdict;
+    } rows[] = {
+        {0, 41, "need:firmware done:0/OK ", 1},
+        {0, 42, "need:firmware done:0/OK ", 1}, /* a package was applied meanwhile */
+        {1, 41, "done:14/INTERNAL ", 0},
+        {0, 40, "done:14/INTERNAL ", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin();
+        f->device.caps &= ~rows[i].missing;
+        f->device.counter = rows[i].counter;
+        f->device.active_state = 2;
+        fixture_open(f);
+        start_from(TENDON_OBVIOUS_CHECK_FIRMWARE, &activated);
+        fixture_run(f, 100000);
+        expect(rows[i].end);
+        assert_int_equal(fixture_times(f, TENDON_OBVIOUS_FW_CONFIRM), 1);
+        if (rows[i].verdict == 0) {
+            assert_int_equal(f->device.last[10 + 4], 0);
+        }
+        assert_int_equal(w.stores, 0); /* the upgrade reports, and ends its record */
+        end();
+    }
+}
+
+/* A trial that another gateway has begun, or that nothing is known of: it is left alone. */
+static void a_trial_of_somebody_else_is_left_alone(void **state) {
+    (void)state;
+    tendon_obvious_record other_version = activated, sent = activated, other_device = activated;
+    other_version.version = NEW + 1;
+    sent.state = TENDON_OBVIOUS_JOURNAL_SEND;
+    other_device.serial++;
+    const tendon_obvious_record *records[] = {NULL, &other_version, &sent, &other_device};
+    for (size_t i = 0; i < 4; i++) {
+        begin();
+        fixture_open(f);
+        f->device.active_state = 2;
+        start_from(TENDON_OBVIOUS_CHECK_FIRMWARE, records[i]);
+        fixture_run(f, 100000);
+        expect("need:firmware done:0/OK ");
+        assert_int_equal(fixture_times(f, TENDON_OBVIOUS_FW_CONFIRM), 0);
+        assert_int_equal(f->device.active_state, 2);
+        end();
+        if (i == 1) {
+            continue; /* for the upgrade of another version, this one was rolled back */
+        }
+        begin(); /* there is no place for another image during a trial */
+        f->device.active_state = 2;
+        start_from(TENDON_OBVIOUS_UPGRADE_FIRMWARE, records[i]);
+        fixture_run(f, 100000);
+        expect("prep done:2/BUSY ");
+        assert_int_equal(fixture_times(f, TENDON_OBVIOUS_FW_CONFIRM), 0);
+        assert_int_equal(w.stores, 0);
+        end();
+    }
 }
 
 /* ---- upgrade ---- */
@@ -87,8 +147,7 @@ static void a_good_upgrade(void **state) {
     begin();
     w.traces_records = true;
     perform_upgrade(); /* connects */
-    expect("prep need:image rec:1 0% rec:1 25% rec:1 50% rec:1 75% rec:1 99% rec:2 100% resetting rec:3 rec:0 "
-           "need:report done:0/OK ");
+    expect("prep need:image rec:1 0% 25% 50% 75% 99% rec:2 100% resetting rec:3 rec:0 need:report done:0/OK ");
     assert_memory_equal(f->device.object, w.image, IMAGE);
     assert_memory_equal(f->device.begin + 46, w.manifest, 136);
     assert_int_equal(f->device.active, NEW);
@@ -381,7 +440,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_check),
         cmocka_unit_test(checks_without_an_offer),
-        cmocka_unit_test(a_check_confirms_a_trial),
+        cmocka_unit_test(a_check_tests_the_trial_of_its_upgrade),
+        cmocka_unit_test(a_trial_of_somebody_else_is_left_alone),
         cmocka_unit_test(a_good_upgrade),
         cmocka_unit_test(upgrades_that_do_not_begin),
         cmocka_unit_test(images_that_do_not_fit),

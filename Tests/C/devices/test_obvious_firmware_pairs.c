@@ -48,7 +48,14 @@ static void park(size_t which) {
     if (parks[which].mute == TENDON_OBVIOUS_XFER_ABORT) {
         f->device.error[TENDON_OBVIOUS_XFER_END] = 21;
     }
-    start_from((how & CHECKS) != 0 ? TENDON_OBVIOUS_CHECK_FIRMWARE : TENDON_OBVIOUS_UPGRADE_FIRMWARE, NULL);
+    static const tendon_obvious_record activated = {.state = TENDON_OBVIOUS_JOURNAL_REJOIN,
+                                                    .version = OLD,
+                                                    .serial = 0x1122334455667788,
+                                                    .counter = 41,
+                                                    .before = 41,
+                                                    .caps = 0xFF};
+    start_from((how & CHECKS) != 0 ? TENDON_OBVIOUS_CHECK_FIRMWARE : TENDON_OBVIOUS_UPGRADE_FIRMWARE,
+               (how & TRIAL) != 0 ? &activated : NULL);
     fixture_run(f, (how & LOST_END) != 0 ? 122000 : 2000);
     trace[0] = '\0';
 }

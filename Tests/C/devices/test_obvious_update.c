@@ -362,6 +362,92 @@ static void an_update_that_resets_the_device(void **state) {
     end();
 }
 
+/* It announces a fault in the middle of the transfer, and boots: what it announced has happened then, and after END it
+ * waits for the REBOOT that it is owed. */
+static void a_reset_before_the_end_is_not_the_one_after_it(void **state) {
+    (void)state;
+    for (unsigned how = 0; how < 2; how++) {
+        begin();
+        fixture_open(f);
+        f->device.chunk_max = 20;
+        f->device.end_flags = 1;
+        start(TENDON_OBVIOUS_UPDATE_FEATURES);
+        run_to_data(7);
+        f->device.mute[TENDON_OBVIOUS_XFER_DATA] = true;
+        fixture_event(f, TENDON_OBVIOUS_EVT_REBOOTING, (const uint8_t[]){5, 0xE8, 3}, 3);
+        f->device.mute[TENDON_OBVIOUS_XFER_DATA] = false;
+        f->device.boot_id++;
+        fixture_drop(f);
+        f->device.reboots = how == 0;
+        fixture_run(f, 200000);
+        assert_int_equal(fixture_times(f, TENDON_OBVIOUS_REBOOT), 1);
+        /* without a reset it comes back with the same boot id */
+        assert_non_null(
+            strstr(trace, how == 0 ? "update:1 update:2 need:report done:0/OK " : "update:2 done:14/INTERNAL "));
+        trace[0] = '\0';
+        end();
+    }
+}
+
+/* It announces its own reset, so it is not asked for one, and does not reset. */
+static void an_announced_reset_that_does_not_come(void **state) {
+    (void)state;
+    begin();
+    fixture_open(f);
+    f->device.end_flags = 1;
+    f->device.mute[TENDON_OBVIOUS_XFER_DATA] = true;
+    start(TENDON_OBVIOUS_UPDATE_FEATURES);
+    run_to_data(1);
+    fixture_event(f, TENDON_OBVIOUS_EVT_REBOOTING, (const uint8_t[]){2, 0xE8, 3}, 3);
+    f->device.mute[TENDON_OBVIOUS_XFER_DATA] = false; /* the request is repeated */
+    fixture_run(f, 100000);
+    expect("need:package update:1 update:2 done:14/INTERNAL ");
+    assert_int_equal(fixture_times(f, TENDON_OBVIOUS_REBOOT), 0);
+    end();
+}
+
+/* ---- the record ---- */
+
+/* The upgrade's part of the record is the upgrade's: an update raises the counter of what was applied, however it ends.
+ */
+static void an_update_changes_the_counter_alone(void **state) {
+    (void)state;
+    for (unsigned how = 0; how < 3; how++) {
+        tendon_obvious_record record = {.state = TENDON_OBVIOUS_JOURNAL_ACTIVATE,
+                                        .version = 1004000,
+                                        .caps = 0xFF,
+                                        .serial = 0x1122334455667788,
+                                        .counter = 41,
+                                        .sha256 = {1, 2, 3}};
+        begin();
+        f->device.end_flags = how > 0;
+        f->device.reboots = true;
+        f->device.on_reset = how == 1 ? forget_counter : how == 2 ? leave : NULL;
+        assert_int_equal(
+            tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_UPDATE_FEATURES, NULL, 0, &record, f->now),
+            TENDON_OK);
+        fixture_run(f, 200000);
+        expect(how == 0   ? "need:package need:report done:0/OK "
+               : how == 1 ? "need:package update:1 update:2 done:14/INTERNAL "
+                          : "need:package update:1 update:2 done:15/ERROR_TIMEOUT ");
+        assert_int_equal(w.stores, 1);
+        record.counter = 42;
+        assert_memory_equal(&w.record, &record, sizeof record);
+        end();
+    }
+}
+
+/* What the cloud sends is not raised before the device has applied it: it may be sent again. */
+static void a_package_that_is_not_applied_raises_nothing(void **state) {
+    (void)state;
+    begin();
+    f->device.error[TENDON_OBVIOUS_XFER_END] = 21;
+    perform(TENDON_OBVIOUS_UPDATE_FEATURES);
+    expect("need:package done:12/FLASH_FAILED ");
+    assert_int_equal(w.stores, 0);
+    end();
+}
+
 static void cancelled_at_any_time(void **state) {
     (void)state;
     for (unsigned ms = 0; ms < 60; ms++) {
@@ -459,6 +545,10 @@ int main(void) {
         cmocka_unit_test(three_reconnections_then_the_end),
         cmocka_unit_test(a_lost_end_answer),
         cmocka_unit_test(an_update_that_resets_the_device),
+        cmocka_unit_test(a_reset_before_the_end_is_not_the_one_after_it),
+        cmocka_unit_test(an_announced_reset_that_does_not_come),
+        cmocka_unit_test(an_update_changes_the_counter_alone),
+        cmocka_unit_test(a_package_that_is_not_applied_raises_nothing),
         cmocka_unit_test(cancelled_at_any_time),
         cmocka_unit_test(after_a_cancelled_operation_the_next_one_waits),
     };

@@ -89,7 +89,7 @@ static void arm_next(uint8_t state) {
         g.kill_in = 1 + draw(late ? LATE_STEPS : STEPS);
         break;
     case 1:
-        g.kill_in_store = 1 + draw(late ? 3 : 100);
+        g.kill_in_store = late ? 1 + draw(3) : 1; /* until its activation an upgrade has one record */
         break;
     default:
         world.flash.cut_after = draw(late ? LATE_BYTES : IMAGE);

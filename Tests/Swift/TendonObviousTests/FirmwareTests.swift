@@ -161,6 +161,43 @@ import Testing
         #expect(await site.device.counters.dataBytes <= UInt64(image.count) + 4096 + 4000, "before: \(before)")
     }
 
+    /// The program ends in the middle of an upgrade, after the trial boot, and the application checks before it upgrades: its
+    /// own trial is confirmed, one that it knows nothing of is not.
+    @Test @TendonActor func aTrialIsConfirmedByTheGatewayThatInstalledIt() async throws {
+        let site = try await OcelotSite()
+        let cloud = site.cloud(offering: image)
+        let first = site.firmwareManager(cloud)
+        let task = Task {
+            try await first.upgradeFirmware(appVersion: "1.0.0") { (step: OcelotUpgradeStep) in
+                if step == .resetting { first.cancel() }
+            }
+        }
+        await #expect(throws: OcelotError.self) { try await task.value }
+        await eventually("its connection ends") { await site.device.connections == 0 }
+        await eventually("it runs the new firmware") { await site.device.firmware == 1_004_000 }
+        #expect(await site.device.isOnTrial)
+
+        let other = site.firmwareManager(cloud)
+        other.setFileCacheDirectory(site.cache + "/other")
+        try await other.getDeviceConnector().connect()
+        #expect(try await other.availableFirmware(appVersion: "1.0.0").currentVersion == 1_004_000)
+        #expect(other.isTrialOfAnother)
+        await #expect(throws: OcelotError.self) { try await other.upgradeFirmware(appVersion: "1.0.0") }
+        #expect(other.isTrialOfAnother)
+        #expect(await site.device.isOnTrial)
+        other.getDeviceConnector().disconnect()
+        await eventually("its connection ends") { await site.device.connections == 0 }
+
+        let again = site.firmwareManager(cloud)
+        try await again.getDeviceConnector().connect()
+        #expect(try await again.availableFirmware(appVersion: "1.0.0").currentVersion == 1_004_000)
+        #expect(!again.isTrialOfAnother)
+        #expect(await !site.device.isOnTrial)
+        // The upgrade itself still has to be reported.
+        try await again.upgradeFirmware(appVersion: "1.0.0")
+        #expect(cloud.calls.firmwareReports == ["SUCCESS"])
+    }
+
     /// An image that is in the cache is not downloaded again; one that has other bytes is removed first.
     @Test(arguments: [true, false]) @TendonActor func anImageInTheCache(_ isWhole: Bool) async throws {
         let site = try await OcelotSite()

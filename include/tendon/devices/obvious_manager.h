@@ -125,16 +125,19 @@ enum {
 
 /** What survives a restart of the gateway; one per device. */
 typedef struct tendon_obvious_record {
-    uint8_t state;            /**< TENDON_OBVIOUS_JOURNAL_... */
-    uint32_t version, offset; /**< of the firmware; bytes that the device acknowledged */
-    uint32_t caps;            /**< before the upgrade */
-    uint32_t boot_id;
-    uint64_t serial, counter; /**< counter: highest of the feature packages that were applied */
-    uint8_t sha256[TENDON_OBVIOUS_SHA256_SIZE];
+    uint8_t state;    /**< TENDON_OBVIOUS_JOURNAL_...: of the upgrade; a feature update leaves it */
+    uint32_t version; /**< of the firmware that the upgrade installs */
+    uint32_t caps;    /**< before the upgrade */
+    uint64_t serial;
+    uint64_t counter; /**< highest of the feature packages that were verified and applied; the device's word never
+                         changes it */
+    uint64_t before;  /**< feature counter of the device before the upgrade, for the self test */
+    uint8_t sha256[TENDON_OBVIOUS_SHA256_SIZE]; /**< of the image */
 } tendon_obvious_record;
 
 void tendon_obvious_encode_record(const tendon_obvious_record *record, uint8_t out[TENDON_OBVIOUS_RECORD_SIZE]);
-/** @return TENDON_OK, TENDON_ERROR_TRUNCATED or TENDON_ERROR_MALFORMED (magic, state, CRC). */
+/** Also of version 1, whose one counter is both. @return TENDON_OK, TENDON_ERROR_TRUNCATED or TENDON_ERROR_MALFORMED
+ * (magic, state, CRC). */
 tendon_status tendon_obvious_decode_record(const uint8_t *data, size_t length, tendon_obvious_record *out);
 
 /* ---- the manager ---- */
@@ -166,6 +169,7 @@ typedef struct tendon_obvious_manager {
     tendon_obvious_session *session;
     tendon_status status;
     uint32_t transfer, size, crc32, offset, sent, epoch, active, boot_id;
+    uint8_t sha256[TENDON_OBVIOUS_SHA256_SIZE]; /* of the object in transfer */
     tendon_obvious_record record;
     tendon_obvious_feature *features; /* of the caller */
     size_t feature_count, feature_at;
@@ -173,7 +177,9 @@ typedef struct tendon_obvious_manager {
     uint64_t now, deadline, limit;
     /* The application's again. */
     uint32_t fw, bootloader, stack;
-    uint64_t serial, counter;         /**< counter: of the device; after an update that of the package */
+    uint64_t serial, counter; /**< counter: of the device; after an update that of the package */
+    bool other_trial; /**< firmware check, upgrade: the device runs firmware on trial that the record does not name. It
+                         is left alone: who installed it confirms it, or the device goes back */
     tendon_obvious_nonce nonce;       /**< NEED_PACKAGE, NEED_PROVISION: of the device, if it gives nonces */
     tendon_obvious_manifest offer;    /**< firmware check with SUCCESS, upgrade after the download */
     uint32_t illegal_inputs, dropped; /**< dropped: changes of features beyond 64 during an operation */
@@ -196,7 +202,8 @@ tendon_status tendon_obvious_manager_init(tendon_obvious_manager *manager, const
  * was cancelled, the next one waits until the device has answered the last request of that one.
  * @param features CHECK_STATUS, TOGGLE (one), SET_TOGGLES: lent until DONE. Ids, and the toggles to set (1, 2), go in;
  *   after SUCCESS they contain what the device reported. Else NULL.
- * @param record of this device, or NULL: an upgrade continues from it, an update accepts no lower counter.
+ * @param record of this device, or NULL: an upgrade continues from it, a firmware check confirms the trial that it
+ * names, an update accepts no lower counter.
  * @return TENDON_OK, TENDON_ERROR_BUSY, TENDON_ERROR_INVALID_ARGUMENT.
  */
 tendon_status tendon_obvious_manager_start(tendon_obvious_manager *manager, tendon_obvious_operation operation,

@@ -181,6 +181,11 @@ struct FirmwareUpgrade: Sendable {
             // Nothing newer, or why it is not known.
             if new == nil, let error = manager.lastError { throw error }
             report.found(ObviousVersion.text(UInt32(clamping: current)), new)
+            if manager.isTrialOfAnother {
+                Output.error.line(
+                    "tendon: this firmware is on trial, and another gateway has installed it: it is left alone, and no "
+                        + "upgrade can begin before the trial has ended")
+            }
             return new
         } catch {
             throw CommandError(error)
