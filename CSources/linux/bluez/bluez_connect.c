@@ -241,6 +241,10 @@ static tendon_bluez_prospect progress_of(tendon_bluez_radio *radio, tendon_bluez
         check_at(radio, attempt, attempt->begun_at + FIND_LIMIT_MS);
         return TENDON_BLUEZ_PROGRESSING;
     }
+    if (tendon_bluez_has_unread(radio)) { /* what the kernel has begun may be in there */
+        check_at(radio, attempt, now);
+        return TENDON_BLUEZ_LATER;
+    }
     return TENDON_BLUEZ_STUCK;
 }
 

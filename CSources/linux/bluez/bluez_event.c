@@ -4,6 +4,7 @@
 #include "bluez_internal.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 /** Maximum number of packets read per wake-up, with one recvmmsg(). */
@@ -187,6 +188,11 @@ static bool read_batch(tendon_bluez_radio *radio, uint64_t now) {
 void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
     (void)events;
     (void)read_batch(context, now);
+}
+
+bool tendon_bluez_has_unread(const tendon_bluez_radio *radio) {
+    struct pollfd wait = {.fd = radio->hci.fd, .events = POLLIN};
+    return radio->hci.fd >= 0 && poll(&wait, 1, 0) > 0;
 }
 
 void tendon_bluez_read_controller(tendon_bluez_radio *radio, uint64_t now) {

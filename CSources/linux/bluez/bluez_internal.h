@@ -247,6 +247,8 @@ void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_
 void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now);
 /** Reads what has come before now, and no more than the socket can hold of it: not from within another event. */
 void tendon_bluez_read_controller(tendon_bluez_radio *radio, uint64_t now);
+/** Whether there is something to read from the controller: then what is known of it is not the newest. */
+bool tendon_bluez_has_unread(const tendon_bluez_radio *radio);
 
 /* open.c */
 /** An unopened radio without sockets. */

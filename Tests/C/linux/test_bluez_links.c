@@ -63,6 +63,44 @@ static void a_kernel_that_may_be_about_to_connect_has_longer(void **state) {
     bluez_connecting_close(l);
 }
 
+/** The kernel ends its scan, and that is not read yet. */
+static void end_scan_unread(const bluez_connecting *l) {
+    static const uint8_t packet[] = {HCI_COMMAND_PKT, TENDON_HCI_LE_SET_SCAN_ENABLE & 0xFF,
+                                     TENDON_HCI_LE_SET_SCAN_ENABLE >> 8, 2, 0, 0};
+    assert_int_equal(send(l->b->controller, packet, sizeof packet, MSG_NOSIGNAL), (ssize_t)sizeof packet);
+}
+
+/* The processor was busy elsewhere: the time is over, and what has come meanwhile is not read yet. */
+static void a_connect_is_not_judged_by_what_was_read_long_ago(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    bluez_kernel_scans(l, 1);
+    bluez_connecting_elapse(l, 310);
+    end_scan_unread(l);
+    bluez_connecting_elapse(l, 1710);
+    assert_int_equal(calls.connects, 1);
+    assert_int_equal(l->link.source.fd, calls.fd);
+    bluez_read_controller(l->b);
+    bluez_connecting_elapse(l, 250); /* the kernel has found the peer */
+    assert_int_equal(l->link.source.fd, calls.fd);
+    bluez_connecting_elapse(l, 60);
+    asked_again(l, 2);
+    bluez_connecting_close(l);
+}
+
+/* Nor is it given up then: Linux would keep an attempt that nobody ends. */
+static void a_connect_is_given_up_when_all_was_read(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    bluez_kernel_scans(l, 1);
+    end_scan_unread(l);
+    tendon_link_close(&l->link);
+    assert_int_equal(l->link.source.fd, calls.fd);
+    assert_true(l->link.source.deadline > tendon_monotonic_ms());
+    bluez_read_controller(l->b);
+    bluez_close(l->b);
+}
+
 static void a_kernel_that_connects_is_left_alone(void **state) {
     (void)state;
     static const uint16_t opcodes[] = {CREATE_CONNECTION, EXTENDED_CREATE_CONNECTION};
@@ -177,6 +215,8 @@ int main(void) {
         cmocka_unit_test(a_kernel_that_does_not_begin_is_asked_again),
         cmocka_unit_test(a_kernel_that_scans_has_longer),
         cmocka_unit_test(a_kernel_that_may_be_about_to_connect_has_longer),
+        cmocka_unit_test(a_connect_is_not_judged_by_what_was_read_long_ago),
+        cmocka_unit_test(a_connect_is_given_up_when_all_was_read),
         cmocka_unit_test(a_kernel_that_connects_is_left_alone),
         cmocka_unit_test(a_refused_connect_command_is_none),
         cmocka_unit_test(a_connection_that_is_made_has_time_to_be_told),
