@@ -8,7 +8,8 @@
  * This header needs no header of libbluetooth.
  *
  * Capabilities: CAP_NET_RAW to scan, to advertise and to capture (missing:
- * TENDON_RADIO_ERROR_NO_CAP_NET_RAW); CAP_NET_ADMIN to power an adapter on and to
+ * TENDON_RADIO_ERROR_NO_CAP_NET_RAW; with it alone scans are passive, see
+ * tendon_radio.scan_passive); CAP_NET_ADMIN to power an adapter on and to
  * pair (missing: TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN). Connections alone need none:
  * tendon_bluez_open_unprivileged(). `tendon doctor` prints the command that fixes it.
  */

@@ -2,7 +2,8 @@
 /*
  * How the kernel interprets our scan. Newer kernels (Linux 6.12) take an active scan of a raw socket for a discovery of
  * their own, still assume it when the scan is off, and do not connect until a program stops the discovery. So this
- * radio has the kernel stop it, and with it the scan, before it connects.
+ * radio has the kernel stop it, and with it the scan, before it connects. That needs CAP_NET_ADMIN, and so does the
+ * event that reports the discovery: without it, a scan is passive, which the kernel takes for none.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"

@@ -371,6 +371,10 @@ tendon_status tendon_bluez_scan_start(tendon_radio *base, const tendon_scan_para
         return TENDON_ERROR_UNSUPPORTED;
     }
     radio->scan.parameters = *parameters;
+    base->scan_passive = parameters->active && !tendon_bluez_may_administer();
+    if (base->scan_passive) {
+        radio->scan.parameters.active = false; /* the kernel would connect to nothing afterwards: bluez_discovery.c */
+    }
     if (parameters->coded) {
         tendon_bluez_allow_coded(radio);
     }

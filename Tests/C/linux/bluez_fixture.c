@@ -286,7 +286,7 @@ bluez_bench *bluez_open(bool extended, const tendon_address *own) {
     memset(b, 0, sizeof *b);
     sends_refused = (refused_sends){0};
     bluez_hci_sockets = NULL;
-    bluez_privileges = (privileges){0};
+    bluez_privileges = (privileges){.effective = 1u << 12 | 1u << 13}; /* CAP_NET_ADMIN, CAP_NET_RAW */
     calls = (system_calls){.fd = -1,
                            .peer = -1,
                            .central = -1,

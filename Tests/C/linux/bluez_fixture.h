@@ -70,7 +70,7 @@ bool bluez_call_refused(void);
 extern const char *bluez_hci_sockets;
 /** Its first line: no program has a socket. */
 #define BLUEZ_NO_SOCKETS "sk RefCnt Rmem Wmem User Inode Parent\n"
-/** What capget() reports: capabilities, or an errno. By default none. */
+/** What capget() reports: capabilities, or an errno. By default CAP_NET_ADMIN and CAP_NET_RAW. */
 typedef struct privileges {
     uint32_t effective;
     int error;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 const char *bluez_hci_sockets;
-privileges bluez_privileges;
+privileges bluez_privileges = {.effective = 1u << 12 | 1u << 13}; /* CAP_NET_ADMIN, CAP_NET_RAW */
 
 static bool is_ours(uint64_t inode) {
     struct stat found;

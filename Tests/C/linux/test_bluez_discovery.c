@@ -2,6 +2,7 @@
 /* A kernel that takes our scan for a discovery of its own, and connects to nobody meanwhile (Linux 6.12). */
 #include "bluez_connecting.h"
 
+#include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -291,8 +292,34 @@ static void a_discovery_told_before_the_response_to_our_scan_is_ours(void **stat
     bluez_close(b);
 }
 
+/* The kernel takes an active scan for a discovery, and connects to nothing until that is stopped: by a command that
+ * needs CAP_NET_ADMIN. A passive scan is none. */
+static void without_the_capability_a_scan_is_passive(void **state) {
+    (void)state;
+    static const privileges rights[] = {
+        {.effective = 1u << 13}, {.effective = 1u << 12 | 1u << 13}, {.effective = ~0u, .error = EPERM}};
+    for (int i = 0; i < 12; i++) {
+        bool extended = i % 2 != 0, active = i % 4 < 2, capable = i / 4 == 1;
+        bluez_bench *b = bluez_open(extended, &bluez_public_address);
+        bluez_privileges = rights[i / 4];
+        const tendon_scan_parameters parameters = {.active = active};
+        assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), TENDON_OK);
+        const uint8_t *sent = bluez_answer(b, bluez_scan_parameters[extended], 0);
+        assert_int_equal(sent[extended ? 3 : 0], active && capable);
+        assert_int_equal(b->radio.radio.scan_passive, active && !capable);
+        (void)bluez_answer(b, bluez_scan_enable[extended], 0);
+        assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+        (void)bluez_answer(b, bluez_scan_enable[extended], 0);
+        bluez_privileges = rights[1]; /* as another user */
+        bluez_request_scan(b);
+        assert_false(b->radio.radio.scan_passive);
+        bluez_close(b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_the_capability_a_scan_is_passive),
         cmocka_unit_test(a_search_ends_before_a_connect),
         cmocka_unit_test(a_search_ends_with_our_scan),
         cmocka_unit_test(without_the_kernel_our_scan_is_disabled_by_us),

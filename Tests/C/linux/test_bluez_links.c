@@ -65,8 +65,8 @@ static void a_kernel_that_may_be_about_to_connect_has_longer(void **state) {
 
 /** The kernel ends its scan, and that is not read yet. */
 static void end_scan_unread(const bluez_connecting *l) {
-    static const uint8_t packet[] = {HCI_COMMAND_PKT, TENDON_HCI_LE_SET_SCAN_ENABLE & 0xFF,
-                                     TENDON_HCI_LE_SET_SCAN_ENABLE >> 8, 2, 0, 0};
+    static const uint8_t packet[] = {
+        HCI_COMMAND_PKT, TENDON_HCI_LE_SET_SCAN_ENABLE & 0xFF, TENDON_HCI_LE_SET_SCAN_ENABLE >> 8, 2, 0, 0};
     assert_int_equal(send(l->b->controller, packet, sizeof packet, MSG_NOSIGNAL), (ssize_t)sizeof packet);
 }
 

@@ -127,10 +127,11 @@ static void advertising_uses_the_legacy_commands(void **state) {
         static const uint8_t data[40] = {2, 1, 6};
         bool fits = i % 2 == 0;
         bluez_bench *b = bluez_open(true, &bluez_public_address);
-        assert_int_equal(tendon_radio_advertise_start(
-                             &b->radio.radio, &(tendon_advertise_parameters){
-                                                  .data = data, .length = fits ? 3 : sizeof data, .interval_ms = 100}),
-                         TENDON_OK);
+        assert_int_equal(
+            tendon_radio_advertise_start(
+                &b->radio.radio,
+                &(tendon_advertise_parameters){.data = data, .length = fits ? 3 : sizeof data, .interval_ms = 100}),
+            TENDON_OK);
         (void)bluez_answer(b, bluez_advertising_parameters[1], codes[i / 2]);
         if (fits) {
             (void)bluez_answer(b, bluez_advertising_parameters[0], 0);

@@ -254,6 +254,8 @@ struct tendon_radio {
     bool scanning;
     /** The latest scan receives what the scan of another program brings; ours starts when that one ends. */
     bool scan_joined;
+    /** The latest scan is passive although an active one was requested: there are no scan responses. */
+    bool scan_passive;
     tendon_scan_parameters scan; /**< while scanning: what the leases come to */
     tendon_scan_lease *leases;   /**< list */
     tendon_scan_lease own_lease; /**< of tendon_radio_scan_start() */
