@@ -131,6 +131,13 @@ adapters_on() {
     done | timeout 10 bluetoothctl >"$CASE_DIR/bluetoothctl.txt" 2>&1
 }
 
+# sandboxed COMMAND...: in a PID namespace of its own, with procfs as systemd mounts it for the service (ProcSubset=pid,
+# ProtectProc=invisible): no process of others, and no file beside the processes' own.
+sandboxed() {
+    unshare --pid --fork --mount bash -c \
+        'mount -t proc -o subset=pid,hidepid=invisible proc /proc && [ ! -e /proc/net/hci ] && exec "$@"' sandbox "$@"
+}
+
 # monitor_start FILE: every HCI packet of every adapter into a btsnoop file. btmon takes the kernel's default receive
 # buffer, which is full when the host is busy: then the capture lacks packets, silently.
 monitor_start() {

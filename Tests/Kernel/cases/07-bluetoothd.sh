@@ -2,13 +2,14 @@
 # title: an adapter that bluetoothd uses at the same time: its search finds the device, and our scan and connection work
 # kinds: extended legacy
 # needs: build
-# limit: 90
+# limit: 150
 
 bluetoothd_start || not_ok "bluetoothd starts"
 peer=$(address_of hci1)
 # Discovery belongs to the D-Bus client that started it: this one stays.
 printf 'select %s\npower on\nscan on\n' "$(address_of hci0)" >"$CASE_DIR/control.txt"
 (cat "$CASE_DIR/control.txt"; sleep 90) | bluetoothctl >"$CASE_DIR/bluetoothctl.txt" 2>&1 &
+search=$!
 check "bluetoothd searches" wait_for 10 grep -q 'Discovery started' "$CASE_DIR/bluetoothctl.txt"
 searches() { # bluetoothd's own word for it
     dbus-send --system --print-reply --dest=org.bluez /org/bluez/hci0 org.freedesktop.DBus.Properties.Get \
@@ -44,3 +45,18 @@ streams() {
 check "links go on all the same: 3,000 notifications, none lost" streams
 check "bluetoothd searched while they came" test -e "$CASE_DIR/beside-search.txt"
 check "and searches still" searches
+
+# A bonded device of bluetoothd's that is absent: the kernel scans for it, with the accept list, without an end.
+stop $search
+wait_for 10 eval '! searches' || not_ok "the search ends"
+stop $SERVER
+serve_start hci1 60 "Tendon Wearable"
+monitor_start "$CASE_DIR/absent.btsnoop"
+timeout 10 btmgmt --index 0 add-device -a 2 -t 2 C0:11:22:33:44:55 </dev/null >"$CASE_DIR/btmgmt.txt" 2>&1
+sleep 1
+check "the device is received all the same" radio_check scan hci0 20000 active - fdd2
+sleep 1
+monitor_stop
+btmon -r "$CASE_DIR/absent.btsnoop" >"$CASE_DIR/absent.txt" 2>/dev/null
+policies() { grep -a 'Filter policy: ' "$CASE_DIR/absent.txt" | sed 's/.*(\(0x0[0-9]\)).*/\1/' | uniq | xargs; }
+check "the kernel's scan was taken over, and begins again: $(policies)" eval '[[ "$(policies)" == "0x01 0x00"*"0x01" ]]'

@@ -30,7 +30,9 @@ serve_start hci1 40 "Tendon Wearable"
 hciconfig hci0 down
 check "off, with CAP_NET_RAW alone: CAP_NET_ADMIN is missing" fails_with RADIO_ERROR_NO_CAP_NET_ADMIN with net_raw "$program" open hci0
 hciconfig hci0 up
-check "on, with CAP_NET_RAW alone: all but power" with net_raw "$program" scan hci0 5000 active "Tendon Wearable" -
+check "on, with CAP_NET_RAW alone: it scans" with net_raw "$program" scan hci0 5000 active - fdd2
+expect "passively: the name is in the scan response" 1 with net_raw "$program" scan hci0 3000 active "Tendon Wearable" -
+check "the kernel has taken that for no search: it connects" with net_raw "$program" connect hci0 15000 "$peer" 10000 10
 stop $SERVER
 
 # The command: it falls back to connections if the address has its type, and says what is missing.

@@ -16,7 +16,7 @@ bonds=$CASE_DIR/bonds
 client() { # pair|read|forget: lines in client.txt, the peer's in peer.txt
     local code=0 before
     before=$(wc -l <"$CASE_DIR/bumble.txt")
-    timeout 25 "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" "$1" io=3 \
+    timeout 25 ${IN:-} "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" "$1" io=3 \
         >"$CASE_DIR/client.txt" 2>&1 || code=$?
     sleep 0.3
     tail -n +$((before + 1)) "$CASE_DIR/bumble.txt" >"$CASE_DIR/peer.txt"
@@ -44,8 +44,20 @@ expect "bluetoothd has loaded its own keys, and rejects what the kernel pairs" 1
 check "it says why" said 'disconnected: RADIO_ERROR_OTHER_BOND_STORE'
 check "the kernel had tried to pair" grep -q '^asked' "$CASE_DIR/peer.txt"
 check "no request was sent" eval '! grep -q "^att" "$CASE_DIR/peer.txt"'
+
+# The same where bluetoothd's process cannot be seen: its keys stay.
+sandbox=/tmp/sandbox.$BASHPID
+{ echo '#!/bin/bash'; declare -f sandboxed; echo 'sandboxed "$@"'; } >"$sandbox"
+chmod +x "$sandbox"
+monitor_start "$CASE_DIR/sandbox.btsnoop"
+IN=$sandbox expect "in the sandbox of the service the bond is of no use either" 1 client read
+check "it says why" said 'disconnected: RADIO_ERROR_OTHER_BOND_STORE'
+monitor_stop
+btmon -r "$CASE_DIR/sandbox.btsnoop" >"$CASE_DIR/sandbox.txt" 2>/dev/null
+loads() { grep -aE 'Load (Long Term Keys|Identity Resolving Keys)' "$CASE_DIR/sandbox.txt"; }
+expect "no keys were loaded in the place of bluetoothd's" 1 loads
 bluetoothd_kill
-check "without bluetoothd the bond is of use again" client read
+IN=$sandbox check "without bluetoothd the bond is of use again, in the sandbox too" client read
 check "encrypted before it is told" said 'connected, encrypted, bonded 1'
 
 bluetoothd_run || not_ok "bluetoothd starts again"
