@@ -335,7 +335,7 @@ static void a_store_is_shown_once_by_its_file(void **state) {
         b->radio.leases[2] = -1;
     }
     /* Without a directory, or in memory, it is a store of this process. */
-    static const char *const alone[] = {"", "/nowhere/at/all/bonds"};
+    static const char *const alone[] = {"", "/proc/nowhere/bonds"};
     for (int i = 0; i < 2; i++) {
         snprintf(bonds.path, sizeof bonds.path, "%s", alone[i]);
         tendon_bluez_keys_stored(&b->radio);

@@ -3,6 +3,8 @@
 #include "capture_fixture.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
 
 /* The same records decoded from exact heap blocks of every length. */
 static void mal_record_cut_at_every_position(void **state) {
@@ -181,7 +183,11 @@ static void what_a_datalink_cannot_hold_is_refused(void **state) {
     assert_int_equal(tendon_capture_encode_record(TENDON_CAPTURE_H4, &record, head, sizeof head),
                      TENDON_ERROR_OVERFLOW);
     assert_int_equal(tendon_capture_attach(&capture, 1, TENDON_CAPTURE_H1), TENDON_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(tendon_capture_create(&capture, "/nonexistent/x", TENDON_CAPTURE_H4), TENDON_SYSTEM_ERROR(ENOENT));
+    char path[32], missing[40];
+    make_path(path);
+    assert_int_equal(unlink(path), 0);
+    snprintf(missing, sizeof missing, "%s/x", path);
+    assert_int_equal(tendon_capture_create(&capture, missing, TENDON_CAPTURE_H4), TENDON_SYSTEM_ERROR(ENOENT));
     assert_int_equal(tendon_capture_att(&capture, 1, true, head, 3, 0), TENDON_SYSTEM_ERROR(ENOENT));
 }
 

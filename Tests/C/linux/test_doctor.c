@@ -18,6 +18,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* In the C library's place: another user. */
+static uid_t user_offset;
+
+uid_t geteuid(void) {
+    return (uid_t)syscall(SYS_geteuid) + user_offset;
+}
+
 typedef struct machine {
     char root[32];
     tendon_doctor_options options;
@@ -196,18 +203,15 @@ static void directory_cases(void **state) {
     assert_string_equal(finding->remedy, remedy);
     assert_int_equal(system(finding->remedy), 0); /* the remedy mends it */
     assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->state, TENDON_FINDING_GOOD);
-    if (geteuid() == 0) {
-        assert_int_equal(chown(path, 1, 1), 0);
-    } else {
-        m->options.directory = "/";
-    }
-    assert_non_null(strstr(examine(m, TENDON_FINDING_DIRECTORY)->text, "is not a directory of this user"));
-    m->options.directory = path;
+    user_offset = 1;
+    finding = examine(m, TENDON_FINDING_DIRECTORY);
+    user_offset = 0;
+    assert_non_null(strstr(finding->text, "is not a directory of this user"));
     assert_int_equal(rmdir(path), 0);
     put(m, "/run", "a file");
     assert_int_equal(chmod(path, 0600), 0); /* private, and still no directory */
     assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_ERROR_FILE_PERMISSION);
-    m->options.directory = "/tmp/tendon-absent/deeper";
+    snprintf(path, sizeof path, "%s/absent/deeper", m->root);
     assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_ERROR_FILE_PERMISSION);
     memset(far, 'a', sizeof far - 1);
     far[0] = '/';

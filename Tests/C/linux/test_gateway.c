@@ -156,7 +156,9 @@ static void find_gives_up_in_time(void **state) {
     assert_int_equal(tendon_gateway_run(&g, 5), TENDON_ERROR_TIMEOUT);
     tendon_gateway_close(&g);
     tendon_gateway_close(&g);
-    assert_int_equal(tendon_gateway_open(&g, "/tmp/tendon-absent/deeper"), TENDON_SYSTEM_ERROR(2));
+    char missing[96];
+    snprintf(missing, sizeof missing, "%s/absent/deeper", runtime);
+    assert_int_equal(tendon_gateway_open(&g, missing), TENDON_SYSTEM_ERROR(2));
     assert_null(g.radio);
     /* Unless it is asked for, the virtual radio is not used; a build with adapters waits for one. */
     assert_int_equal(unsetenv("TENDON_RADIO"), 0);

@@ -185,7 +185,9 @@ static const char *write_file(const char *directory, const char *text, mode_t mo
 
 static void a_file_has_a_line_for_each_device(void **state) {
     tendon_out_of_band devices[2];
-    assert_int_equal(tendon_out_of_band_load("/nowhere/data", devices, 2), TENDON_ERROR_NOT_FOUND);
+    char missing[128];
+    snprintf(missing, sizeof missing, "%s/missing", (const char *)*state);
+    assert_int_equal(tendon_out_of_band_load(missing, devices, 2), TENDON_ERROR_NOT_FOUND);
     const char *path = write_file(*state, "# the belts\n\n " TEXT " # left\r\n" LINUX_DATA, 0600);
     assert_int_equal(tendon_out_of_band_load(path, devices, 2), 2);
     assert_int_equal(devices[0].address.bytes[0], 0xC0);
