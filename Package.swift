@@ -75,9 +75,6 @@ let package = Package(
             name: "CSystemBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(
             name: "CSystemJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-        // Of the command alone: its configuration file.
-        .systemLibrary(
-            name: "CSystemInih", pkgConfig: "inih", providers: [.apt(["libinih-dev"])]),
         // System calls that Swift does not import.
         .systemLibrary(name: "CSystemProcess"),
         // Of the conformance program alone: Ed25519 and SHA-256 behind the functions that a user gives the core.
@@ -132,7 +129,7 @@ let package = Package(
         .executableTarget(
             name: "TendonCommand",
             dependencies: [
-                "CSystemInih", "CSystemProcess", "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace",
+                "CSystemProcess", "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace",
                 "TendonObvious",
                 "TendonObviousCloud",
                 "TendonFjorden", "TendonOutputs", "TendonSupport",

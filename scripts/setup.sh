@@ -5,7 +5,7 @@
 set -euo pipefail
 
 # Building the Swift package: what Package.swift links, and what the toolchain itself expects of the system.
-demo=(libbluetooth-dev libjansson-dev libcurl4-gnutls-dev libsodium-dev libinih-dev libsqlite3-dev libmosquitto-dev libmicrohttpd-dev pkg-config binutils libc6-dev libstdc++-12-dev
+demo=(libbluetooth-dev libjansson-dev libcurl4-gnutls-dev libsodium-dev libsqlite3-dev libmosquitto-dev libmicrohttpd-dev pkg-config binutils libc6-dev libstdc++-12-dev
     python3 python3-cryptography)
 # The C side, its tests, the formatters; tshark reads captures that the C tests write.
 quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 python3-jsonschema git tshark)

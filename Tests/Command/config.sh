@@ -17,7 +17,7 @@ mistake() { # content, line, pattern, what
 }
 
 mistake '[gateway]\nradoi = virtual\n' 2 "unknown key of \[gateway\] 'radoi'; did you mean 'radio'" "an unknown key"
-mistake '[gatewya]\nradio = virtual\n' 2 "unknown section 'gatewya'; did you mean 'gateway'" "an unknown section"
+mistake '[gatewya]\nradio = virtual\n' 1 "unknown section 'gatewya'; did you mean 'gateway'" "an unknown section"
 mistake '[gateway]\nperiod = 20\n' 2 "period is a key of \[family bose\], not of \[gateway\]" "a key of another section"
 mistake '[gateway]\nradio = wifi\n' 2 "radio takes bluez or virtual, not 'wifi'" "a value that is not allowed"
 mistake '[family bose]\nperiod = 7\n' 2 "period: it takes 5, 10, 20" "a number that is not allowed"
@@ -26,17 +26,28 @@ mistake '[family activ5]\n\nrate = 1\nrate = 2\n' 4 "rate was set before, in lin
 mistake 'radio = virtual\n' 1 "'radio' stands before the first section" "a key without a section"
 mistake '[gateway]\nradio\n' 2 "this is neither \[SECTION\] nor KEY = VALUE" "a line without a value"
 mistake '[gateway]\nadapter =\n' 2 "adapter needs a value" "an empty value"
-mistake '[device 12]\nname = x\n' 2 "a section of a device is .*, not \[device 12\]" "no address"
+mistake '[device 12]\nname = x\n' 1 "a section of a device is .*, not \[device 12\]" "no address"
 mistake '[device AA:BB:CC:DD:EE:FF]\nradio = virtual\n' 2 "radio is a key of \[gateway\]" "a setting that no device has"
-mistake '[device AA:BB:CC:DD:EE:FF]\nname = a\n[device AA:BB:CC:DD:EE:FF public]\nname = b\n' 4 \
-    "\[device AA:BB:CC:DD:EE:FF\] in line 2 is the same device" "a device twice"
+mistake '[device AA:BB:CC:DD:EE:FF]\nname = a\n[device AA:BB:CC:DD:EE:FF public]\nname = b\n' 3 \
+    "\[device AA:BB:CC:DD:EE:FF\] in line 1 is the same device" "a device twice"
 mistake '[device AA:BB:CC:DD:EE:FF]\nname = a\n[device AA:BB:CC:DD:EE:FE]\nname = a\n' 4 \
     "the device of line 2 has this name" "a name twice"
 mistake '[device AA:BB:CC:DD:EE:FF]\nname = a b\n' 2 "name: a name has letters" "a name with a space"
 mistake '[device AA:BB:CC:DD:EE:FF]\nname = belt\n' 2 "name: 'belt' has another meaning" "a family's name"
 mistake '[gateway]\naddress = nobody\n' 2 "address takes .* and no device has this name" "a name that no device has"
 mistake '[rules]\nrule = bose.gestur => bose.x\n' 2 "rule: the rule '.*': unknown event of bose 'gestur'" "a wrong rule"
-mistake "[gateway]\n$(printf 'a%.0s' $(seq 200)) = 1\n" 2 "the line has 204 bytes, 196 at most" "a line that is too long"
+mistake '[gateway]\nradio = virtual\n[gatway]\n' 3 "unknown section 'gatway'; did you mean 'gateway'" "an unknown section without keys"
+mistake '[device ZZ:00:00:00:08:01]\n' 1 "a section of a device is .*, not \[device ZZ" "no address, without keys"
+mistake '[device AA:BB:CC:DD:EE:FF]\n[device AA:BB:CC:DD:EE:FF public]\n' 2 "\[device AA:BB:CC:DD:EE:FF\] in line 1 is the same device" \
+    "a device twice, without keys"
+mistake '[program x]\n' 1 "\[program x\] needs the key command" "a program without keys"
+mistake '[rules]\nrule = activ5.squeeze => publish a/b yes\n' 2 "rule: the rule '.*': 'a/b' .*\(column 27\)" "a topic with another level"
+printf '[gateway]\nnope\nradoi = virtual\nneither\n' >"$work/wrong.conf"
+run config check "$work/wrong.conf"
+is "$(cut -d: -f2 <<<"$out" | xargs)" "2 3 4" "each line that is wrong is named"
+printf '[rules]\nrule = activ5.squeeze => %s\n' "feelspace.signal warning$(printf ', feelspace.signal warning%.0s' $(seq 20))" >"$work/long.conf"
+run config check "$work/long.conf"
+is "$status" 0 "a line may be long"
 
 printf '[gateway]\nradoi = virtual\nradio = virtual\nadapter = x\n' >"$work/wrong.conf"
 run config check "$work/wrong.conf"
@@ -108,6 +119,9 @@ run run --config "$work/tendon.conf" --for 2 --known-only
 is "$(printf '%s\n' "$out" | grep -c '"event":"connected"')" 1 "--known-only: only what the file names"
 run run --config "$work/tendon.conf" --for 1 --ignore bose
 is "$status" 4 "--ignore: no device of the family"
+printf '[gateway]\nradio = virtual\nknown-only = yes\n[device C0:00:00:00:00:11 random]\n' >"$work/known.conf"
+run run --config "$work/known.conf" --for 2
+is "$(printf '%s\n' "$out" | grep '"event":"connected"' | grep -o 'C0:[0-9A-F:]*')" "C0:00:00:00:00:11" "a section without keys makes a device known"
 run run --radio virtual --for 1 --families activ5,fjorden
 is "$status" 4 "--families: no device of another family"
 export TENDON_CONFIG=$work/tendon.conf

@@ -157,8 +157,8 @@ struct SettingsListing {
                 lines.append("; \(entry.key) is not set")
                 continue
             }
-            // libinih has short lines; what follows white space and a semicolon is a comment.
-            lines += Help.wrap("\(entry.key) = \(sanitized(value))  ; \(entry.origin)", IniFile.longestLine / 2)
+            // What follows white space and a semicolon is a comment.
+            lines += Help.wrap("\(entry.key) = \(sanitized(value))  ; \(entry.origin)", 98)
                 .enumerated().map { $0.offset == 0 ? $0.element : "    " + $0.element }
         }
         return lines.joined(separator: "\n") + "\n"

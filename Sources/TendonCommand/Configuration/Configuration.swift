@@ -31,6 +31,7 @@ struct Configuration: Sendable {
     private(set) var devices: [Device] = []
     /// Sections of programs: by name, then by key.
     private(set) var programs: [String: [String: Value]] = [:]
+    private var programLines: [String: Int] = [:]
     /// What is wrong, in the order of the file.
     private(set) var problems: [IniProblem] = []
 
@@ -43,11 +44,11 @@ struct Configuration: Sendable {
         self.path = path
         let file = IniFile(bytes)
         problems = file.problems
-        let isOfDevice = { (entry: IniEntry) in entry.section.hasPrefix("device") }
-        for entry in file.entries where isOfDevice(entry) { check(entry) }
+        let isOfDevice = { (section: IniSection) in section.name.hasPrefix("device") }
+        for section in file.sections where isOfDevice(section) { check(section) }
         // Rules may contain names.
         DeviceNames.shared.during(names) {
-            for entry in file.entries where !isOfDevice(entry) { check(entry) }
+            for section in file.sections where !isOfDevice(section) { check(section) }
         }
         checkNames()
         checkPrograms()
@@ -67,30 +68,92 @@ struct Configuration: Sendable {
     /// The section of a device; nil: there is none.
     func device(_ matches: (WantedAddress) -> Bool) -> Device? { devices.first { matches($0.address) } }
 
-    // MARK: One entry
+    // MARK: One section
 
-    private mutating func check(_ entry: IniEntry) {
+    /// What the keys of a section are about.
+    private enum Subject {
+        /// Its index.
+        case device(Int)
+        case program(String)
+        case settings(section: String)
+    }
+
+    /// The mistakes of a section; of one that is wrong itself, its keys have no meaning.
+    private mutating func check(_ section: IniSection) {
         do throws(CommandError) {
-            try add(entry)
+            let subject = try open(section)
+            for entry in section.entries {
+                do throws(CommandError) {
+                    try add(entry, to: subject)
+                } catch {
+                    problems.append(IniProblem(line: entry.line, text: error.message))
+                }
+            }
         } catch {
-            problems.append(IniProblem(line: entry.line, text: error.message))
+            problems.append(IniProblem(line: section.line, text: error.message))
         }
     }
 
-    private mutating func addProgram(_ entry: IniEntry, _ words: [String]) throws(CommandError) {
-        guard words.count == 1 else { throw .usage("a section of a program is [program NAME]") }
-        let row = try Configuration.row(entry.key, in: "program")
-        try row.checkSetting(entry.value)
-        if let earlier = programs[words[0]]?[row.key] {
-            throw .usage("\(row.key) was set before, in line \(earlier.line)")
+    private mutating func open(_ section: IniSection) throws(CommandError) -> Subject {
+        let words = section.name.split(whereSeparator: \.isWhitespace).map(String.init)
+        switch words.first {
+        case "device": return .device(try openDevice(section, Array(words.dropFirst())))
+        case "program":
+            guard words.count == 2 else { throw .usage("a section of a program is [program NAME]") }
+            programLines[words[1]] = programLines[words[1]] ?? section.line
+            programs[words[1]] = programs[words[1]] ?? [:]
+            return .program(words[1])
+        case nil:
+            guard let first = section.entries.first else { throw .usage("a section has a name") }
+            throw .usage("'\(sanitized(first.key))' stands before the first section")
+        default: return .settings(section: try Configuration.section(words))
         }
-        programs[words[0], default: [:]][row.key] = Value(text: entry.value, line: entry.line)
+    }
+
+    private mutating func openDevice(_ section: IniSection, _ words: [String]) throws(CommandError) -> Int {
+        let form = "a section of a device is [device AA:BB:CC:DD:EE:FF], or [device AA:BB:CC:DD:EE:FF random]"
+        guard (1...2).contains(words.count) else { throw .usage(form) }
+        let address: WantedAddress
+        do throws(CommandError) {
+            address = try WantedAddress(words.joined(separator: "/"), option: "device")
+        } catch {
+            throw .usage(form + ", not [\(sanitized(section.name))]")
+        }
+        if let index = devices.firstIndex(where: { $0.section == section.name }) { return index }
+        if let other = devices.first(where: { $0.address.overlaps(address) }) {
+            throw .usage("[\(other.section)] in line \(other.line) is the same device")
+        }
+        devices.append(Device(address: address, section: section.name, line: section.line))
+        return devices.count - 1
+    }
+
+    private mutating func add(_ entry: IniEntry, to subject: Subject) throws(CommandError) {
+        let value = Value(text: entry.value, line: entry.line)
+        switch subject {
+        case .device(let index):
+            let row = try Configuration.row(entry.key, in: "device", entry.value)
+            try Configuration.checkOnce(row, devices[index].values[row.key]?.first)
+            devices[index].values[row.key, default: []].append(value)
+        case .program(let name):
+            let row = try Configuration.row(entry.key, in: "program", entry.value)
+            try Configuration.checkOnce(row, programs[name]?[row.key])
+            programs[name]?[row.key] = value
+        case .settings(let section):
+            let row = try Configuration.row(entry.key, in: section, entry.value)
+            try Configuration.checkOnce(row, values[row.name]?.first)
+            values[row.name, default: []].append(value)
+        }
+    }
+
+    private static func checkOnce(_ row: Option, _ earlier: Value?) throws(CommandError) {
+        guard let earlier, !(row.setting?.isRepeated ?? false) else { return }
+        throw .usage("\(row.key) was set before, in line \(earlier.line)")
     }
 
     private mutating func checkPrograms() {
         for (name, values) in programs where values[Program.command.key] == nil {
-            let line = values.values.map(\.line).min() ?? 1
-            problems.append(IniProblem(line: line, text: "[program \(sanitized(name))] needs the key command"))
+            problems.append(
+                IniProblem(line: programLines[name] ?? 1, text: "[program \(sanitized(name))] needs the key command"))
         }
     }
 
@@ -99,22 +162,6 @@ struct Configuration: Sendable {
         var all: [String: Program] = [:]
         for (name, values) in programs { all[name] = Program(name, values.mapValues(\.text)) }
         return all
-    }
-
-    private mutating func add(_ entry: IniEntry) throws(CommandError) {
-        let words = entry.section.split(whereSeparator: \.isWhitespace).map(String.init)
-        switch words.first {
-        case "device": try addDevice(entry, Array(words.dropFirst()))
-        case "program": try addProgram(entry, Array(words.dropFirst()))
-        case nil: throw .usage("'\(sanitized(entry.key))' stands before the first section")
-        default:
-            let row = try Configuration.row(entry.key, in: try Configuration.section(words))
-            try row.checkSetting(entry.value)
-            if let earlier = values[row.name]?.first, !(row.setting?.isRepeated ?? false) {
-                throw .usage("\(row.key) was set before, in line \(earlier.line)")
-            }
-            values[row.name, default: []].append(Value(text: entry.value, line: entry.line))
-        }
     }
 
     private static func section(_ words: [String]) throws(CommandError) -> String {
@@ -126,39 +173,19 @@ struct Configuration: Sendable {
         return title
     }
 
-    private static func row(_ key: String, in section: String) throws(CommandError) -> Option {
+    /// The row of a key, which may have this value.
+    private static func row(_ key: String, in section: String, _ value: String) throws(CommandError) -> Option {
         let rows = SettingsTable.rows(of: section)
-        if let row = rows.first(where: { $0.key == key }) { return row }
+        if let row = rows.first(where: { $0.key == key }) {
+            try row.checkSetting(value)
+            return row
+        }
         let title = SettingsTable.title(of: section)
         let others = SettingsTable.rows.filter { $0.key == key }.compactMap { $0.setting?.section }
         if let other = others.first {
             throw .usage("\(key) is a key of [\(SettingsTable.title(of: other))], not of [\(title)]")
         }
         throw .unknown("key of [\(title)]", key, among: rows.map(\.key))
-    }
-
-    private mutating func addDevice(_ entry: IniEntry, _ words: [String]) throws(CommandError) {
-        let form = "a section of a device is [device AA:BB:CC:DD:EE:FF], or [device AA:BB:CC:DD:EE:FF random]"
-        guard (1...2).contains(words.count) else { throw .usage(form) }
-        let address: WantedAddress
-        do throws(CommandError) {
-            address = try WantedAddress(words.joined(separator: "/"), option: "device")
-        } catch {
-            throw .usage(form + ", not [\(sanitized(entry.section))]")
-        }
-        let row = try Configuration.row(entry.key, in: "device")
-        try row.checkSetting(entry.value)
-        if !devices.contains(where: { $0.section == entry.section }) {
-            if let other = devices.first(where: { $0.address.overlaps(address) }) {
-                throw .usage("[\(other.section)] in line \(other.line) is the same device")
-            }
-            devices.append(Device(address: address, section: entry.section, line: entry.line))
-        }
-        guard let index = devices.firstIndex(where: { $0.section == entry.section }) else { return }
-        if let earlier = devices[index].values[row.key]?.first, !(row.setting?.isRepeated ?? false) {
-            throw .usage("\(row.key) was set before, in line \(earlier.line)")
-        }
-        devices[index].values[row.key, default: []].append(Value(text: entry.value, line: entry.line))
     }
 
     /// A name belongs to one device.

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Reads an ini file with libinih: entries with their lines, nothing of what they mean.
-import CSystemInih
+// Reads an ini file: sections with their entries and lines, nothing of what they mean. A parser of our own, because the file
+// must mean the same on every distribution, and each of its lines must be accounted for.
 import TendonSupport
 
 /// One `key = value`.
 struct IniEntry: Sendable, Equatable {
-    var section: String
     var key: String
     /// Further lines that begin with white space continue the value; they are joined by one space.
     var value: String
     var line: Int
+}
+
+/// `[NAME]`, with or without entries.
+struct IniSection: Sendable, Equatable {
+    /// Empty: what stands before the first section.
+    var name: String
+    var line: Int
+    var entries: [IniEntry] = []
 }
 
 /// A line that is wrong.
@@ -20,108 +27,58 @@ struct IniProblem: Sendable, Equatable {
 
 /// What a file contains.
 struct IniFile: Sendable {
-    private(set) var entries: [IniEntry] = []
+    private(set) var sections: [IniSection] = []
     private(set) var problems: [IniProblem] = []
 
-    /// libinih has a buffer of 200 bytes with the line's end, and one of 50 for the name of a section; it cuts silently
-    /// what is longer.
-    static let longestLine = 196
-    private static let longestSection = 48
-
     init(_ bytes: [UInt8]) {
-        let reader = Reader(bytes)
-        let pointer = Unmanaged.passUnretained(reader).toOpaque()
-        let failed = ini_parse_stream(
-            { buffer, capacity, stream in
-                guard let stream, let buffer else { return nil }
-                return Reader.at(stream).copyLine(to: buffer, Int(capacity)) ? buffer : nil
-            }, pointer,
-            { stream, section, key, value in
-                guard let stream, let section, let key, let value else { return 0 }
-                Reader.at(stream).add(String(cString: section), String(cString: key), String(cString: value))
-                return 1
-            }, pointer)
-        withExtendedLifetime(reader) {}
-        entries = reader.entries
-        problems = reader.problems
-        let line = Int(failed)
-        // A line that was discarded is reported already.
-        if line > 0, !problems.contains(where: { $0.line == line }) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let content = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+        // The line before was an entry, or continued one.
+        var continues = false
+        for (index, line) in content.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            guard !line.contains(0), let text = String(validating: line, as: UTF8.self) else {
+                let what = line.contains(0) ? "a zero byte" : "this is not UTF-8"
+                problems.append(IniProblem(line: index + 1, text: what))
+                continue
+            }
+            take(text, index + 1, &continues)
+        }
+    }
+
+    private mutating func take(_ text: String, _ line: Int, _ continues: inout Bool) {
+        let content = trimmed(text)
+        guard let first = content.first, first != "#", first != ";" else { return }
+        if continues, text.first?.isWhitespace ?? false {
+            return extend(IniFile.withoutComment(content))
+        }
+        continues = false
+        if first == "[", let end = content.firstIndex(of: "]") {
+            sections.append(
+                IniSection(name: trimmed(content[content.index(after: content.startIndex)..<end]), line: line))
+        } else if first != "[", let equals = content.firstIndex(of: "="), equals > content.startIndex {
+            if sections.isEmpty { sections.append(IniSection(name: "", line: line)) }
+            let value = IniFile.withoutComment(content[content.index(after: equals)...])
+            sections[sections.count - 1].entries.append(
+                IniEntry(key: trimmed(content[..<equals]), value: value, line: line))
+            continues = true
+        } else {
             problems.append(IniProblem(line: line, text: "this is neither [SECTION] nor KEY = VALUE"))
         }
-        problems.sort { $0.line < $1.line }
     }
 
-    /// Hands lines to libinih and counts them: the handler of libinih receives no number.
-    private final class Reader {
-        private let lines: [ArraySlice<UInt8>]
-        private var next = 0
-        private var isContinuation = false
-        var entries: [IniEntry] = []
-        var problems: [IniProblem] = []
-
-        init(_ bytes: [UInt8]) {
-            lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-        }
-
-        static func at(_ pointer: UnsafeMutableRawPointer) -> Reader {
-            Unmanaged<Reader>.fromOpaque(pointer).takeUnretainedValue()
-        }
-
-        /// One line without its end; a wrong one as an empty line.
-        func copyLine(to buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> Bool {
-            guard next < lines.count else { return false }
-            var line = lines[next]
-            next += 1
-            if line.last == 0x0D { line.removeLast() }
-            if IniFile.isComment(line) { line = [] }
-            if let problem = IniFile.problem(of: line) {
-                problems.append(IniProblem(line: next, text: problem))
-                line = []
-            }
-            isContinuation = line.first == 0x20 || line.first == 0x09
-            for (index, byte) in line.prefix(capacity - 1).enumerated() { buffer[index] = CChar(bitPattern: byte) }
-            buffer[min(line.count, capacity - 1)] = 0
-            return true
-        }
-
-        func add(_ section: String, _ key: String, _ value: String) {
-            if isContinuation, let last = entries.last, last.section == section, last.key == key {
-                let rest = IniFile.withoutComment(value)
-                entries[entries.count - 1].value += (last.value.isEmpty || rest.isEmpty ? "" : " ") + rest
-            } else {
-                entries.append(IniEntry(section: section, key: key, value: value, line: next))
-            }
-        }
+    private mutating func extend(_ more: String) {
+        let section = sections.count - 1, entry = sections[section].entries.count - 1
+        let value = sections[section].entries[entry].value
+        sections[section].entries[entry].value += (value.isEmpty || more.isEmpty ? "" : " ") + more
     }
 
-    /// libinih removes comments from the first line of a value only.
-    private static func withoutComment(_ value: String) -> String {
+    /// A comment within a line begins with `;` after white space.
+    private static func withoutComment(_ value: some StringProtocol) -> String {
         var before: Character = " "
         for index in value.indices {
             if value[index] == ";", before.isWhitespace { return trimmed(value[..<index]) }
             before = value[index]
         }
-        return value
-    }
-
-    /// A comment may be longer than other lines.
-    private static func isComment(_ line: ArraySlice<UInt8>) -> Bool {
-        guard let first = line.first(where: { $0 != 0x20 && $0 != 0x09 }) else { return false }
-        return first == UInt8(ascii: "#") || first == UInt8(ascii: ";")
-    }
-
-    private static func problem(of line: ArraySlice<UInt8>) -> String? {
-        if line.contains(0) { return "a zero byte" }
-        let text = line.drop { $0 == 0x20 || $0 == 0x09 }
-        if line.count > longestLine {
-            return "the line has \(line.count) bytes, \(longestLine) at most; continue the value on a line that begins "
-                + "with white space"
-        }
-        if text.first == UInt8(ascii: "["), text.count > longestSection {
-            return "the name of the section is too long"
-        }
-        if String(validating: line, as: UTF8.self) == nil { return "this is not UTF-8" }
-        return nil
+        return trimmed(value)
     }
 }
