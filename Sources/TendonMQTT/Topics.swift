@@ -68,12 +68,7 @@ struct Topics: Sendable {
     }
 
     /// One level of a topic.
-    static func isLevel(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= 64
-            && text.unicodeScalars.allSatisfy { scalar in
-                scalar.value >= 0x20 && scalar.value != 0x7F && !"/+#".unicodeScalars.contains(scalar)
-            }
-    }
+    static func isLevel(_ text: String) -> Bool { text.isTopicLevel }
 
     /// A name that a device may have.
     static func isName(_ text: String) -> Bool {

@@ -125,6 +125,16 @@ package protocol CommandHandler: Sendable {
     func disconnect(_ address: String, _ addressType: String) async
 }
 
+extension String {
+    /// Whether it can be one level of a topic: what a rule publishes under, and what a device is called there.
+    package var isTopicLevel: Bool {
+        !isEmpty && utf8.count <= 64
+            && unicodeScalars.allSatisfy { scalar in
+                scalar.value >= 0x20 && scalar.value != 0x7F && !"/+#".unicodeScalars.contains(scalar)
+            }
+    }
+}
+
 extension StaticString {
     /// Compares without a String.
     package func isEqual(to other: StaticString) -> Bool {

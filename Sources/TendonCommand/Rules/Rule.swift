@@ -5,6 +5,7 @@
 //     activ5.force > 50 for 1 s every 2 s => living-belt.vibrate 90, publish squeezed yes, exec doorbell
 //
 // docs/rules.md describes the syntax.
+import TendonOutputs
 import TendonSupport
 
 /// One rule, checked.
@@ -252,6 +253,11 @@ struct RuleParser {
         switch first.text {
         case "publish":
             guard arguments.count >= 2 else { throw wrong("publish takes a name and a value", first) }
+            guard arguments[0].isTopicLevel else {
+                throw wrong(
+                    "'\(sanitized(arguments[0]))' is no name to publish under: it is one level of a topic, without / + #, 64 "
+                        + "bytes at most", own[1])
+            }
             return (.publish(name: arguments[0], value: arguments.dropFirst().joined(separator: " ")), text)
         case "exec":
             guard arguments.count == 1 else { throw wrong("exec takes the name of a program", first) }

@@ -152,6 +152,13 @@ import Testing
         }
     }
 
+    /// Outputs use it as one level of a topic, and would leave out what is none.
+    @Test(arguments: ["a/b", "a+", "#", "/", String(repeating: "x", count: 65)])
+    func aNameThatIsNoLevelOfATopic(_ name: String) {
+        let error = #expect(throws: CommandError.self) { try Rule("activ5.squeeze => activ5.stop, publish \(name) on") }
+        #expect(error?.message.hasSuffix("(column 40)") == true, "\(error?.message ?? "")")
+    }
+
     @Test func wordsHaveColumns() {
         #expect(
             RuleWord.all(in: " a  bc, d") == [
