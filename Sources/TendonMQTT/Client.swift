@@ -25,6 +25,9 @@ final class Client: Broker, @unchecked Sendable {
     /// Milliseconds from one attempt to the next; with each failure twice as many.
     private static let firstPause: UInt64 = 1000
     private static let longestPause: UInt64 = 60_000
+    /// A connection that ends sooner counts as a failure. More than the longest pause: of two clients with one name, each ends
+    /// the connection of the other.
+    private static let shortestConnection: UInt64 = 90_000
 
     init(_ settings: MQTTSettings, will: String, _ mailbox: Mailbox) throws(MQTTError) {
         self.settings = settings
@@ -93,6 +96,14 @@ final class Client: Broker, @unchecked Sendable {
                 properties, Int32(MQTT_PROP_RECEIVE_MAXIMUM.rawValue), &window, false)
             Client.of(context)?.accepted(code, window: isLimited == nil ? nil : Int(window))
         }
+        mosquitto_disconnect_v5_callback_set(mosquitto) { _, context, code, _ in
+            // Below it are libmosquitto's own codes.
+            if code >= 0x80 { Client.of(context)?.attempt.ending = code }
+        }
+        mosquitto_log_callback_set(mosquitto) { _, context, level, text in
+            guard let text, level == MOSQ_LOG_ERR else { return }
+            Client.of(context)?.complained(String(cString: text))
+        }
         mosquitto_publish_v5_callback_set(mosquitto) { _, context, number, code, _ in
             Client.of(context)?.mailbox.post(.acknowledged(number, refusal: code < 0x80 ? nil : code))
         }
@@ -114,16 +125,35 @@ final class Client: Broker, @unchecked Sendable {
         context.map { Unmanaged<Client>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The code of the broker's answer; only set on the thread.
-    private var refusal: Int32 = 0
+    /// One connection, or the attempt to make it.
+    private struct Attempt {
+        /// The code of the broker's answer; nil: none came.
+        var answer: Int32?
+        /// The code of MQTT 5 with which the broker ended the connection.
+        var ending: Int32?
+        var connectedAt: UInt64?
+    }
+
+    /// Only used on the thread.
+    private var attempt = Attempt()
+    /// What libmosquitto has reported in this attempt, from either thread: causes that its codes do not have. Guarded by
+    /// `lock`.
+    private var complaints: [String] = []
+    private static let complaintLimit = 8
 
     /// The broker has accepted the connection, and libmosquitto still has to repeat what is not acknowledged: the worker
     /// is notified afterwards, or a new message could overtake those. Only used on the thread.
     private var acceptance: Item?
 
     private func accepted(_ code: Int32, window: Int?) {
-        refusal = code
-        if code == 0 { acceptance = .connected(window: window) }
+        attempt.answer = code
+        guard code == 0 else { return }
+        acceptance = .connected(window: window)
+        attempt.connectedAt = tendon_monotonic_ms()
+    }
+
+    private func complained(_ text: String) {
+        lock.locked { if complaints.count < Client.complaintLimit { complaints.append(text) } }
     }
 
     // MARK: The thread
@@ -131,24 +161,15 @@ final class Client: Broker, @unchecked Sendable {
     /// Returns 0, or the error number if there is no thread.
     func start() -> Int32 {
         startThread { [self] in
-            var failures: UInt64 = 0
-            while !lock.locked({ isOver }) {
-                refusal = -1
-                var code = mosquitto_connect(
-                    mosquitto, settings.host, Int32(settings.port), Int32(settings.keepalive))
-                while code == MOSQ_ERR_SUCCESS.code, !lock.locked({ isOver }) {
-                    code = mosquitto_loop(mosquitto, 1000, 1)
-                    if let acceptance { mailbox.post(acceptance) }
-                    acceptance = nil
-                }
-                if refusal == 0 { failures = 0 }
-                if lock.locked({ isOver }) {
-                    if code == MOSQ_ERR_SUCCESS.code { disconnect() }
-                    break
-                }
-                let isRefused = refusal > 0
-                mailbox.post(.disconnected(reason(code), isRefused: isRefused))
-                failures += 1
+            var (failures, losses) = (UInt64(0), 0)
+            while let reason = connection() {
+                let isRefused = attempt.answer ?? 0 > 0
+                let lasted = attempt.connectedAt.map { tendon_monotonic_ms() - $0 } ?? 0
+                failures = lasted >= Client.shortestConnection ? 1 : failures + 1
+                losses = failures == 1 ? 0 : losses + (attempt.connectedAt != nil && attempt.ending == nil ? 1 : 0)
+                mailbox.post(
+                    .disconnected(losses < Client.suspicious ? reason : reason + Client.suspicion, isRefused: isRefused)
+                )
                 pause(isRefused ? 6 : failures)
             }
             lock.locked {
@@ -158,17 +179,63 @@ final class Client: Broker, @unchecked Sendable {
         }
     }
 
+    /// One connection, to its end. Returns why it ended; nil: the client was stopped.
+    private func connection() -> String? {
+        let isOver = lock.locked {
+            complaints = []
+            return self.isOver
+        }
+        if isOver { return nil }
+        attempt = Attempt()
+        errno = 0
+        var code = mosquitto_connect(mosquitto, settings.host, Int32(settings.port), Int32(settings.keepalive))
+        var number = errno
+        while code == MOSQ_ERR_SUCCESS.code, !lock.locked({ self.isOver }) {
+            errno = 0
+            code = mosquitto_loop(mosquitto, 1000, 1)
+            number = errno
+            if let acceptance { mailbox.post(acceptance) }
+            acceptance = nil
+        }
+        guard lock.locked({ self.isOver }) else { return reason(code, number) }
+        if code == MOSQ_ERR_SUCCESS.code { disconnect() }
+        return nil
+    }
+
     /// In the way of the protocol, so that the broker does not publish the last will.
     private func disconnect() {
         mosquitto_disconnect(mosquitto)
         for _ in 0..<20 where mosquitto_loop(mosquitto, 50, 1) != MOSQ_ERR_SUCCESS.code { return }
     }
 
-    private func reason(_ code: Int32) -> String {
-        guard refusal > 0 else { return Client.text(code) }
-        return settings.version == .five
-            ? String(cString: mosquitto_reason_string(refusal)) : String(cString: mosquitto_connack_string(refusal))
+    private func reason(_ code: Int32, _ number: Int32) -> String {
+        if let ending = attempt.ending {
+            let isTaken = ending == Client.takenOver
+            return Client.text(refusal: ending) + (isTaken ? "; another client has this name: --mqtt-gateway" : "")
+        }
+        if let refusal = attempt.answer, refusal > 0 {
+            return settings.version == .five
+                ? Client.text(refusal: refusal) : String(cString: mosquitto_connack_string(refusal))
+        }
+        if settings.usesTLS, attempt.answer == nil, let cause = FailureCause.words(for: lock.locked { complaints }) {
+            return cause
+        }
+        switch code {
+        case MOSQ_ERR_ERRNO.code where number != 0: return String(cString: strerror(number))
+        case MOSQ_ERR_CONN_LOST.code where attempt.answer == nil && !settings.usesTLS:
+            return "the connection ended before an answer to MQTT: another port, or mqtts:// for one with TLS"
+        case MOSQ_ERR_ERRNO.code, MOSQ_ERR_PROTOCOL.code, MOSQ_ERR_MALFORMED_PACKET.code:
+            return attempt.answer == nil ? "what answers on this port is no MQTT" : Client.text(code)
+        default: return Client.text(code)
+        }
     }
+
+    /// Connections in succession that were accepted, and soon lost without a reason: mosquitto ends a connection so when another
+    /// client takes its name.
+    private static let suspicious = 2
+    private static let suspicion = ", again soon after it began; another client may have this name: --mqtt-gateway"
+
+    private static let takenOver = Int32(bitPattern: MQTT_RC_SESSION_TAKEN_OVER.rawValue)
 
     /// Half of the time at least, and the rest by chance: a thousand gateways do not return in the same second.
     private func pause(_ failures: UInt64) {

@@ -23,11 +23,11 @@ final class Worker: @unchecked Sendable {
 
     private(set) var isConnected = false
     private var isOver = false
-    private var hasReported = false
     /// Milliseconds, as tendon_monotonic_ms() counts them.
     private let clock: () -> UInt64
     private let started: UInt64
-    private var lostAt: UInt64 = 0
+    private var connection: ConnectionReport
+    private var refusals = RefusalReport()
     /// Samples that were left out.
     private(set) var thinned: UInt64 = 0
     private var publishedDrops: UInt64 = 0
@@ -64,6 +64,7 @@ final class Worker: @unchecked Sendable {
             client, mailbox, version, handler, report
         )
         self.families = Dictionary(uniqueKeysWithValues: families.map { ($0.family, $0) })
+        connection = ConnectionReport(broker: settings.broker)
         (self.figures, self.onEnd, self.shared, self.clock) = (figures, onEnd, shared, clock)
         (started, brokerLostAt) = (clock(), clock())
         delivery = Delivery(queue, report: report)
@@ -110,8 +111,8 @@ final class Worker: @unchecked Sendable {
             connected(now)
         case .disconnected(let reason, let isRefused): disconnected(reason, isRefused, now)
         case .acknowledged(let number, let refusal):
-            delivery.finished(number, isRefused: refusal != nil, now: now)
-            if let refusal { report("the broker refuses a message: \(Client.text(refusal: refusal))") }
+            let topic = delivery.finished(number, isRefused: refusal != nil, now: now)
+            if let refusal { refused(topic, Client.text(refusal: refusal), now) }
         case .received(let topic, let payload, let isRetained):
             received(topic, payload, isRetained: isRetained, now)
         case .signal(let device, let rssi): agree(device.key, .received(rssi: rssi), now)
@@ -122,14 +123,7 @@ final class Worker: @unchecked Sendable {
 
     private func connected(_ now: UInt64) {
         isConnected = true
-        if lostAt != 0 {
-            report(
-                "\(settings.broker): connected again after \((now - lostAt) / 1000) s; \(delivery.waiting) messages wait"
-            )
-        } else if hasReported {
-            report("\(settings.broker): connected")
-        }
-        (lostAt, hasReported) = (0, false)
+        connection.connected(now)
         client.subscribe(topics.subscriptions)
         if let discovery = settings.discovery { client.subscribe(["\(discovery)/status"]) }
         if shared != nil {
@@ -146,13 +140,7 @@ final class Worker: @unchecked Sendable {
     }
 
     private func disconnected(_ reason: String, _ isRefused: Bool, _ now: UInt64) {
-        if isConnected || !hasReported {
-            let what =
-                isRefused ? "the broker refuses the connection" : isConnected ? "connection lost" : "no connection"
-            report("\(settings.broker): \(what): \(reason); trying again")
-            hasReported = true
-        }
-        if isConnected { lostAt = now }
+        if let line = connection.disconnected(reason, isRefused: isRefused, now) { report(line) }
         if isConnected { agreeOnBroker(false, now) }
         isConnected = false
         delivery.store(now: now, isConnected: false, isLast: true)
@@ -273,7 +261,8 @@ final class Worker: @unchecked Sendable {
     // MARK: What is due
 
     var deadline: UInt64 {
-        var deadline = delivery.deadline(isConnected: isConnected)
+        var deadline = min(
+            delivery.deadline(isConnected: isConnected), connection.deadline, refusals.deadline)
         for agreement in agreements.values { deadline = min(deadline, agreement.deadline) }
         for device in devices.values {
             deadline = min(deadline, stateDeadline(device))
@@ -295,6 +284,8 @@ final class Worker: @unchecked Sendable {
 
     private func work(_ now: UInt64) {
         agreeOnTime(now)
+        if let line = connection.due(now, waiting: delivery.waiting) { report(line) }
+        if let line = refusals.due(now) { report(line) }
         for (key, device) in devices {
             if stateDeadline(device) <= now { publishState(key, now) }
             for (sensor, stream) in device.streams where stream.count > 0 && stream.sentAt + settings.streamPause <= now
@@ -312,9 +303,17 @@ final class Worker: @unchecked Sendable {
     }
 
     private func pump(_ now: UInt64) {
-        delivery.pump(now: now) { [client] in
-            client.publish($0.topic, $0.payload, quality: 1, isRetained: $0.isState)
+        var impossible: [(topic: String, reason: String)] = []
+        delivery.pump(now: now) { [client] message in
+            let result = client.publish(message.topic, message.payload, quality: 1, isRetained: message.isState)
+            if case .refused(let reason) = result { impossible.append((message.topic, reason)) }
+            return result
         }
+        for (topic, reason) in impossible { refused(topic, reason, now) }
+    }
+
+    private func refused(_ topic: String?, _ reason: String, _ now: UInt64) {
+        if let line = refusals.refused(topic, reason, now) { report(line) }
     }
 
     /// The gateway ends: its devices are not available any more. What the broker does not take in time is stored.

@@ -147,6 +147,18 @@ like "$status $err" "^1 .*in use by another process" "a queue of another gateway
 stop_hard "$gateway"
 until_true seen second tendon/bridge/gw3/state 'm["state"] == "offline"'
 result $? "a killed gateway: its last will" ""
+# Two gateways of one name end each other's connections.
+start twin run --radio virtual --no-lines --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway twin --families none --for 12
+twin=$child
+XDG_STATE_HOME=$work/other start other_twin run --radio virtual --no-lines --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway twin --families none --for 12
+wait "$child" "$twin"
+like "$(cat "$work/twin.err" "$work/other_twin.err")" "connection lost: .*another client (has|may have) this name: --mqtt-gateway" \
+    "another gateway has the name: that is said"
+for name in twin other_twin; do
+    [ "$(grep -c "MQTT.*connect" "$work/$name.err")" -le 2 ]
+    result $? "in a line or two" "$(cat "$work/$name.err")"
+done
+
 head -c 8192 /dev/urandom >"$XDG_STATE_HOME/tendon/mqtt-gw3.db"
 rm -f "$XDG_STATE_HOME/tendon/mqtt-gw3.db-wal"
 run run --radio virtual --for 1.5 --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw3
@@ -178,6 +190,20 @@ run run --radio virtual --mqtt 'mqtt://user:pw@host'
 is "$status" 2 "a password in the address is refused"
 kill -KILL "$broker" "$listener"
 
+# An access list that permits nothing of a device.
+port=$(free_port)
+printf 'user gateway\ntopic read #\ntopic write tendon/bridge/#\n' >"$work/acl"
+broker "allow_anonymous false
+password_file $work/users
+acl_file $work/acl"
+printf 'quiet secret\n' >"$work/password"
+run run --radio virtual --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw6 --mqtt-user gateway \
+    --mqtt-password-file "$work/password" --for 4
+like "$err" "the broker refuses a message to [^ ]*$trainer[^ ]*: Not authorized|the broker refuses a message to [^ ]+: Not authorized" \
+    "a refused message is reported with its topic"
+is "$(grep -c refuse <<<"$err")" 1 "and the next ones are not a line each"
+kill -KILL "$broker"
+
 # TLS: the broker demands a certificate of the client.
 port=$(free_port)
 (
@@ -207,6 +233,28 @@ run run "${tls[@]}" --mqtt-ca "$work/other.pem" --for 1.5
 like "$err" "no connection: .*(TLS|[Cc]ertificate)" "a broker of another authority is refused"
 run run --radio virtual --mqtt "mqtts://127.0.0.1:$port" --mqtt-ca "$work/ca.pem" --mqtt-gateway gw5 --for 1.5
 unlike "$err" "connected" "without a client certificate: no connection"
+run run --radio virtual --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw5 --for 1.5
+like "$err" "no connection: .*mqtts:// for one with TLS" "a port with TLS, without it"
+kill -KILL "$broker"
+port=$(free_port)
+broker "allow_anonymous true
+certfile $work/other.pem
+keyfile $work/other.key"
+for authority in ca:"is not trusted: self-signed" other:"is for another host name"; do
+    run run --radio virtual --mqtt "mqtts://127.0.0.1:$port" --mqtt-ca "$work/${authority%%:*}.pem" --mqtt-gateway gw5 --for 1.5
+    like "$err" "no connection: the broker's certificate ${authority#*:}" "a certificate that ${authority#*:}"
+done
+kill -KILL "$broker"
+port=$(free_port)
+broker 'allow_anonymous true'
+run run --radio virtual --mqtt "mqtts://127.0.0.1:$port" --mqtt-ca "$work/ca.pem" --mqtt-gateway gw5 --for 1.5
+like "$err" "no connection: the port (does not speak TLS|ended the connection before TLS began)" "a port without TLS, with it"
+kill -KILL "$broker"
+python3 -m http.server --bind 127.0.0.1 "$port" >/dev/null 2>&1 &
+children+=("$!")
+until_true bash -c ": </dev/tcp/127.0.0.1/$port"
+run run --radio virtual --mqtt "mqtts://127.0.0.1:$port" --mqtt-ca "$work/ca.pem" --mqtt-gateway gw5 --for 1.5
+like "$err" "no connection: the port does not speak TLS" "a web server"
 chmod 644 "$work/client.key"
 run run "${tls[@]}" --mqtt-ca "$work/ca.pem" --for 1
 like "$status $err" "^1 .*other users can read" "a key that others can read is refused"

@@ -177,6 +177,81 @@ private func text(_ string: String) -> [UInt8] { [0, UInt8(string.utf8.count)] +
         }
     }
 
+    /// MQTT 5, 3.14.2.1: 0x8E is "session taken over", 0x8B "server shutting down".
+    @Test(arguments: [
+        (UInt8(0x8E), "Session taken over; another client has this name: --mqtt-gateway"),
+        (0x8B, "Server shutting down"), (0x95, "Packet too large"), (0x87, "Not authorized"),
+    ])
+    func aBrokerThatEndsTheConnection(_ code: UInt8, _ reason: String) async {
+        let items = await onThread {
+            let line = Line()
+            _ = line.connect()
+            var items = line.items()
+            line.server.send([0xE0, 2, code, 0])
+            items += line.items()
+            line.client?.stop("x", [])
+            return items
+        }
+        #expect(items == ["connected -", "disconnected " + reason])
+    }
+
+    /// Each connection that is ended at once is a failure: pauses of 0.5 s, 1 s and 2 s at least.
+    @Test func theBrokerEndsEachConnection() async {
+        let begin = ContinuousClock.now
+        await onThread {
+            let line = Line()
+            _ = line.connect()
+            for _ in 0..<3 {
+                line.server.send([0xE0, 2, 0x8E, 0])
+                line.server.hangUp()
+                guard line.server.take(), line.server.packet() != nil else { break }
+                line.server.send([0x20, 3, 0, 0, 0])
+            }
+            line.client?.stop("x", [])
+        }
+        #expect(ContinuousClock.now - begin >= .milliseconds(3500))
+    }
+
+    /// A broker that gives no reason: the third time it is suspicious.
+    @Test func connectionsThatAreLostInSuccession() async {
+        let items = await onThread {
+            let line = Line()
+            _ = line.connect()
+            var items = line.items()
+            for _ in 0..<3 {
+                line.server.hangUp()
+                items += line.items()
+                guard line.server.take(), line.server.packet() != nil else { break }
+                line.server.send([0x20, 3, 0, 0, 0])
+                items += line.items()
+            }
+            line.client?.stop("x", [])
+            return items.filter { $0.hasPrefix("disconnected") }
+        }
+        let lost = "disconnected The connection was lost"
+        #expect(
+            items == [
+                lost, lost, lost + ", again soon after it began; another client may have this name: --mqtt-gateway",
+            ])
+    }
+
+    /// A web server, and a port for TLS that ends what it does not understand.
+    @Test(arguments: [
+        ("HTTP/1.1 400 Bad Request\r\n\r\n", "disconnected what answers on this port is no MQTT"),
+        ("", "disconnected the connection ended before an answer to MQTT: another port, or mqtts:// for one with TLS"),
+    ])
+    func aPortOfAnotherKind(_ answer: String, _ expected: String) async {
+        let items = await onThread {
+            let line = Line()
+            _ = line.connect(Array(answer.utf8))
+            line.server.hangUp()
+            let items = line.items()
+            line.client?.stop("x", [])
+            return items
+        }
+        #expect(items == [expected])
+    }
+
     @Test func aConnectionThatEnds() async {
         let items = await onThread {
             let line = Line()

@@ -69,7 +69,10 @@ private let gripNote =
         // Once, however often it is tried.
         gateway.round(at: 101_000, .disconnected("no route", isRefused: false))
         #expect(told() == [])
+        // A connection counts when it has lasted for 5 s.
         gateway.round(at: 102_000, .connected(window: nil))
+        #expect(told() == [] && gateway.worker.deadline <= 107_000)
+        gateway.round(at: 107_000)
         #expect(told() == ["broker:1883: connected"])
         gateway.line("squeeze")
         gateway.round(at: 110_000, .disconnected("reset", isRefused: false))
@@ -77,7 +80,10 @@ private let gripNote =
         gateway.round(at: 111_000, .disconnected("reset", isRefused: false))
         #expect(told() == [])
         gateway.round(at: 117_999, .connected(window: nil))
-        #expect(told() == ["broker:1883: connected again after 7 s; 2 messages wait"])
+        gateway.round(at: 122_998)
+        #expect(told() == [])
+        gateway.round(at: 122_999)
+        #expect(told() == ["broker:1883: connected again after 7 s; 3 messages wait"])
         // A connection that was never reported as missing is not worth a word.
         let fresh = try TestGateway()
         fresh.round(.connected(window: nil))
@@ -85,8 +91,12 @@ private let gripNote =
         fresh.round(.disconnected("not authorized", isRefused: true))
         #expect(fresh.reports.texts == ["broker:1883: the broker refuses the connection: not authorized; trying again"])
         // MQTT 5, 2.4: 0x97 is "quota exceeded".
-        fresh.round(.acknowledged(99, refusal: 0x97))
-        #expect(fresh.reports.texts.last == "the broker refuses a message: Quota exceeded")
+        fresh.line("squeeze")
+        fresh.round(.connected(window: nil))
+        fresh.round(.acknowledged(fresh.broker.number, refusal: 0x97))
+        #expect(
+            fresh.reports.texts.last
+                == "the broker refuses a message to homeassistant/device/tendon_c00000000801/config: Quota exceeded")
     }
 
     @Test func withoutAConnectionOnlyTheQueueGrows() throws {

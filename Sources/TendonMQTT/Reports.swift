@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Messages about the broker: few lines, however often the same thing happens. No input or output here: what
+// happened and the time come in, lines go out. Times are milliseconds.
+
+/// The connection. One that comes and goes is one line for each reason, until it has lasted for a time.
+struct ConnectionReport {
+    let broker: String
+    /// Reasons of this outage that were reported.
+    private var reported: Set<String> = []
+    private var lostAt: UInt64?
+    private var connectedAt: UInt64?
+    private static let stable: UInt64 = 5000
+    /// Reasons of one outage that are reported at most.
+    private static let limit = 8
+
+    init(broker: String) { self.broker = broker }
+
+    mutating func connected(_ now: UInt64) { connectedAt = now }
+
+    /// The connection, or an attempt, ended.
+    mutating func disconnected(_ reason: String, isRefused: Bool, _ now: UInt64) -> String? {
+        let what =
+            isRefused
+            ? "the broker refuses the connection" : connectedAt != nil ? "connection lost" : "no connection"
+        if connectedAt != nil { lostAt = lostAt ?? now }
+        connectedAt = nil
+        guard reported.count < ConnectionReport.limit, reported.insert(reason).inserted else { return nil }
+        return "\(broker): \(what): \(reason); trying again"
+    }
+
+    /// When `due` has something to say.
+    var deadline: UInt64 {
+        guard let connectedAt, !reported.isEmpty else { return .max }
+        return connectedAt + ConnectionReport.stable
+    }
+
+    mutating func due(_ now: UInt64, waiting: Int) -> String? {
+        guard let connectedAt, now >= deadline else { return nil }
+        defer { (reported, lostAt) = ([], nil) }
+        guard let lostAt else { return "\(broker): connected" }
+        return "\(broker): connected again after \((connectedAt - lostAt) / 1000) s; \(waiting) messages wait"
+    }
+}
+
+/// Messages that the broker refuses: the first one with its topic, those that follow as a count from time to time.
+struct RefusalReport {
+    /// Since the last line.
+    private var count = 0
+    private var last = ""
+    private var reportedAt: UInt64 = 0
+    /// 0: none was refused for a time.
+    private var pause: UInt64 = 0
+    private static let firstPause: UInt64 = 60_000
+    private static let longestPause: UInt64 = 3_600_000
+
+    /// - Parameter topic: nil: a message of which only the number is known.
+    mutating func refused(_ topic: String?, _ reason: String, _ now: UInt64) -> String? {
+        last = (topic.map { " to \($0)" } ?? "") + ": " + reason
+        guard pause == 0 else {
+            count += 1
+            return nil
+        }
+        (pause, reportedAt) = (RefusalReport.firstPause, now)
+        return "the broker refuses a message" + last
+    }
+
+    var deadline: UInt64 { pause == 0 ? .max : reportedAt + pause }
+
+    mutating func due(_ now: UInt64) -> String? {
+        guard now >= deadline else { return nil }
+        reportedAt = now
+        guard count > 0 else {
+            pause = 0
+            return nil
+        }
+        pause = min(2 * pause, RefusalReport.longestPause)
+        defer { count = 0 }
+        return "the broker has refused \(count) more messages, the last one" + last
+    }
+}
