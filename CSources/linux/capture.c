@@ -347,6 +347,10 @@ static tendon_status next_record(tendon_capture_reader *reader, tendon_capture_r
     }
     reader->start += (size_t)status;
     reader->offset += (uint64_t)status;
+    if (out->type == 0 && reader->datalink == TENDON_CAPTURE_H4) {
+        reader->foreign++;
+        return TENDON_ERROR_BUSY;
+    }
     return 1;
 }
 

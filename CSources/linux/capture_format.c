@@ -113,21 +113,19 @@ tendon_status tendon_capture_encode_record(uint32_t datalink, const tendon_captu
     return tendon_writer_result(&writer);
 }
 
-/** Returns the packet type, according to the datalink. */
-static tendon_status classify(uint32_t datalink, uint32_t flags, tendon_capture_record *out) {
+/** Sets the packet type, according to the datalink. */
+static void classify(uint32_t datalink, uint32_t flags, tendon_capture_record *out) {
     out->incoming = (flags & FLAG_INCOMING) != 0;
     if (datalink == TENDON_CAPTURE_MONITOR) {
         out->adapter = (uint16_t)(flags >> 16);
         out->opcode = (uint16_t)(flags & 0xFFFFu);
         out->type = tendon_capture_monitor_type(out->opcode, &out->incoming);
     } else if (datalink == TENDON_CAPTURE_H4) {
-        if (out->length == 0) {
-            return TENDON_ERROR_MALFORMED;
+        /* Controllers and phones log records of their own among the packets: those have type 0. */
+        if (out->length == 0 || out->data[0] < TENDON_HCI_PACKET_COMMAND || out->data[0] > TENDON_HCI_PACKET_ISO) {
+            return;
         }
         out->type = out->data[0];
-        if (out->type < TENDON_HCI_PACKET_COMMAND || out->type > TENDON_HCI_PACKET_ISO) {
-            return TENDON_ERROR_MALFORMED;
-        }
         out->data++;
         out->length--;
         out->original_length--;
@@ -136,7 +134,6 @@ static tendon_status classify(uint32_t datalink, uint32_t flags, tendon_capture_
     } else {
         out->type = TENDON_HCI_PACKET_ACL;
     }
-    return TENDON_OK;
 }
 
 tendon_status tendon_capture_decode_record(uint32_t datalink, const uint8_t *bytes, size_t length,
@@ -164,6 +161,6 @@ tendon_status tendon_capture_decode_record(uint32_t datalink, const uint8_t *byt
     out->length = included;
     out->original_length = original;
     out->unix_us = time > EPOCH_US ? time - EPOCH_US : 0;
-    tendon_status status = classify(datalink, flags, out);
-    return status < 0 ? fail(offset, TENDON_CAPTURE_RECORD_HEADER_SIZE, status) : (tendon_status)reader.position;
+    classify(datalink, flags, out);
+    return (tendon_status)reader.position;
 }

@@ -68,6 +68,32 @@ like "$out" '"event":"summary"' "replay: what came before is decoded"
 head -c 200 /dev/urandom >"$work/noise"
 run replay "$work/noise"
 is "$status" 1 "replay: not a capture"
+h4() { # version, datalink, packets in hexadecimal digits
+    python3 -c '
+import struct, sys
+out = b"btsnoop\0" + struct.pack(">II", int(sys.argv[1]), int(sys.argv[2]))
+for packet in map(bytes.fromhex, sys.argv[3:]):
+    out += struct.pack(">IIIIQ", len(packet), len(packet), 1, 0, 0xE03AB44A676000) + packet
+sys.stdout.buffer.write(out)' "$@"
+}
+report=043e0f02010000AB00000080c003020106c8
+h4 1 1002 "${report/AB/01}" ff0102 "" "${report/AB/02}" >"$work/vendor"
+run replay "$work/vendor" --json
+is "$status" 0 "replay: records of a vendor's own type and empty ones are no end"
+like "$out" '"event":"summary".*"records":2,"devices":2.*"skipped_records":2' "replay: they are counted"
+of=0300000080c0
+short=043e1402010001${of}080708$(printf Tendon | od -An -tx1 | tr -d ' \n')c8
+full=043e1802010401${of}0c0b09$(printf 'Tendon One' | od -An -tx1 | tr -d ' \n')c8
+empty=043e0e02010401${of}020109c8
+h4 1 1002 "$short" "$full" "$short" "$full" "$empty" "$short" "$full" >"$work/names"
+run replay "$work/names" --json
+is "$(grep '"found"' <<<"$out" | grep -o '"name":"[^"]*"' | xargs)" "name:Tendon name:Tendon One" "replay: a shortened or empty name replaces no complete one"
+h4 1 1003 >"$work/bcsp"
+run replay "$work/bcsp"
+like "$status $err" "^1 .*btsnoop file of datalink 1003 .BCSP.: 1001 .HCI., 1002" "replay: another datalink is named"
+h4 2 1002 >"$work/later"
+run replay "$work/later"
+like "$status $err" "^1 .*btsnoop file of another version than 1" "replay: another version"
 
 run run --radio virtual --notifications 5 --capture "$work/second" --json --for 5
 run replay "$work/second" --json

@@ -73,12 +73,34 @@ extension Command {
 
 extension CommandError {
     /// A file that cannot be read as a capture.
-    fileprivate init(capture path: String, _ status: tendon_status, at offset: UInt64? = nil) {
+    fileprivate init(capture path: String, _ status: tendon_status, _ reader: CaptureReader) {
         let error = TendonError(status: status, operation: .parse)
-        var what = error.layer == .system ? describe(error) : error.text
-        if offset ?? 0 <= 16, error.layer == .base { what = "this is not a btsnoop file (\(error.name))" }
-        self.init(.failed, "\(sanitized(path)): \(what)" + (offset.map { ", at byte \($0)" } ?? ""))
+        self.init(.failed, "\(sanitized(path)): \(error.layer == .system ? describe(error) : error.text)")
+        message += ", at byte \(reader.offset)"
     }
+
+    /// A file that cannot be opened as one.
+    fileprivate init(opening path: String, _ status: tendon_status, _ reader: CaptureReader) {
+        let error = TendonError(status: status, operation: .parse)
+        let what: String
+        switch status {
+        case _ where error.layer == .system: what = describe(error)
+        case Int32(TENDON_ERROR_UNSUPPORTED) where reader.offset == CommandError.versionOffset:
+            what = "this is a btsnoop file of another version than 1"
+        case Int32(TENDON_ERROR_UNSUPPORTED):
+            let known = [
+                1003: " (BCSP)", 1004: " (three-wire UART)", 2002: " (BlueZ's simulator)",
+            ][reader.datalink]
+            what =
+                "this is a btsnoop file of datalink \(reader.datalink)\(known ?? ""): 1001 (HCI), 1002 (H4) and 2001 "
+                + "(monitor) can be read"
+        default: what = "this is not a btsnoop file (\(error.name))"
+        }
+        self.init(.failed, "\(sanitized(path)): \(what)")
+    }
+
+    /// In the header of a file.
+    private static let versionOffset: UInt64 = 8
 }
 
 /// Follows the connections of a capture.
@@ -116,15 +138,15 @@ struct Replay {
         _ reader: CaptureReader, opened: tendon_status, called path: String, _ events: Events, att: Bool,
         cache: ReplayCache? = nil
     ) throws(CommandError) -> UInt64 {
-        guard opened >= 0 else { throw CommandError(capture: path, opened) }
+        guard opened >= 0 else { throw CommandError(opening: path, opened, reader) }
         var replay = Replay(events, att: att, cache: cache)
         var status: tendon_status = 1
         while status > 0, !Termination.shared.isRequested {
             status = reader.next { item, time in replay.take(item, time) }
         }
-        replay.finish(records: reader.records, malformed: reader.malformed)
+        replay.finish(reader)
         guard status >= 0 else {
-            throw CommandError(capture: path, status, at: reader.offset)
+            throw CommandError(capture: path, status, reader)
         }
         return reader.records
     }
@@ -189,15 +211,15 @@ struct Replay {
         undecoded += connection.undecoded
     }
 
-    private mutating func finish(records: UInt64, malformed: UInt64) {
+    private mutating func finish(_ reader: CaptureReader) {
         for link in connections.keys.sorted() { close(link) }
-        total.malformed += malformed
-        events.event(
-            "summary", nil, at: last,
-            [
-                "records": JSON(records), "devices": JSON(devices.count), "undecoded": JSON(undecoded),
-                "notifications": JSON(total.notifications), "samples": JSON(total.samples),
-                "malformed": JSON(total.malformed), "skipped": JSON(total.skipped),
-            ])
+        total.malformed += reader.malformed
+        var summary: JSON = [
+            "records": JSON(reader.records), "devices": JSON(devices.count), "undecoded": JSON(undecoded),
+            "notifications": JSON(total.notifications), "samples": JSON(total.samples),
+            "malformed": JSON(total.malformed), "skipped": JSON(total.skipped),
+        ]
+        if reader.skipped > 0 { summary["skipped_records"] = JSON(reader.skipped) }
+        events.event("summary", nil, at: last, summary)
     }
 }

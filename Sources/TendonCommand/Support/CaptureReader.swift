@@ -36,7 +36,10 @@ final class CaptureReader {
 
     var malformed: UInt64 { decoder.pointer.pointee.malformed }
     var offset: UInt64 { reader.pointer.pointee.offset }
-    var skipped: UInt64 { reader.pointer.pointee.skipped }
+    /// Records that are no HCI packets, or longer than any that is decoded.
+    var skipped: UInt64 { reader.pointer.pointee.skipped + reader.pointer.pointee.foreign }
+    /// What the header says, as far as it was read.
+    var datalink: UInt32 { reader.pointer.pointee.datalink }
 
     /// "-" is standard input.
     func open(_ path: String) -> tendon_status {

@@ -385,6 +385,38 @@ static void long_records_are_passed_over(void **state) {
     }
 }
 
+/* Records of a vendor's own type and empty ones among packets: skipped and counted, and the rest is read. */
+static void what_is_no_packet_is_passed_over(void **state) {
+    (void)state;
+    static const uint8_t first[] = {0x04, 0x05, 0x04, 0x00, 0x01, 0x00, 0x13};
+    static const uint8_t vendor[] = {0xFF, 0x01, 0x02};
+    static tendon_capture_reader reader;
+    tendon_capture_record record;
+    uint8_t header[TENDON_CAPTURE_HEADER_SIZE], head[TENDON_CAPTURE_RECORD_HEADER_SIZE] = {0};
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(tendon_capture_encode_header(TENDON_CAPTURE_H4, header, sizeof header), sizeof header);
+    assert_int_equal(write(ends[1], header, sizeof header), sizeof header);
+    for (int i = 0; i < 5; i++) {
+        const uint8_t *data = i % 2 == 0 ? first : vendor;
+        uint8_t length = i == 3 ? 0 : i % 2 == 0 ? sizeof first : sizeof vendor;
+        head[3] = head[7] = length;
+        assert_int_equal(write(ends[1], head, sizeof head), sizeof head);
+        assert_int_equal(write(ends[1], data, length), length);
+    }
+    close(ends[1]);
+    assert_int_equal(tendon_capture_open_fd(&reader, ends[0]), TENDON_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(tendon_capture_next(&reader, &record), 1);
+        assert_int_equal(record.type, TENDON_HCI_PACKET_EVENT);
+        assert_int_equal(record.length, sizeof first - 1);
+    }
+    assert_int_equal(tendon_capture_next(&reader, &record), 0);
+    assert_int_equal(reader.foreign, 2);
+    assert_int_equal(reader.skipped, 0);
+    close(ends[0]);
+}
+
 /* Wireshark's own dissector reads what we wrote: connection, notification and reason, and nothing malformed. */
 static void wireshark_reads_our_file(void **state) {
     (void)state;
@@ -501,6 +533,7 @@ int main(void) {
         cmocka_unit_test(only_its_owner_can_read_a_capture),
         cmocka_unit_test(ends_have_the_code_that_fits),
         cmocka_unit_test(long_records_are_passed_over),
+        cmocka_unit_test(what_is_no_packet_is_passed_over),
         cmocka_unit_test(a_reader_closes_what_it_has_opened_itself),
         cmocka_unit_test(wireshark_reads_our_file),
         cmocka_unit_test(wireshark_follows_two_connections),

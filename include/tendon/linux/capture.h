@@ -30,14 +30,14 @@ enum {
 
 /** One record. */
 typedef struct tendon_capture_record {
-    uint64_t unix_us;       /**< microseconds since 1970; 0 for times before */
-    uint8_t type;           /**< TENDON_HCI_PACKET_...; 0: not an HCI packet, see opcode */
-    bool incoming;          /**< from the controller to the host */
+    uint64_t unix_us; /**< microseconds since 1970; 0 for times before */
+    uint8_t type;  /**< TENDON_HCI_PACKET_...; 0: not an HCI packet: MONITOR: see opcode; H4: another type, or none */
+    bool incoming; /**< from the controller to the host */
     uint16_t adapter;       /**< MONITOR: index; else 0 */
     uint16_t opcode;        /**< MONITOR: the record's opcode; else 0 */
     uint32_t drops;         /**< number of records lost before this one, from the file */
     size_t original_length; /**< greater than length if the record was truncated when it was captured */
-    const uint8_t *data;    /**< without the H4 byte; borrowed */
+    const uint8_t *data;    /**< without the H4 byte, unless type is 0; borrowed */
     size_t length;
 } tendon_capture_record;
 
@@ -127,6 +127,7 @@ typedef struct tendon_capture_reader {
     tendon_status status; /**< sticky: the first error */
     uint64_t offset;      /**< file offset of the next record; after an error, of the first wrong byte */
     uint64_t skipped;     /**< records longer than TENDON_CAPTURE_PACKET_MAX */
+    uint64_t foreign;     /**< H4: records of other types than HCI packets, or without a type; skipped */
     size_t start, end;
     uint8_t buffer[2 * (TENDON_CAPTURE_RECORD_HEADER_SIZE + TENDON_CAPTURE_PACKET_MAX)];
 } tendon_capture_reader;
@@ -137,7 +138,7 @@ tendon_status tendon_capture_open(tendon_capture_reader *reader, const char *pat
 /** Reads from an open descriptor (a pipe will do), which stays the caller's. */
 tendon_status tendon_capture_open_fd(tendon_capture_reader *reader, int fd);
 /**
- * Reads the next record; lent until the next call.
+ * Reads the next record; lent until the next call. What is no HCI packet of an H4 file is skipped and counted.
  * @return 1; 0 at the end of the file; TENDON_ERROR_TRUNCATED if the file ends within a record; TENDON_ERROR_MALFORMED;
  * TENDON_SYSTEM_ERROR(errno). After an error, every call returns the same error.
  */
