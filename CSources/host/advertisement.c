@@ -68,6 +68,25 @@ bool tendon_ad_find_part(const uint8_t *data, size_t length, uint8_t type, tendo
     return false;
 }
 
+uint8_t tendon_ad_find_name_part(const uint8_t *data, size_t length, tendon_reader *value) {
+    static const uint8_t types[] = {TENDON_AD_NAME_COMPLETE, TENDON_AD_NAME_SHORTENED};
+    for (size_t i = 0; i < sizeof types; i++) {
+        if (tendon_ad_find_part(data, length, types[i], value) && tendon_reader_remaining(value) > 0) {
+            return types[i];
+        }
+    }
+    return 0;
+}
+
+bool tendon_ad_find_name(const uint8_t *data, size_t length, tendon_ad_structure *out) {
+    tendon_reader value;
+    uint8_t type = tendon_ad_find_name_part(data, length, &value);
+    if (type != 0) {
+        make_structure(type, &value, out);
+    }
+    return type != 0;
+}
+
 bool tendon_ad_find(const uint8_t *data, size_t length, uint8_t type, tendon_ad_structure *out) {
     tendon_reader value;
     bool found = tendon_ad_find_part(data, length, type, &value);

@@ -11,4 +11,7 @@
 /** As tendon_ad_find(). */
 bool tendon_ad_find_part(const uint8_t *data, size_t length, uint8_t type, tendon_reader *value);
 
+/** As tendon_ad_find_name(). @return the type, or 0. */
+uint8_t tendon_ad_find_name_part(const uint8_t *data, size_t length, tendon_reader *value);
+
 #endif

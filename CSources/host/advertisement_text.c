@@ -72,8 +72,7 @@ size_t tendon_ad_text(const uint8_t *data, size_t length, char *out, size_t capa
 
 tendon_status tendon_ad_name(const uint8_t *data, size_t length, char *out, size_t capacity) {
     tendon_reader name;
-    if (!tendon_ad_find_part(data, length, TENDON_AD_NAME_COMPLETE, &name) &&
-        !tendon_ad_find_part(data, length, TENDON_AD_NAME_SHORTENED, &name)) {
+    if (tendon_ad_find_name_part(data, length, &name) == 0) {
         return TENDON_ERROR_NOT_FOUND;
     }
     return (tendon_status)text_of(&name, out, capacity);

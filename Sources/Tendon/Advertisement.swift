@@ -101,6 +101,30 @@ package func advertisedName(_ data: [UInt8]) -> String? {
     return found ? name : nil
 }
 
+/// The name of a device as its advertisements have it. One may have the shortened name and its scan response the
+/// complete one: a complete name stays, whatever comes after it but another complete one.
+package struct LocalName: Sendable, Equatable {
+    package let text: String
+    private let isComplete: Bool
+
+    /// Of one packet; nil: it has no name.
+    package init?(advertisedIn data: [UInt8]) {
+        guard let name = advertisedName(data), !name.isEmpty else { return nil }
+        text = name
+        isComplete = lending(data) { bytes, count in
+            var structure = tendon_ad_structure()
+            return tendon_ad_find_name(bytes, count, &structure)
+                && UInt32(structure.type) == TENDON_AD_NAME_COMPLETE.rawValue
+        }
+    }
+
+    /// What is known after a packet.
+    package static func learned(_ known: LocalName?, from data: [UInt8]) -> LocalName? {
+        guard let new = LocalName(advertisedIn: data), new.isComplete || known?.isComplete != true else { return known }
+        return new
+    }
+}
+
 /// The service UUIDs in advertising data, in their order.
 package func advertisedServices(_ data: [UInt8]) -> [BluetoothUUID] {
     lending(data) { bytes, count in

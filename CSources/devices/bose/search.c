@@ -61,9 +61,11 @@ static size_t whole_characters(const uint8_t *text, size_t length) {
 /* A shortened name never replaces a complete one. */
 static bool take_name(tendon_bose_found *device, const tendon_ad_report *report) {
     tendon_ad_structure name;
-    bool complete = tendon_ad_find(report->data, report->length, TENDON_AD_NAME_COMPLETE, &name);
-    if (!complete &&
-        (device->complete_name || !tendon_ad_find(report->data, report->length, TENDON_AD_NAME_SHORTENED, &name))) {
+    if (!tendon_ad_find_name(report->data, report->length, &name)) {
+        return false;
+    }
+    bool complete = name.type == TENDON_AD_NAME_COMPLETE;
+    if (device->complete_name && !complete) {
         return false;
     }
     size_t length = whole_characters(name.data, name.length);

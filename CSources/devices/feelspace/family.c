@@ -14,8 +14,7 @@ static bool awaits_name(const uint8_t *data, size_t length) {
     tendon_uuid newer = tendon_uuid_from_u16(TENDON_FEELSPACE_CONTROL_SERVICE);
     tendon_ad_structure name;
     return (tendon_ad_has_uuid(data, length, &older) || tendon_ad_has_uuid(data, length, &newer)) &&
-           !tendon_ad_find(data, length, TENDON_AD_NAME_COMPLETE, &name) &&
-           !tendon_ad_find(data, length, TENDON_AD_NAME_SHORTENED, &name);
+           !tendon_ad_find_name(data, length, &name);
 }
 
 const tendon_family tendon_feelspace_family = {

@@ -133,8 +133,7 @@ static unsigned look(const tendon_ad_report *report, tendon_ad_structure *name) 
     if (tendon_ad_has_uuid(report->data, report->length, &newer)) {
         seen |= SEEN_NEWER;
     }
-    if ((tendon_ad_find(report->data, report->length, TENDON_AD_NAME_COMPLETE, name) ||
-         tendon_ad_find(report->data, report->length, TENDON_AD_NAME_SHORTENED, name)) &&
+    if (tendon_ad_find_name(report->data, report->length, name) &&
         tendon_feelspace_is_belt_name((const char *)name->data, name->length)) {
         seen |= SEEN_NAME;
     }

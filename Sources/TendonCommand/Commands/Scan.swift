@@ -114,7 +114,8 @@ struct ScannedDevice: Sendable {
     let address: Address
     /// Of the latest advertisement, if the device is bonded and uses private addresses.
     var privateAddress: Address?
-    var name: String?
+    private var localName: LocalName?
+    var name: String? { localName?.shown }
     var services: [BluetoothUUID] = []
     var family: String?
     var rssi: Int?
@@ -141,10 +142,9 @@ struct ScannedDevice: Sendable {
         reports += 1
         self.rssi = rssi ?? self.rssi
         var isNew = reports == 1
-        if let name = advertisedName(data).map(sanitized), !name.isEmpty, name != self.name {
-            self.name = name
-            isNew = true
-        }
+        let learned = LocalName.learned(localName, from: data)
+        isNew = isNew || learned?.text != localName?.text
+        localName = learned
         for uuid in advertisedServices(data) where !services.contains(uuid) && services.count < 32 {
             services.append(uuid)
             isNew = true

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Families by name, from the library's table.
 import CTendon
+import Tendon
 import TendonSupport
+
+extension LocalName {
+    /// As lines and tables have it.
+    var shown: String { sanitized(text) }
+}
 
 /// Names of all families in the library's order.
 func familyNames() -> [String] {

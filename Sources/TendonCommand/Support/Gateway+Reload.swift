@@ -45,7 +45,7 @@ extension Gateway {
             let before = state.plan
             state.plan = plan
             let labels = state.known.compactMap { address, known in
-                known.label.rename(state.names[address]) ? known.label : nil
+                known.label.rename(state.names[address]?.shown) ? known.label : nil
             }
             let served = state.known.mapValues { $0.label.family ?? "" }
             let changed = served.filter { !before.servesEqually($0.key, family: $0.value, as: plan) }

@@ -30,7 +30,7 @@ final class Gateway: Sendable {
 
     struct State {
         var known: [Address: Known] = [:]
-        var names: [Address: String] = [:]
+        var names: [Address: LocalName] = [:]
         var turns: [Address: Task<Void, Never>] = [:]
         var timings: [Address: ConnectionTiming] = [:]
         var found = 0
@@ -281,17 +281,20 @@ final class Gateway: Sendable {
 
     /// Returns the name of the device, from this or an earlier advertisement.
     private func learnName(_ advertisement: Advertisement) -> String? {
-        let name = advertisement.localName.map(sanitized)
+        let address = advertisement.address
         return state.withLock { state in
-            let known = state.names[advertisement.address]
-            guard let name, !name.isEmpty, name != known else { return known }
-            if state.names.count >= Gateway.nameLimit {
-                guard let other = state.names.keys.first(where: { state.known[$0] == nil }) else { return name }
+            let known = state.names[address]
+            let learned = LocalName.learned(known, from: advertisement.data)
+            guard let learned, learned != known else { return known?.shown }
+            if known == nil, state.names.count >= Gateway.nameLimit {
+                guard let other = state.names.keys.first(where: { state.known[$0] == nil }) else {
+                    return learned.shown
+                }
                 state.names[other] = nil
             }
-            state.names[advertisement.address] = name
-            state.known[advertisement.address]?.label.name = name
-            return name
+            state.names[address] = learned
+            if learned.text != known?.text { state.known[address]?.label.name = learned.shown }
+            return learned.shown
         }
     }
 
@@ -467,7 +470,7 @@ final class Gateway: Sendable {
         let old = state.withLock { $0.known[address] }
         if let server = old?.server, old?.radio == radio { return server }
         guard let stream = plan.stream(of: address, family: family) else { return nil }
-        let label = DeviceLabel(family, address, name: state.withLock { $0.names[address] })
+        let label = DeviceLabel(family, address, name: state.withLock { $0.names[address]?.shown })
         let row =
             old.map { reporter.replace($0.row, with: label) }
             ?? state.withLock { forgotten(&$0) }
@@ -479,7 +482,7 @@ final class Gateway: Sendable {
         state.withLock { state in
             state.known[address] = known
             // A name that was received since the label was made.
-            if let name = state.names[address], name != label.name { label.name = name }
+            if let name = state.names[address]?.shown, name != label.name { label.name = name }
         }
         return known.server
     }

@@ -400,6 +400,19 @@ static void complete_name_before_shortened(void **state) {
     assert_int_equal(tendon_ad_name(b.data, b.length, name, sizeof(name)), 2);
     assert_string_equal(name, "AA");
     free(b.data);
+    /* An empty one is none, and hides nothing. */
+    b = block_hex("01 09 03 08 4141");
+    tendon_ad_structure found;
+    assert_int_equal(tendon_ad_name(b.data, b.length, name, sizeof(name)), 2);
+    assert_string_equal(name, "AA");
+    assert_true(tendon_ad_find_name(b.data, b.length, &found));
+    assert_int_equal(found.type, TENDON_AD_NAME_SHORTENED);
+    assert_hex(found.data, found.length, "4141");
+    free(b.data);
+    b = block_hex("01 09 01 08");
+    assert_int_equal(tendon_ad_name(b.data, b.length, name, sizeof(name)), TENDON_ERROR_NOT_FOUND);
+    assert_false(tendon_ad_find_name(b.data, b.length, &found));
+    free(b.data);
 }
 
 int main(void) {

@@ -170,6 +170,13 @@ bool tendon_ad_uuid_at(const tendon_ad_value *value, size_t index, tendon_uuid *
 
 /** Finds the first structure of @p type. */
 bool tendon_ad_find(const uint8_t *data, size_t length, uint8_t type, tendon_ad_structure *out);
+
+/**
+ * Finds the complete name, else the shortened one; @p out has its type. An empty name is none. A device may send the
+ * shortened name in its advertisement and the complete one in its scan response: who remembers a complete name keeps
+ * it.
+ */
+bool tendon_ad_find_name(const uint8_t *data, size_t length, tendon_ad_structure *out);
 /** Returns true if a list of service UUIDs (complete or not, of any size) contains @p uuid. A truncated last entry is
  * ignored. */
 bool tendon_ad_has_uuid(const uint8_t *data, size_t length, const tendon_uuid *uuid);
@@ -193,8 +200,8 @@ bool tendon_ad_number(const uint8_t *data, size_t length, uint8_t type, int32_t 
  */
 size_t tendon_ad_text(const uint8_t *data, size_t length, char *out, size_t capacity);
 
-/** Finds the complete name, else the shortened one, and converts it with tendon_ad_text(). @return length or
- * TENDON_ERROR_NOT_FOUND. */
+/** Finds the complete name, else the shortened one, and converts it with tendon_ad_text(). An empty name is none.
+ * @return length or TENDON_ERROR_NOT_FOUND. */
 tendon_status tendon_ad_name(const uint8_t *data, size_t length, char *out, size_t capacity);
 
 /*
