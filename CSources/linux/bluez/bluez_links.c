@@ -35,7 +35,7 @@ const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
 /*
  * A socket that is closed between the end of the kernel's scan and LE Create Connection leaves Linux 6.1.192 with an
  * attempt that is cancelled and connected at the same time: the kernel connects to this peer no more. Linux 6.12.117
- * connects to nobody any more. What was not read yet may show the end of that scan.
+ * connects to no device any more. What was not read yet may show the end of that scan.
  */
 static uint64_t held_until(const tendon_link *link) {
     const tendon_bluez_radio *radio = (const tendon_bluez_radio *)link->radio;
