@@ -39,6 +39,7 @@ esac
 failures() {
     awk '
         /^[[:space:]]*not ok |^✘ Test .* failed after/ { print; left = 4; next }
+        /^[[:space:]]*ok .*# *SKIP|^[^ ]+ Test .* skipped/ && ENVIRON["CI"] != "" { print; left = 0; next }
         /^[[:space:]]*#/ && left-- > 0 { print; next }
         { left = 0 }
     ' "$1"

@@ -30,7 +30,8 @@ lose watch "$belt" '"event":"sample"' feelspace watch --json --for 60
 is "$status" 1 "feelspace watch: the belt is lost: status 1"
 like "$err" "the connection was lost: .*RADIO_ERROR_PEER_CLOSED[)]$" "feelspace watch: the reason"
 soon "feelspace watch" "$took"
-start again simulate feelspace --radio virtual --json --address C0:00:00:00:00:51/random
+# Another belt: one that begins again has no bond.
+start again simulate feelspace --radio virtual --json --address C0:00:00:00:00:5A/random
 again=$child
 until_true ready again
 start vibrate feelspace vibrate --radio virtual --angle 0 --for 60
@@ -41,6 +42,7 @@ wait "$again" 2>/dev/null
 begun=$SECONDS
 wait "$vibrate"
 is "$?" 1 "feelspace vibrate: the belt is lost: status 1"
+like "$(cat "$work/vibrate.err")" "RADIO_ERROR_PEER_CLOSED" "feelspace vibrate: the reason"
 soon "feelspace vibrate" "$((SECONDS - begun))"
 lose configure "$frames" '"event":"configuration"' bose configure --json --for 60
 is "$status" 1 "bose configure: the wearable is lost: status 1"

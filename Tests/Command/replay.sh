@@ -87,7 +87,8 @@ interrupted() { # input, words of the command line after it
     child=$!
     exec 9>"$work/input"
     head -c 1000 "$input" >&9
-    until_true grep -q 'pipe_read\|anon_pipe_read' "/proc/$(pgrep -P $child)/wchan" || sleep 1
+    # Not every kernel says where a process waits.
+    patience=20 until_true grep -q 'pipe_read\|anon_pipe_read' "/proc/$(pgrep -P $child)/wchan" || sleep 1
     kill -TERM "$(pgrep -P $child)"
     sleep 0.3 # the thread that reads signals
     tail -c +1001 "$input" >&9

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # scripts/count_tests.py: each test counts once. Prints TAP.
 set -euo pipefail
+unset CI # it decides what a skipped test is
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -74,6 +75,8 @@ check "the second run decides" "5 1 0" "$(scripts/count_tests.py "$work/kernel.l
 printf '✔ Test run with 3 tests passed after 1 s.\n✔ Test "a" passed after 0.1 s.\n✘ Test b() failed after 1 s.\n➜ Test c() skipped.\n' \
     >"$work/swift.log"
 check "Swift Testing" "1 1 1" "$(scripts/count_tests.py "$work/swift.log")"
+check "CI is set: skipped is failed" "1 2 0" "$(CI=1 scripts/count_tests.py "$work/swift.log")"
+check "so it is with TAP" "3 1 0" "$(CI=1 scripts/count_tests.py "$work/c_sanitized.log")"
 printf 'building\n' >"$work/docs.log"
 check "a failure without a line" "0 passed, 1 failed, 0 skipped" "$(scripts/count_tests.py --sum "$work/docs.log=1")"
 exit $status
