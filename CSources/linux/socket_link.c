@@ -435,6 +435,9 @@ static void receive_batch(tendon_link *link, bool ended, uint64_t now) {
             left--;
             continue;
         }
+        if (left == batch && link->hooks->heard != NULL) {
+            link->hooks->heard(link, now);
+        }
         if (!deliver_all(link, &packets, now)) {
             return;
         }

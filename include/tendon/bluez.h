@@ -53,6 +53,8 @@ extern "C" {
 /** A scan without a report for so long, in ms, after reports had come, is started again; after as long again, the
  * adapter is powered off and on. */
 #define TENDON_BLUEZ_SILENCE_MS 60000u
+/** So long after the latest data of a connection, in ms, the controller is asked whether it still responds. */
+#define TENDON_BLUEZ_DATA_PAUSE_MS 2000u
 /** A scan that filters duplicates is started again after this time, in ms: controllers keep their list until it ends.
  */
 #define TENDON_BLUEZ_REFRESH_MS 60000u
@@ -171,7 +173,8 @@ typedef enum tendon_bluez_request {
     TENDON_BLUEZ_SEND_ADDRESS, /**< LE Set Random Address, before any other */
     TENDON_BLUEZ_SEND_CONFIGURATION,
     TENDON_BLUEZ_SEND_ENABLE,
-    TENDON_BLUEZ_SEND_DISABLE
+    TENDON_BLUEZ_SEND_DISABLE,
+    TENDON_BLUEZ_SEND_PROBE /**< Read Local Version Information: whether the controller responds */
 } tendon_bluez_request;
 
 /** The command queue: one HCI command of ours at a time. */
@@ -189,8 +192,10 @@ typedef struct tendon_bluez_queue {
     uint8_t refused;                 /**< sends rejected in a row */
     uint8_t unanswered;              /**< commands without a response in a row */
     uint16_t opcode;                 /**< of the command in flight; 0: none */
-    tendon_bluez_activity *activity; /**< that the command in flight belongs to */
+    tendon_bluez_activity *activity; /**< that the command in flight belongs to; NULL: none */
     uint64_t retry_at;               /**< PAUSED: monotonic ms */
+    uint64_t sent_at;                /**< IN_FLIGHT: monotonic ms */
+    uint32_t response_ms;            /**< the longest time that a response took of late */
 } tendon_bluez_queue;
 
 /**
@@ -309,6 +314,9 @@ typedef struct tendon_bluez_radio {
     tendon_bluez_attempt attempts[TENDON_BLUEZ_SLOTS]; /**< in the background: the last TENDON_BLUEZ_BACKGROUND */
     uint8_t stuck_connects;                            /**< connect() calls in a row on which the kernel did not act */
     uint64_t stuck_since;                              /**< the first of them; monotonic ms */
+    uint64_t data_at;               /**< latest data of a connection, of the last ones; monotonic ms */
+    bool data_watched;              /**< the controller is asked when they pause */
+    bool probe_requested;           /**< now */
     uint64_t begins_until;          /**< the kernel has ended its scan, and may be about to connect; monotonic ms */
     uint64_t connects_until;        /**< the controller connects for the kernel; UINT64_MAX: until its event */
     tendon_address connecting_peer; /**< of that connection */

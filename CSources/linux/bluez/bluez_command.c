@@ -13,6 +13,7 @@
 /** Maximum number of consecutive sends that the kernel rejects because the adapter is off, and the pause after each. */
 #define REFUSED_SENDS_MAX 10
 #define REFUSED_PAUSE_MS 200u
+#define READ_LOCAL_VERSION_INFORMATION 0x1001
 
 enum {
     IDLE = TENDON_BLUEZ_IDLE,
@@ -56,6 +57,10 @@ static void resync(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_queue *queue = &radio->command;
     radio->counters.unanswered++;
     queue->unanswered++;
+    if (queue->request == TENDON_BLUEZ_SEND_PROBE) { /* every controller has this command, and nothing else came */
+        tendon_bluez_watch_commands(radio, now);
+        return;
+    }
     if (queue->request != TENDON_BLUEZ_SEND_ADDRESS) { /* that one is sent again by itself */
         queue->activity->unanswered++;
         tendon_bluez_activity_input(queue->activity, TENDON_BLUEZ_UNANSWERED);
@@ -66,6 +71,13 @@ static void resync(tendon_bluez_radio *radio, uint64_t now) {
         return;
     }
     tendon_bluez_wake_at(radio, 0);
+}
+
+/** A slow response counts for the next few: on a busy machine they vary. */
+static void note_response(tendon_bluez_queue *queue, uint64_t now) {
+    uint32_t took = (uint32_t)(now - queue->sent_at);
+    uint32_t before = queue->response_ms - (queue->response_ms + 7) / 8;
+    queue->response_ms = took > before ? took : before;
 }
 
 /** @param number errno of a failed send, or HCI error code of a response. */
@@ -80,6 +92,7 @@ static void input(tendon_bluez_radio *radio, tendon_bluez_queue_inputs what, int
     switch (found->action) {
     case COUNT_SENT:
         queue->refused = 0;
+        queue->sent_at = now;
         radio->counters.commands++;
         radio->hci.deadline = now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
         break;
@@ -94,8 +107,11 @@ static void input(tendon_bluez_radio *radio, tendon_bluez_queue_inputs what, int
         break;
     case DELIVER:
         queue->unanswered = 0;
+        note_response(queue, now);
         if (queue->request == TENDON_BLUEZ_SEND_ADDRESS) {
             tendon_bluez_address_done(radio, (uint8_t)number);
+        } else if (queue->request == TENDON_BLUEZ_SEND_PROBE) {
+            break;
         } else if (queue->activity == &radio->scan.activity) {
             tendon_bluez_scan_done(radio, (tendon_bluez_request)queue->request, (uint8_t)number, now);
         } else {
@@ -132,7 +148,16 @@ void tendon_bluez_queue_timer(tendon_bluez_radio *radio, uint64_t now) {
     }
 }
 
-/** Returns the purpose of the next command, and sets the activity that it belongs to. */
+static tendon_bluez_request probe(tendon_bluez_radio *radio, tendon_bluez_command *out) {
+    if (!radio->probe_requested) {
+        return TENDON_BLUEZ_SEND_NOTHING;
+    }
+    radio->probe_requested = false;
+    out->length = tendon_hci_command_plain(READ_LOCAL_VERSION_INFORMATION, out->bytes, sizeof out->bytes);
+    return TENDON_BLUEZ_SEND_PROBE;
+}
+
+/** Returns the purpose of the next command, and sets the activity that it belongs to; NULL: none. */
 static tendon_bluez_request choose(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out,
                                    tendon_bluez_activity **activity) {
     *activity = &radio->scan.activity;
@@ -140,6 +165,10 @@ static tendon_bluez_request choose(tendon_bluez_radio *radio, uint64_t now, tend
     if (request == TENDON_BLUEZ_SEND_NOTHING) {
         *activity = &radio->advertising.activity;
         request = tendon_bluez_advertise_next(radio, now, out);
+    }
+    if (request == TENDON_BLUEZ_SEND_NOTHING) {
+        *activity = NULL;
+        return probe(radio, out);
     }
     if (request != TENDON_BLUEZ_SEND_NOTHING && tendon_bluez_address_next(radio, out)) {
         return TENDON_BLUEZ_SEND_ADDRESS;

@@ -151,7 +151,7 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
     }
     attempt->parked = false;
     attempt->begun_at = tendon_monotonic_ms();
-    check_at(radio, attempt, attempt->begun_at + TENDON_BLUEZ_BEGIN_LIMIT_MS);
+    check_at(radio, attempt, attempt->begun_at + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio));
     return tendon_socket_link_connecting(link, fd);
 }
 
@@ -230,7 +230,7 @@ static tendon_bluez_prospect progress_of(tendon_bluez_radio *radio, tendon_bluez
         return TENDON_BLUEZ_LATER;
     }
     if (now < radio->connects_until) { /* to this peer or to another one: one at a time */
-        check_at(radio, attempt, now + TENDON_BLUEZ_BEGIN_LIMIT_MS);
+        check_at(radio, attempt, now + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio));
         return TENDON_BLUEZ_PROGRESSING;
     }
     if (now < radio->begins_until) {

@@ -15,8 +15,8 @@ enum { HCI_UNKNOWN_COMMAND_ERROR = 0x01, HCI_COMMAND_DISALLOWED_ERROR = 0x0C };
 #define TENDON_BLUEZ_HANDLE_UNKNOWN 0xFFFFu
 /** How long a connect() waits for the end of the last connection to the same peer, in ms. */
 #define TENDON_BLUEZ_LEAVING_LIMIT_MS 3000u
-/** A kernel that has not started to scan for a peer by then, in ms, never does. */
-#define TENDON_BLUEZ_BEGIN_LIMIT_MS 300u
+/** A kernel that has not started to scan for a peer by then, in ms, never does: that takes it up to six commands. */
+#define TENDON_BLUEZ_BEGIN_LIMIT_MS(radio) (300u + 8u * (radio)->command.response_ms)
 /** A rejected activity that was enabled before is retried so often, after this pause in ms. */
 #define TENDON_BLUEZ_RETRIES 40
 #define TENDON_BLUEZ_RETRY_MS 250u
@@ -218,12 +218,12 @@ void tendon_bluez_timer_expired(void *context, uint64_t now);
 bool tendon_bluez_may_cycle(tendon_bluez_radio *radio, uint64_t now);
 /** Commands get no response. */
 void tendon_bluez_watch_commands(tendon_bluez_radio *radio, uint64_t now);
-/** Our scan was enabled. */
+/** Our scan was enabled; reports have come; data of a connection have come. */
 void tendon_bluez_watch_enabled(tendon_bluez_radio *radio, uint64_t now);
-/** Reports have come. */
 void tendon_bluez_watch_heard(tendon_bluez_radio *radio, uint64_t now);
-/** Starts a scan again that has fallen silent; sets the timer. */
-void tendon_bluez_watch_scan(tendon_bluez_radio *radio, uint64_t now);
+void tendon_bluez_watch_data(tendon_bluez_radio *radio, uint64_t now);
+/** Starts a scan again that has fallen silent, and requests a probe when connections have; sets the timer. */
+void tendon_bluez_watch(tendon_bluez_radio *radio, uint64_t now);
 /** The kernel has not acted on a connect(). */
 void tendon_bluez_watch_connects(tendon_bluez_radio *radio, uint64_t now);
 

@@ -17,12 +17,14 @@
 /** Between two looks at whether it does. */
 #define KERNEL_CHECK_MS 100u
 
+static void heard(tendon_link *link, uint64_t now);
 static uint64_t held_until(const tendon_link *link);
 static void attempted(tendon_link *link, tendon_status result);
 static bool is_connecting(const tendon_bluez_radio *radio, const tendon_address *peer);
 static tendon_status is_secured(tendon_link *link, uint64_t now);
 static uint32_t queued(const tendon_link *link);
 const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
+                                                     .heard = heard,
                                                      .held_until = held_until,
                                                      .attempted = attempted,
                                                      .reason = tendon_bluez_link_reason,
@@ -39,7 +41,12 @@ const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
  */
 static uint64_t held_until(const tendon_link *link) {
     const tendon_bluez_radio *radio = (const tendon_bluez_radio *)link->radio;
-    return tendon_bluez_has_unread(radio) ? tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS : radio->begins_until;
+    return tendon_bluez_has_unread(radio) ? tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio)
+                                          : radio->begins_until;
+}
+
+static void heard(tendon_link *link, uint64_t now) {
+    tendon_bluez_watch_data((tendon_bluez_radio *)link->radio, now);
 }
 
 static void attempted(tendon_link *link, tendon_status result) {

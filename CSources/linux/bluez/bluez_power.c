@@ -6,6 +6,7 @@
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
+#include <sys/ioctl.h>
 
 /** How long a controller that reported a hardware error gets no commands: the kernel is about to reset it. */
 #define FAULT_PAUSE_MS 500u
@@ -49,6 +50,7 @@ static void forget_state(tendon_bluez_radio *radio) {
     radio->address_set = false;
     radio->connects_until = radio->begins_until = 0;
     radio->connections = 0;
+    radio->data_watched = radio->probe_requested = false;
     memset(radio->timings, 0, sizeof radio->timings);
     radio->scan.enabled_by_other = radio->scan.joined = false;
     radio->advertising.set_made = false;
@@ -85,6 +87,15 @@ static void set_powered(tendon_bluez_radio *radio, uint8_t powered, uint64_t now
     }
 }
 
+/* Asked with Set Powered, the kernel first ends each connection by a command, and waits 2 s for a controller that does
+ * not answer. Taken down it forgets them; the management socket reports that. Blocks while a command of the kernel's
+ * waits for its response, up to 2 s. */
+static void switch_off(tendon_bluez_radio *radio, uint64_t now) {
+    if (ioctl(radio->hci.fd, (tendon_ioctl_request)HCIDEVDOWN, (unsigned long)radio->index) != 0) {
+        set_powered(radio, 0, now);
+    }
+}
+
 static void begin_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t now) {
     tendon_bluez_power *power = &radio->power;
     forget_state(radio);
@@ -98,7 +109,7 @@ static void begin_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t
     power->cause = cause;
     power->reset_until = now + TENDON_BLUEZ_CYCLE_LIMIT_MS;
     set_deadline(radio, power->reset_until);
-    set_powered(radio, 0, now);
+    switch_off(radio, now);
 }
 
 /** @param status for TENDON_BLUEZ_POWER_LOST and _STALLED: why. */
@@ -226,7 +237,7 @@ void tendon_bluez_timer_expired(void *context, uint64_t now) {
     report(radio, &radio->scan.activity.failure, now);
     report(radio, &radio->advertising.activity.failure, now);
     tendon_bluez_queue_timer(radio, now);
-    tendon_bluez_watch_scan(radio, now);
+    tendon_bluez_watch(radio, now);
     tendon_bluez_step(radio);
     tendon_bluez_connect_waiting(radio);
 }

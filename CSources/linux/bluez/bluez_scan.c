@@ -310,7 +310,7 @@ void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, te
         radio->other_command = opcode;
         radio->other_enables = value != 0;
         bool ends = value == 0 && radio->scan.enabled_by_other;
-        radio->begins_until = ends ? tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS : 0;
+        radio->begins_until = ends ? tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio) : 0;
     }
 }
 

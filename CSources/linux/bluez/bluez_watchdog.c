@@ -56,7 +56,7 @@ static bool is_silent(tendon_bluez_radio *radio, uint64_t now) {
 }
 
 /* No report can also mean that nothing advertises: after both steps, silence is believed until a report comes. */
-void tendon_bluez_watch_scan(tendon_bluez_radio *radio, uint64_t now) {
+static void watch_scan(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
     if (!scan->activity.requested || scan->activity.state != TENDON_BLUEZ_ON) {
         return;
@@ -72,6 +72,33 @@ void tendon_bluez_watch_scan(tendon_bluez_radio *radio, uint64_t now) {
         *(silent ? &radio->counters.scan_restarts : &radio->counters.scan_refreshes) += 1;
         tendon_bluez_activity_input(&scan->activity, TENDON_BLUEZ_RESTARTED);
     }
+}
+
+/* A controller that has stopped reports no end of its connections: neither the kernel nor a link notices while they
+ * wait. A device that pauses looks the same, so the controller is asked, once for each pause. */
+void tendon_bluez_watch_data(tendon_bluez_radio *radio, uint64_t now) {
+    radio->data_at = now;
+    if (!radio->data_watched && !radio->unprivileged && radio->use != TENDON_BLUEZ_OBSERVER) {
+        radio->data_watched = true;
+        tendon_bluez_wake_at(radio, now + TENDON_BLUEZ_DATA_PAUSE_MS);
+    }
+}
+
+static void watch_pause(tendon_bluez_radio *radio, uint64_t now) {
+    if (!radio->data_watched) {
+        return;
+    }
+    if (now - radio->data_at < TENDON_BLUEZ_DATA_PAUSE_MS) {
+        tendon_bluez_wake_at(radio, radio->data_at + TENDON_BLUEZ_DATA_PAUSE_MS);
+        return;
+    }
+    radio->data_watched = false;
+    radio->probe_requested = true;
+}
+
+void tendon_bluez_watch(tendon_bluez_radio *radio, uint64_t now) {
+    watch_scan(radio, now);
+    watch_pause(radio, now);
 }
 
 /* A kernel that scans has not found the peer: that is no fault of its own. */

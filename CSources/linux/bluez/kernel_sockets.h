@@ -134,6 +134,7 @@ struct hci_conn_info_req {
     struct hci_conn_info conn_info[];
 };
 
+#define HCIDEVDOWN _IOW('H', 202, int)
 #define HCIGETDEVINFO _IOR('H', 211, int)
 #define HCIGETCONNINFO _IOR('H', 213, int)
 

@@ -251,6 +251,10 @@ int ioctl(int fd, unsigned long request, ...) {
         adapter->flags = 1;
         return 0;
     }
+    if (request == HCIDEVDOWN && calls.can_take_down) {
+        calls.taken_down++;
+        return 0;
+    }
     if (request != HCIGETCONNINFO) {
         return (int)syscall(SYS_ioctl, fd, request, argument);
     }

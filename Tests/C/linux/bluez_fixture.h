@@ -46,6 +46,8 @@ typedef struct system_calls {
     uint16_t kernel_handle; /**< the handle that the kernel has for every peer, and the state of that connection */
     uint16_t kernel_state;
     uint32_t kernel_link_mode; /**< by default encrypted */
+    bool can_take_down;        /**< HCIDEVDOWN succeeds */
+    int taken_down;            /**< so often */
     unsigned adapters_on;      /**< bit N: HCIGETDEVINFO reports that adapter N is on */
     int buffer, buffer_option, buffers_set;
     struct hci_filter filter_set;

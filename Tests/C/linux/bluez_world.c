@@ -247,7 +247,7 @@ void world_close(world *w) {
     }
     world_pass(w, 0);
     if (radio->links != NULL) { /* held while the kernel may be about to connect */
-        world_pass(w, TENDON_BLUEZ_BEGIN_LIMIT_MS);
+        world_pass(w, TENDON_BLUEZ_BEGIN_LIMIT_MS(&w->b->radio));
     }
     world_note(w);
     assert_null(radio->links);

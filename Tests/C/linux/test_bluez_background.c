@@ -137,7 +137,7 @@ static void the_end_of_our_scan_makes_the_kernel_scan_again(void **state) {
         assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
         assert_int_equal(calls.connects, 3 + time); /* it may be about to */
         assert_true(b->radio.timer.deadline <= b->radio.attempts[FIRST].check_at);
-        elapse(b, TENDON_BLUEZ_BEGIN_LIMIT_MS);
+        elapse(b, TENDON_BLUEZ_BEGIN_LIMIT_MS(&b->radio));
         assert_int_equal(b->radio.counters.renewals, time + 1);
         elapse(b, 60);
         assert_int_equal(calls.connects, 4 + time);
@@ -160,7 +160,7 @@ static void a_kernel_that_never_scans_is_asked_again(void **state) {
     tendon_link link;
     wait_for_peer(b, &link, 1);
     assert_true(b->radio.timer.deadline <= b->radio.attempts[FIRST].check_at);
-    elapse(b, TENDON_BLUEZ_BEGIN_LIMIT_MS);
+    elapse(b, TENDON_BLUEZ_BEGIN_LIMIT_MS(&b->radio));
     assert_int_equal(b->radio.counters.connect_reissues, 1);
     assert_int_equal(b->radio.stuck_connects, 1);
     elapse(b, 60);

@@ -37,8 +37,8 @@ static bluez_connecting *searching(void) {
 static void kernel_has_found(bluez_connecting *l) {
     const uint64_t before = tendon_monotonic_ms(), hour = 3600000;
     bluez_kernel_scans(l, 0);
-    assert_in_range(l->b->radio.begins_until, before + TENDON_BLUEZ_BEGIN_LIMIT_MS,
-                    tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS);
+    assert_in_range(l->b->radio.begins_until, before + TENDON_BLUEZ_BEGIN_LIMIT_MS(&l->b->radio),
+                    tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS(&l->b->radio));
     l->b->radio.begins_until += hour;
 }
 

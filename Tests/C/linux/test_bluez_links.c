@@ -31,6 +31,26 @@ static void a_kernel_that_does_not_begin_is_asked_again(void **state) {
     bluez_connecting_close(l);
 }
 
+/* The kernel's commands take as long as our own, and it needs several. */
+static void a_kernel_with_a_slow_controller_has_longer(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_idle();
+    bluez_start_scan(l->b);
+    l->b->radio.command.sent_at -= 100; /* the response comes after 100 ms */
+    (void)bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    (void)bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 3600000),
+                     TENDON_OK);
+    (void)bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_int_equal(calls.connects, 1);
+    bluez_connecting_elapse(l, 700);
+    assert_int_equal(calls.connects, 1);
+    assert_int_equal(l->link.source.fd, calls.fd);
+    bluez_connecting_elapse(l, 300);
+    asked_again(l, 2);
+    bluez_connecting_close(l);
+}
+
 /* A report that the kernel did not take comes again in a new scan only. */
 static void a_kernel_that_scans_has_longer(void **state) {
     (void)state;
@@ -213,6 +233,7 @@ static void the_end_of_a_pairing_is_told_before_that_of_its_link(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_that_does_not_begin_is_asked_again),
+        cmocka_unit_test(a_kernel_with_a_slow_controller_has_longer),
         cmocka_unit_test(a_kernel_that_scans_has_longer),
         cmocka_unit_test(a_kernel_that_may_be_about_to_connect_has_longer),
         cmocka_unit_test(a_connect_is_not_judged_by_what_was_read_long_ago),

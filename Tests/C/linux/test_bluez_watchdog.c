@@ -283,6 +283,75 @@ static void silence_ends_no_connection(void **state) {
     }
 }
 
+/* ---- a controller that stops while a connection is there ---- */
+
+enum { READ_LOCAL_VERSION = 0x1001 };
+
+/** A value arrives; then nothing, for so long. */
+static void value_then_silence(bluez_connecting *l, uint64_t ms) {
+    static const uint8_t value[] = {0x1B, 0x03, 0x00, 0x2A};
+    bluez_bench *b = l->b;
+    assert_int_equal(send(calls.peer, value, sizeof value, 0), (ssize_t)sizeof value);
+    l->link.source.ready(l->link.source.context, TENDON_READABLE, tendon_monotonic_ms());
+    assert_true(b->radio.timer.deadline <= tendon_monotonic_ms() + TENDON_BLUEZ_DATA_PAUSE_MS);
+    b->radio.data_at -= ms;
+    bluez_tick(b, tendon_monotonic_ms());
+}
+
+static bluez_connecting *streaming(void) {
+    bluez_connecting *l = bluez_connecting_connected();
+    bluez_drain_commands(l->b);
+    alone();
+    return l;
+}
+
+static void a_controller_that_stops_in_a_stream_is_powered_off_and_on(void **state) {
+    (void)state;
+    bluez_connecting *l = streaming();
+    value_then_silence(l, TENDON_BLUEZ_DATA_PAUSE_MS);
+    assert_int_equal(l->b->radio.command.opcode, READ_LOCAL_VERSION);
+    bluez_drain_commands(l->b);
+    bluez_expire_command(l->b);
+    cycle_ends(l->b);
+    assert_int_equal(l->b->radio.counters.power_cycles, 1);
+    bluez_connecting_close(l);
+}
+
+/* The kernel would wait 2 s for the end of each connection. */
+static void a_controller_that_stops_is_taken_down_at_once(void **state) {
+    (void)state;
+    bluez_connecting *l = streaming();
+    calls.can_take_down = true;
+    value_then_silence(l, TENDON_BLUEZ_DATA_PAUSE_MS);
+    bluez_drain_commands(l->b);
+    bluez_expire_command(l->b);
+    assert_int_equal(calls.taken_down, 1);
+    bluez_expect_no_management(l->b);
+    bluez_power(l->b, false);
+    expect_set_powered(l->b, 1);
+    answer_set_powered(l->b, 1);
+    assert_int_equal(l->b->failures, 0);
+    assert_int_equal(l->b->radio.power.state, TENDON_BLUEZ_POWERED);
+    bluez_connecting_close(l);
+}
+
+static void a_device_that_pauses_is_left_alone(void **state) {
+    (void)state;
+    bluez_connecting *l = streaming();
+    value_then_silence(l, TENDON_BLUEZ_DATA_PAUSE_MS - 500);
+    bluez_expect_nothing(l->b);
+    value_then_silence(l, TENDON_BLUEZ_DATA_PAUSE_MS);
+    (void)bluez_answer(l->b, READ_LOCAL_VERSION, 0);
+    for (int i = 0; i < 10; i++) { /* asked once */
+        l->b->radio.data_at -= TENDON_BLUEZ_DATA_PAUSE_MS;
+        bluez_tick(l->b, tendon_monotonic_ms());
+    }
+    bluez_expect_nothing(l->b);
+    bluez_expect_no_management(l->b);
+    assert_int_equal(l->b->radio.counters.power_cycles, 0);
+    bluez_connecting_close(l);
+}
+
 /* ---- a controller that reports each device once, until the scan is started again ---- */
 
 static void the_list_of_duplicates_is_cleared(void **state) {
@@ -421,6 +490,9 @@ static void attempts_outlast_a_silent_controller(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_controller_that_stops_in_a_stream_is_powered_off_and_on),
+        cmocka_unit_test(a_controller_that_stops_is_taken_down_at_once),
+        cmocka_unit_test(a_device_that_pauses_is_left_alone),
         cmocka_unit_test(a_silent_controller_is_powered_off_and_on),
         cmocka_unit_test(an_adapter_that_does_not_come_back_ends_the_radio),
         cmocka_unit_test(what_others_use_is_not_powered_off),
