@@ -38,7 +38,7 @@ public struct Advertisement: Sendable {
     /// When it was received, monotonic milliseconds.
     public let time: UInt64
 
-    init(_ c: tendon_ad_report, time: UInt64) {
+    package init(_ c: tendon_ad_report, time: UInt64) {
         func known(_ power: Int8) -> Int? { power == Int8(TENDON_RSSI_UNKNOWN) ? nil : Int(power) }
         func has(_ bit: Int) -> Bool { c.properties & UInt16(bit) != 0 }
         address = Address(c.address)

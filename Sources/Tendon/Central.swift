@@ -151,11 +151,6 @@ public actor Central {
     /// Whether a key of this device is kept. Links to it are encrypted by themselves.
     public func isBonded(with address: Address) -> Bool { core.isBonded(with: address) }
 
-    /// The same; nil: this radio is not open any more.
-    package func keepsBond(with address: Address) -> Bool? {
-        isClosed || core.failure != nil ? nil : core.isBonded(with: address)
-    }
-
     /// Removes the bond with a device and its keys, and its GATT cache; a link to it ends. False when there was no bond.
     @discardableResult
     public func forget(_ address: Address) throws(TendonError) -> Bool { try core.forget(address) }

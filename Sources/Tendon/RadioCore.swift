@@ -10,6 +10,7 @@ package final class RadioCore: @unchecked Sendable {
     private(set) var users = 1
     private var closing = false
     private var scanners: [Scanner] = []
+    private var connectionObservers: [Address: () -> Void] = [:]
     private var failureObservers: [(owner: AnyObject, body: (TendonError) -> Void)] = []
     /// Why the radio can no longer be used.
     package private(set) var failure: TendonError?
@@ -150,6 +151,11 @@ package final class RadioCore: @unchecked Sendable {
         return pairing.map { $0.pointee.bonded($0.pointee.context, &peer) } ?? false
     }
 
+    /// The same; `nil`: this radio is not open any more.
+    package func keepsBond(with address: Address) -> Bool? {
+        closing || failure != nil ? nil : isBonded(with: address)
+    }
+
     /// The file of the bonds; `nil`: they are in memory.
     package var bondPath: String? {
         let path = withUnsafeBytes(of: bonds.pointer.pointee.path) {
@@ -225,7 +231,7 @@ package final class RadioCore: @unchecked Sendable {
         _ = tendon_radio_set_connection_parameters(radio, &c)  // they were checked when they were made
     }
 
-    func connectionTimings() -> [Address: ConnectionTiming] {
+    package func connectionTimings() -> [Address: ConnectionTiming] {
         var timings: [Address: ConnectionTiming] = [:]
         var next = radio.pointee.links
         while let link = next {
@@ -237,7 +243,7 @@ package final class RadioCore: @unchecked Sendable {
         return timings
     }
 
-    func connectionSignals() -> [Address: Int] {
+    package func connectionSignals() -> [Address: Int] {
         var signals: [Address: Int] = [:]
         var next = radio.pointee.links
         while let link = next {
@@ -250,9 +256,9 @@ package final class RadioCore: @unchecked Sendable {
         return signals
     }
 
-    var lostPackets: UInt64 { radio.pointee.lost }
+    package var lostPackets: UInt64 { radio.pointee.lost }
 
-    var adapterCounters: AdapterCounters {
+    package var adapterCounters: AdapterCounters {
         #if BlueZ || KernelSockets
             if let block = memory as? CBlock<tendon_bluez_radio> {
                 return AdapterCounters(block.member(\.counters).pointee)
@@ -380,6 +386,16 @@ package final class RadioCore: @unchecked Sendable {
             case .closures(let body, _): body(report, now)
             }
         }
+    }
+
+    // MARK: Connections
+
+    /// `body` is called once, when a session is connected to the device; `nil` takes it back. In a callback of the C core.
+    package func onConnection(to address: Address, _ body: (() -> Void)?) { connectionObservers[address] = body }
+
+    func connected(to address: Address) {
+        guard !connectionObservers.isEmpty else { return }
+        connectionObservers.removeValue(forKey: address)?()
     }
 
     // MARK: Failure

@@ -348,6 +348,12 @@ public final class A5Device {
     public func motion(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<IMUObject> {
         core.observeMotion(capacity, policy)
     }
+    /// Forces and motion as they are decoded, on the loop, until the tokens are cancelled.
+    package func onSamples(
+        force: @escaping @TendonActor (A5Force) -> Void, motion: @escaping @TendonActor (IMUObject) -> Void
+    ) -> [FeedToken] {
+        core.observeSamples(force: force, motion: motion)
+    }
     /// All events of this device from now on, over all its connections; ends with its manager. Each access creates a new
     /// sequence: keep the one that you iterate.
     public var events: EventSequence<A5Event> { events(capacity: 256) }

@@ -199,6 +199,12 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     func observeMotion(_ capacity: Int, _ policy: OverflowPolicy) -> EventSequence<IMUObject> {
         motion.sequence(capacity: capacity, policy: policy, keeping: object)
     }
+    /// The same as closures, until the tokens are cancelled.
+    func observeSamples(
+        force: @escaping @TendonActor (A5Force) -> Void, motion: @escaping @TendonActor (IMUObject) -> Void
+    ) -> [FeedToken] {
+        [self.force.add(force), self.motion.add(motion)]
+    }
     func observeEvents(_ capacity: Int, samples: Bool = false) -> EventSequence<A5Event> {
         (samples ? events : happenings).sequence(capacity: capacity, policy: .dropOldest, keeping: object)
     }

@@ -150,6 +150,11 @@ public final class FSCommandManager {
         core.commandFeed.sequence(capacity: capacity, policy: .dropNewest, keeping: lifetime)
     }
 
+    /// The same as a closure, on the loop, until the token is cancelled.
+    package func onUpdate(_ body: @escaping @TendonActor (FSCommandUpdate) -> Void) -> FeedToken {
+        core.commandFeed.add(body)
+    }
+
     // MARK: Outcomes
 
     /// Queues a command and waits until the belt has responded to it, or has accepted it if the command has no

@@ -71,6 +71,9 @@ package protocol EventOutput: Sendable {
     /// One event. `compose` writes the line of docs/events.md with its end, and may be called at most once.
     func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void)
 
+    /// Whether samples are wanted now. False: `takes` need not be asked.
+    var takesSamples: Bool { get }
+
     func device(_ device: OutputDevice, is presence: Presence)
 
     /// How many radios are open, and a sentence about each radio that is waited for.
@@ -78,9 +81,6 @@ package protocol EventOutput: Sendable {
 
     /// What operators measure of this output.
     var metrics: [Metric] { get }
-
-    /// Suspends while much output waits. Not called on the loop.
-    func ready() async
 
     /// Nil: this output does not decide about connections.
     var agreement: (any LinkAgreement)? { get }
@@ -95,7 +95,7 @@ extension EventOutput {
     package func device(_ device: OutputDevice, is presence: Presence) {}
     package func radios(open: Int, waiting: [String]) {}
     package var metrics: [Metric] { [] }
-    package func ready() async {}
+    package var takesSamples: Bool { true }
     package func finish() async {}
 }
 

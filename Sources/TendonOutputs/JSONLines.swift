@@ -6,10 +6,11 @@ package struct JSONLines: EventOutput {
     private let output: LineOutput
     /// Lines wait for the reader instead of being dropped. Not for what runs on the loop.
     private let waits: Bool
+    /// Samples find room while fewer lines wait.
+    private let sampleLimit: Int
 
-    package init(_ output: LineOutput, waits: Bool = false) {
-        self.output = output
-        self.waits = waits
+    package init(_ output: LineOutput, waits: Bool = false, sampleLimit: Int = .max) {
+        (self.output, self.waits, self.sampleLimit) = (output, waits, sampleLimit)
     }
 
     /// A line that finds the buffer full is dropped and counted, unless lines wait.
@@ -21,5 +22,8 @@ package struct JSONLines: EventOutput {
         }
     }
 
-    package func ready() async { await output.ready() }
+    /// A sample. False: it was dropped, and the caller counts that.
+    package func sample(_ compose: (inout LineWriter) -> Void) -> Bool {
+        output.append(atMost: sampleLimit, compose)
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Output that never blocks who writes: lines wait in a buffer, a thread of its own hands them to the system, as many at
-// a time as have come meanwhile.
+// Output that never blocks who writes. Lines wait in a buffer until the end of a turn of the event loop, which then writes
+// them, as far as the reader takes them without waiting. What it does not take, and what goes to a file or a terminal, is
+// written by a thread of the output's own.
 import CTendon
 
 #if canImport(Glibc)
@@ -13,6 +14,8 @@ import CTendon
 package final class LineOutput: @unchecked Sendable {
     // All members are guarded by `lock`.
     private let descriptor: Int32
+    /// The same pipe or socket for writes that never wait.
+    private let channel: Channel?
     private let lock = ThreadLock()
     private var pending = LineWriter(capacity: 1 << 16)
     private var spare: [UInt8] = []
@@ -21,8 +24,14 @@ package final class LineOutput: @unchecked Sendable {
     private var failure: Int32?
     private var droppedLines: UInt64 = 0
     private var onFailure: (@Sendable () -> Void)?
-    private var waiting: [CheckedContinuation<Void, Never>] = []
     private var isEnding = false
+    private var schedule: (@Sendable () -> Bool)?
+    /// `writeNow()` will be called.
+    private var isScheduled = false
+    /// Lines that wait.
+    private var lines = 0
+    /// They wait for the reader, so that gathering more would only delay them.
+    private var isBacklog = false
     /// Who can wait, waits from this many bytes on.
     private static let enough = 1 << 16
     /// A line that cannot wait is dropped from this many bytes on.
@@ -37,7 +46,37 @@ package final class LineOutput: @unchecked Sendable {
 
     package init(descriptor: Int32) {
         self.descriptor = descriptor
+        channel = Channel(descriptor)
         spare.reserveCapacity(1 << 16)
+    }
+
+    deinit { channel?.end() }
+
+    /// Sets who calls `writeNow()`. `schedule` is called when lines begin to wait, on the thread that adds one. It returns
+    /// false if the caller cannot call `writeNow()` soon: the output's thread writes then.
+    package func onPending(_ schedule: (@Sendable () -> Bool)?) {
+        guard channel != nil else { return }
+        lock.locked { self.schedule = schedule }
+    }
+
+    /// Writes the lines that wait, as many as the reader takes at once. The thread writes the rest. Never blocks.
+    package func writeNow() {
+        guard let channel else { return }
+        lock.locked {
+            isScheduled = false
+            guard !isWriting, failure == nil, pending.count > 0 else { return }
+            spare.removeAll(keepingCapacity: true)
+            pending.swapBytes(&spare)
+            let written = channel.write(spare)
+            guard written < spare.count else {
+                lines = 0
+                return
+            }
+            spare.removeFirst(written)
+            pending.swapBytes(&spare)
+            isBacklog = true
+            wakeThread()
+        }
     }
 
     /// `action` is called once, on another thread, when the descriptor takes no more.
@@ -66,6 +105,15 @@ package final class LineOutput: @unchecked Sendable {
         lock.locked { add(body, limit: LineOutput.capacity + (isLast ? LineOutput.reserve : 0)) }
     }
 
+    /// Adds a line whose loss is counted by the caller. Never blocks; false if `limit` lines wait already, or the output has
+    /// failed.
+    package func append(atMost limit: Int, _ body: (inout LineWriter) -> Void) -> Bool {
+        lock.locked {
+            guard lines < limit, pending.count < LineOutput.capacity else { return false }
+            return add(body, limit: LineOutput.capacity)
+        }
+    }
+
     /// Adds text that must not be lost; blocks while much waits, until `stopWaiting()`. Not on the loop.
     @discardableResult
     package func appendBlocking(_ body: (inout LineWriter) -> Void) -> Bool {
@@ -80,35 +128,31 @@ package final class LineOutput: @unchecked Sendable {
     package func stopWaiting() {
         lock.locked {
             isEnding = true
-            resumeWaiting()
             lock.wakeAll()
         }
     }
 
     private func add(_ body: (inout LineWriter) -> Void, limit: Int) -> Bool {
         guard failure == nil else { return false }
-        if !hasThread { start() }
         guard pending.count < limit else {
             droppedLines += 1
+            if !isScheduled, !hasThread { start() }
             return false
         }
         let wasEmpty = pending.count == 0
         body(&pending)
-        if wasEmpty, !isWriting { lock.wakeAll() }
+        lines += 1
+        // A thread that could not start is tried again with each line.
+        if !isWriting, !isScheduled, wasEmpty || !hasThread {
+            isScheduled = schedule?() ?? false
+            if !isScheduled { wakeThread() }
+        }
         return true
     }
 
-    /// Suspends while much waits, so that samples wait in their sequence, where they are counted.
-    package func ready() async {
-        guard lock.locked({ mustWait }) else { return }
-        await withCheckedContinuation { continuation in
-            let waits = lock.locked {
-                guard mustWait else { return false }
-                waiting.append(continuation)
-                return true
-            }
-            if !waits { continuation.resume() }
-        }
+    private func wakeThread() {
+        if !hasThread { start() }
+        lock.wakeAll()
     }
 
     /// Much waits, and a thread writes it.
@@ -118,6 +162,10 @@ package final class LineOutput: @unchecked Sendable {
     package func flush(patience milliseconds: UInt64) -> Int {
         lock.locked {
             var end = tendon_monotonic_ms() + milliseconds
+            if isScheduled {
+                isScheduled = false  // the loop may stand still, or wait for this call
+                wakeThread()
+            }
             while failure == nil, pending.count > 0 || isWriting {
                 // Woken: the reader has taken a piece, or all.
                 if !lock.wait(until: end) { return pending.count + remaining }
@@ -146,12 +194,12 @@ package final class LineOutput: @unchecked Sendable {
                 isWriting = true
             }
             // Lines that come together are written together.
-            usleep(LineOutput.gathering)
+            if !lock.locked({ isBacklog }) { usleep(LineOutput.gathering) }
             let bytes = lock.locked { () -> [UInt8] in
                 spare.removeAll(keepingCapacity: true)
                 pending.swapBytes(&spare)
+                (lines, isBacklog) = (0, false)
                 remaining = spare.count
-                resumeWaiting()
                 var taken: [UInt8] = []
                 swap(&taken, &spare)
                 return taken
@@ -163,7 +211,6 @@ package final class LineOutput: @unchecked Sendable {
                 failure = error
                 pending.removeAll()
                 remaining = 0
-                resumeWaiting()
             }
             if error != nil {
                 let action = lock.locked { onFailure }
@@ -175,13 +222,6 @@ package final class LineOutput: @unchecked Sendable {
                 return
             }
         }
-    }
-
-    private func resumeWaiting() {
-        guard !waiting.isEmpty else { return }
-        let ready = waiting
-        waiting.removeAll(keepingCapacity: true)
-        for continuation in ready { continuation.resume() }
     }
 
     /// The number of the error; nil: all is written.
@@ -205,6 +245,45 @@ package final class LineOutput: @unchecked Sendable {
                 }
             }
             return nil
+        }
+    }
+}
+
+extension LineOutput {
+    /// A pipe or a socket, written to without waiting for its reader.
+    private enum Channel {
+        case socket(Int32)
+        /// A description of its own of the same pipe: that of standard output belongs to other programs, too, so it is
+        /// not made non-blocking.
+        case pipe(Int32)
+
+        /// Nil: a file or a terminal, or a pipe that another user has made.
+        init?(_ descriptor: Int32) {
+            var information = stat()
+            guard fstat(descriptor, &information) == 0 else { return nil }
+            switch information.st_mode & S_IFMT {
+            case S_IFSOCK: self = .socket(descriptor)
+            case S_IFIFO:
+                let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+                guard own >= 0 else { return nil }
+                self = .pipe(own)
+            default: return nil
+            }
+        }
+
+        func end() {
+            if case .pipe(let own) = self { close(own) }
+        }
+
+        /// How many bytes were written; 0 also after an error, which the thread then meets and reports.
+        func write(_ bytes: [UInt8]) -> Int {
+            bytes.withUnsafeBytes { bytes in
+                switch self {
+                case .socket(let descriptor):
+                    max(0, send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)))
+                case .pipe(let descriptor): max(0, systemWrite(descriptor, bytes.baseAddress!, bytes.count))
+                }
+            }
         }
     }
 }

@@ -43,13 +43,13 @@ package struct LineWriter: Sendable {
     package mutating func begin(_ event: StaticString, at microseconds: UInt64? = nil) {
         begin(at: microseconds)
         event.withUTF8Buffer { put($0) }
-        put("\"")
+        quote()
     }
 
     package mutating func begin(_ event: String, at microseconds: UInt64? = nil) {
         begin(at: microseconds)
-        put(event)
-        put("\"")
+        put(text: event)
+        quote()
     }
 
     private mutating func begin(at microseconds: UInt64?) {
@@ -68,15 +68,16 @@ package struct LineWriter: Sendable {
     }
 
     /// Text for people, as it is.
-    package mutating func raw(_ text: String) { put(text) }
+    package mutating func raw(_ text: String) { put(text: text) }
 
     // MARK: Members
 
     package mutating func key(_ key: StaticString) {
         separate()
-        put("\"")
+        quote()
         key.withUTF8Buffer { put($0) }
-        put("\":")
+        quote()
+        bytes.append(UInt8(ascii: ":"))
     }
 
     package mutating func key(_ key: String) {
@@ -86,7 +87,7 @@ package struct LineWriter: Sendable {
     }
 
     private mutating func separate() {
-        if isFirst { isFirst = false } else { put(",") }
+        if isFirst { isFirst = false } else { comma() }
     }
 
     package mutating func member(_ name: StaticString, _ value: Double, decimals: Int) {
@@ -101,7 +102,7 @@ package struct LineWriter: Sendable {
 
     package mutating func member(_ name: StaticString, _ value: Bool) {
         key(name)
-        put(value ? "true" : "false")
+        put(value)
     }
 
     /// Text of any kind: escaped.
@@ -113,46 +114,46 @@ package struct LineWriter: Sendable {
     /// A word of ours that needs no escapes.
     package mutating func member(_ name: StaticString, word: StaticString) {
         key(name)
-        put("\"")
+        quote()
         word.withUTF8Buffer { put($0) }
-        put("\"")
+        quote()
     }
 
     /// A word of the C library.
     package mutating func member(_ name: StaticString, word: UnsafePointer<CChar>) {
         key(name)
-        put("\"")
+        quote()
         let length = strlen(word)
         word.withMemoryRebound(to: UInt8.self, capacity: length) {
             put(UnsafeBufferPointer(start: $0, count: length))
         }
-        put("\"")
+        quote()
     }
 
     package mutating func member(_ name: StaticString, _ x: Double, _ y: Double, _ z: Double, decimals: Int) {
         key(name)
-        put("[")
+        bytes.append(UInt8(ascii: "["))
         number(x, decimals: decimals)
-        put(",")
+        comma()
         number(y, decimals: decimals)
-        put(",")
+        comma()
         number(z, decimals: decimals)
-        put("]")
+        bytes.append(UInt8(ascii: "]"))
     }
 
     package mutating func member(
         _ name: StaticString, _ x: Double, _ y: Double, _ z: Double, _ w: Double, decimals: Int
     ) {
         key(name)
-        put("[")
+        bytes.append(UInt8(ascii: "["))
         number(x, decimals: decimals)
-        put(",")
+        comma()
         number(y, decimals: decimals)
-        put(",")
+        comma()
         number(z, decimals: decimals)
-        put(",")
+        comma()
         number(w, decimals: decimals)
-        put("]")
+        bytes.append(UInt8(ascii: "]"))
     }
 
     // MARK: Values of any shape; these are for rare lines
@@ -170,19 +171,19 @@ package struct LineWriter: Sendable {
     package mutating func write(_ value: JSON) {
         switch value {
         case .null: put("null")
-        case .bool(let flag): put(flag ? "true" : "false")
+        case .bool(let flag): put(flag)
         case .integer(let number): integer(number)
         case .real(let value): number(value, decimals: 6)
         case .string(let text): string(text)
         case .array(let values):
-            put("[")
+            bytes.append(UInt8(ascii: "["))
             isFirst = true
             for value in values {
                 separate()
                 write(value)
             }
             isFirst = false
-            put("]")
+            bytes.append(UInt8(ascii: "]"))
         case .object:
             put("{")
             isFirst = true
@@ -200,9 +201,17 @@ extension LineWriter {
         text.withUTF8Buffer { put($0) }
     }
 
+    private mutating func put(_ flag: Bool) {
+        if flag { put("true") } else { put("false") }
+    }
+
+    @inline(__always) private mutating func quote() { bytes.append(UInt8(ascii: "\"")) }
+    @inline(__always) private mutating func comma() { bytes.append(UInt8(ascii: ",")) }
+
     private mutating func put(_ text: UnsafeBufferPointer<UInt8>) { bytes.append(contentsOf: text) }
 
-    private mutating func put(_ text: String) {
+    /// With a label: a literal is a StaticString, which needs no String.
+    private mutating func put(text: String) {
         var text = text
         text.withUTF8 { put($0) }
     }

@@ -43,6 +43,8 @@ package final class WebOutput: EventOutput {
         }
     }
 
+    package var takesSamples: Bool { hub.isWatched.load(ordering: .relaxed) }
+
     package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
         guard let device, !device.family.isEmpty else { return false }
         return !event.isEqual(to: "sample") || hub.isWatched.load(ordering: .relaxed)

@@ -78,10 +78,9 @@ run stream feelspace --radio virtual --orientation-period 20 --notifications 5 -
 is "$status" 0 "stream feelspace: done"
 like "$out" '"event":"connected","family":"feelspace".*"firmware":"52"' "stream feelspace: opened"
 is "$(field notifications "$(printf '%s\n' "$out" | tail -n 1)")" 5 "stream feelspace: headings"
-# The consumer stops for a while with a short queue: what is not delivered is counted as dropped, and the command still
+# The reader stops for a while with a short queue: what is not delivered is counted as dropped, and the command still
 # ends after as many notifications.
-run stream feelspace --radio virtual --orientation-period 20 --queue-size 4 --pause-consumer-at 3 --pause-for 0.5 \
-    --notifications 60 --json --for 15
+slowly 1 stream feelspace --radio virtual --orientation-period 20 --queue-size 4 --notifications 60 --json --for 15
 is "$status" 0 "stream feelspace --queue-size: done"
 line=$(printf '%s\n' "$out" | tail -n 1)
 received=$(field notifications "$line") dropped=$(field dropped "$line") delivered=$(field delivered "$line")

@@ -48,19 +48,19 @@ sent=$(summary "$work/flat.out") got=$(printf '%s\n' "$out" | grep '"event":"sum
 is "$(field notifications "$sent") $(field notifications "$got")" "3000 3000" "flat out: all 3000 at both ends"
 is "$(field dropped "$got")" 0 "flat out: none dropped"
 
-# The consumer stops for a while: what it misses is what the sequence says it dropped.
+# The reader stops for a while: what it misses is what is counted as dropped.
 start paused simulate bose --radio virtual --json --flat-out --notifications 3000
 paused=$child
 until_true ready paused
-run run --radio virtual --notifications 3000 --queue-size 64 --pause-consumer-at 100 --pause-for 0.5 --json --for 8
+slowly 0.5 run --radio virtual --notifications 3000 --queue-size 64 --json --for 8
 wait "$paused"
 got=$(printf '%s\n' "$out" | grep '"event":"summary"')
 lines=$(printf '%s\n' "$out" | grep -c '"event":"sample"')
 drops=$(field dropped "$got")
-is "$(field notifications "$got")" 3000 "paused consumer: the loop went on"
+is "$(field notifications "$got")" 3000 "paused reader: the loop went on"
 [ "${drops:-0}" -gt 0 ]
-result $? "paused consumer: the sequence dropped" "$got"
-is "$((lines + drops))" "$(field samples "$got")" "paused consumer: delivered and dropped are all"
+result $? "paused reader: samples were dropped" "$got"
+is "$((lines + drops))" "$(field samples "$got")" "paused reader: delivered and dropped are all"
 
 run run --radio virtual --json --for 0.5
 is "$status" 4 "run without a device: status 4"

@@ -22,6 +22,14 @@ run() {
     cat "$work/err" >>"$work/all.err"
 }
 
+# The same with a reader that stops for so many seconds at the first sample.
+slowly() {
+    timeout 20 python3 "$here/slow_reader.py" "$1" "$TENDON" "${@:2}" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    out=$(cat "$work/out") err=$(cat "$work/err")
+    cat "$work/out" >>"$work/all.lines"
+}
+
 # The same on a terminal of 80 columns and 24 rows: what people see.
 people() {
     local words

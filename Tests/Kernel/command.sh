@@ -15,6 +15,7 @@ device_start() {
 }
 
 # run_stream SECONDS ARGUMENT...: `tendon run` on hci0 into run.jsonl; a case's check is that it ends well and in time.
+# READER_PAUSE: seconds for which its output is not read, from the first sample on.
 run_stream() {
     local seconds=$1
     shift
@@ -22,9 +23,10 @@ run_stream() {
 }
 
 stream_into() { # FILE SECONDS ARGUMENT...
-    local file=$1 seconds=$2 code=0
+    local file=$1 seconds=$2 code=0 reader=()
     shift 2
-    timeout -k 5 $((seconds + 10)) "$TENDON" run --radio bluez --adapter hci0 --json --for "$seconds" "$@" \
+    [ -z "${READER_PAUSE:-}" ] || reader=(/usr/bin/python3 "$PROJECT/Tests/Command/slow_reader.py" "$READER_PAUSE")
+    timeout -k 5 $((seconds + 10)) ${reader[@]+"${reader[@]}"} "$TENDON" run --radio bluez --adapter hci0 --json --for "$seconds" "$@" \
         >"$file" 2>"${file%.jsonl}.err" || code=$?
     [ $code -eq 0 ] || tail -n 5 "$file" "${file%.jsonl}.err"
     return $code

@@ -8,9 +8,10 @@
 package final class Feed<Element: Sendable>: @unchecked Sendable {
     // Used only on the loop's thread.
     package let loop: Loop
-    private var queues: [EventQueue<Element>] = []
-    private var handlers: [Handler] = []
-    private var delegates: [Handler] = []
+    private let consumers = Consumers()
+    private var queues: [EventQueue<Element>] = [] { didSet { consumers.queues = queues.count } }
+    private var handlers: [Handler] = [] { didSet { consumers.handlers = handlers.count } }
+    private var delegates: [Handler] = [] { didSet { consumers.delegates = delegates.compactMap(\.isSet) } }
     private var isClosed = false
     private var closingError: TendonError?
 
@@ -29,12 +30,7 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
     package init(_ loop: Loop = .shared) { self.loop = loop }
 
     /// Whether there is no consumer, so that expensive events need not be created.
-    package var isEmpty: Bool {
-        guard queues.isEmpty, handlers.isEmpty else { return false }
-        // A loop: `contains(where:)` makes a heap call for its closure.
-        for delegate in delegates where delegate.isSet?() ?? true { return false }
-        return true
-    }
+    package var isEmpty: Bool { consumers.isEmpty }
 
     // MARK: Consumers
 
@@ -127,6 +123,21 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
         closingError = error
         finish(error, handlersToo: true)
         delegates.removeAll()
+    }
+}
+
+/// What a feed is asked for with each event of its source. Not generic, so that nothing looks for the element's type.
+private final class Consumers: @unchecked Sendable {
+    // Used only on the loop's thread.
+    var queues = 0
+    var handlers = 0
+    var delegates: [() -> Bool] = []
+
+    var isEmpty: Bool {
+        guard queues == 0, handlers == 0 else { return false }
+        // A loop: `contains(where:)` makes a heap call for its closure.
+        for isSet in delegates where isSet() { return false }
+        return true
     }
 }
 

@@ -50,6 +50,10 @@ package final class SessionLink: @unchecked Sendable {
         var peer = peer.c
         var callbacks = tendon_connection_callbacks()
         callbacks.context = context(of: self)
+        callbacks.connected = { context, _ in
+            let link = object(SessionLink.self, context)
+            link.radio.connected(to: link.peer)
+        }
         callbacks.closed = { context, reason, _ in object(SessionLink.self, context).ended(reason) }
         let service: CPointer<tendon_pairing_service>? =
             switch pairing {

@@ -20,10 +20,8 @@ struct StreamSettings: Sendable {
     var includesCodedPHY: Bool
     /// Nil: the kernel's.
     var connection: ConnectionParameters?
-    /// Events that wait for the consumer at most.
+    /// Lines that wait for the reader at most; a sample that finds more is dropped.
     var capacity: Int
-    var pauseAt: Int?
-    var pauseFor: Double
     var capture: String?
     var json: Bool
     var compact: Bool
@@ -44,8 +42,6 @@ struct StreamSettings: Sendable {
         includesCodedPHY = arguments.has("--coded")
         connection = arguments.value(Self.connection.name).flatMap(ConnectionParameters.init)
         capacity = try arguments.integer(Self.queueSize) ?? 1
-        pauseAt = try arguments.integer("--pause-consumer-at", in: 1...Int.max)
-        pauseFor = try arguments.number("--pause-for", in: 0...3600) ?? 2
         capture = arguments.value("--capture")
         guard radios.count == 1 || capture == nil else {
             throw .usage("--capture is for one adapter", next: "tendon capture --radio bluez --adapter hci0 FILE")
@@ -67,7 +63,7 @@ struct StreamSettings: Sendable {
         setting: Setting("gateway", isFixed: true))
     private static let queueSize = Option(
         name: "--queue-size", value: "N",
-        help: "maximum number of samples buffered for the output; further samples are dropped and counted",
+        help: "maximum number of lines buffered for standard output; further samples are dropped and counted",
         standard: "16384", takes: .integer(1...(1 << 20)), setting: Setting("output", isFixed: true))
 
     private static let connection = Option(
@@ -114,9 +110,6 @@ struct StreamSettings: Sendable {
             Option(
                 name: "--capture", value: "FILE", help: "also write the traffic of the connections to a btsnoop file",
                 setting: Setting("output", isFixed: true)),
-            Option(
-                name: "--pause-consumer-at", value: "N", help: "stop taking samples after the Nth", hidden: true),
-            Option(name: "--pause-for", value: "SECONDS", help: "for so long", hidden: true),
         ] + PairingPolicy.options + PairingChoice.options + OutputChoice.options
 }
 

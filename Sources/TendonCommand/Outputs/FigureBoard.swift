@@ -35,6 +35,8 @@ final class FigureBoard: EventOutput, FigureSource {
 
     // MARK: Counted
 
+    var takesSamples: Bool { false }
+
     func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
         device != nil && (event.isEqual(to: "disconnected") || event.isEqual(to: "connect_failed"))
     }

@@ -68,6 +68,14 @@ final class GatewayCommands: CommandHandler {
         }
     }
 
+    /// A device that is connected advertises all the same.
+    func hear(_ address: Address, rssi: Int) {
+        state.withLock { state in
+            state.seen[address]?.rssi = rssi
+            state.seen[address]?.time = tendon_monotonic_ms()
+        }
+    }
+
     /// dBm of the connections, in place of those before.
     func hear(_ signals: [Address: Int]) { state.withLock { $0.links = signals } }
 

@@ -30,6 +30,7 @@ final class RuleBoard: Sendable {
         var reader = RuleReader([])
         var programs: [String: Program] = [:]
         var events = Events.none
+        var onDeadline: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -86,6 +87,12 @@ final class RuleBoard: Sendable {
         decide { $0.engine.happened(event, detail, to: own, at: now) }
     }
 
+    /// When a comparison has held for its time; `.max`: none does.
+    var deadline: UInt64 { state.withLock { $0.engine.deadline ?? .max } }
+
+    /// `body` is called when the deadline may have changed; from any thread.
+    func onDeadline(_ body: (@Sendable () -> Void)?) { state.withLock { $0.onDeadline = body } }
+
     /// Comparisons that hold for a time, without a further value.
     func tick() {
         let now = tendon_monotonic_ms()
@@ -104,10 +111,16 @@ final class RuleBoard: Sendable {
     }
 
     private func decide(_ body: (inout State) -> [RuleDecision]) {
-        let (decisions, context) = state.withLock { state in
-            (body(&state), Context(programs: state.programs, events: state.events))
+        let (decisions, context, changed) = state.withLock { state in
+            let before = state.engine.deadline
+            let decisions = body(&state)
+            return (
+                decisions, Context(programs: state.programs, events: state.events),
+                state.engine.deadline == before ? nil : state.onDeadline
+            )
         }
         for decision in decisions { carryOut(decision, context) }
+        changed?()
     }
 
     private func carryOut(_ decision: RuleDecision, _ context: Context) {
@@ -165,6 +178,8 @@ final class RuleBoard: Sendable {
 }
 
 extension RuleBoard: EventOutput {
+    var takesSamples: Bool { comparesValues.load(ordering: .relaxed) }
+
     func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
         guard comparesValues.load(ordering: .relaxed) else { return false }
         return state.withLock { $0.reader.takes(event, family: device?.family) }

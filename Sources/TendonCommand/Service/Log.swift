@@ -111,6 +111,8 @@ struct LogOutput: EventOutput {
         levels.first { $0.event.isEqual(to: event) }?.level ?? .debug
     }
 
+    var takesSamples: Bool { false }
+
     func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
         !event.isEqual(to: "sample") && LogOutput.level(of: event).rawValue <= Log.level.rawValue
     }

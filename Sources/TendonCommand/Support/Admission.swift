@@ -20,7 +20,7 @@ final class Admission: Sendable {
     /// Candidates that are remembered; the one that was received longest ago is forgotten for a new one.
     private static let candidateLimit = 4096
     /// A device that was not received for so long is no candidate.
-    private static let presence: UInt64 = 15_000
+    fileprivate static let presence: UInt64 = 15_000
     /// Milliseconds until a device may have its next turn; doubled with each setback, up to the longest pause. A random
     /// part of at most half of it is added, so that gateways that lose a device at the same time do not retry at the same
     /// time. All our design.
@@ -35,8 +35,8 @@ final class Admission: Sendable {
 
     /// Milliseconds that a new device waits until each radio has received it: the first radio that receives devices would
     /// have all of them otherwise. More while a radio has received no device at all: its scan may not have begun.
-    private static let spreadLimit: UInt64 = 1000
-    private static let startLimit: UInt64 = 3000
+    fileprivate static let spreadLimit: UInt64 = 1000
+    fileprivate static let startLimit: UInt64 = 3000
 
     fileprivate struct Candidate {
         var family: String
@@ -168,6 +168,39 @@ final class Admission: Sendable {
         }
     }
 
+    /// Of a device that is connected, which was received; nil: it is not connected.
+    func servedFamily(of address: Address, on radio: Int, now: UInt64) -> String? {
+        state.withLock { state in
+            guard let candidate = state.candidates[address], candidate.isServed, !candidate.isAttempt else { return nil }
+            state.receiving |= 1 << radio
+            state.candidates[address]?.lastSeen = now
+            state.candidates[address]?.heard |= 1 << radio
+            return candidate.family
+        }
+    }
+
+    /// Whether a device that was received could have a turn, if it is allowed to.
+    func hasWaiting(now: UInt64 = tendon_monotonic_ms()) -> Bool {
+        state.withLock { state in
+            state.candidates.values.contains { candidate in
+                !candidate.isServed && candidate.notBefore <= now
+                    && (candidate.lastSeen.map { now <= $0 + Admission.presence } ?? false)
+            }
+        }
+    }
+
+    /// When `next` may return a device that it does not return now, if nothing is received before; `.max`: never.
+    func deadline(now: UInt64 = tendon_monotonic_ms()) -> UInt64 {
+        state.withLock { state in
+            state.candidates.values.reduce(UInt64.max) { min($0, $1.deadline(state.searchUntil, now)) }
+        }
+    }
+
+    /// The same of one device.
+    func deadline(of address: Address, now: UInt64) -> UInt64 {
+        state.withLock { state in state.candidates[address]?.deadline(state.searchUntil, now) ?? .max }
+    }
+
     /// Bonded devices first, then those that have connected before, then those that were tried least. Among equals the
     /// newest and the oldest take turns: neither many strangers before a device nor many after it keep it waiting.
     private static func choose(
@@ -278,6 +311,20 @@ final class Admission: Sendable {
 }
 
 extension Admission.Candidate {
+    /// When it may have its turn; `.max`: now, or not before it is received again.
+    fileprivate func deadline(_ searchUntil: UInt64, _ now: UInt64) -> UInt64 {
+        guard !isServed, let lastSeen else { return .max }
+        let end = lastSeen + Admission.presence
+        var deadline = UInt64.max
+        func consider(_ time: UInt64) { if time > now, time <= end { deadline = min(deadline, time) } }
+        consider(notBefore)
+        consider(responseDeadline)
+        consider(firstSeen + Admission.spreadLimit)
+        consider(firstSeen + Admission.startLimit)
+        consider(searchUntil)
+        return deadline
+    }
+
     /// The device is expected to respond.
     fileprivate var isProven: Bool { failures == 0 && (isPreferred || hasConnected) }
 

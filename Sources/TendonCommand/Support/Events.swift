@@ -82,6 +82,9 @@ struct Events: Sendable {
 
     let style: Style
     private let outputs: [any EventOutput]
+    /// Of these, JSON on standard output, and the others than standard output.
+    private let lines: JSONLines?
+    private let others: [any EventOutput]
 
     static let none = Events(style: .none)
 
@@ -90,21 +93,19 @@ struct Events: Sendable {
         self.init(style: json || !Output.standard.isTerminal ? .json : .text, waits: waits)
     }
 
-    /// - Parameter waits: lines wait for the reader instead of being dropped. Not for what runs on the loop.
-    init(style: Style, waits: Bool = false, others: [any EventOutput] = []) {
+    /// - Parameters:
+    ///   - waits: lines wait for the reader instead of being dropped. Not for what runs on the loop.
+    ///   - sampleLimit: number of lines that may wait when a sample is added.
+    init(style: Style, waits: Bool = false, sampleLimit: Int = .max, others: [any EventOutput] = []) {
         self.style = style
-        guard style != .none, let lines = Output.standard.lines else {
+        self.others = others
+        guard style != .none, let output = Output.standard.lines else {
+            lines = nil
             outputs = others
             return
         }
-        let first: any EventOutput =
-            style == .json ? JSONLines(lines, waits: waits) : TextLines(output: lines, waits: waits)
-        outputs = [first] + others
-    }
-
-    /// Suspends while much output waits.
-    func ready() async {
-        for output in outputs { await output.ready() }
+        lines = style == .json ? JSONLines(output, waits: waits, sampleLimit: sampleLimit) : nil
+        outputs = [lines ?? TextLines(output: output, waits: waits)] + others
     }
 
     /// One event. Never blocks; a line that finds a buffer full is dropped and counted.
@@ -119,6 +120,20 @@ struct Events: Sendable {
         for output in outputs where output.takes(name, of: described) {
             output.event(name, of: described) { Events.compose(&$0, name, device, time, body) }
         }
+    }
+
+    /// A sample. Never blocks. False: standard output has no room for it.
+    func sample(_ name: StaticString, _ device: DeviceLabel, _ body: (inout LineWriter) -> Void) -> Bool {
+        let time = tendon_realtime_us()
+        let isDelivered = lines?.sample { Events.compose(&$0, name, device, time, body) } ?? true
+        var described: OutputDevice?
+        for output in others where output.takesSamples {
+            let known = described ?? device.device
+            described = known
+            guard output.takes(name, of: known) else { continue }
+            output.event(name, of: known) { Events.compose(&$0, name, device, time, body) }
+        }
+        return isDelivered
     }
 
     /// What becomes of a device; not a line.

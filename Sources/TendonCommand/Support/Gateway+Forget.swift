@@ -24,8 +24,9 @@ extension Gateway {
 
     /// A bond that another program has removed, such as `tendon forget`, is noticed when the device advertises and when its
     /// connection has ended.
-    func lookAtBond(of address: Address, _ central: Central) async {
-        guard let isBonded = await central.keepsBond(with: address),
+    @TendonActor
+    func lookAtBond(of address: Address, _ central: Central) {
+        guard let isBonded = central.core.keepsBond(with: address),
             dismissed.look(at: address, isBonded: isBonded, with: ObjectIdentifier(central))
         else { return }
         dismissed.insert(address)

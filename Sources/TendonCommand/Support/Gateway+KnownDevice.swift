@@ -16,6 +16,7 @@ extension Gateway {
     private static let longestPause: UInt64 = 60_000
 
     /// Gives the device its turns until the task is cancelled or the radio fails.
+    @TendonActor
     func attend(_ address: Address, _ radio: Int, _ central: Central) async throws(CommandError) {
         var family = plan.onlyFamily
         if family == nil { family = try await self.family(of: address, central) }

@@ -33,10 +33,10 @@ extension Gateway {
             await closeRadios()
             throw error
         }
-        let pump = Task { try await self.pump() }
+        await startAgenda()
         var failure = await serveAll(capture)
         await finishTurns()
-        pump.cancel()
+        await endAgenda()
         await countLost()
         await countAdapters()
         do throws(CommandError) {
@@ -55,27 +55,6 @@ extension Gateway {
 
     private func closeRadios() async {
         for central in centrals { await central.close() }
-    }
-
-    /// What is done from time to time, while a radio is open.
-    private func pump() async throws {
-        for turn in 0... {
-            startTurns()
-            rules.tick()
-            if turn % Gateway.turnsPerTiming == 0 {
-                var timings: [Address: ConnectionTiming] = [:]
-                for central in centrals { timings.merge(await central.connectionTimings()) { $1 } }
-                report(timings)
-                await countLost()
-                await countAdapters()
-            }
-            if turn % Gateway.turnsPerSignal == 0 {
-                var signals: [Address: Int] = [:]
-                for central in centrals { signals.merge(await central.connectionSignals()) { $1 } }
-                hear(signals)
-            }
-            try await Task.sleep(for: .milliseconds(centrals.isEmpty ? 500 : 100))
-        }
     }
 
     /// Opens the radios. Adapters that do not open are waited for, unless waiting cannot help.

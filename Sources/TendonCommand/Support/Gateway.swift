@@ -61,7 +61,7 @@ final class Gateway: Sendable {
     /// The radios that are open: which of them connects to a device.
     private let group = CentralGroup()
     /// Nil: every device may be connected to.
-    private let agreement: (any LinkAgreement)?
+    let agreement: (any LinkAgreement)?
     /// For the extensions in other files as well.
     let state: Mutex<State>
     /// Maximum number of names and sessions that are kept; sessions that never had a connection are removed first.
@@ -69,10 +69,8 @@ final class Gateway: Sendable {
     private static let knownLimit = 256
     /// Milliseconds that sessions have for their end after the radio has failed.
     private static let leavingLimit = 2000
-    /// Turns of 100 ms after which the controller is asked for the signals of the connections.
-    static let turnsPerSignal = 100
-    /// After which the parameters of the connections are looked at.
-    static let turnsPerTiming = 10
+    /// What is due next: see Gateway+Deadlines.swift.
+    let agenda = Agenda()
 
     let opener: RadioOpener
 
@@ -93,7 +91,7 @@ final class Gateway: Sendable {
         if let arguments {
             let others = try OutputChoice.outputs(arguments, commands, figures)
             reporter = Reporter(
-                json: settings.json, lines: settings.printsLines, others: [LogOutput(), rules] + others)
+                json: settings.json, lines: settings.printsLines, sampleLimit: settings.capacity, others: [LogOutput(), rules] + others)
             figures.watch(reporter, others)
             agreement = others.compactMap(\.agreement).first
         } else {
@@ -125,13 +123,9 @@ final class Gateway: Sendable {
 
     func run(for milliseconds: UInt64?) async throws(CommandError) -> ExitStatus {
         Output.standard.lines?.isCompact = settings.compact
-        let ticker = Task {
-            while !Task.isCancelled {
-                reporter.tick()
-                try await Task.sleep(for: .milliseconds(Reporter.refresh))
-            }
-        }
-        defer { ticker.cancel() }
+        Output.writeByLoop()
+        let ticker = reporter.isTable ? drawTable() : nil
+        defer { ticker?.cancel() }
         leaveAlone(plan)
         let manager = ServiceManager.shared
         Termination.shared.onRequest { manager.send("STOPPING=1") }
@@ -158,6 +152,15 @@ final class Gateway: Sendable {
         return wasConnected ? .done : .failed
     }
 
+    private func drawTable() -> Task<Void, any Error> {
+        Task {
+            while !Task.isCancelled {
+                reporter.tick()
+                try await Task.sleep(for: .milliseconds(Reporter.refresh))
+            }
+        }
+    }
+
     private func finishOutputs() async {
         Output.stopWaiting()
         commands.use([], nil)
@@ -170,25 +173,53 @@ final class Gateway: Sendable {
 
     // MARK: The search
 
+    @TendonActor
     func scan(_ radio: Int, _ central: Central, _ capture: LinkCapture?) async throws(TendonError) {
         let options = ScanOptions(isActive: false, includesCodedPHY: settings.includesCodedPHY)
-        let advertisements = try await central.scan(options)
         let responses = ResponseScan(central)
-        defer { responses.end() }
-        let pump = Task {
-            while !Task.isCancelled {
-                responses.update(now: tendon_monotonic_ms())
-                try await Task.sleep(for: .milliseconds(500))
-            }
+        agenda.responses[radio] = responses
+        defer {
+            agenda.responses[radio] = nil
+            responses.end()
         }
-        defer { pump.cancel() }
-        for try await advertisement in advertisements {
-            await capture?.write(advertisement)
-            if await take(advertisement, radio, responses) { startTurns() }
+        // Reports as the radio makes them: most are of devices that are served already, or of other people's.
+        let end = Pending<Void, TendonError>()
+        let scanner = try central.core.scan(options) { [self] report, now in
+            TendonActor.assumeIsolated {
+                capture?.write(report)
+                guard !isServed(report, radio, now) else { return }
+                let advertisement = Advertisement(report.pointee, time: now)
+                guard take(advertisement, radio, responses, now) else { return }
+                startTurns()
+                arm(for: advertisement.address, now)
+            }
+        } ended: { error in
+            end.finish(error.map { .failure($0) } ?? .success(()))
+        }
+        defer { scanner.stop() }
+        do throws(TendonError) {
+            try await end.value()
+        } catch {
+            // The run ends.
+            guard Task.isCancelled else { throw error }
         }
     }
 
+    /// A device that goes on advertising while it is connected: nothing of it is new but its signal.
+    @TendonActor
+    private func isServed(_ report: CReport, _ radio: Int, _ now: UInt64) -> Bool {
+        let address = Address(report.pointee.address)
+        guard let family = admission.servedFamily(of: address, on: radio, now: now) else { return false }
+        if let central = central(radio) { lookAtBond(of: address, central) }
+        let rssi = Int(report.pointee.rssi)
+        guard rssi != Int(TENDON_RSSI_UNKNOWN) else { return true }
+        commands.hear(address, rssi: rssi)
+        agreement?.received(Gateway.shared(address, family), rssi: rssi)
+        return true
+    }
+
     /// The device of a run without a search counts as received. True if it may have its turn.
+    @TendonActor
     func receive(_ address: Address, _ family: String, _ radio: Int) -> Bool {
         guard plan.serves(address, family: family) else { return false }
         commands.saw(address, family, nil, nil)
@@ -230,27 +261,29 @@ final class Gateway: Sendable {
     }
 
     /// True if it is of a device that is, or may be, served.
-    private func take(_ advertisement: Advertisement, _ radio: Int, _ responses: ResponseScan) async -> Bool {
+    @TendonActor
+    private func take(
+        _ advertisement: Advertisement, _ radio: Int, _ responses: ResponseScan, _ now: UInt64
+    ) -> Bool {
         let address = advertisement.address
         let name = learnName(advertisement)
-        if advertisement.isScanResponse { responses.answered(address) }
+        if advertisement.isScanResponse { responses.answered(address, now: now) }
         if advertisement.isScanResponse, admission.responded(address) { return true }
         let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
         guard let family = Gateway.family(of: advertisement, name), plan.serves(address, family: family) else {
             if awaitsResponse, let family = familyName(awaitingName: advertisement.data),
                 plan.serves(address, family: family)
             {
-                responses.want(address, now: tendon_monotonic_ms())
+                responses.want(address, now: now)
             }
             return false
         }
-        if awaitsResponse { responses.want(address, now: tendon_monotonic_ms()) }
+        if awaitsResponse { responses.want(address, now: now) }
         commands.saw(address, family, name, advertisement.rssi.map { Int($0) })
-        if let central = central(radio) { await lookAtBond(of: address, central) }
+        if let central = central(radio) { lookAtBond(of: address, central) }
         guard !dismissed.contains(address) else { return false }
         if let rssi = advertisement.rssi { agreement?.received(Gateway.shared(address, family), rssi: Int(rssi)) }
-        let isPreferred: Bool
-        if plan.isNamed(address) { isPreferred = true } else { isPreferred = await isBonded(address) }
+        let isPreferred = plan.isNamed(address) || centrals.contains { $0.core.isBonded(with: address) }
         if admission.received(
             address, family: family, isPreferred: isPreferred, awaitsResponse: awaitsResponse, radio: radio)
         {
@@ -270,13 +303,6 @@ final class Gateway: Sendable {
             familyName(advertising: [.localName(name)]) == awaited
         else { return nil }
         return awaited
-    }
-
-    private func isBonded(_ address: Address) async -> Bool {
-        for central in centrals {
-            if await central.isBonded(with: address) { return true }
-        }
-        return false
     }
 
     /// Returns the name of the device, from this or an earlier advertisement.
@@ -305,6 +331,7 @@ final class Gateway: Sendable {
 
     // MARK: Turns
 
+    @TendonActor
     func startTurns() {
         let (isOver, radios) = state.withLock { state in
             (state.isOver, state.centrals.keys.reduce(UInt8(0)) { $0 | 1 << $1 })
@@ -330,6 +357,7 @@ final class Gateway: Sendable {
             state.turns[address] = Task { @TendonActor in
                 await self.serve(address, family)
                 self.state.withLock { $0.turns[address] = nil }
+                self.arm()
             }
             return true
         }
@@ -371,7 +399,7 @@ final class Gateway: Sendable {
         if let server = await server(address, family, radio, central) {
             await server.serve()
             admission.ended(address, radio: radio)
-            await lookAtBond(of: address, central)
+            lookAtBond(of: address, central)
         } else {
             admission.exclude(address)
         }
@@ -439,14 +467,16 @@ final class Gateway: Sendable {
     var centrals: [Central] { state.withLock { Array($0.centrals.values) } }
     func central(_ radio: Int) -> Central? { state.withLock { $0.centrals[radio] } }
 
-    func countLost() async {
+    @TendonActor
+    func countLost() {
         var (lost, centrals) = state.withLock { ($0.lostPackets, Array($0.centrals.values)) }
-        for central in centrals { lost += await central.lostPackets }
+        for central in centrals { lost += central.core.lostPackets }
         reporter.lostPackets = max(lost, reporter.lostPackets)  // while a radio is left, its packets are in neither
     }
 
-    func countAdapters() async {
-        for (radio, central) in state.withLock({ $0.centrals }) { count([radio: await central.adapterCounters]) }
+    @TendonActor
+    func countAdapters() {
+        for (radio, central) in state.withLock({ $0.centrals }) { count([radio: central.core.adapterCounters]) }
     }
 
     /// Counters of radios, by their numbers: for the figures, and a message for each change.
@@ -477,7 +507,7 @@ final class Gateway: Sendable {
             .map { reporter.replace($0, with: label) } ?? reporter.add(label)
         let device = ServedDevice(
             label: label, central: central, settings: settings, reporter: reporter, rules: rules,
-            admission: admission, row: row, adapter: settings.adapter(of: radio))
+            admission: admission, onConnected: { [weak self] in self?.lookSoon() }, row: row, adapter: settings.adapter(of: radio))
         let known = Known(label: label, row: row, radio: radio, server: await stream.server(of: device))
         state.withLock { state in
             state.known[address] = known

@@ -34,20 +34,8 @@ final class LinkCapture: @unchecked Sendable {
         }
     }
 
-    func write(_ advertisement: Advertisement) async {
-        await loop.run { [block] in
-            lending(advertisement.data) { bytes, count in
-                var report = tendon_ad_report()
-                report.address = advertisement.address.c
-                report.properties = advertisement.properties
-                report.rssi = Int8(clamping: advertisement.rssi ?? Int(TENDON_RSSI_UNKNOWN))
-                report.tx_power = Int8(TENDON_RSSI_UNKNOWN)
-                report.data = bytes
-                report.length = count
-                tendon_capture_report(block.pointer, &report, tendon_realtime_us())
-            }
-        }
-    }
+    /// On the loop.
+    func write(_ report: CReport) { tendon_capture_report(block.pointer, report, tendon_realtime_us()) }
 
     /// Completes the file; an error of any of its writes is thrown here.
     func stop() async throws(CommandError) {
@@ -72,16 +60,4 @@ extension CommandError {
 
 extension TendonError.Operation {
     static let capture = TendonError.Operation(rawValue: "capture")
-}
-
-extension Advertisement {
-    /// As the C core has them.
-    fileprivate var properties: UInt16 {
-        var bits = 0
-        if isConnectable { bits |= TENDON_AD_CONNECTABLE }
-        if isScannable { bits |= TENDON_AD_SCANNABLE }
-        if isScanResponse { bits |= TENDON_AD_SCAN_RESPONSE }
-        if isLegacy { bits |= TENDON_AD_LEGACY }
-        return UInt16(bits)
-    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Standard output and standard error: whole lines. Standard output is written by a thread of its own.
+import Tendon
 import TendonSupport
 
 #if canImport(Glibc)
@@ -87,6 +88,16 @@ extension Output {
     static func watch() {
         standard.lines?.onFailure { Termination.shared.request() }
         Termination.shared.onRequest { stopWaiting() }
+    }
+
+    /// Lines that the loop's thread adds are written at the end of its turn.
+    static func writeByLoop() {
+        guard let lines = standard.lines else { return }
+        lines.onPending {
+            guard Loop.shared.isCurrent else { return false }
+            Loop.shared.post { lines.writeNow() }
+            return true
+        }
     }
 
     /// The end of the command: disconnecting its devices does not wait for the reader. Only `finish()` does.

@@ -12,7 +12,7 @@ struct StreamCounters: Sendable, Equatable {
     var notifications: UInt64 = 0
     /// Samples in them.
     var samples: UInt64 = 0
-    /// Samples that were taken from the sequence, and those that the sequence dropped because it was full.
+    /// Samples that the outputs took, and those that found standard output full.
     var delivered: UInt64 = 0
     var dropped: UInt64 = 0
     /// Values that the decoder rejected, and records that it skipped.
@@ -87,10 +87,12 @@ final class Reporter: Sendable {
     static let refresh = 200
 
     /// JSON when it is requested or when standard output is no terminal; else a table. And the other outputs.
-    /// - Parameter lines: false: nothing on standard output.
-    init(json: Bool, lines: Bool = true, others: [any EventOutput] = []) {
+    /// - Parameters:
+    ///   - lines: false: nothing on standard output.
+    ///   - sampleLimit: number of lines that may wait when a sample is added.
+    init(json: Bool, lines: Bool = true, sampleLimit: Int = .max, others: [any EventOutput] = []) {
         isTable = lines && !json && Output.standard.isTerminal
-        events = Events(style: isTable || !lines ? .none : .json, others: others)
+        events = Events(style: isTable || !lines ? .none : .json, sampleLimit: sampleLimit, others: others)
     }
 
     /// Neither: only counters.

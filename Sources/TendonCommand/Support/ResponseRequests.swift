@@ -34,6 +34,12 @@ struct ResponseRequests {
     /// Its scan response was received, whatever it contains.
     mutating func answered(_ address: Address) { requests[address]?.isAnswered = true }
 
+    /// When the search need not be active any more; `.max`: it is not.
+    func deadline(now: UInt64) -> UInt64 {
+        requests.values.filter { !$0.isAnswered && now < $0.start + ResponseRequests.duration }
+            .map { $0.start + ResponseRequests.duration }.max() ?? .max
+    }
+
     /// Whether the search must be active.
     func isActive(now: UInt64) -> Bool {
         requests.values.contains { !$0.isAnswered && now < $0.start + ResponseRequests.duration }
@@ -57,9 +63,14 @@ final class ResponseScan: Sendable {
         update(now: now)
     }
 
-    func answered(_ address: Address) { state.withLock { $0.requests.answered(address) } }
+    func answered(_ address: Address, now: UInt64) {
+        state.withLock { $0.requests.answered(address) }
+        update(now: now)
+    }
 
-    /// Begins or ends the active scan. Called often.
+    func deadline(now: UInt64) -> UInt64 { state.withLock { $0.requests.deadline(now: now) } }
+
+    /// Begins or ends the active scan.
     func update(now: UInt64) {
         state.withLock { state in
             let isActive = state.requests.isActive(now: now)

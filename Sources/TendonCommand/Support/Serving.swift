@@ -12,6 +12,8 @@ struct ServedDevice: Sendable {
     let reporter: Reporter
     let rules: RuleBoard
     let admission: Admission
+    /// Called when the device is connected.
+    var onConnected: @TendonActor @Sendable () -> Void = {}
     /// Of the table.
     let row: Int
     /// Nil: the run has one radio.
@@ -28,8 +30,16 @@ struct ServedDevice: Sendable {
         reporter.events.event(name, label, at: nil, body)
     }
 
-    /// Suspends while much output waits: samples wait in their sequence meanwhile, and are counted there.
-    func ready() async { await reporter.events.ready() }
+    /// One sample, on the loop: to the outputs, and to the row, where it counts as delivered or as dropped.
+    func sample(
+        _ name: StaticString = "sample", _ body: (inout LineWriter) -> Void, row change: (inout DeviceRow) -> Void
+    ) {
+        let isDelivered = reporter.events.sample(name, label, body)
+        update { row in
+            if isDelivered { row.counters.delivered += 1 } else { row.counters.dropped += 1 }
+            change(&row)
+        }
+    }
 
     /// The state in the device's row.
     func show(_ state: String, note: String = "") {
@@ -49,11 +59,6 @@ struct ServedDevice: Sendable {
     func stopAtLimit() {
         if let limit = settings.notifications, reporter.notifications >= limit { Termination.shared.request() }
     }
-
-    /// Pauses after a number of samples, for tests.
-    func pause(after count: Int) async {
-        if count == settings.pauseAt { try? await Task.sleep(for: .seconds(settings.pauseFor)) }
-    }
 }
 
 /// Why a device did not connect.
@@ -61,6 +66,11 @@ enum ServingError: Error {
     case cancelled
     /// `canRetry`: another attempt may succeed.
     case failed(String, canRetry: Bool)
+}
+
+/// Whether an attempt took too long. On the loop.
+private final class Unanswered {
+    var isReached = false
 }
 
 /// A family's session as `serve` drives it.
@@ -124,27 +134,25 @@ extension DeviceServer {
                 return error
             }
         }
-        let watch = Task { @TendonActor [served] () -> Bool in
-            let end = tendon_monotonic_ms() + served.admission.answerLimit(served.address)
-            while tendon_monotonic_ms() < end {
-                do { try await Task.sleep(for: .milliseconds(20)) } catch { return false }
-                guard served.central.hasLink(to: served.address) else { continue }
-                served.admission.answered(served.address)
-                return false
-            }
+        let core = served.central.core
+        core.onConnection(to: served.address) { [served] in served.admission.answered(served.address) }
+        let limit = Unanswered()
+        let alarm = LoopTimer(core.loop.core) { [served] in
+            guard !TendonActor.assumeIsolated({ served.central.hasLink(to: served.address) }) else { return }
+            limit.isReached = true
             work.cancel()
-            return true
         }
+        alarm.deadline = tendon_monotonic_ms() + served.admission.answerLimit(served.address)
         let error = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
             work.cancel()
         }
-        watch.cancel()
-        let isUnanswered = await watch.value
+        alarm.remove()
+        core.onConnection(to: served.address, nil)
         guard let error else { return }
         served.admission.failed(served.address)
-        guard isUnanswered, !Task.isCancelled else { throw error }
+        guard limit.isReached, !Task.isCancelled else { throw error }
         throw .failed("the device did not respond to the connection request", canRetry: true)
     }
 
@@ -152,6 +160,7 @@ extension DeviceServer {
         served.central.core.clearPeerFailure(of: served.address)
         served.event("connected", identity.merging(served.adapter.map { ["adapter": .string($0)] } ?? [:]))
         served.reporter.events.device(served.label, is: .connected)
+        served.onConnected()
         served.show("connected")
         let place = served.rules.join(served)
         let actions = Task { @TendonActor [self] in

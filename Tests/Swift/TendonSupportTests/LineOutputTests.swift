@@ -170,24 +170,107 @@ import Testing
         #expect(await reading == total)
     }
 
-    @Test func whoCanWaitIsResumedWhenTheReaderReads() async {
-        let ends = Ends()
-        let output = LineOutput(descriptor: ends.writer)
-        await output.ready()
-        await fill(output, ends, waiting: 65)
-        let isReady = Flag()
-        let waiting = Task.detached {
-            await output.ready()
-            isReady.set()
+    /// A loop that writes at the end of its turn: no thread takes part while the reader reads.
+    @Test(arguments: [true, false]) func linesOfATurnAreWrittenAtItsEnd(_ isPipe: Bool) {
+        let (output, read) = isPipe ? Self.pipeOutput() : Self.socketOutput()
+        let turns = Counter()
+        output.onPending {
+            turns.add()
+            return true
         }
-        try? await Task.sleep(for: .milliseconds(50))
-        #expect(!isReady.isSet)
-        #expect(await ends.read(total: 965 * 1024).count == 965 * 1024)
-        await eventually("ready") { isReady.isSet }
-        await waiting.value
-        // It is resumed once.
-        output.append { $0.raw("more\n") }
-        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+        let starts = calls(of: "pthread_create") {
+            for line in 0..<3 { #expect(output.append { $0.raw("line \(line)\n") }) }
+            #expect(turns.value == 1, "asked for once")
+            #expect(read().isEmpty)
+            output.writeNow()
+            #expect(read() == Array("line 0\nline 1\nline 2\n".utf8))
+            output.writeNow()
+            #expect(output.append { $0.raw("more\n") } && turns.value == 2)
+            output.writeNow()
+            #expect(read() == Array("more\n".utf8))
+        }
+        #expect(starts == 0 && output.isIdle && output.dropped == 0)
+    }
+
+    /// The reader takes a part: the thread writes the rest, in order, and later lines behind it. Then the loop writes again.
+    @Test(arguments: [true, false]) func whatTheReaderDoesNotTakeIsTheThreads(_ isPipe: Bool) async {
+        let (output, read) = isPipe ? Self.pipeOutput() : Self.socketOutput()
+        output.onPending { true }
+        let count = 1000
+        for _ in 0..<count { #expect(output.append { $0.raw(Self.kilobyte) }) }
+        output.writeNow()
+        #expect(output.append { $0.raw("last\n") })
+        output.writeNow()
+        var all: [UInt8] = []
+        await eventually("all") {
+            all += read()
+            return all.count >= count * 1024 + 5
+        }
+        #expect(all == Array((String(repeating: Self.kilobyte, count: count) + "last\n").utf8))
+        await eventually("idle") { output.isIdle }
+        #expect(output.append { $0.raw("again\n") })
+        output.writeNow()
+        #expect(read() == Array("again\n".utf8))
+    }
+
+    /// A caller that cannot write soon leaves it to the thread.
+    @Test func anotherThreadsLinesAreTheThreads() async {
+        let (output, read) = Self.pipeOutput()
+        output.onPending { false }
+        #expect(output.append { $0.raw("line\n") })
+        var all: [UInt8] = []
+        await eventually("the line") {
+            all += read()
+            return all == Array("line\n".utf8)
+        }
+    }
+
+    /// Samples find a limit of lines; other lines do not.
+    @Test func samplesFindALimit() {
+        let (output, read) = Self.pipeOutput()
+        output.onPending { true }
+        #expect(output.append(atMost: 2) { $0.raw("a\n") } && output.append(atMost: 2) { $0.raw("b\n") })
+        #expect(!output.append(atMost: 2) { $0.raw("c\n") })
+        #expect(output.append { $0.raw("event\n") } && output.dropped == 0)
+        output.writeNow()
+        #expect(output.append(atMost: 2) { $0.raw("d\n") })
+        output.writeNow()
+        #expect(read() == Array("a\nb\nevent\nd\n".utf8))
+    }
+
+    /// A reader that has closed: the thread meets the error and reports it.
+    @Test func aTurnOfWhichNobodyReads() async {
+        signal(SIGPIPE, SIG_IGN)
+        var ends: [Int32] = [-1, -1]
+        #expect(Glibc.pipe(&ends) == 0)
+        let output = LineOutput(descriptor: ends[1])
+        output.onPending { true }
+        let counter = Counter()
+        output.onFailure { counter.add() }
+        close(ends[0])
+        #expect(output.append { $0.raw("lost\n") })
+        output.writeNow()
+        await eventually("the failure") { output.error == EPIPE && counter.value == 1 }
+        close(ends[1])
+    }
+
+    private static func pipeOutput() -> (LineOutput, () -> [UInt8]) {
+        var ends: [Int32] = [-1, -1]
+        precondition(Glibc.pipe(&ends) == 0)
+        let reader = ends[0]
+        _ = fcntl(reader, F_SETFL, O_NONBLOCK)
+        return (LineOutput(descriptor: ends[1]), { Self.taken(reader) })
+    }
+
+    private static func socketOutput() -> (LineOutput, () -> [UInt8]) {
+        let ends = Ends()
+        return (LineOutput(descriptor: ends.writer), { ends.read() })
+    }
+
+    private static func taken(_ descriptor: Int32) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        return count > 0 ? Array(bytes[..<count]) : []
     }
 
     /// The first use of each makes what stays.
@@ -273,11 +356,10 @@ import Testing
         await eventually("the action") { counter.value == 1 }
         #expect(await onThread { output.flush(patience: 20_000) } == 0)
         #expect(!output.append { $0.raw("no more\n") } && !output.appendBlocking { $0.raw("no more\n") })
-        await output.ready()
         #expect(output.dropped == 0 && output.isIdle && counter.value == 1)
     }
 
-    /// The reader closes its end while one waits to go on and another blocks: both return.
+    /// The reader closes its end while a caller blocks: it returns.
     @Test func aReaderThatClosesEndsTheWait() async {
         signal(SIGPIPE, SIG_IGN)
         let ends = Ends()
@@ -285,46 +367,22 @@ import Testing
         let failed = Flag()
         output.onFailure { failed.set() }
         await fill(output, ends, waiting: 65)
-        let isReady = Flag()
-        let waiting = Task.detached {
-            await output.ready()
-            isReady.set()
-        }
         let adding = Task.detached { await onThread { output.appendBlocking { $0.raw("lost\n") } } }
         let flushing = Task.detached { await onThread { output.flush(patience: 60_000) } }
-        try? await Task.sleep(for: .milliseconds(50))
-        #expect(!isReady.isSet)
         shutdown(ends.reader, Int32(SHUT_RDWR))
-        await eventually("ready") { isReady.isSet }
-        await waiting.value
         #expect(await !adding.value)
         #expect(await flushing.value == 0)
         await eventually("the failure") { failed.isSet && output.error == EPIPE && output.isIdle }
     }
 
-    /// The command ends and the reader does not read: who waits goes on, and what comes then finds a limit.
+    /// The command ends and the reader does not read: who blocks goes on, and what comes then finds a limit.
     @Test func theEndStopsTheWait() async {
         let ends = Ends()
         let output = LineOutput(descriptor: ends.writer)
         await fill(output, ends, waiting: 65)
-        let isReady = Flag()
-        let isAdded = Flag()
-        let waiting = Task.detached {
-            await output.ready()
-            isReady.set()
-        }
-        let adding = Task.detached {
-            let added = await onThread { output.appendBlocking { $0.raw("last\n") } }
-            isAdded.set()
-            return added
-        }
-        try? await Task.sleep(for: .milliseconds(50))
-        #expect(!isReady.isSet && !isAdded.isSet)
+        let adding = Task.detached { await onThread { output.appendBlocking { $0.raw("last\n") } } }
         output.stopWaiting()
-        await eventually("both go on") { isReady.isSet && isAdded.isSet }
-        await waiting.value
         #expect(await adding.value)
-        await output.ready()
         var accepted = (Self.first + 65) * 1024 + 5
         while output.append({ $0.raw(Self.kilobyte) }) { accepted += 1024 }
         #expect(output.dropped == 1)
@@ -353,7 +411,6 @@ import Testing
             output.append { $0.raw(mebibyte) } && output.appendBlocking { $0.raw("end\n") }
         }
         #expect(added.result && added.calls == 2)
-        await output.ready()
         #expect(ends.read().isEmpty)
         #expect(!output.append { $0.raw("dropped\n") }, "it starts the thread")
         let all = "line 0\nline 1\n" + mebibyte + "end\n"

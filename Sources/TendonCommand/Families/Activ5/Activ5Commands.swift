@@ -183,12 +183,13 @@ struct Activ5Access: Sendable {
             try await start(open)
             try await untilTheEnd { () throws(CommandError) in
                 var iterator = values.makeAsyncIterator()
+                // Not on the loop: a line may wait for its reader, and the samples in their sequence.
+                let lines = Events(style: events.style, waits: true)
                 var taken = 0
                 while taken < count, let value = try? await iterator.next() {
                     taken += 1
                     if events.style == .json {
-                        await events.ready()
-                        events.event("sample", open.label) { value.write(to: &$0) }
+                        lines.event("sample", open.label) { value.write(to: &$0) }
                     } else {
                         Output.standard.line(value.text)
                     }

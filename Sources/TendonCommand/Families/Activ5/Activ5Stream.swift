@@ -108,7 +108,6 @@ private final class Activ5Server: DeviceServer {
     let served: ServedDevice
     private let wanted: Activ5Stream
     private let device: A5Device
-    private var dropped: UInt64 = 0
 
     init(_ wanted: Activ5Stream, _ served: ServedDevice) {
         self.wanted = wanted
@@ -135,9 +134,8 @@ private final class Activ5Server: DeviceServer {
 
     func stream() async -> Ending {
         var events = device.events(capacity: 1024, includingSamples: false).makeAsyncIterator()
-        let force = device.force(capacity: served.settings.capacity)
-        let motion = device.motion(capacity: served.settings.capacity)
-        let consumers = [consume(force), consume(motion)]
+        let samples = device.onSamples(force: { [self] in take($0) }, motion: { [self] in take($0) })
+        defer { for sample in samples { sample.cancel() } }
         var ending = Ending.lost
         if device.connected {
             start()
@@ -149,11 +147,8 @@ private final class Activ5Server: DeviceServer {
                 happened(event)
             }
         }
-        // Ends the sequences; buffered elements are still read, so the counters are consistent.
         await device.close()
-        for consumer in consumers { await consumer.value }
-        dropped += force.dropped + motion.dropped
-        count(dropped)
+        count()
         return Task.isCancelled ? .requested : ending
     }
 
@@ -184,14 +179,12 @@ private final class Activ5Server: DeviceServer {
         }
     }
 
-    /// The counters of both ends of the sequences.
-    private func count(_ dropped: UInt64) {
+    private func count() {
         let (errors, samples) = (device.counters.errors, device.samplesReceived)
         served.update { row in
             row.counters.notifications = samples
             row.counters.samples = samples
             row.counters.malformed = errors
-            row.counters.dropped = dropped
         }
     }
 
@@ -221,29 +214,16 @@ private final class Activ5Server: DeviceServer {
         }
     }
 
-    // MARK: Consumers; not on the loop, so that output never holds it
-
-    private func consume<Element: Activ5Line>(_ values: EventSequence<Element>) -> Task<Void, Never> {
-        let (served, device, before) = (served, device, dropped)
-        return Task.detached {
-            var iterator = values.makeAsyncIterator()
-            var count = 0
-            while let value = try? await iterator.next() {
-                count += 1
-                await served.ready()
-                served.event("sample") { value.write(to: &$0) }
-                let isTable = served.reporter.isTable
-                served.update { row in
-                    row.counters.notifications = device.samplesReceived
-                    row.counters.samples = row.counters.notifications
-                    row.counters.delivered += 1
-                    row.counters.dropped = max(row.counters.dropped, before + values.dropped)
-                    if isTable { value.show(&row) }
-                }
-                served.stopAtLimit()
-                await served.pause(after: count)
-            }
+    private func take(_ value: some Activ5Line) {
+        let (isTable, received) = (served.reporter.isTable, device.samplesReceived)
+        served.sample {
+            value.write(to: &$0)
+        } row: { row in
+            row.counters.notifications = received
+            row.counters.samples = received
+            if isTable { value.show(&row) }
         }
+        served.stopAtLimit()
     }
 }
 

@@ -137,7 +137,6 @@ private final class BoseServer: DeviceServer {
     let served: ServedDevice
     private let wanted: BoseStream
     private var session: WearableDeviceSession?
-    private var dropped: UInt64 = 0
     /// The device rejected the configuration because it is suspended; retried when it resumes.
     private var isUnconfigured = false
 
@@ -190,10 +189,7 @@ private final class BoseServer: DeviceServer {
     func stream() async -> Ending {
         guard let session, let device = session.device else { return .lost }
         var ends = session.events().makeAsyncIterator()
-        let samples = device.sensorData(capacity: served.settings.capacity)
-        let gestures = device.gestureData()
         let token = device.addEventListener { [self] event in received(event, device) }
-        let consumers = [consume(samples, device), consume(gestures)]
         if device.wearableDeviceInformation?.deviceStatus.wearableSensorsServiceSuspended == true {
             served.show("suspended")
         }
@@ -205,12 +201,9 @@ private final class BoseServer: DeviceServer {
                 break
             }
         }
-        // Ends the sequences; buffered elements are still read, so the counters are consistent.
         await session.closeAndWait()
-        for consumer in consumers { await consumer.value }
         token.cancel()
-        dropped += samples.dropped
-        count(device, droppedNow: 0)
+        count(device)
         guard !Task.isCancelled else { return .requested }
         return reason.map(Ending.init) ?? .lost
     }
@@ -237,9 +230,14 @@ private final class BoseServer: DeviceServer {
 
     private func received(_ happening: WearableDeviceEvent, _ device: WearableDevice) {
         switch happening {
-        case .didReceiveSensorData:
-            count(device, droppedNow: nil)
+        case .didReceiveSensorData(let data):
+            for value in data.values { take(value) }
+            count(device)
             served.stopAtLimit()
+        case .didReceiveGestureData(let data):
+            served.event("gesture") { BoseSampleLine.writeGesture(data.type.id, data.deviceTime, to: &$0) }
+            served.update { $0.note = "\(data.type)" }
+            served.happened("gesture", text(tendon_bose_gesture_name(data.type.id)))
         case .didSuspendWearableSensorService(let reason):
             let name = text(tendon_bose_suspension_reason_name(tendon_bose_suspension_reason(UInt32(reason.rawValue))))
             served.event("suspended", ["reason": .string(name)])
@@ -268,54 +266,27 @@ private final class BoseServer: DeviceServer {
         }
     }
 
-    /// The counters of the C core, and of the sequences so far.
-    private func count(_ device: WearableDevice, droppedNow: UInt64?) {
+    private func take(_ value: SensorValue) {
+        let line = BoseSampleLine(value)
+        served.sample {
+            line.write(to: &$0)
+        } row: { row in
+            guard served.reporter.isTable, let angles = line.headAngles else { return }
+            row.readings = [
+                Reading(name: "pitch", value: angles.pitch), Reading(name: "roll", value: angles.roll),
+                Reading(name: "yaw", value: angles.yaw),
+            ]
+        }
+    }
+
+    /// The counters of the C core.
+    private func count(_ device: WearableDevice) {
         let c = device.counters
         served.update { row in
             row.counters.notifications = c.notifications
             row.counters.samples = c.samples
             row.counters.malformed = c.malformed
             row.counters.skipped = c.skipped + c.dropped
-            if droppedNow != nil { row.counters.dropped = dropped }
-        }
-    }
-
-    // MARK: Consumers; not on the loop, so that output never holds it
-
-    private func consume(_ samples: EventSequence<SensorValue>, _ device: WearableDevice) -> Task<Void, Never> {
-        let (served, before) = (served, dropped)
-        return Task.detached {
-            var iterator = samples.makeAsyncIterator()
-            var count = 0
-            while let value = try? await iterator.next() {
-                count += 1
-                let line = BoseSampleLine(value)
-                await served.ready()
-                served.event("sample") { line.write(to: &$0) }
-                let angles = served.reporter.isTable ? line.headAngles : nil
-                served.update { row in
-                    row.counters.delivered += 1
-                    row.counters.dropped = before + samples.dropped
-                    guard let angles else { return }
-                    row.readings = [
-                        Reading(name: "pitch", value: angles.pitch), Reading(name: "roll", value: angles.roll),
-                        Reading(name: "yaw", value: angles.yaw),
-                    ]
-                }
-                await served.pause(after: count)
-            }
-        }
-    }
-
-    private func consume(_ gestures: EventSequence<GestureData>) -> Task<Void, Never> {
-        let served = served
-        return Task.detached {
-            var iterator = gestures.makeAsyncIterator()
-            while let data = try? await iterator.next() {
-                served.event("gesture") { BoseSampleLine.writeGesture(data.type.id, data.deviceTime, to: &$0) }
-                served.update { $0.note = "\(data.type)" }
-                served.happened("gesture", text(tendon_bose_gesture_name(data.type.id)))
-            }
         }
     }
 }

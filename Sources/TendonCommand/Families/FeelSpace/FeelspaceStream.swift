@@ -106,7 +106,6 @@ private final class FeelspaceServer: DeviceServer {
     let served: ServedDevice
     private let wanted: FeelspaceStream
     private let manager: FSConnectionManager
-    private let orientations = OrientationCounter()
     private var commands: FSCommandManager { manager.commandManager }
 
     init(_ wanted: FeelspaceStream, _ served: ServedDevice) {
@@ -135,9 +134,8 @@ private final class FeelspaceServer: DeviceServer {
 
     func stream() async -> Ending {
         let ends = manager.updates
-        let updates = commands.updates(capacity: served.settings.capacity)
-        commands.delegate = orientations
-        let consumer = consume(updates)
+        let updates = commands.onUpdate { [self] in take($0) }
+        defer { updates.cancel() }
         let level = commands.beltBatteryStatus.batteryLevel
         if level >= 0 { served.update { $0.battery = Int(level) } }
         if let period = wanted.period { commands.changeOrientationPeriod(period) }
@@ -156,8 +154,6 @@ private final class FeelspaceServer: DeviceServer {
         }
         let isCancelled = Task.isCancelled
         manager.disconnectBelt()
-        consumer.cancel()
-        await consumer.value
         count()
         guard !isCancelled else { return .requested }
         return Ending(reason: .connectionLost, text: reason.map(describe) ?? "the connection was lost")
@@ -178,52 +174,36 @@ private final class FeelspaceServer: DeviceServer {
         }
     }
 
-    /// The counters of what the belt sent; what was not delivered was dropped.
+    /// The counters of what the belt sent.
     private func count() {
-        let (received, counters) = (orientations.count, commands.counters)
+        let counters = commands.counters
         served.update { row in
-            row.counters.notifications = received
-            row.counters.samples = received
             row.counters.malformed = UInt64(counters.rejected)
             row.counters.skipped = UInt64(counters.unsupported)
-            row.counters.dropped = received - min(received, row.counters.delivered)
         }
     }
 
-    // MARK: Events of the belt; not on the loop, so output never blocks the loop
-
-    private func consume(_ updates: EventSequence<FSCommandUpdate>) -> Task<Void, Never> {
-        let (served, orientations) = (served, orientations)
-        return Task.detached {
-            var iterator = updates.makeAsyncIterator()
-            var count = 0
-            while let update = try? await iterator.next() {
-                guard case .orientation(let orientation) = update else {
-                    FeelspaceLines.print(update) { served.reporter.events.event($0, served.label, at: nil, $1) }
-                    FeelspaceServer.tell(update, served)
-                    continue
-                }
-                count += 1
-                await served.ready()
-                served.event("sample") { orientation.write(to: &$0) }
-                let isTable = served.reporter.isTable
-                let received = orientations.received.load(ordering: .relaxed)
-                served.update { row in
-                    row.counters.delivered += 1
-                    row.counters.notifications = max(row.counters.delivered, received)
-                    row.counters.samples = row.counters.notifications
-                    guard isTable else { return }
-                    row.readings = [
-                        Reading(name: "heading", value: Double(orientation.beltMagHeading), unit: "°", decimals: 0)
-                    ]
-                }
-                served.stopAtLimit()
-                await served.pause(after: count)
-            }
+    private func take(_ update: FSCommandUpdate) {
+        guard case .orientation(let orientation) = update else {
+            FeelspaceLines.print(update) { served.reporter.events.event($0, served.label, at: nil, $1) }
+            FeelspaceServer.tell(update, served)
+            return
         }
+        let isTable = served.reporter.isTable
+        served.sample {
+            orientation.write(to: &$0)
+        } row: { row in
+            row.counters.notifications += 1
+            row.counters.samples += 1
+            guard isTable else { return }
+            row.readings = [
+                Reading(name: "heading", value: Double(orientation.beltMagHeading), unit: "°", decimals: 0)
+            ]
+        }
+        served.stopAtLimit()
     }
 
-    private nonisolated static func tell(_ update: FSCommandUpdate, _ served: ServedDevice) {
+    private static func tell(_ update: FSCommandUpdate, _ served: ServedDevice) {
         switch update {
         case .modeChanged(let mode):
             served.update { $0.note = "\(mode)" }
@@ -236,21 +216,6 @@ private final class FeelspaceServer: DeviceServer {
         case .rejected: served.update { $0.counters.malformed += 1 }
         default: break
         }
-    }
-}
-
-/// Counts orientations where the belt sends them, before any queue.
-private final class OrientationCounter: FSCommandDelegate {
-    let received = Atomic<UInt64>(0)
-    var count: UInt64 { received.load(ordering: .relaxed) }
-
-    func onBeltModeChanged(_ newBeltMode: FSBeltMode) {}
-    func onBeltButtonPressed(
-        button: FSBeltButton, pressType: FSPressType, previousMode: FSBeltMode, newMode: FSBeltMode
-    ) {}
-    func onBeltBatteryStatusUpdated(_ status: FSBatteryStatus) {}
-    func onBeltOrientationNotified(beltOrientation: FSBeltOrientation) {
-        received.wrappingAdd(1, ordering: .relaxed)
     }
 }
 

@@ -71,7 +71,6 @@ private final class GripServer: DeviceServer {
     private var records: GripSequence<GripRecord>?
     private var information: GripInfo?
     private var battery: BatteryInfo?
-    private var dropped: UInt64 = 0
     private var before = GripCounts()
 
     init(_ stream: FjordenStream, _ served: ServedDevice) {
@@ -155,7 +154,8 @@ private final class GripServer: DeviceServer {
         for consumer in consumers { await consumer.value }
         count(grip)
         before = GripCounts(before, grip.counters)
-        dropped += records.dropped
+        // Of a sequence that its consumer on the loop did not keep up with.
+        served.update { $0.counters.dropped += records.dropped }
         return isAsked ? .requested : .lost
     }
 
@@ -179,34 +179,27 @@ private final class GripServer: DeviceServer {
         served.stopAtLimit()
     }
 
-    // MARK: Consumers; not on the loop, so that output never holds it
+    // MARK: On the loop. Both sequences hold what comes before the connection is reported.
 
     private func consume(_ records: GripSequence<GripRecord>) -> Task<Void, Never> {
-        let (served, before) = (served, dropped)
-        return Task.detached {
+        Task { @TendonActor [served] in
             var iterator = records.makeAsyncIterator()
-            var count = 0
-            while let record = await iterator.next() {
-                count += 1
-                await served.ready()
-                served.event("grip") { record.write(to: &$0) }
-                served.update { row in
-                    row.counters.delivered += 1
-                    row.counters.dropped = before + records.dropped
+            while let record = await iterator.next(isolation: TendonActor.shared) {
+                served.sample("grip") {
+                    record.write(to: &$0)
+                } row: { row in
                     row.note = "\(record.event)"
                 }
                 served.happened("event", record.event.name)
                 if case .batteryLow = record.event { served.happened("battery_low") }
-                await served.pause(after: count)
             }
         }
     }
 
     private func consume(_ levels: GripSequence<BatteryInfo>) -> Task<Void, Never> {
-        let served = served
-        return Task.detached {
+        Task { @TendonActor [served] in
             var iterator = levels.makeAsyncIterator()
-            while let battery = await iterator.next() {
+            while let battery = await iterator.next(isolation: TendonActor.shared) {
                 served.event(
                     "battery", ["battery_percent": JSON(battery.level), "battery_low": .bool(battery.isLow)])
                 served.update { $0.battery = battery.level }

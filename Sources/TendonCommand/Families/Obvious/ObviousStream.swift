@@ -206,7 +206,7 @@ private final class ObviousServer: DeviceServer {
         }
     }
 
-    private nonisolated func show(_ states: [Int: OcelotFeatureStatus], _ titles: [Int: String]) {
+    private func show(_ states: [Int: OcelotFeatureStatus], _ titles: [Int: String]) {
         for (id, state) in states.sorted(by: { $0.key < $1.key }) {
             served.event("feature", state.members(id, titles[id] ?? ""))
             served.update { row in
@@ -253,14 +253,12 @@ private final class ObviousServer: DeviceServer {
         }
     }
 
-    /// Not on the loop, so that output never holds it.
     private func consume(_ updates: EventSequence<OcelotFeatureUpdate>) -> Task<Void, Never> {
-        Task.detached { [self] in
+        Task { @TendonActor [self] in
             var iterator = updates.makeAsyncIterator()
-            while let update = try? await iterator.next() {
+            while let update = try? await iterator.next(isolation: TendonActor.shared) {
                 guard case .toggledAll(let states) = update else { continue }
-                await served.ready()
-                show(states, await titles)
+                show(states, titles)
                 for state in states.values {
                     served.happened("feature", state.enableState == .Enabled ? "enabled" : "disabled")
                     if state.toggleState == .Activated { served.happened("feature", "activated") }
