@@ -151,11 +151,14 @@ uint64_t tendon_loop_deadline(const tendon_loop *loop) {
     return deadline;
 }
 
+/** Of a step that does not know when the one before it woke up. */
+#define UNKNOWN UINT64_MAX
+
 /**
  * Milliseconds for epoll_wait. It rounds up to its clock, and now is rounded down, so that it never wakes before the
  * deadline only to sleep again.
  */
-static int timeout_of(const tendon_loop *loop, uint64_t until) {
+static int timeout_of(const tendon_loop *loop, uint64_t until, uint64_t now) {
     uint64_t deadline = tendon_loop_deadline(loop);
     deadline = until < deadline ? until : deadline;
     if (deadline == UINT64_MAX) {
@@ -164,7 +167,9 @@ static int timeout_of(const tendon_loop *loop, uint64_t until) {
     if (deadline == 0) {
         return 0;
     }
-    uint64_t now = tendon_monotonic_ms();
+    if (now == UNKNOWN) {
+        now = tendon_monotonic_ms();
+    }
     uint64_t wait = deadline > now ? deadline - now : 0;
     return wait > (uint64_t)INT_MAX ? INT_MAX : (int)wait;
 }
@@ -201,12 +206,13 @@ static void dispatch_deadlines(tendon_loop *loop, uint64_t now) {
     }
 }
 
-tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until) {
+/** @param now time at which the step before woke up, or UNKNOWN; set to the time at which this one did */
+static tendon_status step(tendon_loop *loop, uint64_t until, uint64_t *now) {
     struct epoll_event events[BATCH];
     if (loop->stepping) {
         return TENDON_ERROR_WRONG_STATE; /* the outer step still dispatches: sources of its batch would be lost */
     }
-    int count = epoll_wait(loop->epoll_fd, events, BATCH, timeout_of(loop, until));
+    int count = epoll_wait(loop->epoll_fd, events, BATCH, timeout_of(loop, until, *now));
     loop->wakeups++;
     if (count < 0) {
         if (errno != EINTR) {
@@ -214,19 +220,25 @@ tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until) {
         }
         count = 0;
     }
-    uint64_t now = tendon_monotonic_ms();
+    *now = tendon_monotonic_ms();
     loop->stepping = true;
-    dispatch_ready(loop, events, count, now);
-    dispatch_deadlines(loop, now);
+    dispatch_ready(loop, events, count, *now);
+    dispatch_deadlines(loop, *now);
     loop->stepping = false;
     return TENDON_OK;
 }
 
+tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until) {
+    uint64_t now = UNKNOWN;
+    return step(loop, until, &now);
+}
+
 tendon_status tendon_loop_run(tendon_loop *loop, uint64_t until) {
     tendon_status status = TENDON_OK;
+    uint64_t now = UNKNOWN; /* read once a wake-up: where the kernel has no vDSO for it, that is a system call */
     while (!loop->stopping && status >= 0) {
-        status = tendon_loop_step(loop, until);
-        if (until != UINT64_MAX && tendon_monotonic_ms() >= until) {
+        status = step(loop, until, &now);
+        if (now != UNKNOWN && now >= until) {
             break;
         }
     }

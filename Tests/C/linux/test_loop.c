@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct probe {
@@ -27,6 +28,14 @@ typedef struct probe {
     uint32_t events;
     uint64_t again; /**< next deadline, set in expired(); UINT64_MAX: none */
 } probe;
+
+static unsigned clock_reads;
+
+/** In the place of the C library's, so that its calls are counted. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    clock_reads++;
+    return (int)syscall(SYS_clock_gettime, clock, time);
+}
 
 static void on_ready(void *context, uint32_t events, uint64_t now) {
     probe *p = context;
@@ -297,6 +306,37 @@ static void wake_from_another_thread(void **state) {
 }
 
 static tendon_loop *signalled;
+static void stop_after(void *context, uint32_t events, uint64_t now) {
+    tendon_loop *loop = context;
+    uint64_t count;
+    (void)events;
+    (void)now;
+    assert_int_equal(read(loop->wake_fd, &count, sizeof count), sizeof count);
+    if (loop->wakeups == 10) {
+        tendon_loop_stop(loop);
+    } else {
+        tendon_loop_wake(loop);
+    }
+}
+
+/** With a deadline of a source and one of the run: both are compared with the time of the wake-up before. */
+static void a_run_reads_the_clock_once_a_wake_up(void **state) {
+    tendon_loop loop;
+    tendon_source timer;
+    (void)state;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    loop.wake.ready = stop_after;
+    tendon_source_init(&timer, -1, NULL, NULL, NULL);
+    timer.deadline = tendon_monotonic_ms() + 3600000;
+    assert_int_equal(tendon_loop_add(&loop, &timer), TENDON_OK);
+    tendon_loop_wake(&loop);
+    clock_reads = 0;
+    assert_int_equal(tendon_loop_run(&loop, timer.deadline), TENDON_OK);
+    assert_int_equal(loop.wakeups, 10);
+    assert_int_equal(clock_reads, 1 + 10); /* the first step knows of none before it */
+    tendon_loop_close(&loop);
+}
+
 static void on_signal(int number) {
     (void)number;
     tendon_loop_wake(signalled);
@@ -482,6 +522,7 @@ int main(void) {
         cmocka_unit_test(idle_loop_sleeps_through),
         cmocka_unit_test(deadline_farther_than_epoll_can_say),
         cmocka_unit_test(wake_from_another_thread),
+        cmocka_unit_test(a_run_reads_the_clock_once_a_wake_up),
         cmocka_unit_test(wake_from_a_signal_handler),
         cmocka_unit_test(stop_before_run_returns_at_once),
         cmocka_unit_test(more_ready_sources_than_a_batch),

@@ -81,7 +81,10 @@ uint64_t tendon_loop_deadline(const tendon_loop *loop);
  * TENDON_SYSTEM_ERROR(errno).
  */
 tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until);
-/** Steps until tendon_loop_stop(), or @p until. Returns what tendon_loop_step() returned last. */
+/**
+ * Steps until tendon_loop_stop(), or @p until. Returns what tendon_loop_step() returned last. The clock is read once a
+ * wake-up: a deadline can be late by the time that the callbacks of the wake-up before it took.
+ */
 tendon_status tendon_loop_run(tendon_loop *loop, uint64_t until);
 /** Ends tendon_loop_run() after the present step, or the next tendon_loop_run() immediately. Call it on the loop's
  * thread. */
