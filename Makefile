@@ -3,7 +3,7 @@ SHELL := /bin/bash
 BUILD ?= .build
 export BUILD
 
-.PHONY: help demo test test-quick test-kernel kernel-matrix test-fresh soak bench fuzz proof docs install format clean
+.PHONY: help demo test test-all test-quick test-kernel kernel-matrix test-fresh soak bench fuzz proof docs install format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -12,7 +12,11 @@ demo: ## the main job on the virtual radio: a simulated wearable, decoded head m
 	@scripts/setup.sh demo
 	@scripts/demo.sh
 
-test: ## everything; ends with one line of counts
+test: ## what every change must pass, at most 12 minutes on two cores; ends with one line of counts
+	@scripts/setup.sh gate
+	@scripts/test.sh gate
+
+test-all: ## everything: other machines, proofs, seeded faults, every kernel case of the sample, the packages
 	@scripts/setup.sh test
 	@scripts/test.sh all
 
@@ -32,7 +36,7 @@ test-fresh: ## `make demo` and `make test-quick` in a bare Debian root (needs ro
 	@scripts/setup.sh fresh
 	@scripts/fresh.sh
 
-soak: ## the long runs of which `make test` takes a fixed sample
+soak: ## the long runs of which `make test-all` takes a fixed sample
 	@scripts/setup.sh test
 	@scripts/soak.sh
 

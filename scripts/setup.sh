@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages that a make target needs, and nothing when all are there.
-# Usage: scripts/setup.sh demo|quick|test|bench|fresh
+# Usage: scripts/setup.sh demo|quick|gate|test|bench|fresh
 set -euo pipefail
 
 # Building the Swift package: what Package.swift links, and what the toolchain itself expects of the system.
@@ -23,18 +23,20 @@ broker=(mosquitto mosquitto-clients openssl iproute2)
 operators=(python3-prometheus-client python3-jinja2 chromium curl)
 # Debian packages, and a clean root to install them in.
 packages_of_debian=(debhelper dpkg-dev iproute2 lintian mmdebstrap)
-test=("${quick[@]}" "${packages_of_debian[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" frama-c-base valgrind zlib1g-dev abigail-tools clang-14 g++)
+gate=("${quick[@]}" "${packages_of_debian[@]}" "${kernel[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}")
+test=("${gate[@]}" "${cross[@]}" frama-c-base valgrind zlib1g-dev abigail-tools clang-14 g++)
 bench=("${quick[@]}" "${broker[@]}" valgrind zlib1g-dev)
 fresh=(debootstrap)
 
 case "${1:-}" in
     demo) packages=("${demo[@]}") ;;
     quick) packages=("${quick[@]}") ;;
+    gate) packages=("${gate[@]}") ;;
     test) packages=("${test[@]}") ;;
     bench) packages=("${bench[@]}") ;;
     fresh) packages=("${fresh[@]}") ;;
     *)
-        echo "usage: $0 demo|quick|test|bench|fresh" >&2
+        echo "usage: $0 demo|quick|gate|test|bench|fresh" >&2
         exit 2
         ;;
 esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The long runs of which `make test` takes a fixed sample. SOAK_MINUTES (default 60) is shared by the fuzz targets.
+# The long runs of which `make test-all` takes a fixed sample. SOAK_MINUTES (default 60) is shared by the fuzz targets.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)

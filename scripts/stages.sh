@@ -66,6 +66,12 @@ stage_c_sanitized() {
     meson_tests "$BUILD/asan" "${sanitized[@]}"
 }
 
+# The same with a sixteenth of the recorded runs, which take a third of its time.
+stage_c_sanitized_gate() {
+    export TENDON_RECORDED_EVERY=16
+    meson_tests "$BUILD/asan" "${sanitized[@]}"
+}
+
 # What c_sanitized has whole: the recorded runs, of which these builds play a quarter, and the corpora, which are sanitized
 # in every build.
 repeats_sanitized() {
@@ -80,7 +86,7 @@ stage_c_clang() {
     scripts/check_links.sh without "$BUILD/clang/libtendon.so"
 }
 
-# A release with gcc. Not in `make test`, where the build for MIPS runs all tests without bluez and the stage `install` makes
+# A release with gcc. Not in `make test-all`, where the build for MIPS runs all tests without bluez and the stage `install` makes
 # this release; in `make soak`.
 stage_c_without_bluez() {
     repeats_sanitized
@@ -169,7 +175,7 @@ stage_swift_main_queue() {
     main_queue_tests sample
 }
 
-# All tests of the modules. Not in `make test`; in `make soak`.
+# All tests of the modules. Not in `make test-all`; in `make soak`.
 stage_swift_main_queue_all() {
     main_queue_tests all
 }
@@ -182,7 +188,7 @@ main_queue_tests() {
     swift test "${form[@]}" "${swift_width[@]}" --skip-build
 }
 
-# The programs with our own description of the kernel's sockets. Not in `make test`, where the modules are tested with it; in
+# The programs with our own description of the kernel's sockets. Not in `make test-all`, where the modules are tested with it; in
 # `make soak`.
 stage_swift_kernel_sockets() {
     local form=(--scratch-path "$BUILD/swift-kernel" -j "$jobs_count" --disable-index-store --traits KernelSockets,ObviousCloud)
@@ -292,6 +298,25 @@ stage_kernel() {
     swift_release_build
     kernel_runs 1500 --sample
 }
+
+# What a change of the radio breaks first: scans, connections, pairing, rights, an adapter that is pulled out, bluetoothd
+# beside. On one kernel, without anything from PyPI.
+kernel_gate=(--kernel linux-image-6.12-amd64 01-filter 02-errors 03-scan 04-links 05-refusals 08-pairing 10-links-only
+    19-passive-search 21-adapter-use 24-replugged 32-slow-consumer 33-reconfigure)
+
+stage_kernel_gate_prepare() (
+    export TENDON_KERNEL_CACHE=$BUILD/kernel
+    unset BUILD
+    Tests/Kernel/run.sh --prepare "${kernel_gate[@]}"
+    echo "ok - a kernel, and the programs of its cases"
+)
+
+stage_kernel_gate() (
+    swift_release_build
+    export SWIFT_BIN=$BUILD/swift/release TENDON_KERNEL_CACHE=$BUILD/kernel
+    unset BUILD
+    Tests/Kernel/run.sh --again --limit 600 --sample "${kernel_gate[@]}"
+)
 
 # Every case with every kind of controller.
 stage_kernel_all() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Runs the test stages and ends with one line of counts: each test once, see scripts/count_tests.py.
-# Usage: scripts/test.sh all|quick|STAGE...
+# Usage: scripts/test.sh gate|all|quick|STAGE...      docs/testing.md says which to run for which change.
 # Each stage is a shell function of scripts/stages.sh that prints TAP lines or the summaries of Meson and Swift
 # Testing; its whole output is in $BUILD/logs/STAGE.log, shown when it fails.
 set -uo pipefail
@@ -18,10 +18,15 @@ mkdir -p "$XDG_STATE_HOME"
 # shellcheck source=scripts/stages.sh
 . scripts/stages.sh
 
-# Of `all`: what may take long on a busy machine runs beside the others, at the lowest priority. It uses the time in
+# Of `gate` and `all`: what may take long on a busy machine runs beside the others, at the lowest priority. It uses the time in
 # which they wait or compile one file.
 beside=()
 case "${1:-}" in
+    gate)
+        # The order in which a mistake is found soonest. Beside: what a virtual machine needs, and C, while Swift compiles.
+        stages=(format house swift command readme demo kernel_gate)
+        beside=(kernel_gate_prepare c_sanitized_gate c_clang)
+        ;;
     all)
         stages=(format house c_sanitized install cloud peers swift swift_main_queue docs package command debian examples \
             phone readme family fuzz demo bench kernel)
@@ -29,7 +34,7 @@ case "${1:-}" in
         ;;
     quick) stages=(format house c_sanitized) ;;
     "")
-        echo "usage: $0 all|quick|STAGE..." >&2
+        echo "usage: $0 gate|all|quick|STAGE..." >&2
         exit 2
         ;;
     *) stages=("$@") ;;

@@ -31,7 +31,7 @@ the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
                     another suite, as trixie-backports/linux-image-amd64
   --sockets KIND    the test programs' way to the kernel: library (libbluetooth, the default) or kernel (our own description)
   --limit SECONDS   for the whole run (default $limit)
-  --sample          of each case's kinds only those of its sample (see README.md), as in make test
+  --sample          of each case's kinds only those of its sample (see README.md), as in make test-all
   --again           cases that fail are run again, alone on the host, up to two times; the last run decides
   --command TEXT    runs TEXT with bash in the guest instead of the cases
   --prepare         builds what the machine needs and stops

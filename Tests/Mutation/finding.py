@@ -174,7 +174,7 @@ def c_statements(lines):
         elif re.match(r"#\s*endif", line) and branches:
             branches.pop()
         if any(skipped for _, skipped in branches):
-            continue  # other stages of `make test` build it
+            continue  # other stages of `make test-all` build it
         if re.match(r"\w", line):
             signature = line.endswith((",", "("))
         if (signature or re.match(r"\w", line)) and line.endswith(") {"):

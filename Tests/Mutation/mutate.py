@@ -4,7 +4,7 @@
 
 Usage: scripts/mutate.sh [--c N] [--swift N] [--sample] [--seed TEXT] [--only PREFIX] [--times] [--again FILE] [--list]
   --c N, --swift N  number of faults in C (default 400) and in Swift (default 100)
-  --sample          40 in C, as `make test` does; TAP output
+  --sample          40 in C, as `make test-all` does; TAP output
   --seed TEXT       another choice of faults
   --only PREFIX     only in files below PREFIX, for example CSources/host
   --times           each use of a constant in milliseconds or microseconds in C, one unit more, instead of other faults
