@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `tendon run --json` does for one wearable, in C over the library: each sample of the first Bose wearable on the virtual
- * radio as a line with the same members, written when it comes. With a port: published to a broker on loopback instead, by
- * libmosquitto. The limit of Bench/user_cost.py. Usage: bench_sample_line [PORT]
+ * What `tendon run --json` does for one wearable, in C over the library: each sample of the first Bose wearable on the
+ * virtual radio as a line with the same members, written when it comes. With a port: published to a broker on loopback
+ * instead, by libmosquitto. The limit of Bench/user_cost.py. Usage: bench_sample_line [PORT]
  */
 #include <mosquitto.h>
 #include <stdio.h>
@@ -23,16 +23,16 @@ static int compose(char *line, size_t size, const tendon_bose_sample *sample, ui
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &parts);
     tendon_angles head = tendon_euler_head(sample->quaternion);
-    return snprintf(line, size,
-                    "{\"time\":\"%04d-%02d-%02dT%02d:%02d:%02d.%06ldZ\",\"event\":\"sample\",\"family\":\"bose\","
-                    "\"address\":\"%s\",\"address_type\":\"random\",\"name\":\"%s\",\"sensor\":\"%s\",\"device_time_ms\":%llu,"
-                    "\"quaternion\":[%.17g,%.17g,%.17g,%.17g],\"pitch_deg\":%.17g,\"roll_deg\":%.17g,\"yaw_deg\":%.17g,"
-                    "\"accuracy_rad\":%.17g}\n",
-                    parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                    now.tv_nsec / 1000, address, "LE-Bose Frames", tendon_bose_sensor_name(sample->sensor_id),
-                    (unsigned long long)device_ms, sample->quaternion.x, sample->quaternion.y, sample->quaternion.z,
-                    sample->quaternion.w, head.pitch * degrees, head.roll * degrees, head.yaw * degrees,
-                    sample->accuracy_rad);
+    return snprintf(
+        line, size,
+        "{\"time\":\"%04d-%02d-%02dT%02d:%02d:%02d.%06ldZ\",\"event\":\"sample\",\"family\":\"bose\","
+        "\"address\":\"%s\",\"address_type\":\"random\",\"name\":\"%s\",\"sensor\":\"%s\",\"device_time_ms\":%llu,"
+        "\"quaternion\":[%.17g,%.17g,%.17g,%.17g],\"pitch_deg\":%.17g,\"roll_deg\":%.17g,\"yaw_deg\":%.17g,"
+        "\"accuracy_rad\":%.17g}\n",
+        parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+        now.tv_nsec / 1000, address, "LE-Bose Frames", tendon_bose_sensor_name(sample->sensor_id),
+        (unsigned long long)device_ms, sample->quaternion.x, sample->quaternion.y, sample->quaternion.z,
+        sample->quaternion.w, head.pitch * degrees, head.roll * degrees, head.yaw * degrees, sample->accuracy_rad);
 }
 
 static void on_event(void *context, const tendon_bose_event *event, uint64_t now) {

@@ -156,18 +156,6 @@ def check_builds(build):
     report("both builds set the same defines", [f"{d}" for d in sorted(difference)])
 
 
-def check_sizes():
-    problems = []
-    tracked = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True, cwd=ROOT).stdout
-    for name in tracked.split("\n"):
-        if name.startswith(("CSources/", "include/", "Sources/")) and name.endswith((".c", ".h", ".swift")):
-            path = ROOT / name
-            lines = len(path.read_text().splitlines()) if path.exists() else 0
-            if lines > 500:
-                problems.append(f"{name}: {lines} lines")
-    report("no source file over 500 lines", problems)
-
-
 def check_swift_imports():
     """Products build with glibc and with musl."""
     problems = []
@@ -216,7 +204,6 @@ check_system_headers()
 check_heap()
 check_freestanding()
 check_builds(sys.argv[1])
-check_sizes()
 check_swift_imports()
 check_licences()
 check_version()

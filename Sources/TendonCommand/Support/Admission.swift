@@ -171,7 +171,9 @@ final class Admission: Sendable {
     /// Of a device that is connected, which was received; nil: it is not connected.
     func servedFamily(of address: Address, on radio: Int, now: UInt64) -> String? {
         state.withLock { state in
-            guard let candidate = state.candidates[address], candidate.isServed, !candidate.isAttempt else { return nil }
+            guard let candidate = state.candidates[address], candidate.isServed, !candidate.isAttempt else {
+                return nil
+            }
             state.receiving |= 1 << radio
             state.candidates[address]?.lastSeen = now
             state.candidates[address]?.heard |= 1 << radio

@@ -91,7 +91,8 @@ final class Gateway: Sendable {
         if let arguments {
             let others = try OutputChoice.outputs(arguments, commands, figures)
             reporter = Reporter(
-                json: settings.json, lines: settings.printsLines, sampleLimit: settings.capacity, others: [LogOutput(), rules] + others)
+                json: settings.json, lines: settings.printsLines, sampleLimit: settings.capacity,
+                others: [LogOutput(), rules] + others)
             figures.watch(reporter, others)
             agreement = others.compactMap(\.agreement).first
         } else {
@@ -507,7 +508,8 @@ final class Gateway: Sendable {
             .map { reporter.replace($0, with: label) } ?? reporter.add(label)
         let device = ServedDevice(
             label: label, central: central, settings: settings, reporter: reporter, rules: rules,
-            admission: admission, onConnected: { [weak self] in self?.lookSoon() }, row: row, adapter: settings.adapter(of: radio))
+            admission: admission, onConnected: { [weak self] in self?.lookSoon() }, row: row,
+            adapter: settings.adapter(of: radio))
         let known = Known(label: label, row: row, radio: radio, server: await stream.server(of: device))
         state.withLock { state in
             state.known[address] = known
