@@ -22,6 +22,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Tests/Chaos"))
+from wearable import Radio  # noqa: E402
+
 ROUNDS, SECONDS, WARM = 3, 5.0, 2.0
 ADDRESS = "C0:00:00:00:0B:01/random"
 
@@ -133,20 +136,23 @@ def compared(name, site, ours, limit, lines, rounds, seconds, warm, mark=b'"sens
 
 
 def idle(site, tendon, seconds):
-    device = site.devices("activ5", "--count", "4", "--address", "C0:00:00:00:0B:10/random")
-    child = site.start(tendon, "run", "--radio", "virtual", "--json", "--measure", "none",
-                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    """Four grips of another implementation, which do not advertise while they are connected, as single devices do not."""
+    radio = Radio(rate=1e-6)
+    radio.add(f"{site.directory.name}/tendon", [bytes([number, 0x0B, 0, 0, 0, 0xC0]) for number in range(4)])
+    radio.start()
+    child = site.start(tendon, "run", "--radio", "virtual", "--json", "--pair", stdout=subprocess.PIPE,
+                       stderr=subprocess.DEVNULL)
     connected, end = 0, time.monotonic() + 60
     while connected < 4 and time.monotonic() < end:
         connected += counted(child.stdout, 0.5, b'"event":"connected"')
     if connected < 4:
         raise SystemExit("four devices did not connect")
-    time.sleep(15)  # the parameters of new connections are looked at more often
+    time.sleep(20)  # the parameters of new connections are looked at more often
     before = used(child.pid)
     time.sleep(seconds)
     after = used(child.pid)
     site.end(child)
-    site.end(device)
+    radio.stop()
     print(json.dumps({"bench": "run_idle", "name": "four_silent_devices",
                       "switches_per_minute": round((after[1] - before[1]) * 60 / seconds, 1),
                       "cpu_us_per_minute": round((after[0] - before[0]) * 60e6 / seconds)}), flush=True)
