@@ -30,7 +30,7 @@ typedef struct tendon_socket_hooks {
     tendon_status (*secured)(tendon_link *link, uint64_t now);
     /** The link is open; called before connected(). */
     void (*opened)(tendon_link *link, uint64_t now);
-    /** PDUs were received in this call of the loop. NULL: nobody is to know. */
+    /** PDUs were received in this call of the loop. NULL: not reported. */
     void (*heard)(tendon_link *link, uint64_t now);
     /** Called before PDUs of an accepted link are read while it counts as not encrypted, if bonds exist. */
     bool (*is_encrypted)(const tendon_link *link);
