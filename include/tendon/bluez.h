@@ -66,8 +66,10 @@ extern "C" {
  * stopped, then the adapter is powered off and on. */
 #define TENDON_BLUEZ_STUCK_DISCOVERY 3
 #define TENDON_BLUEZ_STUCK_MAX 10
-/** Time that such a row takes at least before that, in ms: several attempts at the same time count together. */
+/** Time that such a row takes at least before that, in ms: several attempts at the same time count together. With
+ * connections, which end then, it takes longer. */
 #define TENDON_BLUEZ_STUCK_MS 3000u
+#define TENDON_BLUEZ_STUCK_CONNECTED_MS 30000u
 /** Maximum time to one reply of the management socket in tendon_bluez_open() (powering on takes longest), in ms. */
 #define TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS 5000u
 /** Longest advertising data of an extended advertising set, which is sent in one command, in bytes. */

@@ -101,7 +101,9 @@ void tendon_bluez_watch(tendon_bluez_radio *radio, uint64_t now) {
     watch_pause(radio, now);
 }
 
-/* A kernel that scans has not found the peer: that is no fault of its own. */
+/* A kernel that scans has not found the peer: that is no fault of its own. One that does nothing for an attempt does
+ * nothing for the next ones either; connections that it has do not change that, and the controller can have one that
+ * the kernel has lost. */
 void tendon_bluez_watch_connects(tendon_bluez_radio *radio, uint64_t now) {
     if (radio->scan.enabled_by_other) {
         radio->stuck_connects = 0;
@@ -113,13 +115,13 @@ void tendon_bluez_watch_connects(tendon_bluez_radio *radio, uint64_t now) {
     if (radio->stuck_connects < UINT8_MAX) {
         radio->stuck_connects++;
     }
-    if (radio->stuck_connects == TENDON_BLUEZ_STUCK_DISCOVERY && tendon_bluez_users(radio) == 0) {
+    const uint64_t least = radio->connections == 0 ? TENDON_BLUEZ_STUCK_MS : TENDON_BLUEZ_STUCK_CONNECTED_MS;
+    if (radio->stuck_connects % TENDON_BLUEZ_STUCK_MAX == TENDON_BLUEZ_STUCK_DISCOVERY &&
+        tendon_bluez_users(radio) == 0) {
         tendon_bluez_discovery_recover(radio);
-    } else if (radio->stuck_connects >= TENDON_BLUEZ_STUCK_MAX && now - radio->stuck_since >= TENDON_BLUEZ_STUCK_MS) {
+    } else if (radio->stuck_connects >= TENDON_BLUEZ_STUCK_MAX && now - radio->stuck_since >= least) {
         radio->stuck_connects = 0;
-        if (radio->connections == 0) {
-            (void)tendon_bluez_cycle(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, now);
-        }
+        (void)tendon_bluez_cycle(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, now);
     }
 }
 

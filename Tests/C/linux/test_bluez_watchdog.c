@@ -427,6 +427,21 @@ static void a_row_of_stuck_connects_must_last(void **state) {
     bluez_close(b);
 }
 
+/* A connection that is there is no sign of life: the kernel may even have lost it. */
+static void a_row_of_stuck_connects_beside_connections_lasts_longer(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    alone();
+    b->radio.connections = 1;
+    for (uint64_t ms = 0; ms < TENDON_BLUEZ_STUCK_CONNECTED_MS; ms += 500) {
+        tendon_bluez_watch_connects(&b->radio, 100000 + ms);
+    }
+    assert_int_equal(b->radio.counters.power_cycles, 0);
+    tendon_bluez_watch_connects(&b->radio, 100000 + TENDON_BLUEZ_STUCK_CONNECTED_MS);
+    assert_int_equal(b->radio.counters.power_cycles, 1);
+    bluez_close(b);
+}
+
 /* While another program scans, none is stuck: the row that begins afterwards is a new one, as is its time. */
 static void a_row_of_stuck_connects_begins_again(void **state) {
     (void)state;
@@ -505,6 +520,7 @@ int main(void) {
         cmocka_unit_test(the_list_of_duplicates_is_cleared),
         cmocka_unit_test(a_kernel_that_connects_to_nobody_is_powered_off_and_on),
         cmocka_unit_test(a_row_of_stuck_connects_must_last),
+        cmocka_unit_test(a_row_of_stuck_connects_beside_connections_lasts_longer),
         cmocka_unit_test(a_row_of_stuck_connects_begins_again),
         cmocka_unit_test(a_kernel_that_does_something_is_left_on),
         cmocka_unit_test(attempts_outlast_a_silent_controller),
