@@ -324,6 +324,16 @@ stage_kernel_all() {
     kernel_runs 14400
 }
 
+# The packages in a booted Debian, over the kernel's Bluetooth: docs/deployed.md. All scenarios; one of them.
+stage_deployed() {
+    swift_release_build
+    Tests/Deployed/run.sh --again
+}
+stage_deployed_sample() {
+    swift_release_build
+    Tests/Deployed/run.sh --again 1-late-adapter
+}
+
 # The same on each kernel. Makes docs/test-matrix.md.
 stage_kernel_matrix() {
     swift_release_build

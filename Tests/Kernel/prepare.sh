@@ -33,6 +33,8 @@ wants() {
 # The kernel of the distribution, unpacked, never installed. Only modules that the guest loads are kept.
 module_names="virtio_pci 9pnet_virtio 9p overlay algif_hash algif_skcipher cmac ecb
     sha512_generic hmac ctr drbg ecdh_generic hci_vhci"
+# Besides, when it boots a system of its own (--system).
+system_module_names="virtio_blk squashfs uhid"
 
 # A kernel of another suite of Debian: SUITE/PACKAGE. Its list is fetched into a directory of its own with an apt
 # configuration of its own, so that the lists and the pinning of this machine stay as they are.
@@ -56,8 +58,22 @@ kernel_packages() { # PACKAGE
     echo "${parts:-$image}"
 }
 
+# Copies modules and what they need to $work/modules; prints the files that were not there yet, in the order to load them.
+take_modules() { # NAME...
+    local name path
+    for name in "$@"; do
+        # Linux 7 has some of them in itself under other names; 00-machine and the pairing cases find what is missing.
+        modprobe -d "$work/root" -S "$version" --show-depends "$name" 2>/dev/null || echo "# $version has no module $name" >&2
+    done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
+        [ ! -e "$work/modules/$(basename "$path")" ] || continue
+        cp "$path" "$work/modules/"
+        basename "$path"
+    done
+}
+
 prepare_kernel() {
-    [ -f "$kernel_cache/vmlinuz" ] && [ -f "$kernel_cache/modules/order" ] && return
+    [ -f "$kernel_cache/vmlinuz" ] && [ "$(cat "$kernel_cache/modules/names" 2>/dev/null)" = "$module_names / $system_module_names" ] &&
+        return
     local packages work file version path
     apt_options=()
     case $kernel_package in */*) apt_of_suite "${kernel_package%%/*}" ;; esac
@@ -73,15 +89,12 @@ prepare_kernel() {
     depmod -b "$work/root" "$version"
     rm -rf "$kernel_cache/modules"
     mkdir -p "$work/modules"
-    for name in $module_names; do
-        # Linux 7 has some of them in itself under other names; 00-machine and the pairing cases find what is missing.
-        modprobe -d "$work/root" -S "$version" --show-depends "$name" 2>/dev/null || echo "# $version has no module $name" >&2
-    done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' >"$work/paths"
-    while read -r path; do
-        cp "$path" "$work/modules/"
-        basename "$path"
-    done <"$work/paths" >"$work/modules/order"
-    find "$work/modules" -name '*.xz' -exec xz -d {} + && sed -i 's/\.xz$//' "$work/modules/order"
+    # shellcheck disable=SC2086
+    take_modules $module_names >"$work/modules/order"
+    # shellcheck disable=SC2086
+    take_modules $system_module_names >"$work/modules/order-system"
+    find "$work/modules" -name '*.xz' -exec xz -d {} + && sed -i 's/\.xz$//' "$work"/modules/order*
+    echo "$module_names / $system_module_names" >"$work/modules/names"
     mv "$work/modules" "$kernel_cache/modules"
     for path in "$work"/root/boot/vmlinuz-* "$work/root/lib/modules/$version/vmlinuz"; do
         [ ! -f "$path" ] || cp "$path" "$work/vmlinuz"

@@ -16,6 +16,7 @@ again=false
 sample=
 kernel_package=linux-image-amd64
 sockets=library
+system=
 cases=()
 
 usage() {
@@ -30,6 +31,8 @@ the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
   --kernel PACKAGE  Debian's package that depends on the kernel to boot (default linux-image-amd64); SUITE/PACKAGE: of
                     another suite, as trixie-backports/linux-image-amd64
   --sockets KIND    the test programs' way to the kernel: library (libbluetooth, the default) or kernel (our own description)
+  --system DISK     boots the system on this disk (squashfs) instead of a shell: the cases are services of it, each in a
+                    machine of its own; TENDON_SYSTEM_SETUP in the environment: a script that the system runs before
   --limit SECONDS   for the whole run (default $limit)
   --sample          of each case's kinds only those of its sample (see README.md), as in make test-all
   --again           cases that fail are run again, alone on the host, up to two times; the last run decides
@@ -55,6 +58,7 @@ while [ $# -gt 0 ]; do
     --sockets) sockets=$2 && shift 2 ;;
     --command) command_line=$2 && shift 2 ;;
     --again) again=true && shift ;;
+    --system) system=$2 && shift 2 ;;
     --sample) sample=true && shift ;;
     --prepare) prepare_only=true && shift ;;
     --list) list_cases && exit 0 ;;
@@ -129,7 +133,7 @@ write_environment() { # DIRECTORY CASE_FILE...
     printf 'export %s=%q\n' PROJECT "$project" KERNEL_TESTS "$here" BUILD "${build:-$cache/meson}" \
         VENV "${venv:-$cache/venv}" SWIFT_BIN "${SWIFT_BIN:-$project/.build/release}" OUT "$run" HOME /root \
         PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LD_LIBRARY_PATH "${LD_LIBRARY_PATH:-}"
-    printf 'COMMAND=%q SAMPLE=%q SOCKETS=%q\n' "$command_line" "$sample" "$sockets"
+    printf 'COMMAND=%q SAMPLE=%q SOCKETS=%q SYSTEM=%q\n' "$command_line" "$sample" "$sockets" "$system"
     printf 'CASES=('
     [ $# -eq 0 ] || printf ' %q' "$@"
     printf ' )\n'
@@ -153,20 +157,23 @@ machine() {
 
 # Without random addresses a program that starts again is at the addresses of before, and QEMU has its code translated.
 kernel_options='quiet loglevel=3 mitigations=off no_timer_check norandmaps init_on_alloc=0'
+system_options='tendon.system systemd.show_status=0 systemd.getty_auto=0 systemd.firstboot=0'
 
 # boot LANE CASE_FILE...: a machine for these cases; its output, and the cases' verdict as the status; 3: it did not
 # come up.
 boot() {
-    local lane=$1 run started qemu status
+    local lane=$1 run started qemu status disk
     shift
     run=$(mktemp -d "$cache/runs/$(date +%H%M%S).XXXX")
     ln -sfn "$(basename "$run")" "$cache/runs/last$kernel_name$([ "$lane" = 1 ] || echo "-$lane")"
     write_environment "$run" "$@" >"$run/environment"
     started=$(date +%s)
     set +e
+    disk=()
+    [ -z "$system" ] || disk=(-drive "file=$system,format=raw,if=virtio,readonly=on")
     timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -M q35 -cpu max,-avx,-avx2,-xsave -smp "${TENDON_KERNEL_CPUS:-$cpus}" -m "${TENDON_KERNEL_MEMORY:-1024}" \
         -nographic -net none -no-reboot -kernel "$kernel_cache/vmlinuz" -initrd "$kernel_cache/initramfs.gz" \
-        -append "console=ttyS0 panic=-1 $kernel_options tendon.run=$run" \
+        -append "console=ttyS0 panic=-1 $kernel_options${system:+ $system_options} tendon.run=$run" "${disk[@]}" \
         -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
         -virtfs local,path="$run",mount_tag=out,security_model=none \
         </dev/null 2>&1 | tee "$run/console.log" | sed -u 's/\r//g; s/\x1b\[[0-9;?]*[A-Za-z]//g; s/\x1bc//g; /^tendon-exit /d; /^SeaBIOS/d; /^$/d; s/^Booting from ROM[. ]*//; /reboot: Power down/d'
@@ -196,6 +203,10 @@ mkdir -p "$cache/runs"
 # Each lane has a machine of its own, all at the same time: their cases mostly wait.
 all_machines() {
     local file lane lanes code=0 later=$cache/runs/lane.$$ others=() in_lane
+    if [ -n "$system" ]; then
+        for file in "$@"; do machine 1 "$file" || code=1; done
+        return $code
+    fi
     mapfile -t lanes < <(for file in "$@"; do lane_of "$file"; done | sort -un)
     for lane in "${lanes[@]}"; do
         in_lane=()
@@ -241,11 +252,12 @@ all_machines "${case_files[@]}" 2>&1 | sed -u 's/^not ok /# NOT OK, to be run ag
 [ $code -ne 0 ] || exit 0
 # A machine that ended before its sum does not say which of its cases failed.
 machines=$(for file in "${case_files[@]}"; do lane_of "$file"; done | sort -u | wc -l)
+[ -z "$system" ] || machines=${#case_files[@]}
 [ "$(grep -c '^# kernel tests: ' "$output")" -eq "$machines" ] || exit 1
 mapfile -t case_files < <(failed_files "$output")
 once_more() {
     echo "# ---- once more, one after the other: $(basename -s .sh "${case_files[@]}" | tr '\n' ' ')"
-    machine 1 "${case_files[@]}"
+    if [ -n "$system" ]; then all_machines "${case_files[@]}"; else machine 1 "${case_files[@]}"; fi
 }
 code=0
 once_more 2>&1 | sed -u 's/^not ok /# NOT OK, to be run again: /' | tee "$output" || code=$?

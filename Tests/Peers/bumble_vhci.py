@@ -16,6 +16,7 @@ class VirtualAdapter(Controller):
         # 7.7.65.10).
         self.le_features &= ~(hci.LeFeatureMask.LL_PRIVACY | hci.LeFeatureMask.LE_EXTENDED_ADVERTISING
                               | hci.LeFeatureMask.LE_PERIODIC_ADVERTISING)
+        self.accept_list = set()
 
     def attach(self, transport):
         transport.source.set_packet_sink(self)
@@ -33,3 +34,41 @@ class VirtualAdapter(Controller):
             peripheral_latency=0, supervision_timeout=0, central_clock_accuracy=0)
         asyncio.get_running_loop().call_soon(self.send_hci_packet, event)  # after the end of the command
         return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.SUCCESS)
+
+    def on_hci_read_rssi_command(self, command):
+        return hci.HCI_Read_RSSI_ReturnParameters(hci.HCI_ErrorCode.SUCCESS, command.handle, -50)
+
+    # bumble's own answers these commands, and reports everybody to a passive scan with a list as to an active one, with the
+    # advertising data as the scan response (Core Spec Vol 4 Part E 7.8.10, 7.8.15 to 7.8.17).
+
+    def on_hci_le_clear_filter_accept_list_command(self, _command):
+        self.accept_list.clear()
+        return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.SUCCESS)
+
+    def on_hci_le_add_device_to_filter_accept_list_command(self, command):
+        self.accept_list.add(bytes(command.address))
+        return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.SUCCESS)
+
+    def on_hci_le_remove_device_from_filter_accept_list_command(self, command):
+        self.accept_list.discard(bytes(command.address))
+        return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.SUCCESS)
+
+    def on_advertising_pdu(self, pdu):
+        address = pdu.advertiser_address
+        if self.le_scan_enable and (not self.le_scanning_filter_policy & 1 or bytes(address) in self.accept_list):
+            self._report(0, address, pdu.data)
+            if self.le_scan_type == 1:
+                self._report(4, address, self._scan_response(address))
+        if self.pending_le_connection is not None and self.pending_le_connection.peer_address == address:
+            self.create_le_connection(address)
+
+    def _scan_response(self, address):
+        advertiser = self.link.find_le_controller(address)
+        if advertiser is None:
+            return b""
+        sets = [advertiser.le_legacy_advertiser, *advertiser.advertising_sets.values()]
+        return next((bytes(each.scan_response_data) for each in sets if each.scan_response_data), b"")
+
+    def _report(self, kind, address, data):
+        self.send_hci_packet(hci.HCI_LE_Advertising_Report_Event([hci.HCI_LE_Advertising_Report_Event.Report(
+            event_type=kind, address_type=address.address_type, address=address, data=data, rssi=-50)]))

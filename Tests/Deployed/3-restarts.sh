@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+# title: restart of bluetoothd; restart, reload, upgrade and purge of the service, while wearables stream
+# kinds: none
+# limit: 240
+source "$PROJECT/Tests/Deployed/lib.sh"
+wearables_start
+listen
+wearables_ready
+# What must be bonded is for an adapter without bluetoothd (docs/pairing.md): this belt's owner has switched that off.
+BESIDE=(bose feelspace activ5)
+wear "open feelspace"
+for family in "${BESIDE[@]}"; do wear "start $family"; done
+wear plug
+streams 120 "beside bluetoothd" "${BESIDE[@]}"
+check "bluetoothd runs" wait_for 30 active bluetooth
+systemctl restart bluetooth
+check "bluetoothd is restarted" active bluetooth
+streams 60 "bluetoothd was restarted" "${BESIDE[@]}"
+check "bluetoothd is stopped for good" systemctl mask --now bluetooth
+streams 60 "bluetoothd was stopped" "${BESIDE[@]}"
+
+for family in fjorden obvious; do wear "start $family"; done
+streams 60 "two are paired"
+check "the service is restarted" systemctl restart tendon
+streams 60 "the service was restarted"
+
+# A name is taken at once: the topics change, and nothing else does.
+mark
+printf '[device %s random]\nname = living-belt\n' "${TOPICS[feelspace]#tendon/}" >>/etc/tendon/tendon.conf
+check "the configuration is read again" systemctl reload tendon
+check "the belt has its new name at the broker" told 20 'topic == "tendon/living-belt/stream/orientation"'
+streams 60 "reloaded" bose activ5 fjorden obvious
+check "no wearable was disconnected" eval '! received 0 "m[\"event\"] == \"disconnected\""'
+
+bonds() { sha256sum /var/lib/private/tendon/bonds | cut -d ' ' -f 1; }
+before=$(bonds)
+mark
+check "a newer package is installed, and asks nothing" dpkg --force-unsafe-io -i "/host$TENDON_PACKAGES"/newer/tendon_*.deb
+check "it is a newer one" eval 'dpkg-query -W -f "\${Version}" tendon | grep -q +newer'
+streams 60 "upgraded" bose activ5 fjorden obvious
+check "the belt streams, with its name" told 10 'topic == "tendon/living-belt/stream/orientation"'
+check "no wearable was paired again" eval '! received 0 "m[\"event\"] == \"paired\""'
+check "the bonds are those of before" test "$(bonds)" = "$before"
+
+mark
+check "the package is purged" dpkg -P tendon
+check "the broker: the gateway is offline" told 10 'topic == "tendon/bridge/gw/state" and m["state"] == "offline"'
+for family in "${FAMILIES[@]}"; do
+    check "the $family wearable is disconnected" received 10 "m['event'] == 'disconnected' and m['device'] == '$family'"
+done
+left() { # but the libraries, the documentation, dpkg's own notes
+    find /etc /var /usr /run -path '*tendon*' -not -path '/usr/share/doc/*' -not -path '/var/lib/dpkg/*' -not -name '*libtendon*' \
+        -not -path '/usr/include/tendon*' -not -name 'tendon*.pc' -not -path '/run/systemd/*tendon-scenario*' -not -path '/var/log/*'
+    grep -la '^/usr/bin/tendon' /proc/[0-9]*/cmdline
+}
+answer=$(left)
+check "nothing of it is left: $answer" test -z "$answer"
