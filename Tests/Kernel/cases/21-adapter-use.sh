@@ -29,8 +29,9 @@ OBSERVER=$!
 sleep 1
 gateway_start
 check "an observer receives what a later scan of another program brings" wait $OBSERVER
-check "two shared radios: the second one joins, and this controller has reported the device already" scan 4
+check "two shared radios: the second one joins, and this controller has reported the device already" scan 4 --for 3
 check "it says that another program scans" grep -q 'another program scans' "$CASE_DIR/scan.err"
+check "a scan that it has not seen begin and that brings nothing for 5 s is taken over" scan 0
 check "no owner beside them" scan 3 --adapter-use sole
 stop $GATEWAY
 gateway_start --adapter-use sole
