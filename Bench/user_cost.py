@@ -135,7 +135,7 @@ def compared(name, site, ours, limit, lines, rounds, seconds, warm, mark=b'"sens
         print(json.dumps(row), flush=True)
 
 
-def idle(site, tendon, seconds):
+def idle(site, tendon, seconds, check):
     """Four grips of another implementation, which do not advertise while they are connected, as single devices do not."""
     radio = Radio(rate=1e-6)
     radio.add(f"{site.directory.name}/tendon", [bytes([number, 0x0B, 0, 0, 0, 0xC0]) for number in range(4)])
@@ -153,6 +153,11 @@ def idle(site, tendon, seconds):
     after = used(child.pid)
     site.end(child)
     radio.stop()
+    if check:
+        # The rest of the minute's six may fall into these seconds, a thread that looks once a second has five.
+        quiet = after[1] - before[1] <= 3
+        print(f"{'ok' if quiet else 'not ok'} - user_cost: nothing but a look at the connections wakes an idle run")
+        return
     print(json.dumps({"bench": "run_idle", "name": "four_silent_devices",
                       "switches_per_minute": round((after[1] - before[1]) * 60 / seconds, 1),
                       "cpu_us_per_minute": round((after[0] - before[0]) * 60e6 / seconds)}), flush=True)
@@ -181,7 +186,7 @@ def main():
                       "--mqtt-stream-rate", "100"], [program, str(port)], reader.stdout, rounds, seconds, warm)
             site.end(device)
         if not only or "idle" in only:
-            idle(site, tendon, 5.0 if check else 120.0)
+            idle(site, tendon, 5.0 if check else 120.0, check)
     finally:
         site.close()
     if check:

@@ -63,6 +63,12 @@ public final class Loop: SerialExecutor {
         core.isCurrent
     }
 
+    /// Returns after `duration`, or throws when the task is cancelled. A deadline of this loop: `Task.sleep` is one of the
+    /// system's library, whose threads wake up once a second from then on.
+    package func sleep(for duration: Duration) async throws(TendonError) {
+        try await LoopContext(self).sleep(for: duration)
+    }
+
     /// Runs `body` on the loop's thread.
     public func run<Result: Sendable>(_ body: @Sendable () -> Result) async -> Result {
         await LoopContext(self).run(body)
@@ -88,6 +94,37 @@ package actor LoopContext {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     package func run<Result: Sendable>(_ body: @Sendable () -> Result) -> Result { body() }
+
+    func sleep(for duration: Duration) async throws(TendonError) {
+        let end = Pending<Void, TendonError>(loop)
+        let timer = LoopTimer(loop.core) { end.finish(.success(())) }
+        timer.deadline = Duration.deadline(duration)
+        defer { timer.remove() }
+        try await end.value()
+    }
+}
+
+/// The shared loop for what a task calls that belongs to no actor: without a preference, that runs on the pool of the system's
+/// library. For tasks that do not block.
+package final class LoopPreference: TaskExecutor {
+    package static let shared = LoopPreference()
+
+    package func enqueue(_ job: consuming ExecutorJob) { Loop.shared.core.enqueue(.free(UnownedJob(job))) }
+}
+
+/// A thread for each job: for work that blocks, which must not run on the loop, and is rare.
+package final class BlockingWork: TaskExecutor {
+    package static let shared = BlockingWork()
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let run = { @Sendable in job.runSynchronously(on: BlockingWork.shared.asUnownedTaskExecutor()) }
+        do throws(TendonError) {
+            try startThread(run)
+        } catch {
+            run()  // late is better than never
+        }
+    }
 }
 
 #if !MainActorLoop
@@ -118,6 +155,8 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
     // `local` is used only on the loop's thread; all other members are constant, atomic or protected by the mutex.
     enum Entry {
         case job(UnownedJob)
+        /// Of no actor.
+        case free(UnownedJob)
         case block(@Sendable () -> Void)
     }
 
@@ -270,6 +309,7 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
             runs += 1
             switch entry {
             case .job(let job): job.runSynchronously(on: executor)
+            case .free(let job): job.runSynchronously(on: LoopPreference.shared.asUnownedTaskExecutor())
             case .block(let body): body()
             }
         }

@@ -19,6 +19,7 @@ let version = text(tendon_version())
 
 @main
 struct TendonProgram {
+    @MainActor
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
         Termination.watchSignals()
@@ -42,6 +43,7 @@ struct TendonProgram {
         }
     }
 
+    @MainActor
     static func run(_ words: [String]) async throws(CommandError) -> ExitStatus {
         if let status = try generate(words) { return status }
         let options = Option.common + allCommands.flatMap(\.options)

@@ -28,7 +28,7 @@ final class BondStore: Sendable {
     /// The result is false if the storage did not keep the bond.
     func store(_ bond: Bond) -> Task<Bool, Never> {
         let change = requested.wrappingAdd(1, ordering: .relaxed).newValue
-        return Task.detached {
+        return Task(executorPreference: BlockingWork.shared) {
             self.changes.withLock { latest in
                 guard change > latest else { return true }
                 latest = change

@@ -162,17 +162,17 @@ final class GripCore: Abandonable, @unchecked Sendable {
     private func keep(_ bond: BondStore.Bond) {
         guard let bonds else { return }
         let stored = bonds.store(bond)
-        storing = Task { @TendonActor [weak self] in
-            if await !stored.value { self?.report(.bondNotStored) }
+        storing = Task(executorPreference: LoopPreference.shared) { [weak self] in
+            if await !stored.value { await self?.report(.bondNotStored) }
         }
     }
 
     /// Calls `body` when the bond of a connection was stored, or could not be stored.
     func whenBondIsStored(_ body: @escaping @Sendable () -> Void) {
         guard let storing else { return body() }
-        Task { @TendonActor in
+        Task(executorPreference: LoopPreference.shared) {
             await storing.value
-            body()
+            await TendonActor.run(body)
         }
     }
 

@@ -83,7 +83,7 @@ extension Worker {
         }
         pending += 1
         let (handler, mailbox) = (handler, mailbox)
-        Task {
+        handler.start {
             var answer = answer
             answer.result = await body(handler)
             mailbox.post(.answered(answer))

@@ -105,7 +105,7 @@ extension Worker {
                 shared.revoke(key)
                 let handler = handler
                 if let device = Device.parts(of: key) {
-                    Task { await handler.disconnect(device.address, device.type) }
+                    handler.start { await handler.disconnect(device.address, device.type) }
                 }
             }
         }

@@ -123,6 +123,9 @@ package protocol CommandHandler: Sendable {
 
     /// Another gateway takes the device.
     func disconnect(_ address: String, _ addressType: String) async
+
+    /// Runs `work`, which calls the functions above, where they run. From any thread.
+    func start(_ work: @escaping @Sendable () async -> Void)
 }
 
 extension String {

@@ -225,7 +225,7 @@ final class Server: @unchecked Sendable {
             return true
         }
         guard isTaken else { return TENDON_HTTP_NO }
-        Task { [handler] in self.answer(request, await handler.set(actions, of: device)) }
+        handler.start { [handler] in self.answer(request, await handler.set(actions, of: device)) }
         return TENDON_HTTP_YES
     }
 

@@ -84,6 +84,10 @@ final class GatewayCommands: CommandHandler {
         state.withLock { $0.seen.compactMapValues(\.rssi).merging($0.links) { _, connection in connection } }
     }
 
+    func start(_ work: @escaping @Sendable () async -> Void) {
+        Task(executorPreference: LoopPreference.shared, operation: work)
+    }
+
     // MARK: Actions
 
     func set(_ actions: JSON, of device: OutputDevice) async -> CommandResult {
@@ -202,8 +206,8 @@ final class GatewayCommands: CommandHandler {
 
     /// A moment later, so that the response is on its way before.
     private func restart() -> JSON {
-        Task {
-            try? await Task.sleep(for: .milliseconds(200))
+        Task { @TendonActor in
+            try? await Loop.shared.sleep(for: .milliseconds(200))
             Termination.shared.requestRestart()
         }
         return [:]

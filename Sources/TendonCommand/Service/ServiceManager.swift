@@ -73,7 +73,7 @@ struct ServiceManager: Sendable {
         guard let heartbeat, isPresent else { return }
         while !Task.isCancelled {
             send("WATCHDOG=1")
-            try? await Task.sleep(for: .milliseconds(heartbeat))
+            try? await Loop.shared.sleep(for: .milliseconds(heartbeat))
         }
     }
 }

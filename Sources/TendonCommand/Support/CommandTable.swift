@@ -54,13 +54,13 @@ struct Command: Sendable {
     /// Common options that the command has.
     let common: [Option]
     let examples: [(line: String, does: String)]
-    let run: @Sendable (Arguments) async throws(CommandError) -> ExitStatus
+    let run: @MainActor @Sendable (Arguments) async throws(CommandError) -> ExitStatus
 
     init(
         _ name: String, operands: String = "", summary: String, details: [String] = [], options: [Option] = [],
         common: [String] = ["--radio", "--adapter", "--address", "--json", "--for"],
         examples: [(line: String, does: String)],
-        run: @escaping @Sendable (Arguments) async throws(CommandError) -> ExitStatus
+        run: @escaping @MainActor @Sendable (Arguments) async throws(CommandError) -> ExitStatus
     ) {
         self.name = name
         self.operands = operands

@@ -95,7 +95,7 @@ struct DeviceAccess: Sendable {
     ) async throws(CommandError) {
         guard let milliseconds, milliseconds > 0, !Termination.shared.isRequested else { return }
         _ = try? await Termination.task(for: milliseconds) { () throws(CommandError) in
-            while await isConnected(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(50)) }
+            while await isConnected(), !Task.isCancelled { try? await Loop.shared.sleep(for: .milliseconds(50)) }
         }
         guard await isConnected() else { throw CommandError(.failed, Ending.lost.text) }
     }

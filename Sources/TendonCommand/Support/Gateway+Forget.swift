@@ -36,7 +36,7 @@ extension Gateway {
 
     /// The turn of the device ends, and what is known of it goes.
     func forgetServed(_ address: Address) {
-        Task {
+        Task { @TendonActor in
             await endTurn(of: address)
             remove(address)
         }

@@ -29,7 +29,7 @@ extension Gateway {
         while !Task.isCancelled {
             if case .failed(let error) = await central.state { throw CommandError(error) }
             if receive(address, family, radio) { startTurns() }
-            try? await Task.sleep(for: .milliseconds(Gateway.lookInterval))
+            try? await Loop.shared.sleep(for: .milliseconds(Gateway.lookInterval))
         }
     }
 
@@ -45,7 +45,7 @@ extension Gateway {
                     throw TendonError(status: Int32(TENDON_ERROR_UNSUPPORTED), operation: .discover)
                 }
                 if central.radioName == "bluez" {
-                    try? await Task.sleep(for: .milliseconds(Gateway.closingTime))
+                    try? await Loop.shared.sleep(for: .milliseconds(Gateway.closingTime))
                 }
                 return found
             } catch {
@@ -59,7 +59,7 @@ extension Gateway {
                     (["text": .string(describe(error)), "retry_in_s": .real(Double(pause) / 1000)] as JSON)
                         .merging(error.members))
             }
-            try? await Task.sleep(for: .milliseconds(pause))
+            try? await Loop.shared.sleep(for: .milliseconds(pause))
             pause = min(2 * pause, Gateway.longestPause)
         }
         return nil

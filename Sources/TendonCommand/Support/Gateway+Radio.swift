@@ -22,7 +22,7 @@ extension Gateway {
     func serveRadios() async throws(CommandError) {
         // The configuration is valid and the outputs are open; an adapter may come much later.
         ServiceManager.shared.send("READY=1")
-        let heart = Task { await ServiceManager.shared.beat() }
+        let heart = Task { @TendonActor in await ServiceManager.shared.beat() }
         defer { heart.cancel() }
         commands.onDisconnect { [weak self] in self?.disconnect($0) }
         try await openRadios()
@@ -113,7 +113,7 @@ extension Gateway {
         let choice = settings.radios[radio]
         var pause: UInt64 = 0
         while !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(pause))
+            try? await Loop.shared.sleep(for: .milliseconds(pause))
             guard let central = await opened(radio, choice) else { return }
             do throws(CommandError) {
                 try await settings.pairingChoice.apply(to: central)
@@ -196,7 +196,7 @@ extension Gateway {
                 if Task.isCancelled { return nil }
                 reportWaiting(radio, error)
             }
-            try? await Task.sleep(for: .milliseconds(pause))
+            try? await Loop.shared.sleep(for: .milliseconds(pause))
             pause = min(2 * pause, Gateway.longestPause)
         }
     }

@@ -107,6 +107,7 @@ final class Gateway: Sendable {
     /// - Parameters:
     ///   - family: only this one; nil: all that the settings take.
     ///   - capture: write a capture to this file and print no events.
+    @MainActor
     static func run(
         _ arguments: Arguments, family: String?, capture: String? = nil
     ) async throws(CommandError) -> ExitStatus {
@@ -122,6 +123,7 @@ final class Gateway: Sendable {
         return try await gateway.run(for: duration)
     }
 
+    @MainActor
     func run(for milliseconds: UInt64?) async throws(CommandError) -> ExitStatus {
         Output.standard.lines?.isCompact = settings.compact
         Output.writeByLoop()
@@ -154,10 +156,10 @@ final class Gateway: Sendable {
     }
 
     private func drawTable() -> Task<Void, any Error> {
-        Task {
+        Task { @TendonActor in
             while !Task.isCancelled {
                 reporter.tick()
-                try await Task.sleep(for: .milliseconds(Reporter.refresh))
+                try await Loop.shared.sleep(for: .milliseconds(Reporter.refresh))
             }
         }
     }
@@ -355,10 +357,10 @@ final class Gateway: Sendable {
             guard !state.isOver, state.plan.serves(address, family: family), !dismissed.contains(address) else {
                 return false
             }
-            state.turns[address] = Task { @TendonActor in
+            state.turns[address] = Task(executorPreference: LoopPreference.shared) {
                 await self.serve(address, family)
                 self.state.withLock { $0.turns[address] = nil }
-                self.arm()
+                await self.arm()
             }
             return true
         }
@@ -416,8 +418,8 @@ final class Gateway: Sendable {
             state.withoutSearch.remove(radio)
             return state.turns.filter { state.known[$0.key]?.radio == radio }.map(\.value)
         }
-        let limit = Task {
-            try await Task.sleep(for: .milliseconds(Gateway.leavingLimit))
+        let limit = Task { @TendonActor in
+            try await Loop.shared.sleep(for: .milliseconds(Gateway.leavingLimit))
             for turn in turns { turn.cancel() }
         }
         await withTaskCancellationHandler {

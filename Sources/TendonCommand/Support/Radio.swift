@@ -163,8 +163,10 @@ extension CommandError {
     static let radioAdvice = "tendon doctor; for simulated devices: --radio virtual"
 }
 
-/// Runs `body`; an error of the library becomes one of the command.
-func translating<Result>(_ body: () async throws(TendonError) -> Result) async throws(CommandError) -> Result {
+/// Runs `body` where the caller runs; an error of the library becomes one of the command.
+func translating<Result>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(TendonError) -> Result
+) async throws(CommandError) -> Result {
     do {
         return try await body()
     } catch {

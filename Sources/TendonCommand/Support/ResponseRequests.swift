@@ -76,7 +76,7 @@ final class ResponseScan: Sendable {
             let isActive = state.requests.isActive(now: now)
             guard isActive != (state.user != nil) else { return }
             state.user?.cancel()
-            state.user = isActive ? Task { [central] in await ResponseScan.hold(central) } : nil
+            state.user = isActive ? Task { @TendonActor [central] in await ResponseScan.hold(central) } : nil
         }
     }
 
@@ -88,6 +88,7 @@ final class ResponseScan: Sendable {
     }
 
     /// Until the task is cancelled, or the scan ends with the radio: the search itself reports that.
+    @TendonActor
     private static func hold(_ central: Central) async {
         let options = ScanOptions(isActive: true, capacity: 1)
         guard let advertisements = try? await central.scan(options) else { return }

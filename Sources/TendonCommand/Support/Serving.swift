@@ -163,7 +163,7 @@ extension DeviceServer {
         served.onConnected()
         served.show("connected")
         let place = served.rules.join(served)
-        let actions = Task { @TendonActor [self] in
+        let actions = Task(executorPreference: LoopPreference.shared) { [self] in
             for await call in place.calls { await carryOut(call) }
         }
         served.happened("connected")

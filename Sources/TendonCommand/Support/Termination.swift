@@ -2,6 +2,7 @@
 // Ctrl-C, SIGTERM and SIGHUP: every command ends cleanly, with its summary and status 0.
 import CTendon
 import Synchronization
+import Tendon
 import TendonSupport
 
 #if canImport(Glibc)
@@ -37,7 +38,7 @@ final class Termination: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         signalPipe = ends[1]
         let reading = ends[0]
-        let number = startThread {
+        let number = TendonSupport.startThread {
             var first: UInt64?
             var number: UInt8 = 0
             while read(reading, &number, 1) == 1 {
@@ -129,15 +130,17 @@ final class Termination: Sendable {
     /// Runs a task that a signal, or the end of `--for`, cancels. Output waits no more then, because what is cancelled
     /// may wait for it.
     static func task<Result: Sendable>(
-        for milliseconds: UInt64?, _ body: @escaping @Sendable () async throws(CommandError) -> Result
+        for milliseconds: UInt64?, isolation: isolated (any Actor)? = #isolation,
+        _ body: @escaping @Sendable () async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
-        let work = Task { () async -> Swift.Result<Result, CommandError> in
+        // On the loop, also what belongs to no actor: the pool of the system's library would wake up once a second.
+        let work = Task(executorPreference: LoopPreference.shared) { () async -> Swift.Result<Result, CommandError> in
             do throws(CommandError) { return .success(try await body()) } catch { return .failure(error) }
         }
         shared.onRequest { work.cancel() }
-        let timer = Task {
+        let timer = Task { @TendonActor in
             guard let milliseconds else { return }
-            try await Task.sleep(for: .milliseconds(Int64(milliseconds)))
+            try await Loop.shared.sleep(for: .milliseconds(Int64(milliseconds)))
             Output.stopWaiting()
             work.cancel()
         }

@@ -17,6 +17,6 @@ package struct SystemClock: ObviousClock {
 
     package func sleep(until time: UInt64) async throws {
         let now = now
-        if time > now { try await Task.sleep(for: .milliseconds(Int64(time - now))) }
+        if time > now { try await Loop.shared.sleep(for: .milliseconds(Int64(time - now))) }
     }
 }

@@ -61,6 +61,8 @@ final class ScriptedHandler: CommandHandler, @unchecked Sendable {
     /// Commands wait from now on.
     func hold() { lock.locked { waiting = [] } }
 
+    func start(_ work: @escaping @Sendable () async -> Void) { Task(operation: work) }
+
     func release() {
         let ready = lock.locked {
             defer { waiting = nil }

@@ -26,6 +26,8 @@ private final class Handler: CommandHandler, @unchecked Sendable {
 
     var calls: [String] { lock.locked { asked } }
 
+    func start(_ work: @escaping @Sendable () async -> Void) { Task(operation: work) }
+
     func release() {
         let ready = lock.locked {
             defer { waiting = [] }

@@ -70,7 +70,7 @@ extension Command {
             throw CommandError(error)
         }
         // The configuration is read back after the write; that value is the result.
-        try? await Task.sleep(for: .milliseconds(200))
+        try? await Loop.shared.sleep(for: .milliseconds(200))
         let enabled = device.sensorConfiguration?.enabledSensors ?? []
         return (
             lacking,

@@ -387,14 +387,14 @@ struct OpenBelt: Sendable {
         controller.stopNavigation()
         // Wait until the belt has left app mode, then disconnect.
         for _ in 0..<100 where commands.mode == .app && manager.state == .connected {
-            try? await Task.sleep(for: .milliseconds(10))
+            try? await Loop.shared.sleep(for: .milliseconds(10))
         }
     }
 
     static func close(_ manager: FSConnectionManager) async {
         manager.disconnectBelt()
         // The disconnection completes later.
-        try? await Task.sleep(for: .milliseconds(20))
+        try? await Loop.shared.sleep(for: .milliseconds(20))
     }
 }
 

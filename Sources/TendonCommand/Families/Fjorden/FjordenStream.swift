@@ -115,7 +115,7 @@ private final class GripServer: DeviceServer {
             configuration.persistentStorage.set(
                 identifier(of: served.address), forKey: bondedGripKey)
         }
-        configuration.pairingPrompt = { [served] _ in
+        configuration.pairingPrompt = { @TendonActor [served] _ in
             served.event("pairing", ["state": "wanted"])
             return true
         }
