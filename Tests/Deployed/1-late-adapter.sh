@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: boot without an adapter; it appears 20 s later; the five families stream to the broker and are commanded from it
 # kinds: none
+# needs: venv
 # mask: bluetooth
 # limit: 150
 source "$PROJECT/Tests/Deployed/lib.sh"

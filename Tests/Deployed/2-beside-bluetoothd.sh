@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: beside bluetoothd, whose bonded mouse is absent and later present: its key works before, during and after our service
 # kinds: none
+# needs: venv
 # disable: tendon
 # limit: 200
 source "$PROJECT/Tests/Deployed/lib.sh"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: restart of bluetoothd; restart, reload, upgrade and purge of the service, while wearables stream
 # kinds: none
+# needs: venv
 # limit: 240
 source "$PROJECT/Tests/Deployed/lib.sh"
 wearables_start

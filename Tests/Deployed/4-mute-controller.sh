@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: the controller stops answering in mid-stream: the service powers it off and on within its sandbox, and streams again
 # kinds: none
+# needs: venv
 # mask: bluetooth
 # limit: 150
 source "$PROJECT/Tests/Deployed/lib.sh"
