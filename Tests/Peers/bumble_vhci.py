@@ -22,6 +22,20 @@ class VirtualAdapter(Controller):
         transport.source.set_packet_sink(self)
         self.set_packet_sink(transport.sink)
 
+    def on_hci_command(self, command):
+        """bumble's own answers nothing to a command that it does not know the response of, and the kernel, which reads the
+        transmit power of connections, waits 2 s and sends nothing meanwhile (Core Spec Vol 4 Part E 4.5)."""
+        if isinstance(command, hci.HCI_SyncCommand):
+            return super().on_hci_command(command)
+        self._send_hci_command_status(hci.HCI_ErrorCode.UNKNOWN_HCI_COMMAND_ERROR, command.op_code)
+        return None
+
+    def on_hci_read_transmit_power_level_command(self, command):
+        """0 dBm (Core Spec Vol 4 Part E 7.3.35)."""
+        self.send_hci_packet(hci.HCI_Command_Complete_Event(
+            num_hci_command_packets=1, command_opcode=command.op_code,
+            return_parameters=hci.HCI_GenericReturnParameters(data=bytes([0, *command.parameters[:2], 0]))))
+
     def on_hci_le_create_connection_cancel_command(self, command):
         """bumble's own goes on with the attempt and sends no event, without which the kernel connects to nobody any more
         (Core Spec Vol 4 Part E 7.8.13)."""
