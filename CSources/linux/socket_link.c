@@ -103,6 +103,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->reason = TENDON_OK;
     link->handle = 0xFFFF;
     link->rssi = TENDON_RSSI_UNKNOWN;
+    link->signal_wanted = false;
     link->received = link->sent = 0;
     link->lost = 0;
     link->singles = 0;

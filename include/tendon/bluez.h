@@ -319,6 +319,7 @@ typedef struct tendon_bluez_radio {
     uint64_t data_at;               /**< latest data of a connection, of the last ones; monotonic ms */
     bool data_watched;              /**< the controller is asked when they pause */
     bool probe_requested;           /**< now */
+    bool signal_asked;              /**< for a connection; the answer is missing */
     uint64_t begins_until;          /**< the kernel has ended its scan, and may be about to connect; monotonic ms */
     uint64_t connects_until;        /**< the controller connects for the kernel; UINT64_MAX: until its event */
     tendon_address connecting_peer; /**< of that connection */

@@ -24,9 +24,29 @@ tendon_link *tendon_bluez_link_of(const tendon_bluez_radio *radio, const tendon_
     return link;
 }
 
-tendon_status tendon_bluez_ask_signal(tendon_radio *radio, tendon_link *link) {
-    return tendon_bluez_about((tendon_bluez_radio *)radio, TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION,
-                              &link->identity, 0, 0);
+static tendon_status ask_now(tendon_bluez_radio *radio, tendon_link *link) {
+    tendon_status status =
+        tendon_bluez_about(radio, TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION, &link->identity, 0, 0);
+    link->signal_wanted = false;
+    radio->signal_asked = status >= 0;
+    return status;
+}
+
+/* One at a time: the kernel waits 2 s for a controller that has stopped, for each of them, and powers the adapter off
+ * after those that it has. */
+tendon_status tendon_bluez_ask_signal(tendon_radio *base, tendon_link *link) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    link->signal_wanted = radio->signal_asked;
+    return radio->signal_asked ? TENDON_OK : ask_now(radio, link);
+}
+
+static void ask_next(tendon_bluez_radio *radio) {
+    radio->signal_asked = false;
+    for (tendon_link *link = radio->radio.links; link != NULL && !radio->signal_asked; link = link->next) {
+        if (link->signal_wanted && link->state == TENDON_LINK_OPEN && !link->closing) {
+            (void)ask_now(radio, link);
+        }
+    }
 }
 
 /* Address, type, RSSI, two values of the transmitted power. Another program's question is answered to that program. */
@@ -34,6 +54,7 @@ void tendon_bluez_signal_event(tendon_bluez_radio *radio, const tendon_managemen
     tendon_reader reader = tendon_reader_make(event->data, event->length);
     tendon_address peer;
     (void)tendon_management_read_address(&reader, &peer);
+    ask_next(radio);
     if (!tendon_reader_ok(&reader)) {
         return; /* rejected without a look at the peer */
     }

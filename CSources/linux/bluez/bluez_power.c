@@ -50,7 +50,7 @@ static void forget_state(tendon_bluez_radio *radio) {
     radio->address_set = false;
     radio->connects_until = radio->begins_until = 0;
     radio->connections = 0;
-    radio->data_watched = radio->probe_requested = false;
+    radio->data_watched = radio->probe_requested = radio->signal_asked = false;
     memset(radio->timings, 0, sizeof radio->timings);
     radio->scan.enabled_by_other = radio->scan.joined = false;
     radio->advertising.set_made = false;

@@ -27,26 +27,40 @@ static int8_t rssi(const pairing_scene *s, int i) {
     return s->ends[i].end.link.rssi;
 }
 
+/* With one command at a time. */
 static void each_open_link_is_asked_about(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(2);
     pairing_scene_add(s, 2, true); /* of a central that has connected to us */
     pairing_scene_drain(s);
     assert_int_equal(tendon_radio_ask_signals(&s->b->radio.radio), TENDON_OK);
-    for (int i = 2; i >= 0; i--) {
-        pairing_scene_expect(s, GET_CONNECTION_INFORMATION, i, -1);
-        assert_int_equal(rssi(s, i), TENDON_RSSI_UNKNOWN);
-    }
+    pairing_scene_expect(s, GET_CONNECTION_INFORMATION, 2, -1);
+    pairing_scene_expect_nothing(s);
+    answer(s, 2, 0, 20, 19);
+    pairing_scene_expect(s, GET_CONNECTION_INFORMATION, 1, -1);
     pairing_scene_expect_nothing(s);
     answer(s, 1, 0, -71, 19);
     assert_int_equal(rssi(s, 0), TENDON_RSSI_UNKNOWN); /* the same address of the other type */
     assert_int_equal(rssi(s, 1), -71);
+    pairing_scene_expect(s, GET_CONNECTION_INFORMATION, 0, -1);
     answer(s, 0, 0, -128, 19);
-    answer(s, 2, 0, 20, 19);
+    pairing_scene_expect_nothing(s);
     answer(s, 1, 0, 127, 19); /* the controller does not know */
     assert_int_equal(rssi(s, 0), -128);
     assert_int_equal(rssi(s, 1), TENDON_RSSI_UNKNOWN);
     assert_int_equal(rssi(s, 2), 20);
+    pairing_scene_close(s);
+}
+
+/* The kernel forgets what it was asked. */
+static void after_a_reset_it_is_asked_again(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    assert_int_equal(tendon_radio_ask_signals(&s->b->radio.radio), TENDON_OK);
+    pairing_scene_drain(s);
+    bluez_hardware_error(s->b);
+    assert_int_equal(tendon_radio_ask_signals(&s->b->radio.radio), TENDON_OK);
+    pairing_scene_expect(s, GET_CONNECTION_INFORMATION, 0, -1);
     pairing_scene_close(s);
 }
 
@@ -117,9 +131,9 @@ static void a_socket_that_takes_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_open_link_is_asked_about), cmocka_unit_test(failures_leave_no_old_value),
-        cmocka_unit_test(answers_cut_at_every_position), cmocka_unit_test(a_closed_link_is_forgotten),
-        cmocka_unit_test(a_socket_that_takes_nothing),
+        cmocka_unit_test(each_open_link_is_asked_about), cmocka_unit_test(after_a_reset_it_is_asked_again),
+        cmocka_unit_test(failures_leave_no_old_value),   cmocka_unit_test(answers_cut_at_every_position),
+        cmocka_unit_test(a_closed_link_is_forgotten),    cmocka_unit_test(a_socket_that_takes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
