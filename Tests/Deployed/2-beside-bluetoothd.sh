@@ -48,9 +48,8 @@ check "it goes away" absent
 works "before the service"
 check "it goes away again" absent
 
-# What must be bonded is for an adapter without bluetoothd (docs/pairing.md): this belt's owner has switched that off.
-BESIDE=(bose feelspace activ5)
-wear "open feelspace"
+# What must be bonded is for an adapter without bluetoothd (docs/pairing.md).
+BESIDE=(bose activ5)
 for family in "${BESIDE[@]}"; do wear "start $family"; done
 monitor_start "$CASE_DIR/btmon.snoop"
 check "the service starts" systemctl start tendon

@@ -46,11 +46,12 @@ FAMILIES=(bose feelspace activ5 fjorden obvious)
 declare -A TOPICS=([bose]=tendon/F0:F1:F2:F3:F6:01 [feelspace]=tendon/F0:F1:F2:F3:F6:02 [activ5]=tendon/F0:F1:F2:F3:F6:03
     [fjorden]=tendon/F0:F1:F2:F3:F6:04 [obvious]=tendon/F0:F1:F2:F3:F6:05)
 
-# streams SECONDS WHEN [FAMILY...]: results that all, or these, stream.
+# streams SECONDS WHEN [OPTION...] [FAMILY...]: results that all, or these, stream. Times are from the latest mark.
 streams() {
-    local seconds=$1 when=$2
+    local seconds=$1 when=$2 options=()
     shift 2
-    record --text "$when: " streams "$seconds" "${@:-${FAMILIES[@]}}"
+    while [[ ${1:-} == --* ]]; do options+=("$1" "$2") && shift 2; done
+    record --text "$when: " "${options[@]}" streams "$seconds" "${@:-${FAMILIES[@]}}"
 }
 
 # told SECONDS EXPRESSION: the broker carries such a message; received SECONDS EXPRESSION: a wearable receives that.

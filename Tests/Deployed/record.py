@@ -5,7 +5,7 @@
 record.py keys 0 FILE                           in this capture of btmon no program loads keys into the kernel
 
 record.py [options] streams SECONDS FAMILY...   within SECONDS each family has three new values at the broker, each one that
-                                                its wearable sent at that time
+                                                its wearable sent at that time; the first of them --within so long
 record.py [options] await SECONDS broker|wearables EXPRESSION
                                                 there is a line for which the expression is true, or comes within SECONDS: `topic`
                                                 and `m` of the broker's (m: its JSON), `m` of the wearables'
@@ -108,6 +108,7 @@ def agrees(number, modulo, low, high):
 
 def streams(arguments):
     sent, pending, good, wrong = Sent(), [], dict.fromkeys(arguments.words, 0), []
+    first = {}
     began = time.time()
     broker, wearables = Lines(arguments.broker), Lines(arguments.wearables)
     while time.time() < began + arguments.seconds and min(good.values()) < 3:
@@ -127,6 +128,7 @@ def streams(arguments):
                 later.append((at, family, number, modulo))
             elif limits[1] > 0 and agrees(number, modulo, *limits):
                 good[family] += 1
+                first.setdefault(family, at)
             else:
                 wrong.append((family, number, limits))
         pending = later
@@ -136,8 +138,13 @@ def streams(arguments):
         print(f"ok {text}" if count >= 3 else
               f"not ok {text}: {count} values within {arguments.seconds} s; sent {sent.counts[-1][family] if sent.counts else 0}; "
               f"not those that were sent: {[each for each in wrong if each[0] == family][:3]}", flush=True)
-    print(f"# all after {time.time() - began:.1f} s")
-    return 0 if min(good.values()) >= 3 else 1
+    if min(good.values()) < 3:
+        return 1
+    took = max(first.values()) - (arguments.since or began)
+    if arguments.within is not None:
+        print("ok" if took <= arguments.within else "not ok", f"{arguments.text}the first values of all within {arguments.within:g} s")
+    print(f"# the first values of all after {took:.1f} s, three of each after {time.time() - (arguments.since or began):.1f} s")
+    return 0
 
 
 def wait(arguments):
@@ -188,7 +195,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--broker")
     parser.add_argument("--wearables")
-    parser.add_argument("--since", type=float, default=0, help="of await: lines since this time only")
+    parser.add_argument("--since", type=float, default=0, help="of await: lines since this time only; of streams: its times are from then")
+    parser.add_argument("--within", type=float, help="of streams: seconds from --since to the first value of the last family")
     parser.add_argument("--text", default="", help="before each result")
     parser.add_argument("--slack", type=float, default=3, help="seconds that a value may take to the broker")
     parser.add_argument("command", choices=("streams", "await", "keys"))

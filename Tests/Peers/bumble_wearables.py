@@ -9,7 +9,6 @@ standard input, a line each:
     plug           the adapter appears; unplug: it is removed
     mute           the adapter answers nothing more, and its connections are dead, until it is reset
     start NAME     a wearable is switched on: bose, feelspace, activ5, fjorden, obvious, mouse; stop NAME: off
-    open NAME      it needs no encryption from now on
 
 `mouse` is nothing of ours: a HID mouse that another program is bonded with. Prints JSON lines: "done" after each command,
 what the wearables receive as they receive it, and once a second how many values each has sent.
@@ -22,7 +21,7 @@ import struct
 import sys
 import time
 
-from bumble import hci, ll
+from bumble import hci
 from bumble.att import ATT_Error
 from bumble.controller import Controller
 from bumble.core import UUID, AdvertisingData
@@ -74,30 +73,23 @@ class Adapter(VirtualAdapter):
         self.attach(self.transport)
 
     async def unplug(self):
-        self.end_connections()
+        self.le_connections.clear()
         self.link.remove_controller(self)
         self.set_packet_sink(None)
         await self.transport.close()
 
-    def end_connections(self):
-        """The wearables notice it."""
-        for connection in list(self.le_connections.values()):
-            connection.send_ll_control_pdu(ll.TerminateInd(hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR))
-
     async def mute(self):
         self.muted = True
-        await asyncio.sleep(SUPERVISION_TIMEOUT)
-        self.end_connections()
         self.le_connections.clear()
 
     def on_packet(self, packet):
-        if self.muted and bytes(packet) != self.RESET:
-            return
-        if self.muted:
-            self.muted = False
-            self.le_scan_enable = self.le_features_enabled = False
+        if bytes(packet) == self.RESET:  # bumble's own changes nothing
+            self.muted = self.le_scan_enable = False
+            self.pending_le_connection = None
+            self.le_connections.clear()
             say("reset")
-        super().on_packet(packet)
+        if not self.muted:
+            super().on_packet(packet)
 
     def send_hci_packet(self, packet):
         if not self.muted:
@@ -118,9 +110,10 @@ class Wearable:
 
     def __init__(self, link):
         self.family = type(self).__name__.lower()
-        controller = Controller(self.family, link=link)
+        self.controller = Controller(self.family, link=link)
         self.device = Device(name=self.NAME, address=Address(f"F0:F1:F2:F3:F6:{self.NUMBER:02X}"),
-                             host=Host(controller, AsyncPipeSink(controller)))
+                             host=Host(self.controller, AsyncPipeSink(self.controller)))
+        self.heard = 0  # the adapter, by the connection
         self.device.keystore = MemoryKeyStore()
         self.device.pairing_config_factory = lambda _: PairingConfig(
             sc=True, mitm=False, bonding=True, identity_address_type=PairingConfig.AddressType.RANDOM)
@@ -162,6 +155,17 @@ class Wearable:
         connection.on("connection_encryption_change",
                       lambda *_: say("encrypted", device=self.family, on=bool(connection.is_encrypted)))
         self.begin(connection)
+        if connection.handle not in self.device.connections:  # bumble has told its end before its begin
+            self._disconnected(hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR)
+
+    def supervise(self, adapter):
+        """What the adapter has no connection for any more ends after the supervision timeout."""
+        now = time.monotonic()
+        connection = next(iter(self.controller.le_connections.values()), None)
+        if connection is None or self.device.random_address in adapter.le_connections:
+            self.heard = now
+        elif now - self.heard >= SUPERVISION_TIMEOUT:
+            self.controller.on_le_disconnected(connection, hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR)
 
     def _disconnected(self, reason):
         self.connection = None
@@ -198,12 +202,6 @@ class Wearable:
             await self.connection.disconnect()
         else:
             await self.device.stop_advertising()
-
-    async def open(self):
-        for attribute in self.device.gatt_server.attributes:
-            if attribute.permissions == ENCRYPTED:
-                attribute.permissions = PLAIN
-        self.ENCRYPTED = False
 
     def every(self, seconds, act):
         """Until the end of the connection."""
@@ -493,9 +491,11 @@ async def lines():
         yield line.decode().strip()
 
 
-async def count(wearables):
+async def each_second(wearables, adapter):
     while True:
         await asyncio.sleep(1)
+        for wearable in wearables:
+            wearable.supervise(adapter)
         say("sent", **{wearable.family: wearable.sent for wearable in wearables})
 
 
@@ -505,18 +505,16 @@ async def run():
     adapter = Adapter(link)
     wearables = [kind(link) for kind in (BoseFrames, Feelspace, Activ5, Fjorden, Obvious, Mouse)]
     named = {wearable.family: wearable for wearable in wearables}
-    counting = asyncio.create_task(count(wearables))
+    watching = asyncio.create_task(each_second(wearables, adapter))
     say("ready")
     async for line in lines():
         command, _, name = line.partition(" ")
         if command in ("start", "stop"):
             await named[name].switch(command == "start")
-        elif command == "open":
-            await named[name].open()
         else:
             await getattr(adapter, command)()
         say("done", command=line)
-    counting.cancel()
+    watching.cancel()
 
 
 if __name__ == "__main__":
