@@ -155,6 +155,7 @@ CALL(int, fdatasync, (int file), (file), -1)
 CALL(int, ftruncate, (int file, off_t length), (file, length), -1)
 CALL(int, rename, (const char *from, const char *to), (from, to), -1)
 CALL(int, unlink, (const char *path), (path), -1)
+CALL(uid_t, geteuid, (void), (), (uid_t)-1) /* "fails": another user */
 
 /* Memory */
 
@@ -228,6 +229,7 @@ static const char *const names[] = {
     "ftruncate",
     "rename",
     "unlink",
+    "geteuid",
     "free",
     "mmap",
     "munmap",

@@ -22,13 +22,20 @@ import TendonSupport
     }
 
     @Test func whatIsNotInTheTableIsRefused() {
-        for (family, key, value) in [
-            ("feelspace", "exec", "/bin/true"), ("feelspace", "publish", "x"), ("feelspace", "tare", true),
-            ("feelspace", "vibrate", "north"), ("feelspace", "vibrate", [[90]]), ("feelspace", "vibrate", ["a": 1]),
-            ("feelspace", "stop", false), ("feelspace", "stop", "now"), ("bose", "connected", true),
-            ("nothing", "stop", true),
-        ] as [(String, String, JSON)] {
-            #expect(throws: CommandError.self) { try text(family, key, value) }
+        let arguments = "arguments are a text, a number, a list of these, or null"
+        for (family, key, value, reason) in [
+            ("feelspace", "exec", "/bin/true", "unknown action of feelspace 'exec'"),
+            ("feelspace", "publish", "x", "unknown action of feelspace 'publish'"),
+            ("feelspace", "tare", true, "unknown action of feelspace 'tare'"),
+            ("feelspace", "vibrate", "north", "vibrate takes an angle in degrees"),
+            ("feelspace", "vibrate", [[90]], "a list in a list"), ("feelspace", "vibrate", ["a": 1], arguments),
+            ("feelspace", "stop", false, arguments), ("feelspace", "stop", "now", "it takes no arguments, not 'now'"),
+            ("bose", "connected", true, "unknown action of bose 'connected'"),
+            ("nothing", "stop", true, "unknown action of nothing 'stop'"),
+        ] as [(String, String, JSON, String)] {
+            let error = #expect(throws: CommandError.self) { try text(family, key, value) }
+            #expect(error?.status == .usage)
+            #expect(error?.message.hasPrefix(reason) == true, "\(error?.message ?? "")")
         }
     }
 

@@ -169,7 +169,8 @@ struct ConnectionTests {
         var manager: FSConnectionManager? = try await site.connected()
         let commands = try #require(manager?.commandManager)
         manager = nil
-        try await Task.sleep(for: .milliseconds(50))
+        // Over the link, and back.
+        try await commands.confirmed { $0.changeOrientationPeriod(20) }
         #expect(await site.belt.connections == 1)
         #expect(commands.mode == .wait)
         try await lettingGo(commands, site)

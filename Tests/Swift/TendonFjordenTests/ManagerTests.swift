@@ -93,10 +93,13 @@ struct ManagerTests {
         changes.cancel()
         simulator.grip.turnDial(1)
         _ = try await grip.ping()  // the event came before the response
+        var laterStates = 0
+        let later = manager.subscribeToStateChanges { _ in laterStates += 1 }
         manager.disconnect()
         #expect(heard.count == 1)
-        try await Task.sleep(for: .milliseconds(5))
+        await eventually("one that is not cancelled is told") { laterStates > 0 }
         #expect(states == 0)
+        later.cancel()
     }
 
     @Test @TendonActor func lossIsMadeGoodFromTheControlState() async throws {

@@ -13,13 +13,18 @@ private final class Line: @unchecked Sendable {
     let server = ScriptedServer()
     let mailbox = TendonMQTT.Mailbox(leisure: 100) { .line($0) }
     let client: Client?
+    let refusal: String?
     private var batch = TendonMQTT.Mailbox.Batch()
 
     init(_ change: (inout MQTTSettings) -> Void = { _ in }) {
         var settings = MQTTSettings()
         (settings.host, settings.port, settings.gateway, settings.keepalive) = ("127.0.0.1", server.port, "gw", 30)
         change(&settings)
-        client = try? Client(settings, will: "tendon/bridge/gw/state", mailbox)
+        do throws(MQTTError) {
+            (client, refusal) = (try Client(settings, will: "tendon/bridge/gw/state", mailbox), nil)
+        } catch {
+            (client, refusal) = (nil, error.text)
+        }
     }
 
     /// The next items, as texts.
@@ -280,7 +285,7 @@ private func text(_ string: String) -> [UInt8] { [0, UInt8(string.utf8.count)] +
     /// The one of libmosquitto is destroyed where the client ends: by its maker, or by its thread.
     @Test func nothingOfLibmosquittoIsLeft() async {
         #expect(
-            calls(of: "mosquitto_destroy") { _ = Line { ($0.user, $0.passwordFile) = ("me", "/nonexistent") } } == 1)
+            calls(of: "mosquitto_destroy") { _ = Line { ($0.user, $0.passwordFile) = ("me", missingPath()) } } == 1)
         #expect(calls(of: "mosquitto_destroy") { _ = Line() } == 1)
         var number: Int32?
         let destroyed = calls(of: "mosquitto_destroy") {
@@ -328,8 +333,10 @@ private func text(_ string: String) -> [UInt8] { [0, UInt8(string.utf8.count)] +
 
     /// Files are read when the output is made: nothing is opened with half of the settings.
     @Test func settingsThatCannotBeUsed() {
-        #expect(Line { ($0.user, $0.passwordFile) = ("me", "/nonexistent") }.client == nil)
-        #expect(Line { ($0.usesTLS, $0.caFile) = (true, "/nonexistent") }.client == nil)
-        #expect(Line { $0.usesTLS = true }.client != nil)
+        let missing = missingPath()
+        #expect(
+            Line { ($0.user, $0.passwordFile) = ("me", missing) }.refusal == "\(missing): No such file or directory")
+        #expect(Line { ($0.usesTLS, $0.caFile) = (true, missing) }.refusal == "TLS: \(missing): Invalid input")
+        #expect(Line { $0.usesTLS = true }.refusal == nil)
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 import TendonOutputs
 import TendonSupport
+import TestSupport
 
 @testable import TendonMQTT
 
@@ -22,7 +23,26 @@ import TendonSupport
         "mqtt://[::1", "mqtt://[::1]x", "mqtt://a/b", "mqtt://a b", "mqtt://user:password@a",
     ])
     func aWrongAddressOfABroker(url: String) {
-        #expect(throws: MQTTError.self) { try MQTTSettings(url: url) }
+        let reason =
+            url.contains("@")
+            ? "a password in the address is visible to every user: use --mqtt-user and --mqtt-password-file"
+            : "'\(url)' is not mqtt://HOST[:PORT] or mqtts://HOST[:PORT]"
+        #expect(refusal { () throws(MQTTError) in _ = try MQTTSettings(url: url) } == reason)
+    }
+
+    /// What people are told; nil: nothing was refused.
+    private func refusal(_ body: () throws(MQTTError) -> Void) -> String? {
+        do throws(MQTTError) {
+            try body()
+            return nil
+        } catch {
+            return error.text
+        }
+    }
+
+    private func refusal(_ change: (inout MQTTSettings) -> Void) -> String? {
+        let settings = settings(change)
+        return refusal { () throws(MQTTError) in try settings.check() }
     }
 
     private func settings(_ change: (inout MQTTSettings) -> Void) -> MQTTSettings {
@@ -44,21 +64,27 @@ import TendonSupport
     }
 
     @Test func whatDoesNotFitTogetherIsRefused() throws {
-        try settings { _ in }.check()
-        try settings { $0.base = "house/wearables" }.check()
+        #expect(refusal { (_: inout MQTTSettings) in } == nil)
+        #expect(refusal { $0.base = "house/wearables" } == nil)
+        let levels = "has an empty level, +, # or control characters"
         for wrong in ["", "a//b", "/a", "a/", "a/#", "+", "a\nb"] {
-            #expect(throws: MQTTError.self) { try settings { $0.base = wrong }.check() }
-            #expect(throws: MQTTError.self) { try settings { $0.discovery = wrong }.check() }
+            #expect(refusal { $0.base = wrong } == "the base topic '\(sanitized(wrong))' \(levels)")
+            #expect(refusal { $0.discovery = wrong } == "the topic of the discovery '\(sanitized(wrong))' \(levels)")
         }
         for wrong in ["", "a/b", "#"] {
-            #expect(throws: MQTTError.self) { try settings { $0.gateway = wrong }.check() }
+            #expect(
+                refusal { $0.gateway = wrong }
+                    == "the name of the gateway '\(wrong)' is empty or has /, +, # or control characters")
         }
-        #expect(throws: MQTTError.self) { try settings { $0.caFile = "/dev/null" }.check() }
-        #expect(throws: MQTTError.self) { try settings { $0.passwordFile = "/dev/null" }.check() }
-        #expect(throws: MQTTError.self) {
-            try settings { ($0.usesTLS, $0.certificateFile) = (true, "/dev/null") }.check()
-        }
-        #expect(throws: MQTTError.self) { try settings { ($0.usesTLS, $0.caFile) = (true, "/nonexistent") }.check() }
+        #expect(
+            refusal { $0.caFile = "/dev/null" } == "certificates are for mqtts://, and the broker is mqtt://")
+        #expect(refusal { $0.passwordFile = "/dev/null" } == "a password needs a user")
+        #expect(
+            refusal { ($0.usesTLS, $0.certificateFile) = (true, "/dev/null") }
+                == "a client certificate needs its key, and a key its certificate")
+        let missing = missingPath()
+        #expect(
+            refusal { ($0.usesTLS, $0.caFile) = (true, missing) } == "\(missing): No such file or directory")
     }
 
     @Test(arguments: [
@@ -73,13 +99,19 @@ import TendonSupport
         if isTaken {
             #expect(try settings.password() == Array("word ".utf8))
         } else {
-            #expect(throws: MQTTError.self) { try settings.password() }
+            #expect(
+                refusal { () throws(MQTTError) in _ = try settings.password() }
+                    == "\(path): other users can read this file: chmod 600 it, and change what is in it")
         }
     }
 
-    @Test func aSecretThatIsNoFileOrEmptyIsRefused() {
-        for path in ["/dev/null", "/tmp", "/nonexistent"] {
-            #expect(throws: SecretFileError.self) { try SecretFile.read(path, limit: 10) }
+    @Test func aSecretThatIsNoFileIsRefused() {
+        let missing = missingPath()
+        for (path, reason) in [
+            ("/dev/null", "not a file"), ("/tmp", "not a file"), (missing, "No such file or directory"),
+        ] {
+            let settings = settings { ($0.user, $0.passwordFile) = ("me", path) }
+            #expect(refusal { () throws(MQTTError) in _ = try settings.password() } == "\(path): \(reason)")
         }
     }
 }

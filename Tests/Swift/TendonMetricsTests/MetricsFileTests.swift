@@ -133,7 +133,8 @@ import Testing
                 return error.text
             }
         }
-        #expect(refusal("/nonexistent/x.prom") == "/nonexistent/x.prom: No such file or directory")
+        let missing = missingPath()
+        #expect(refusal(missing) == "\(missing): No such file or directory")
         let place = Place()
         try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: true)
         #expect(refusal(place.path) == "\(place.path): Is a directory")

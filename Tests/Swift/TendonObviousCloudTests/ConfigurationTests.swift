@@ -36,8 +36,11 @@ import Testing
     }
 
     @Test func keyFilesThatAreNone() throws {
-        for path in [folder, folder + "/missing", "/dev/null", ""] {
-            #expect(throws: ObviousCloudError.self) { try ObviousCloudConfiguration.apiKey(file: path) }
+        for (path, reason) in [
+            (folder, "the API key file is not a file"), (folder + "/missing", "the API key file cannot be opened"),
+            ("/dev/null", "the API key file is not a file"), ("", "the API key file cannot be opened"),
+        ] {
+            #expect(throws: ObviousCloudError(.storage, reason)) { try ObviousCloudConfiguration.apiKey(file: path) }
         }
         for text in ["", "two words", "ä", String(repeating: "k", count: 300)] {
             let path = try keyFile(text, mode: 0o600)
@@ -68,18 +71,24 @@ import Testing
         configuration = try read()
         #expect(configuration.apiKey == ObviousAPIKey("file-key"))
         #expect(configuration.allowsInsecureLoopback && configuration.allowsPaymentOverInsecureLoopback)
-        for (name, value) in [
-            ("TENDON_OBVIOUS_SPKI_SHA256", "0a"), ("TENDON_OBVIOUS_SPKI_SHA256", String(repeating: "x", count: 64)),
-            ("TENDON_OBVIOUS_API_KEY_FILE", "/missing"), ("TENDON_OBVIOUS_BASE_URL", nil),
+        let digits = ObviousCloudError(.argument, "TENDON_OBVIOUS_SPKI_SHA256 is not 64 hexadecimal digits")
+        for (name, value, error) in [
+            ("TENDON_OBVIOUS_SPKI_SHA256", "0a", digits),
+            ("TENDON_OBVIOUS_SPKI_SHA256", String(repeating: "x", count: 64), digits),
+            (
+                "TENDON_OBVIOUS_API_KEY_FILE", folder + "/missing",
+                ObviousCloudError(.storage, "the API key file cannot be opened")
+            ),
+            ("TENDON_OBVIOUS_BASE_URL", nil, ObviousCloudError(.argument, "TENDON_OBVIOUS_BASE_URL is not set")),
         ] {
             let before = values[name]
             values[name] = value
-            #expect(throws: ObviousCloudError.self) { try read() }
+            #expect(throws: error) { try read() }
             values[name] = before
         }
         values["TENDON_OBVIOUS_API_KEY_FILE"] = nil
         values["TENDON_OBVIOUS_API_KEY"] = "not a key"
-        #expect(throws: ObviousCloudError.self) { try read() }
+        #expect(throws: ObviousCloudError(.argument, "TENDON_OBVIOUS_API_KEY is not a key")) { try read() }
     }
 
     @Test func sites() throws {

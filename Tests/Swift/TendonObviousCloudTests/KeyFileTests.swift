@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TendonObvious
+import TestSupport
 import Testing
 
 @testable import TendonObviousCloud
@@ -44,15 +45,17 @@ import Testing
     }
 
     @Test func filesThatCannotBeRead() throws {
-        for path in ["/nonexistent/keys", NSTemporaryDirectory()] {
-            let error = #expect(throws: ObviousCloudError.self) { try ObviousCloudConfiguration.keys(file: path) }
-            #expect(error?.kind == .storage)
+        func refusal(_ path: String) -> ObviousCloudError? {
+            #expect(throws: ObviousCloudError.self) { try ObviousCloudConfiguration.keys(file: path) }
         }
+        let unreadable = ObviousCloudError(.storage, "the file of public keys cannot be read")
+        #expect(refusal(missingPath()) == ObviousCloudError(.storage, "the file of public keys cannot be opened"))
+        #expect(refusal(NSTemporaryDirectory()) == unreadable)
         let path = NSTemporaryDirectory() + "obvious-keys-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
         // One line more than fits.
         try Data(repeating: 0x0A, count: 65_536).write(to: URL(fileURLWithPath: path))
-        #expect(throws: ObviousCloudError.self) { try ObviousCloudConfiguration.keys(file: path) }
+        #expect(refusal(path) == unreadable)
         try Data(repeating: 0x0A, count: 65_535).write(to: URL(fileURLWithPath: path))
         #expect(try ObviousCloudConfiguration.keys(file: path) == [])
     }

@@ -282,7 +282,9 @@ import Testing
             #expect(error.kind == .system)
             #expect(error.text.contains("version 7"))
         }
-        #expect(throws: QueueError.self) { try DiskQueue("/nonexistent/queue.db", limit: 1, bytes: 1 << 20) }
+        let error = #expect(throws: QueueError.self) { try DiskQueue(missingPath(), limit: 1, bytes: 1 << 20) }
+        #expect(error?.kind == .system)
+        #expect(error?.text == "No such file or directory")
     }
 
     @Test func notesAreKept() throws {

@@ -22,6 +22,13 @@ public final class RadioDirectory: Sendable {
     deinit { rmdir(path) }
 }
 
+/// A path that leads nowhere, whoever runs the test: its directory was made under a new name, and removed.
+public func missingPath() -> String {
+    var name = Array("/tmp/tendon-missing-XXXXXX".utf8CString)
+    precondition(mkdtemp(&name) != nil && rmdir(name) == 0)
+    return String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self) + "/file"
+}
+
 /// A loop whose thread stands still until `release()`: a device that does not respond.
 public final class Halt: Sendable {
     private let reader: Int32
