@@ -116,7 +116,11 @@
                 tendon_curl_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
                 tendon_curl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
             ]
-            if let file = request.authorityFile { codes.append(tendon_curl_set_text(easy, CURLOPT_CAINFO, file)) }
+            if let file = request.authorityFile {
+                // A folder of the system's authorities is a default of libcurl, beside which a file would only be one more.
+                codes.append(tendon_curl_set_text(easy, CURLOPT_CAPATH, nil))
+                codes.append(tendon_curl_set_text(easy, CURLOPT_CAINFO, file))
+            }
             if let pin = request.pin {
                 codes.append(tendon_curl_set_text(easy, CURLOPT_PINNEDPUBLICKEY, "sha256//" + base64(pin)))
             }

@@ -36,6 +36,21 @@ is "$status" 1 "no cloud at this address: status 1"
 like "$err" 'try: check the URL of --cloud' "says what to check"
 run obvious catalog --ca-file /dev/null
 is "$status" 1 "an authority that did not sign the certificate"
+# The authorities of a file stand in the place of the system's, of which this cloud's is one here.
+mkdir "$work/system"
+cp "$TENDON_OBVIOUS_CA_FILE" "$work/system/cloud.pem"
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=another -keyout /dev/null -out "$work/another.pem" 2>/dev/null
+trusted() { # options of the catalog: with the cloud's authority in the system's folder
+    local user=()
+    [ "$(id -u)" = 0 ] || user=(--map-root-user)
+    unshare "${user[@]}" --mount bash -c 'mount --bind "$0" /etc/ssl/certs && exec "$@"' "$work/system" \
+        env -u TENDON_OBVIOUS_CA_FILE timeout 20 "$TENDON" obvious catalog "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$? err=$(cat "$work/err")
+}
+trusted
+is "$status" 0 "an authority of the system is trusted without --ca-file"
+trusted --ca-file "$work/another.pem"
+is "$status" 1 "with it, only those of the file"
 echo wrong_key >"$work/wrong"
 run obvious catalog --api-key-file "$work/wrong"
 is "$status" 1 "a key that others can read is refused"
