@@ -51,6 +51,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     server_version = "tendon-obvious-cloud"
     sys_version = ""
     timeout = 60
+    # The body follows the head in a segment of its own: it would wait 40 ms for the client's acknowledgement.
+    disable_nagle_algorithm = True
 
     def log_message(self, format, *values):
         if not self.server.quiet:

@@ -13,7 +13,8 @@ import Testing
 @Suite(.serialized) @TendonActor struct OnceTests {
     private let folder = NSTemporaryDirectory() + "obvious-payments-" + UUID().uuidString
 
-    private func server() async throws -> ReferenceCloud { try await ReferenceCloud(["--no-cart-lock"]) }
+    private static let kept = ReferenceCloud.kept(["--no-cart-lock"])
+    private func server() async throws -> ReferenceCloud { try await Self.kept.value }
 
     /// A program that starts: nothing of the one before but what is on the disk.
     private func program(_ server: ReferenceCloud) throws -> OcelotPaymentClient {
@@ -44,7 +45,7 @@ import Testing
         + [[#"{"do": "status", "done": true, "status": 200, "body": "<html>", "match": "POST /v1/carts/"}"#]]
 
     @Test func aLostAnswer() async throws {
-        let server = try await server()
+        let server = try await self.server()
         for (index, faults) in Self.losses.enumerated() {
             let restarts = index % 2 == 0
             let request = try await cart(server)
@@ -67,7 +68,7 @@ import Testing
 
     /// What a later request was refused says nothing about an earlier one.
     @Test func aRefusalAfterALostAnswer() async throws {
-        let server = try await server()
+        let server = try await self.server()
         for status in [401, 403, 404, 409, 422] {
             let request = try await cart(server)
             try await server.fault(#"{"do": "close", "times": 2, "match": "POST /v1/carts/"}"#)
@@ -82,13 +83,13 @@ import Testing
     }
 
     @Test func cancelledAfterItWasSent() async throws {
-        let server = try await server()
+        let server = try await self.server()
         let request = try await cart(server)
         // Executed; its answer takes longer than the user waits.
         try await server.fault(#"{"do": "drip", "bytes": 1, "pause": 5, "match": "POST /v1/carts/"}"#)
         let client = try program(server)
         let task = Task { await error { try await pay(client, request) } }
-        while try await server.charges(request.cartId).isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        try await eventually("charged") { try await !server.charges(request.cartId).isEmpty }
         task.cancel()
         #expect(await task.value?.isUnknownResult == true)
         #expect(try await pay(program(server), request) == .succeeded)
@@ -96,11 +97,11 @@ import Testing
     }
 
     @Test func cancelledBeforeItWasSent() async throws {
-        let server = try await server()
+        let server = try await self.server()
         let request = try await cart(server)
         let client = try program(server)
         let task = Task {
-            while !Task.isCancelled { await Task.yield() }
+            await untilCancelled()
             return await error { try await pay(client, request) }
         }
         task.cancel()
@@ -110,7 +111,7 @@ import Testing
 
     /// After a definite answer the next payment is another one.
     @Test func anotherCardAfterARefusal() async throws {
-        let server = try await server()
+        let server = try await self.server()
         let request = try await cart(server)
         let client = try program(server)
         guard case .failed = try await pay(client, request, TestCard.declined) else {
@@ -125,7 +126,7 @@ import Testing
     }
 
     @Test func aConnectionThatWasNeverMade() async throws {
-        let server = try await server()
+        let server = try await self.server()
         let request = try await cart(server)
         let cloud = try server.client { $0.baseURL = "https://127.0.0.1:1" }
         let interactor = OcelotCatalogInteractor(cloud: cloud, clock: TestClock())
@@ -138,7 +139,7 @@ import Testing
     /// The user authenticates after the program has stopped waiting, or in the program that was started next.
     @Test(arguments: [false, true])
     func authenticatedTooLate(_ restarts: Bool) async throws {
-        let server = try await server()
+        let server = try await self.server()
         let request = try await cart(server)
         var client = try program(server)
         guard case .actionRequired(let action) = try await pay(client, request, TestCard.action) else {
@@ -160,12 +161,12 @@ import Testing
 
     /// Two programs that pay one cart at a time: one pays.
     @Test func twoPrograms() async throws {
-        let server = try await server()
+        let server = try await self.server()
         let request = try await cart(server)
         try await server.fault(#"{"do": "drip", "bytes": 1, "pause": 0.1, "match": "POST /v1/carts/"}"#)
         let (first, second) = (try program(server), try program(server))
         let task = Task { try await pay(first, request) }
-        while try await server.charges(request.cartId).isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        try await eventually("charged") { try await !server.charges(request.cartId).isEmpty }
         let error = await error { try await pay(second, request) }
         #expect(error?.reason == "another payment of this cart is in progress")
         #expect(try await task.value == .succeeded)

@@ -104,7 +104,28 @@ final class ReferenceCloud: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    // MARK: One for a suite whose tests run one after the other
+
+    /// It starts with the first test, in a quarter of a second of processor time, and stays until this process ends.
+    static func kept(_ options: [String] = []) -> Task<ReferenceCloud, any Error> {
+        Task {
+            let cloud = try await ReferenceCloud(options)
+            let places = [cloud.folder, cloud.folder + ".out", cloud.folder + ".err"]
+            leftAtExit.withLock { left in
+                if left.isEmpty {
+                    atexit {
+                        for place in leftAtExit.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: place) }
+                    }
+                }
+                left += places
+            }
+            return cloud
+        }
+    }
 }
+
+private let leftAtExit = Mutex<[String]>([])
 
 typealias TestClock = ObviousTestSupport.TestClock
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import TendonObvious
 import TendonSupport
 import Testing
@@ -7,6 +8,17 @@ import Testing
 
 /// Which calls are repeated, when, and how often. Time is simulated.
 @Suite(.serialized) struct RetryTests {
+    /// Of this test's payments.
+    private let key = UUID().uuidString.lowercased()
+    private static let kept = ReferenceCloud.kept()
+    /// Without the requests of an earlier test.
+    private func server(_ fault: String? = nil) async throws -> ReferenceCloud {
+        let server = try await Self.kept.value
+        try await server.clear()
+        if let fault { try await server.fault(fault) }
+        return server
+    }
+
     private func count(_ server: ReferenceCloud, _ method: String) async throws -> Int {
         try await server.requests().count { $0["method"]?.string == method }
     }
@@ -24,7 +36,7 @@ import Testing
         (#"{"do": "length", "add": 5}"#, [1000]),
     ])
     func passingFailures(_ fault: String, _ sleeps: [UInt64]) async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let clock = TestClock()
         let cloud = try server.client(clock)
         // The first request is on a new connection: libcurl repeats by itself what fails on a used one.
@@ -34,7 +46,7 @@ import Testing
     }
 
     @Test func afterThreeRetriesItEnds() async throws {
-        let server = try await ReferenceCloud(["--fault", #"{"do": "status", "status": 503, "times": -1}"#])
+        let server = try await self.server(#"{"do": "status", "status": 503, "times": -1}"#)
         let clock = TestClock()
         let error = await error { try await server.client(clock).features(productId: "1234", key: nil) }
         #expect(error?.httpStatus == 503 && clock.sleeps == [1000, 2000, 4000])
@@ -43,14 +55,14 @@ import Testing
 
     @Test(arguments: [400, 401, 403, 404, 409, 500, 501, 505])
     func otherStatusesAreFinal(_ status: Int) async throws {
-        let server = try await ReferenceCloud(["--fault", #"{"do": "status", "status": \#(status), "times": -1}"#])
+        let server = try await self.server(#"{"do": "status", "status": \#(status), "times": -1}"#)
         let clock = TestClock()
         let error = await error { try await server.client(clock).features(productId: "1234", key: nil) }
         #expect(error?.kind == .http && error?.httpStatus == status && clock.sleeps.isEmpty)
     }
 
     @Test func jitterIsAFifth() async throws {
-        let server = try await ReferenceCloud(["--fault", #"{"do": "status", "status": 503, "times": 3}"#])
+        let server = try await self.server(#"{"do": "status", "status": 503, "times": 3}"#)
         let (clock, values) = (TestClock(), Values([0.8, 1.2, 99]))
         let cloud = try HTTPSCloud(server.configuration(), clock: clock, jitter: { values.next() })
         _ = try await cloud.features(productId: "1234", key: nil)
@@ -58,7 +70,7 @@ import Testing
     }
 
     @Test func theNetworkIsNotThere() async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let clock = TestClock()
         let error = await error {
             try await server.client(clock) { $0.baseURL = "https://127.0.0.1:1" }.features(productId: "1234", key: nil)
@@ -67,7 +79,7 @@ import Testing
     }
 
     @Test func idempotentPostsAreRepeated() async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let cloud = try server.client()
         for path in ["provision", "feature-update/result", "firmware-result"] {
             try await server.fault(#"{"do": "status", "status": 503, "match": "POST /v1/devices/\#(serial)/\#(path)"}"#)
@@ -80,7 +92,7 @@ import Testing
 
     /// Each request would make a cart.
     @Test func aCheckoutIsNotRepeated() async throws {
-        let server = try await ReferenceCloud(["--fault", #"{"do": "close"}"#])
+        let server = try await self.server(#"{"do": "close"}"#)
         let error = await error {
             try await server.client().checkout(
                 items: [7], serialNumber: serial, productIdentifier: "1234", key: nil)
@@ -97,13 +109,13 @@ import Testing
         for fault in faults { try await server.fault(fault) }
         return try await cloud.pay(
             PaymentRequest(cartId: cart.id, serialNumber: serial, productIdentifier: "1234"),
-            card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
+            card: TestCard.card(TestCard.good), idempotencyKey: key, key: nil)
     }
 
     /// libcurl may repeat a request by itself on a connection that it uses again: a payment's is new, and nothing else uses
     /// it afterwards.
     @Test func aPaymentHasAConnectionOfItsOwn() async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let cart = try await server.client().checkout(
             items: [7], serialNumber: serial, productIdentifier: "1234", key: nil)
         let cloud = try server.client()
@@ -111,7 +123,7 @@ import Testing
         let pay = {
             _ = try await cloud.pay(
                 PaymentRequest(cartId: cart.id, serialNumber: serial, productIdentifier: "1234"),
-                card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
+                card: TestCard.card(TestCard.good), idempotencyKey: key, key: nil)
         }
         try await server.clear()
         for call in [pay, catalog, catalog, pay] { try await call() }
@@ -122,14 +134,14 @@ import Testing
     /// The payment was made and its answer lost: the second request with the same key gets it, and nothing is charged twice.
     @Test(arguments: [true, false])
     func aPaymentWithoutAnAnswerIsRepeatedOnce(_ wasMade: Bool) async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let clock = TestClock()
         let outcome = try await pay(
             server.client(clock), server, [#"{"do": "close", "done": \#(wasMade), "match": "POST /v1/carts/"}"#])
         #expect(outcome == .succeeded && clock.sleeps == [1000])
         let requests = try await server.requests()
         #expect(requests.count == 2)
-        #expect(requests.allSatisfy { $0["headers"]?["idempotency-key"]?.string == idempotencyKey })
+        #expect(requests.allSatisfy { $0["headers"]?["idempotency-key"]?.string == key })
     }
 
     @Test(arguments: [
@@ -138,7 +150,7 @@ import Testing
         (#"{"do": "cut", "after": 10, "times": -1, "match": "POST /v1/carts/"}"#, 1),
     ])
     func aPaymentWithAnUnknownResult(_ fault: String, _ requests: Int) async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let error = await error { try await pay(server.client(), server, [fault]) }
         #expect(error == .unknownResult)
         #expect(try await server.requests().count == requests)
@@ -147,7 +159,7 @@ import Testing
     /// A proxy that lost its backend, or limits requests, does not say whether the card was charged.
     @Test(arguments: [500, 502, 503, 504, 408, 425, 429, 302])
     func aPaymentIsNotRepeatedAfterAnAnswer(_ status: Int) async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let clock = TestClock()
         let error = await error {
             try await pay(
@@ -159,7 +171,7 @@ import Testing
 
     @Test(arguments: [400, 401, 403, 404, 409, 413, 422])
     func aPaymentThatIsRejectedIsNotMade(_ status: Int) async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let fault = #"{"do": "status", "status": \#(status), "match": "POST /v1/carts/"}"#
         let error = await error { try await pay(server.client(), server, [fault]) }
         #expect(error?.kind == .http && error?.httpStatus == status && error?.isUnknownResult == false)
@@ -172,7 +184,7 @@ import Testing
         #""status": 402, "body": "declined""#, #""status": 402, "body": {"status": "succeeded", "paymentId": "p1"}"#,
     ])
     func aPaymentWithAnAnswerThatCannotBeRead(_ answer: String) async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let fault = #"{"do": "status", \#(answer), "match": "POST /v1/carts/"}"#
         let error = await error { try await pay(server.client(), server, [fault]) }
         #expect(error?.isUnknownResult == true)
@@ -181,7 +193,7 @@ import Testing
     /// What the second request did not do, the first may have done.
     @Test(arguments: [#"{"do": "status", "status": 401, "match": "POST /v1/carts/"}"#, #"{"do": "silent"}"#])
     func aSecondRequestThatFailsSaysNothingOfTheFirst(_ second: String) async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let client = try server.client { $0.limits.wholeCall = 2000 }
         let error = await error {
             try await pay(client, server, [#"{"do": "close", "match": "POST /v1/carts/"}"#, second])
@@ -192,18 +204,18 @@ import Testing
 
     /// Nothing was sent: the result is known.
     @Test func aPaymentWithoutANetwork() async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         let cloud = try server.client { $0.baseURL = "https://127.0.0.1:1" }
         let error = await error {
             try await cloud.pay(
                 PaymentRequest(cartId: 1, serialNumber: serial, productIdentifier: "1234"),
-                card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
+                card: TestCard.card(TestCard.good), idempotencyKey: key, key: nil)
         }
         #expect(error?.kind == .network)
     }
 
     @Test func aPaymentNeedsAKeyOfItsOwn() async throws {
-        let server = try await ReferenceCloud()
+        let server = try await self.server()
         for key in ["", "x", String(repeating: "z", count: 36), "0\r\nX-Evil: 1" + String(repeating: "0", count: 25)] {
             let error = await error {
                 try await server.client().pay(
