@@ -57,7 +57,7 @@ func expectCancelled<Failure: CancellableError>(
     defer { halt?.release() }
     let isRunning = Flag()
     let task = Task { () -> (any Error)? in
-        if moment == .before { while !Task.isCancelled { await Task.yield() } }
+        if moment == .before { await untilCancelled() }
         isRunning.set()
         do {
             try await body()
@@ -67,9 +67,8 @@ func expectCancelled<Failure: CancellableError>(
         }
     }
     if moment != .before {
-        while !isRunning.isSet { await Task.yield() }
-        // A few steps of the loop: the function is under way, and waits where there is something to wait for.
-        for _ in 0..<(moment == .silent ? 64 : 3) { await Loop.shared.run {} }
+        await eventually("it runs", sourceLocation: sourceLocation) { isRunning.isSet }
+        await turns(moment == .silent ? 64 : 3)
     }
     task.cancel()
     let error = await endsInTime(task, "cancelled \(moment.rawValue)", sourceLocation: sourceLocation).get()

@@ -51,14 +51,7 @@ private func withCentral(_ body: (Site, Central) async throws -> Void) async thr
     }
     await expectReleased({ await Loop.shared.run { weakly.radio } }, "a connection, a search or a request is left")
     // A connection that was cancelled early may still be accepted, and is closed then.
-    let deadline = ContinuousClock.now + .seconds(30)
-    while await site.connections() > 0 {
-        guard ContinuousClock.now < deadline else {
-            Issue.record("the device still has a connection")
-            return
-        }
-        await Task.yield()
-    }
+    await eventually("the device has no connection") { await site.connections() == 0 }
 }
 
 private let sensorData: BluetoothUUID = "56a72ab8-4988-4cc8-a752-fbd1d54a953d"

@@ -81,7 +81,7 @@ struct ConnectionPort {
         await here.wearable.stop()
         let model = ConnectionModel(here.library)
         let attempt = model.connect()
-        try await Task.sleep(for: .milliseconds(30))
+        await turns()
         attempt.cancel()
         await eventually("an outcome") { !model.messages.isEmpty }
         #expect(model.messages == ["cancelled"])

@@ -101,7 +101,7 @@ struct WaitTests {
         let halt = await Halt(site.loop)
         defer { halt.release() }
         let asking = Task { @TendonActor in try await device.batteryLevel() }
-        try await Task.sleep(for: .milliseconds(20))
+        await eventually("asked") { device.core.pendingRequests > 0 }
         if isCancelled { asking.cancel() } else { device.disconnect() }
         #expect(await failure(asking) == .cancelled)
         #expect(device.connected == isCancelled)
@@ -167,8 +167,7 @@ struct WaitTests {
         await #expect(throws: A5Error.self) { try await device.confirmed { $0.sendMessage(message: "") } }
         let halt = await Halt(site.loop)
         let waiting = Task { @TendonActor in try await device.confirmed { $0.tare() } }
-        try await Task.sleep(for: .milliseconds(20))
-        #expect(device.core.pendingRequests > 0)
+        await eventually("requested") { device.core.pendingRequests > 0 }
         waiting.cancel()
         #expect(await failure(waiting) == .cancelled)
         halt.release()

@@ -175,7 +175,9 @@ struct PeripheralTests {
     @Test func cancellingAConnectEndsIt() async throws {
         let site = try await Site()
         let central = try await Central(radio: site.radio)
+        let isRunning = Flag()
         let attempt = Task { () -> TendonError? in
+            isRunning.set()
             do throws(TendonError) {
                 _ = try await central.connect(Address(0xC000_0000_0001, type: .random))
                 return nil
@@ -183,7 +185,8 @@ struct PeripheralTests {
                 return error
             }
         }
-        try await Task.sleep(for: .milliseconds(30))
+        await eventually("it runs") { isRunning.isSet }
+        await turns()
         attempt.cancel()
         #expect(await attempt.value?.isCancelled == true)
     }

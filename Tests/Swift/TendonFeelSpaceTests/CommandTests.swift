@@ -371,8 +371,14 @@ struct CommandTests {
         let site = try await Site()
         let manager = try await site.connected()
         await site.belt.setSilent(true)
-        let task = Task { @TendonActor in try await manager.commandManager.confirmed { $0.changeBeltMode(.app) } }
-        try await Task.sleep(for: .milliseconds(20))
+        let isRequested = Flag()
+        let task = Task { @TendonActor in
+            try await manager.commandManager.confirmed {
+                isRequested.set()
+                return $0.changeBeltMode(.app)
+            }
+        }
+        await eventually("requested") { isRequested.isSet }
         manager.disconnectBelt()
         let error = await #expect(throws: TendonError.self) { try await task.value }
         #expect(error?.isCancelled == true)

@@ -212,7 +212,7 @@ struct ConnectionTests {
         await site.belt.setSilent(true)
         let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
         let task = Task { @TendonActor in
-            if delay < 0 { while !Task.isCancelled { await Task.yield() } }
+            if delay < 0 { await untilCancelled() }
             try await manager.connect(to: site.device)
         }
         if delay > 0 { try await Task.sleep(for: .milliseconds(delay)) }

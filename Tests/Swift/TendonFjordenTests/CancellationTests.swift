@@ -14,8 +14,13 @@ struct CancellationTests {
     private func cancelled<Failure: Error & Equatable>(
         _ expected: Failure, _ name: Comment, _ call: @escaping @TendonActor () async throws -> Void
     ) async {
-        let task = Task { @TendonActor in try await call() }
-        try? await Task.sleep(for: .milliseconds(20))
+        let isRunning = Flag()
+        let task = Task { @TendonActor in
+            isRunning.set()
+            try await call()
+        }
+        await eventually("it runs") { isRunning.isSet }
+        await turns()
         task.cancel()
         let result = await endsInTime(task, name)
         #expect(throws: expected, name) { try result.get() }
@@ -125,16 +130,17 @@ struct CancellationTests {
         let (manager, _) = try simulated()
         _ = try await connectFirst(manager)
         let (release, released) = AsyncStream.makeStream(of: Void.self)
-        let hasAnswered = Flag()
+        let (isAsked, hasAnswered) = (Flag(), Flag())
         let task = Task { @TendonActor in
             await manager.checkForFirmwareUpdate {
+                isAsked.set()
                 // Not interested in its cancellation.
                 await Task.detached { for await _ in release {} }.value
                 hasAnswered.set()
                 return "9.9.9"
             }
         }
-        try await Task.sleep(for: .milliseconds(20))
+        await eventually("the server is asked") { isAsked.isSet }
         task.cancel()
         #expect(await endsInTime(task).get() == .error(.cancelled))
         #expect(!hasAnswered.isSet)

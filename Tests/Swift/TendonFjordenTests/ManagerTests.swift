@@ -139,7 +139,6 @@ struct ManagerTests {
             _ = try await connectFirst(first)
         }
         await eventually("the first manager is gone") { simulator.grip.connections == 0 }
-        try await Task.sleep(for: .milliseconds(20))
         let second = GripManager()
         second.configure(with: configuration)
         guard case .connected(let grip) = try await second.start() else {

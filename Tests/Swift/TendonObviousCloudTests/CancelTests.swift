@@ -17,9 +17,9 @@ import Testing
         try await server.clear()
         try await server.fault(fault)
         let task = Task { try await body(cloud) }
-        while cloud.engine.active == 0 { await Task.yield() }
+        await eventually("a transfer") { cloud.engine.active > 0 }
         // The request arrived: the server is silent, or in the middle of its answer.
-        while try await server.requests().isEmpty { await Task.yield() }
+        try await eventually("the request") { try await !server.requests().isEmpty }
         task.cancel()
         let result = await endsInTime(task)
         #expect(throws: expected) { try result.get() }
@@ -63,7 +63,7 @@ import Testing
         let server = try await ReferenceCloud()
         let cloud = try server.client()
         let task = Task { () -> (any Error)? in
-            while !Task.isCancelled { await Task.yield() }
+            await untilCancelled()
             do {
                 _ = try await cloud.features(productId: "1234", key: nil)
                 return nil
@@ -88,7 +88,7 @@ import Testing
                 return error
             }
         }
-        while try await server.requests().isEmpty { await Task.yield() }
+        try await eventually("the request") { try await !server.requests().isEmpty }
         task.cancel()
         #expect(await task.value as? ObviousCloudError == .cancelled)
     }

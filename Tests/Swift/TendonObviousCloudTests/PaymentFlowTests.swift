@@ -345,7 +345,7 @@ final class Shop: OcelotCatalogListResultListener, OcelotCatalogCheckoutResultLi
 
     /// Waits until there are so many events.
     func wait(_ count: Int) async {
-        while events.count < count { await Task.yield() }
+        await eventually("event \(count)") { events.count >= count }
     }
 
     func onCatalogListSuccess(_ catalogList: [CatalogItem]) { note("catalog \(catalogList.map(\.id))") }
@@ -380,8 +380,7 @@ final class StandingClock: ObviousClock {
         }
         defer { _ = state.withLock { $0.sleepers.removeValue(forKey: id) } }
         while now < time {
-            try Task.checkCancellation()
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
     }
 
@@ -390,7 +389,7 @@ final class StandingClock: ObviousClock {
 
     /// Waits until something sleeps until exactly `time`, then advances.
     func advance(to time: UInt64) async {
-        while !state.withLock({ $0.sleepers.values.contains(time) }) { await Task.yield() }
+        await eventually("a sleeper") { state.withLock { $0.sleepers.values.contains(time) } }
         state.withLock { $0.now = time }
     }
 }

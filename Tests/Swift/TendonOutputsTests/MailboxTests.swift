@@ -85,9 +85,9 @@ import Testing
             isTaken.set()
             return count
         }
-        while !isTaken.isSet {
+        await eventually("taken") {
             mailbox.line("sample", device) { $0.raw("x") }
-            await Task.yield()
+            return isTaken.isSet
         }
         #expect(await taking.value > 0)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Dispatch
+import Foundation
 import Synchronization
 import TendonSupport
 import TestSupport
@@ -293,12 +294,20 @@ import Testing
         let output = LineOutput(descriptor: ends.writer)
         await fill(output, ends, waiting: 65)
         let isAdded = Flag()
+        let thread = Mutex("")
         let adding = Task.detached {
-            let added = await onThread { output.appendBlocking { $0.raw("end\n") } }
-            isAdded.set()
-            return added
+            await onThread {
+                let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+                thread.withLock { $0 = own ?? "" }
+                let added = output.appendBlocking { $0.raw("end\n") }
+                isAdded.set()
+                return added
+            }
         }
-        try? await Task.sleep(for: .milliseconds(50))
+        await eventually("its thread sleeps") {
+            let stat = try? String(contentsOfFile: "/proc/\(thread.withLock { $0 })/stat", encoding: .utf8)
+            return stat?.contains(") S ") == true
+        }
         #expect(!isAdded.isSet)
         let all = await ends.read(total: 965 * 1024 + 4)
         #expect(all.suffix(4) == Array("end\n".utf8))

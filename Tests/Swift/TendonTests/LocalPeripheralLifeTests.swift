@@ -229,7 +229,7 @@ struct LocalPeripheralLifeTests {
         try await peripheral.start()
         let central = try await Central(radio: directory.radio, bonds: .memory)
         let entering = PairingAgent.asking { _, _ in
-            while shown.passkey == nil { await Task.yield() }
+            await eventually("a passkey is shown") { shown.passkey != nil }
             return shown.passkey.map { .passkey($0) } ?? .reject
         }
         try await central.setPairingAgent(entersIt ? entering : .accepting)

@@ -75,7 +75,7 @@ struct LocalSubscriptionTests {
             #expect(try await device.subscriptions(of: central, to: stage.value) == .notifications)
             withExtendedLifetime(values) {}
             await client.peripheral.disconnect()
-            while await !device.centrals.isEmpty { await Task.yield() }
+            await eventually("disconnected") { await device.centrals.isEmpty }
         }
         await device.stop()
     }
@@ -95,7 +95,7 @@ struct LocalSubscriptionTests {
         // The end of the connection tries again.
         try FileManager.default.removeItem(at: place)
         await client.peripheral.disconnect()
-        while await !device.centrals.isEmpty { await Task.yield() }
+        await eventually("disconnected") { await device.centrals.isEmpty }
         #expect(await device.subscriptionFailure == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.path).count == 2)
         await device.stop()

@@ -84,7 +84,7 @@ struct LoopTests {
         await #expect(processExitsWith: .failure) {
             let parking = Parking(.shared)
             let first = Task { @TendonActor in await parking.wait() }
-            while await !onLoop({ parking.isOccupied }) { await Task.yield() }
+            await eventually("the first waits") { await onLoop { parking.isOccupied } }
             let second = Task { @TendonActor in await parking.wait() }
             await onLoop {}
             withExtendedLifetime((first, second)) {}
@@ -131,17 +131,13 @@ struct LoopTests {
             core = loop.core
             await loop.run {}
         }
-        let deadline = ContinuousClock.now + .seconds(5)
-        while core != nil, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(2)) }
-        #expect(core == nil)
+        await eventually("its last reference is gone") { core == nil }
     }
 
     @Test func postsBeforeTheEndAreRun() async throws {
         let ran = Mutex(false)
         try { try Loop().post { ran.withLock { $0 = true } } }()
-        let deadline = ContinuousClock.now + .seconds(5)
-        while !ran.withLock({ $0 }), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(2)) }
-        #expect(ran.withLock { $0 })
+        await eventually("it runs") { ran.withLock { $0 } }
     }
 
     /// The last reference is released while the thread is busy: what arrives before it ends still runs.
@@ -154,11 +150,11 @@ struct LoopTests {
             isBusy.store(true, ordering: .releasing)
             while !gate.load(ordering: .acquiring) { sched_yield() }
         }
-        while !isBusy.load(ordering: .acquiring) { await Task.yield() }
+        await eventually("busy") { isBusy.load(ordering: .acquiring) }
         loop = nil
         let orphan = Orphan(core)
         let job = Task { await orphan.isOnLoop() }
-        while core.waiting == 0 { await Task.yield() }
+        await eventually("the job waits") { core.waiting > 0 }
         gate.store(true, ordering: .releasing)
         #expect(await job.value)
     }
@@ -198,11 +194,19 @@ struct LoopTests {
             while !gate.load(ordering: .acquiring) { sched_yield() }
             held.timer?.deadline = 0
         }
-        while !isBusy.load(ordering: .acquiring) { await Task.yield() }
+        await eventually("busy") { isBusy.load(ordering: .acquiring) }
         held.timer = nil
         gate.store(true, ordering: .releasing)
-        try await Task.sleep(for: .milliseconds(40))
-        await loop.run { #expect(UInt(bitPattern: loop.core.block.pointer.pointee.sources) == before) }
+        // One that is due later.
+        let later = Held()
+        let hasFired = Flag()
+        await loop.run {
+            #expect(UInt(bitPattern: loop.core.block.pointer.pointee.sources) == before)
+            later.timer = LoopTimer(loop.core) { hasFired.set() }
+            later.timer?.deadline = tendon_monotonic_ms()
+        }
+        await eventually("the later one") { hasFired.isSet }
+        await loop.run { later.timer = nil }
         #expect(fired.withLock { $0 } == 0)
     }
 
@@ -218,7 +222,7 @@ struct LoopTests {
             }
             held.timer?.deadline = 0
         }
-        while fired.withLock({ $0 }) == 0 { await Task.yield() }
+        await eventually("fired") { fired.withLock { $0 } > 0 }
         await loop.run { #expect(held.timer == nil) }
     }
 
@@ -267,6 +271,7 @@ struct LoopTests {
         await eventually("closed") { core.block.pointer.pointee.epoll_fd < 0 && core.block.pointer.pointee.wake_fd < 0 }
     }
 
+    /// A post wakes it once at most, and nothing else does: a slow machine makes it no more.
     @Test func anIdleLoopSleeps() async throws {
         let loop = try Loop()
         let before = await loop.wakeups()

@@ -30,7 +30,7 @@ final class Asked: Sendable {
     /// Never answers; ends when its task is cancelled.
     func waitForever(_ question: PairingAgent.Question) async -> PairingAgent.Answer {
         note(question)
-        while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
+        await untilCancelled()
         ended.set()
         return .reject
     }
@@ -102,7 +102,7 @@ struct PairingAgentTests {
         let agent = PairingAgent.asking { device, question in
             #expect(device == pair.wearable.address)
             asked.note(question)
-            while shown.passkey == nil { await Task.yield() }
+            await eventually("a passkey is shown") { shown.passkey != nil }
             return shown.passkey.map { .passkey($0) } ?? .reject
         }
         #expect(try await pair.pair(as: agent) == "OK")
@@ -126,7 +126,7 @@ struct PairingAgentTests {
             #expect(try await pair.pair(as: .asking { _, _ in answer }) == "RADIO_ERROR_PAIRING_FAILED")
         }
         let wrong = PairingAgent.asking { _, _ in
-            while shown.all.count < 3 { await Task.yield() }
+            await eventually("shown again") { shown.all.count >= 3 }
             return (shown.passkey?.rawValue).flatMap { Passkey(rawValue: $0 ^ 1) }.map { .passkey($0) } ?? .reject
         }
         #expect(try await pair.pair(as: wrong) == "RADIO_ERROR_PAIRING_FAILED")
@@ -150,7 +150,7 @@ struct PairingAgentTests {
         let asked = Asked()
         let entered = PairingAgent(inputOutput: .keyboardOnly, requiresAuthentication: false) { _, question in
             #expect(question == .enter)
-            while asked.passkey == nil { await Task.yield() }
+            await eventually("a passkey is shown") { asked.passkey != nil }
             return asked.passkey.map { .passkey($0) } ?? .reject
         }
         let pair = try await Pair(entered)
@@ -226,11 +226,11 @@ struct PairingAgentTests {
         let agent = PairingAgent.asking { _, question in
             asked.note(question)
             if asked.all.count == 1 {
-                while !isAskedAgain.isSet { await Task.yield() }
+                await eventually("asked again") { isAskedAgain.isSet }
                 isAnswered.set()
                 return .reject
             }
-            while !isAnswered.isSet || shown.all.count < 2 { await Task.yield() }
+            await eventually("answered, and shown again") { isAnswered.isSet && shown.all.count >= 2 }
             for _ in 0..<20 { await onLoop {} }
             return shown.passkey.map { .passkey($0) } ?? .reject
         }

@@ -108,7 +108,7 @@ struct SecurityTests {
         try await pair.central.setPairingAgent(
             .asking { _, question in
                 asked.note(question)
-                while !mayAnswer.isSet || shown.passkey == nil, !Task.isCancelled { await Task.yield() }
+                await eventually("an answer") { mayAnswer.isSet && shown.passkey != nil || Task.isCancelled }
                 return shown.passkey.map { .passkey($0) } ?? .reject
             })
         let peripheral = try await pair.central.connect(pair.wearable.address)

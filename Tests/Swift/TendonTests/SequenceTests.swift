@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Tendon
@@ -42,7 +43,7 @@ private final class TestTime: WaitTime {
 
     /// Goes on once a consumer waits for this time.
     func reached(_ deadline: UInt64) async {
-        while await nextAlarm() != deadline { await Task.yield() }
+        await eventually("a consumer waits until \(deadline)") { await nextAlarm() == deadline }
     }
 }
 
@@ -167,7 +168,7 @@ struct SequenceTests {
             }
             return sum
         }
-        while !started.withLock({ $0 }) { await Task.yield() }
+        await eventually("started") { started.withLock { $0 } }
         for number in 0..<1000 { await onLoop { queue.push(number) } }
         await onLoop { queue.finish() }
         #expect(try await consumer.value == 499_500)
@@ -202,8 +203,8 @@ struct SequenceTests {
                 for try await _ in sequence {}
                 return Task.isCancelled
             }
-        while !started.withLock({ $0 }) { await Task.yield() }
-        try await Task.sleep(for: .milliseconds(10))
+        await eventually("started") { started.withLock { $0 } }
+        await turns()
         consumer.cancel()
         #expect(try await consumer.value)
         // Another consumer goes on.
@@ -224,7 +225,7 @@ struct SequenceTests {
                 for try await number in sequence {
                     got.append(number)
                     started.withLock { $0 = true }
-                    while !Task.isCancelled { await Task.yield() }
+                    await untilCancelled()
                 }
                 return got
             }
@@ -233,11 +234,11 @@ struct SequenceTests {
                 for try await number in sequence {
                     got.append(number)
                     started.withLock { $0 = true }
-                    while !Task.isCancelled { await Task.yield() }
+                    await untilCancelled()
                 }
                 return got
             }
-        while !started.withLock({ $0 }) { await Task.yield() }
+        await eventually("started") { started.withLock { $0 } }
         consumer.cancel()
         let got = try await consumer.value
         #expect(got.count <= 8 && got == Array(0..<got.count))
@@ -256,7 +257,7 @@ struct SequenceTests {
     @Test func aTaskCancelledBeforeTheWaitDoesNotWait() async throws {
         let (_, sequence) = makeQueue(capacity: 4)
         let consumer = Task {
-            while !Task.isCancelled { await Task.yield() }
+            await untilCancelled()
             var iterator = sequence.makeAsyncIterator()
             return try await iterator.next()
         }
@@ -362,9 +363,7 @@ struct SequenceTests {
             #expect(sequence.dropped == 3)
         }
         await onLoop {}
-        let deadline = ContinuousClock.now + .seconds(5)
-        while item != nil, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(2)) }
-        #expect(item == nil)
+        await eventually("released") { item == nil }
     }
 
     @Test func ringKeepsOrderOverItsEdge() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Glibc
 import Tendon
+import TestSupport
 import Testing
 
 struct ValueTests {
@@ -59,7 +60,7 @@ struct ValueTests {
         #expect(shape(TendonError.cancelled))
         #expect(!shape(TendonError(status: -5, operation: .read)))
         let task = Task { () throws(TendonError) -> String in
-            while !Task.isCancelled { await Task.yield() }
+            await untilCancelled()
             let central = try await Central(radio: .virtual(directory: "/tmp/tendon-no-such-radio-\(getpid())"))
             do throws(TendonError) {
                 _ = try await central.connect(Address(0xC000_0000_0001, type: .random))

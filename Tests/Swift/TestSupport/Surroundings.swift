@@ -4,6 +4,7 @@
 import Glibc
 import Synchronization
 import Tendon
+import Testing
 
 /// A directory for a virtual radio of its own; removed with the object.
 public final class RadioDirectory: Sendable {
@@ -45,7 +46,7 @@ public final class Halt: Sendable {
             var byte: UInt8 = 0
             _ = Glibc.read(reader, &byte, 1)
         }
-        while !isStill.isSet { await Task.yield() }
+        await eventually("the loop stands still") { isStill.isSet }
     }
 
     /// May be called more than once.

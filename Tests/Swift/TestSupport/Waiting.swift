@@ -21,6 +21,17 @@ public func eventually(
     }
 }
 
+/// Returns when the calling task is cancelled; fails the test after 30 seconds.
+public func untilCancelled(sourceLocation: SourceLocation = #_sourceLocation) async {
+    // Throws when it is cancelled, at once if it was before.
+    if (try? await Task.sleep(for: .seconds(30))) != nil {
+        Issue.record("not cancelled", sourceLocation: sourceLocation)
+    }
+}
+
+/// Turns of the loop: what was begun is under way then, and waits where there is something to wait for.
+public func turns(_ count: Int = 64) async { for _ in 0..<count { await Loop.shared.run {} } }
+
 /// Waits for a task that was cancelled just now, and fails unless it ends in time; see `timeToEnd`.
 public func endsInTime<Value: Sendable, Failure: Error>(
     _ task: Task<Value, Failure>, _ what: Comment = "it ends in time",
