@@ -9,11 +9,16 @@ terminal() { # function, words of the command
     shift
     words=$(printf '%q ' "$TENDON" "$@")
     : >"$work/screen"
-    "$typist" | timeout 30 script -qefc "stty -echo; $words" "$work/screen" >/dev/null 2>&1
-    status=${PIPESTATUS[1]}
+    rm -f "$work/ended"
+    # The input stays open until the program ends.
+    { "$typist" && until_true test -e "$work/ended"; } | {
+        timeout 30 script -qefc "stty -echo; $words" "$work/screen" >/dev/null 2>&1
+        echo $? >"$work/ended"
+    }
+    status=$(cat "$work/ended")
     out=$(tr -d '\r' <"$work/screen")
 }
-asked() { grep -aq "$1" "$work/screen"; }
+asked() { [ "$(grep -ao "$1" "$work/screen" | wc -l)" -ge "${2:-1}" ]; }
 # The passkey that the simulated device NAME showed last.
 shown() { grep '"event":"passkey"' "$work/$1.out" | tail -n 1 | sed -E 's/.*"passkey":"([0-9]{6})".*/\1/'; }
 
@@ -70,10 +75,12 @@ like "$err" "RADIO_ERROR_PAIRING_FAILED" "a wrong passkey: the cause"
 
 type_passkey() {
     until_true asked 'passkey that' && printf '12345\n' # one digit is missing: asked again
-    sleep 0.2
+    until_true asked 'passkey that' 2
+    until_true shown_again
     printf ' %s \n' "$(shown display)"
-    sleep 3
 }
+earlier=$(shown display)
+shown_again() { [ "$(shown display)" != "$earlier" ]; }
 terminal type_passkey pair feelspace --radio virtual --address $belt
 is "$status" 0 "on a terminal: the passkey is typed"
 like "$out" "passkey that C0:00:00:00:00:41 shows: " "on a terminal: the question"
@@ -100,7 +107,7 @@ run bonds list --json
 unlike "$out" "$plain" "and no bond is left"
 run pair feelspace --radio virtual --json --address $plain
 is "$status" 0 "no terminal, no option: Just Works"
-nobody() { sleep 3; }
+nobody() { :; }
 run forget --radio virtual --address $plain
 terminal nobody pair feelspace --radio virtual --address $plain --accept
 is "$status" 0 "--accept on a terminal: nothing is asked"
@@ -113,13 +120,11 @@ start compares simulate feelspace --radio virtual --json --generation 2 --io yes
 until_true ready compares
 say_no() {
     until_true asked 'does C0:00:00:00:00:43 show' && printf 'what\nno\n'
-    sleep 2
 }
 terminal say_no pair feelspace --radio virtual --address $compares
 is "$status" 1 "a comparison that fails: status 1"
 say_yes() {
     until_true asked 'does C0:00:00:00:00:43 show' && printf 'YES\n'
-    sleep 3
 }
 terminal say_yes pair feelspace --radio virtual --address $compares --require-authentication --secure-connections-only
 is "$status" 0 "a comparison: paired"

@@ -26,13 +26,16 @@ conf() { # more sections
 connected() { [ "$(grep -c "\"event\":\"connected\".*$1" "$work/$2.out")" -ge "${3:-1}" ]; }
 events() { curl -sN --max-time 1 "http://127.0.0.1:$page/events"; }
 
-port=$(free_port) page=$(free_port)
+hold_port port
+hold_port page
 broker 'allow_anonymous true'
 listen all
 start trainer simulate activ5 --radio virtual --json --address "$trainer/random"
+trainer_id=$child
 start belt simulate feelspace --radio virtual --json --address "$belt/random"
 belt_id=$child
 start head simulate bose --radio virtual --json --count 1 --address "$head/random"
+head_id=$child
 for name in trainer belt head; do until_true ready $name; done
 conf ''
 start one run --json --config "$work/tendon.conf"
@@ -78,6 +81,7 @@ until_true eval '! measured "$belt"'
 result $? "tendon forget: the metrics have it no more" "$(tail -3 "$work/one.err")"
 is "$(kept "$belt")" "" "tendon forget: the broker keeps nothing of it"
 start belt simulate feelspace --radio virtual --json --address "$belt/random"
+belt_id=$child
 until_true ready belt
 sleep 1.5
 connected $belt one 2
@@ -98,8 +102,7 @@ result $? "a reload serves what is not excluded" "$(tail -2 "$work/one.out")"
 # Over a restart, which finds no device.
 kill "$gateway"
 wait "$gateway"
-kill "${children[@]:2:3}" 2>/dev/null
-kill "$child" 2>/dev/null
+kill "$trainer_id" "$belt_id" "$head_id"
 conf "[device $belt random]\nserve = no\n[device $trainer random]\nname = left\n"
 start two run --json --config "$work/tendon.conf" --families fjorden
 gateway=$child

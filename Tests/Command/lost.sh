@@ -12,13 +12,8 @@ lose() { # name of the simulation, its id, pattern, words of the command
     until_true grep -Eq "$pattern" "$work/$name.out"
     kill -KILL "$(pgrep -P "$device")"
     wait "$device" 2>/dev/null
-    begun=$SECONDS
     wait "$command"
-    status=$? took=$((SECONDS - begun)) err=$(cat "$work/$name.err")
-}
-soon() { # name, seconds that the command ran on
-    [ "$2" -lt 15 ]
-    result $? "$1: ends immediately" "$2 s"
+    status=$? err=$(cat "$work/$name.err")
 }
 start belt simulate feelspace --radio virtual --json --address C0:00:00:00:00:51/random
 belt=$child
@@ -29,7 +24,6 @@ until_true ready frames
 lose watch "$belt" '"event":"sample"' feelspace watch --json --for 60
 is "$status" 1 "feelspace watch: the belt is lost: status 1"
 like "$err" "the connection was lost: .*RADIO_ERROR_PEER_CLOSED[)]$" "feelspace watch: the reason"
-soon "feelspace watch" "$took"
 # Another belt: one that begins again has no bond.
 start again simulate feelspace --radio virtual --json --address C0:00:00:00:00:5A/random
 again=$child
@@ -39,15 +33,12 @@ vibrate=$child
 until_true grep -q '"motors":\[[^]]*[1-9]' "$work/again.out"
 kill -KILL "$(pgrep -P "$again")"
 wait "$again" 2>/dev/null
-begun=$SECONDS
 wait "$vibrate"
 is "$?" 1 "feelspace vibrate: the belt is lost: status 1"
 like "$(cat "$work/vibrate.err")" "RADIO_ERROR_PEER_CLOSED" "feelspace vibrate: the reason"
-soon "feelspace vibrate" "$((SECONDS - begun))"
 lose configure "$frames" '"event":"configuration"' bose configure --json --for 60
 is "$status" 1 "bose configure: the wearable is lost: status 1"
 like "$err" "the connection was lost: .*RADIO_ERROR_PEER_CLOSED[)]$" "bose configure: the reason"
-soon "bose configure" "$took"
 
 # The other commands that work with one device.
 start squeezed simulate activ5 --radio virtual --json --address C0:00:00:00:00:55/random
@@ -56,14 +47,12 @@ until_true ready squeezed
 lose force "$squeezed" '"event":"sample"' activ5 force --json --for 60
 is "$status" 1 "activ5 force: the trainer is lost: status 1"
 like "$err" "the connection was lost: .*RADIO_ERROR_PEER_CLOSED[)]$" "activ5 force: the reason"
-soon "activ5 force" "$took"
 start route simulate feelspace --radio virtual --json --address C0:00:00:00:00:56/random
 route=$child
 until_true ready route
 lose navigate "$route" '"event":"navigation".*"state":"navigating"' feelspace navigate --angle 90 --json --for 60
 is "$status" 1 "feelspace navigate: the belt is lost: status 1"
 like "$err" "the connection was lost" "feelspace navigate: the reason"
-soon "feelspace navigate" "$took"
 start grip simulate grip --radio virtual --json --address C0:00:00:00:00:57/random
 grip=$child
 until_true ready grip
@@ -86,11 +75,8 @@ for what in battery TARE; do
     python3 "$here/peers.py" cut C00000000053 "$own" 30 "$what" 2>"$work/cut.err" &
     cutter=$!
     children+=("$cutter")
-    begun=$SECONDS
     run activ5 "${what,,}" --radio virtual --timeout 10 --address "$(sed 's/../&:/g; s/:$//' <<<"$own")/random"
     is "$status" 1 "activ5 ${what,,}: the trainer disconnects meanwhile: status 1"
-    [ $((SECONDS - begun)) -lt 5 ]
-    result $? "activ5 ${what,,}: ends immediately" "$((SECONDS - begun)) s"
     like "$err" "disconnected|lost" "activ5 ${what,,}: the reason"
     kill "$cutter"
     wait "$cutter" 2>/dev/null

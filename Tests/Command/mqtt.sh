@@ -14,7 +14,7 @@ stop_hard() { # id: what timeout(1) runs, else the process itself
     kill -KILL "$(pgrep -P "$1" || echo "$1")" 2>/dev/null
     wait "$1" 2>/dev/null
 }
-port=$(free_port)
+hold_port port
 broker 'allow_anonymous true'
 listen first
 start belt simulate feelspace --radio virtual --json --address "$belt/random"
@@ -83,7 +83,8 @@ publish tendon/bridge/gw/request/restart '{}'
 until_true eval '[ "$(times first "tendon/$belt/event" "m[\"event\"] == \"connected\"")" = 2 ]'
 result $? "request: restart: the devices are connected again" "$(tail -3 "$work/one.err")"
 is "$(pgrep -P "$gateway")" "$process" "in the same process"
-sleep 0.3
+publish "tendon/$belt/set" '{"vibrate":46}' # comes after what the broker has retained
+until_true seen first "tendon/$belt/event" 'm["event"] == "action" and m["action"] == "feelspace.vibrate 46"'
 is "$(times first "tendon/$belt/event" "$vibrated")" 1 "a retained command is carried out once"
 is "$(times first tendon/bridge/gw/state 'm["state"] == "offline"')" 1 "and the last will was not needed"
 
@@ -99,7 +100,7 @@ wait "$broker" "$listener" 2>/dev/null
 kill -KILL "$(pgrep -P "$belt_id")"
 wait "$belt_id" 2>/dev/null
 until_true grep -q '"event":"disconnected"' "$work/one.out"
-sleep 0.5
+until_true grep -aq '"event":"disconnected"' "$XDG_STATE_HOME"/tendon/mqtt-gw.db*
 killed=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)
 stop_hard "$gateway"
 like "$(cat "$work/one.err")" "connection lost" "a lost broker is reported"
@@ -166,7 +167,7 @@ like "$err" "was corrupted .*it is kept as" "a corrupted queue starts again, and
 kill -KILL "$broker" "$listener"
 
 # Passwords.
-port=$(free_port)
+hold_port port
 mosquitto_passwd -b -c "$work/users" gateway 'quiet secret' 2>/dev/null
 broker "allow_anonymous false
 password_file $work/users"
@@ -191,7 +192,7 @@ is "$status" 2 "a password in the address is refused"
 kill -KILL "$broker" "$listener"
 
 # An access list that permits nothing of a device.
-port=$(free_port)
+hold_port port
 printf 'user gateway\ntopic read #\ntopic write tendon/bridge/#\n' >"$work/acl"
 broker "allow_anonymous false
 password_file $work/users
@@ -205,7 +206,7 @@ is "$(grep -c refuse <<<"$err")" 1 "and the next ones are not a line each"
 kill -KILL "$broker"
 
 # TLS: the broker demands a certificate of the client.
-port=$(free_port)
+hold_port port
 (
     cd "$work" || exit 1
     for name in ca other; do
@@ -236,7 +237,7 @@ unlike "$err" "connected" "without a client certificate: no connection"
 run run --radio virtual --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw5 --for 1.5
 like "$err" "no connection: .*mqtts:// for one with TLS" "a port with TLS, without it"
 kill -KILL "$broker"
-port=$(free_port)
+hold_port port
 broker "allow_anonymous true
 certfile $work/other.pem
 keyfile $work/other.key"
@@ -245,7 +246,7 @@ for authority in ca:"is not trusted: self-signed" other:"is for another host nam
     like "$err" "no connection: the broker's certificate ${authority#*:}" "a certificate that ${authority#*:}"
 done
 kill -KILL "$broker"
-port=$(free_port)
+hold_port port
 broker 'allow_anonymous true'
 run run --radio virtual --mqtt "mqtts://127.0.0.1:$port" --mqtt-ca "$work/ca.pem" --mqtt-gateway gw5 --for 1.5
 like "$err" "no connection: the port (does not speak TLS|ended the connection before TLS began)" "a port without TLS, with it"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/tap.bash"
 . "$here/broker.bash"
 unset TENDON_RADIO
-port=$(free_port)
+hold_port port
 # No machine has that many: no adapter of this one is touched.
 missing=(--adapter hci9999)
 
@@ -24,7 +24,7 @@ done
 python3 "$here/notify_socket.py" "$work/notify" "$work/told" &
 children+=("$!")
 until_true test -e "$work/told"
-web=$(free_port)
+hold_port web
 broker "allow_anonymous true"
 listen all
 NOTIFY_SOCKET=$work/notify start waits run "${missing[@]}" --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway g \

@@ -24,12 +24,20 @@ refused 'activ5.double_squeeze => feelspace.signal warnin' ".*warning" "an argum
 refused 'activ5.double_squeeze => feelspace.signal' ".*" "an argument too few"
 refused 'belt.button home => grip.led' ".*" "aliases, and an argument too few"
 
+ended() { # id
+    kill -INT "$1"
+    wait "$1"
+}
+
 # Carried out, once for each time that it happens, by the device that it names.
 start devices simulate activ5 feelspace --radio virtual --json
 devices=$child
 until_true eval '[ "$(grep -c ready "$work/devices.out")" = 2 ]'
-run run --radio virtual --pair --for 5 --json --rule 'activ5.squeeze => belt.signal warning' \
+start ruled run --radio virtual --pair --json --rule 'activ5.squeeze => belt.signal warning' \
     --rule 'activ5.connected => activ5.tare' --rule 'activ5.squeeze => belt.stop'
+until_true grep -q '"event":"action".*"action":"belt.stop"' "$work/ruled.out"
+ended "$child"
+out=$(cat "$work/ruled.out")
 squeezes=$(printf '%s\n' "$out" | grep -c '"event":"squeeze".*"state":"squeezed"')
 [ "$squeezes" -ge 1 ]
 result $? "the trainer is squeezed" "$squeezes"
@@ -121,7 +129,15 @@ rule = trainer.squeeze => exec slow
 rule = trainer.connected => exec bad
 CONF
 # The tare of the first rule can end a force above 20 before 100 ms are over: the time is tested with a limit that holds.
-run run --config "$work/rules.conf" --for 6 --capture "$work/force.btsnoop"
+start configured run --config "$work/rules.conf" --capture "$work/force.btsnoop"
+# In the order in which they come: values that hold, a squeeze, and 0.3 s later the end of its program.
+for event in '"topic":"held"' '"event":"execution_failed".*"program":"bad"' '"event":"squeeze".*"state":"squeezed"' \
+    '"topic":"squeezed"' '"event":"action".*"action":"trainer.tare"' '"event":"executed".*"program":"bell"' \
+    '"event":"execution_failed".*"program":"slow",.*"text":"it was ended'; do
+    until_true grep -q "$event" "$work/configured.out"
+done
+ended "$child"
+out=$(cat "$work/configured.out")
 squeezes=$(printf '%s\n' "$out" | grep -c '"event":"squeeze".*"state":"squeezed"')
 is "$(printf '%s\n' "$out" | grep -c '"event":"publish".*"name":"trainer","topic":"squeezed","value":"very much"')" 1 "a value above its limit: once in a minute"
 like "$out" '"event":"action".*"name":"trainer","action":"trainer.tare"' "several actions; a device by its name"

@@ -10,7 +10,7 @@ CONFORMANCE=${CONFORMANCE:-$(dirname "$TENDON")/tendon-conformance}
 work=$(mktemp -d)
 export XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state XDG_CACHE_HOME=$work/cache NO_COLOR=1
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-count=0 failed=0 children=()
+count=0 failed=0 holders=0 children=()
 out='' err='' status=0
 
 # Runs the program; leaves out, err and status.
@@ -111,8 +111,20 @@ skip() { # name, reason
     fi
 }
 
-# A port of loopback that nobody uses.
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# hold_port NAME: leaves a port of loopback in the variable NAME. A socket is bound to it until the script ends, so that
+# nobody else gets it; a server may listen on it beside, as it has SO_REUSEADDR.
+hold_port() {
+    local file=$work/held.$((holders += 1))
+    python3 -c 'import signal, socket
+held = socket.socket()
+held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+held.bind(("127.0.0.1", 0))
+print(held.getsockname()[1], flush=True)
+signal.pause()' >"$file" &
+    children+=("$!")
+    until_true test -s "$file"
+    printf -v "$1" '%s' "$(cat "$file")"
+}
 
 results() { # what a program printed: "ok NAME" and "not ok NAME: DETAIL"
     local line

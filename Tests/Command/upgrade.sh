@@ -43,8 +43,8 @@ simulate reset
 reset=$device
 export XDG_RUNTIME_DIR=$work/run
 
-port=$(free_port)
-web=$(free_port)
+hold_port port
+hold_port web
 broker 'allow_anonymous true'
 listen air
 gateway=(--radio virtual --pair --json --keys-file "$work/keys" --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw

@@ -16,7 +16,7 @@ in_background() { # name, command
 }
 waits=()
 
-port=$(free_port)
+hold_port port
 token=$(head -c 18 /dev/urandom | od -An -tx1 | tr -d ' \n')
 printf '%s\n' "$token" >"$work/token"
 chmod 600 "$work/token"
@@ -50,7 +50,7 @@ fi
 # Another gateway takes the hostile requests meanwhile, a third one the slow browser.
 export XDG_RUNTIME_DIR=$work/run2 XDG_STATE_HOME=$work/state2
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-second=$(free_port)
+hold_port second
 start belt2 simulate feelspace --radio virtual --json --address "$belt/random"
 until_true ready belt2
 start two run --radio virtual --pair --json --web "127.0.0.1:$second" --web-token-file "$work/token" --web-name gateway.test
@@ -60,7 +60,7 @@ in_background hostile python3 "$root/Tests/Command/check_web.py" hostile "$secon
 
 export XDG_RUNTIME_DIR=$work/run3 XDG_STATE_HOME=$work/state3
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-third=$(free_port)
+hold_port third
 start heads simulate bose --radio virtual --json --count 3
 until_true eval '[ "$(grep -c ready "$work/heads.out")" = 3 ]'
 start three run --radio virtual --json --no-lines --sensors all --period 20 --web "127.0.0.1:$third"
@@ -70,7 +70,7 @@ in_background slow python3 "$root/Tests/Command/check_web.py" slow "$third"
 # Addresses, tokens.
 export XDG_RUNTIME_DIR=$work/run4
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-fourth=$(free_port)
+hold_port fourth
 run run --radio virtual --for 1 --web "0.0.0.0:$fourth"
 like "$status $err" "^1 .*can be reached by others: it needs a token" "an address of others needs a token"
 chmod 644 "$work/token"
@@ -93,7 +93,7 @@ until_true listens "$fourth"
 in_background guarded python3 "$root/Tests/Command/check_web.py" guarded "$fourth" "$token"
 
 # Without a token nobody commands.
-fifth=$(free_port)
+hold_port fifth
 export XDG_RUNTIME_DIR=$work/run5
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 start five run --radio virtual --json --web "127.0.0.1:$fifth" --for 3

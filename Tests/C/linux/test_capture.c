@@ -173,10 +173,7 @@ static void mal_file_cut_at_every_position(void **state) {
 static void full_disk_is_told_and_stays_told(void **state) {
     (void)state;
     int fd = open("/dev/full", O_WRONLY);
-    if (fd < 0) {
-        print_message("skipped: no /dev/full here\n");
-        skip();
-    }
+    assert_true(fd >= 0);
     tendon_capture capture;
     assert_int_equal(tendon_capture_attach(&capture, fd, TENDON_CAPTURE_H4), TENDON_SYSTEM_ERROR(ENOSPC));
     assert_int_equal(tendon_capture_connected(&capture, 1, &capture_peer, true, 0), TENDON_SYSTEM_ERROR(ENOSPC));

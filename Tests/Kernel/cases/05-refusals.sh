@@ -4,6 +4,7 @@
 # controllers: scripted
 # needs: build
 # limit: 150
+# lane: 2
 
 source "$KERNEL_TESTS/scripted.sh"
 
