@@ -72,7 +72,7 @@ class Log:
         name = re.sub(r"\s*# *SKIP.*", "", found["name"]).strip()
         skipped = not found["bad"] and re.search(r"# *SKIP", line)
         what = "failed" if found["bad"] else SKIPPED if skipped else "passed"
-        build = BUILD_OF_STAGE.get(self.stage)
+        build = BUILD_OF_STAGE.get(self.stage.removesuffix("_gate"))
         machine = re.match(r"(\w+): ", name) if self.stage == "cross" else None
         if machine:
             build, name = machine[1], name[machine.end():]

@@ -17,8 +17,7 @@ swift_release=(--scratch-path "$BUILD/swift" -c release --static-swift-stdlib -j
 # The build of c_sanitized, which other stages take programs from.
 sanitized=(-Db_sanitize=address,undefined -Doptimization=1)
 
-# meson_tests DIR SETUP-ARGUMENTS...: builds, runs, and repeats the TAP lines of all tests.
-meson_tests() {
+meson_setup() { # DIR SETUP-ARGUMENTS...
     local directory=$1
     shift
     if [ -f "$directory/build.ninja" ]; then
@@ -27,9 +26,19 @@ meson_tests() {
         rm -rf "$directory"
         meson setup "$directory" . "$@"
     fi
-    ninja -C "$directory"
-    local status=0
-    meson test -C "$directory" --no-rebuild --print-errorlogs --timeout-multiplier "${TENDON_TIMEOUT_MULTIPLIER:-1}" || status=$?
+}
+
+# meson_tests DIR SETUP-ARGUMENTS...: builds, runs, and repeats the TAP lines of all tests.
+meson_tests() {
+    meson_setup "$@"
+    ninja -C "$1"
+    meson_run "$1"
+}
+
+meson_run() { # DIR TEST...: default: all that are built
+    local directory=$1 status=0
+    shift
+    meson test -C "$directory" --no-rebuild --print-errorlogs --timeout-multiplier "${TENDON_TIMEOUT_MULTIPLIER:-1}" "$@" || status=$?
     cat "$directory/meson-logs/testlog.txt"
     return $status
 }
@@ -72,25 +81,44 @@ stage_c_sanitized_gate() {
     meson_tests "$BUILD/asan" "${sanitized[@]}"
 }
 
-# What c_sanitized has whole: the recorded runs, of which these builds play a quarter, and the corpora, which are sanitized
-# in every build.
-repeats_sanitized() {
-    export TENDON_RECORDED_EVERY=4
-    repeats=(-Dcorpora=false)
-}
+# Other builds leave to c_sanitized: the corpora, which are sanitized in every build, and three of four recorded runs.
+less=(-Dcorpora=false)
+less_recorded() { export TENDON_RECORDED_EVERY=4; }
 
 # The radio by our own description of the kernel's sockets.
+clang=$BUILD/clang-sockets
+clang_options=(-Dbuildtype=release -Dbluez=kernel -Dkernel_tests=true "${less[@]}")
 stage_c_clang() {
-    repeats_sanitized
-    CC=clang meson_tests "$BUILD/clang" -Dbuildtype=release -Dbluez=kernel "${repeats[@]}"
-    scripts/check_links.sh without "$BUILD/clang/libtendon.so"
+    less_recorded
+    CC=clang meson_tests "$clang" "${clang_options[@]}"
+    scripts/check_links.sh without "$clang/libtendon.so"
+}
+
+# What of it `make test` has: the library, the radio's tests, and the programs for the virtual machine, which kernel_gate runs.
+# Anything else differs from c_sanitized in the compiler alone.
+clang_build() { # TARGET...
+    (
+        flock 9 # two stages at the same time
+        [ -f "$clang/build.ninja" ] || CC=clang meson_setup "$clang" "${clang_options[@]}"
+        ninja -C "$clang" "$@"
+    ) 9>"$clang.lock"
+}
+
+stage_c_clang_gate() {
+    local tests
+    less_recorded
+    clang_build libtendon.so
+    mapfile -t tests < <(meson test -C "$clang" --list | sed -n 's|.* / \(linux_bluez_.*\)|\1|p')
+    clang_build "${tests[@]/#/Tests/C/test_}"
+    meson_run "$clang" "${tests[@]}"
+    scripts/check_links.sh without "$clang/libtendon.so"
 }
 
 # A release with gcc. Not in `make test-all`, where the build for MIPS runs all tests without bluez and the stage `install` makes
 # this release; in `make soak`.
 stage_c_without_bluez() {
-    repeats_sanitized
-    CC=gcc meson_tests "$BUILD/mit" -Dbluez=disabled -Dbuildtype=release "${repeats[@]}"
+    less_recorded
+    CC=gcc meson_tests "$BUILD/mit" -Dbluez=disabled -Dbuildtype=release "${less[@]}"
     scripts/check_links.sh without "$BUILD/mit/libtendon.so"
 }
 
@@ -304,19 +332,24 @@ stage_kernel() {
 kernel_gate=(--kernel linux-image-6.12-amd64 01-filter 02-errors 03-scan 04-links 05-refusals 08-pairing
     19-passive-search 24-replugged 32-slow-consumer 33-reconfigure)
 
-stage_kernel_gate_prepare() (
-    export TENDON_KERNEL_CACHE=$BUILD/kernel
+kernel_gate_run() ( # OPTION...
+    clang_build radio_check choose_adapter heart_rate bridge ota_goodput session_walk
+    options=(--build "$clang" --sockets kernel "$@" --sample "${kernel_gate[@]}")
+    # None of these cases runs with what would be in it.
+    export SWIFT_BIN=$BUILD/swift/release TENDON_KERNEL_CACHE=$BUILD/kernel VENV=$BUILD/kernel/none
     unset BUILD
-    Tests/Kernel/run.sh --prepare "${kernel_gate[@]}"
-    echo "ok - a kernel, and the programs of its cases"
+    Tests/Kernel/run.sh "${options[@]}"
 )
 
-stage_kernel_gate() (
+stage_kernel_gate_prepare() {
+    kernel_gate_run --prepare
+    echo "ok - a kernel, and the programs of its cases"
+}
+
+stage_kernel_gate() {
     swift_release_build
-    export SWIFT_BIN=$BUILD/swift/release TENDON_KERNEL_CACHE=$BUILD/kernel
-    unset BUILD
-    Tests/Kernel/run.sh --again --limit 600 --sample "${kernel_gate[@]}"
-)
+    kernel_gate_run --again --limit 600
+}
 
 # Every case with every kind of controller.
 stage_kernel_all() {

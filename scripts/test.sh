@@ -19,13 +19,13 @@ mkdir -p "$XDG_STATE_HOME"
 . scripts/stages.sh
 
 # Of `gate` and `all`: what may take long on a busy machine runs beside the others, at the lowest priority. It uses the time in
-# which they wait or compile one file.
+# which they wait or compile one file. Stages that are joined by + run at the same time.
 beside=()
 case "${1:-}" in
     gate)
         # The order in which a mistake is found soonest. Beside: what a virtual machine needs, and C, while Swift compiles.
-        stages=(format house swift command readme demo kernel_gate)
-        beside=(kernel_gate_prepare c_sanitized_gate c_clang)
+        stages=(format house swift command+kernel_gate readme demo)
+        beside=(kernel_gate_prepare c_clang_gate c_sanitized_gate)
         ;;
     all)
         stages=(format house c_sanitized install cloud peers swift swift_main_queue docs package command debian examples \
@@ -114,27 +114,38 @@ report_beside() {
 }
 
 rm -f "$BUILD/logs/failures" "$BUILD"/logs/*.ended
-others=
-if [ ${#beside[@]} -gt 0 ]; then
-    set -m # a group of its own, so that all of it can be ended or given another priority
-    nice -n 19 bash -c "set -uo pipefail; $(declare -f run_stage run_beside); . scripts/stages.sh; beside=(${beside[*]}); run_beside" </dev/null &
-    others=$!
+# in_group COMMAND...: in the background, in a group of its own, so that all of it can be ended or given another priority.
+groups=()
+in_group() {
+    set -m
+    "$@" </dev/null &
+    groups+=($!)
     set +m
-    trap 'kill -- -$others 2>/dev/null' EXIT
+}
+trap 'for group in "${groups[@]}"; do kill -- "-$group" 2>/dev/null; done' EXIT
+if [ ${#beside[@]} -gt 0 ]; then
+    in_group nice -n 19 bash -c "set -uo pipefail; $(declare -f run_stage run_beside); . scripts/stages.sh; beside=(${beside[*]}); run_beside"
+    others=${groups[0]}
 fi
-for stage in "${stages[@]}"; do
-    printf '== %-20s' "$stage"
-    run_stage "$stage"
-    report "$stage"
+for entry in "${stages[@]}"; do
+    first=${entry%%+*} more=()
+    for stage in ${entry//+/ }; do
+        [ "$stage" = "$first" ] || { in_group run_stage "$stage" && more+=("${groups[-1]}"); }
+    done
+    for stage in ${entry//+/ }; do
+        printf '== %-20s' "$stage"
+        if [ "$stage" = "$first" ]; then run_stage "$stage"; else wait "${more[0]}" && more=("${more[@]:1}"); fi
+        report "$stage"
+    done
     report_beside
 done
-if [ -n "$others" ]; then
+if [ ${#beside[@]} -gt 0 ]; then
     [ $reported -eq ${#beside[@]} ] || echo "== waiting for ${beside[*]:reported}"
     renice -n 0 -g "$others" >/dev/null 2>&1 || true # only root may
     wait "$others"
     report_beside
-    trap - EXIT
 fi
+trap - EXIT
 if [ -s "$BUILD/logs/failures" ]; then
     echo "== what failed"
     head -n 25 "$BUILD/logs/failures"
