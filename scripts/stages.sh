@@ -100,16 +100,16 @@ clang_build() { # TARGET...
     (
         flock 9 # two stages at the same time
         [ -f "$clang/build.ninja" ] || CC=clang meson_setup "$clang" "${clang_options[@]}"
-        ninja -C "$clang" "$@"
+        meson compile -C "$clang" "$@"
     ) 9>"$clang.lock"
 }
 
 stage_c_clang_gate() {
     local tests
     less_recorded
-    clang_build libtendon.so
+    clang_build tendon:shared_library
     mapfile -t tests < <(meson test -C "$clang" --list | sed -n 's|.* / \(linux_bluez_.*\)|\1|p')
-    clang_build "${tests[@]/#/Tests/C/test_}"
+    clang_build "${tests[@]/#/test_}"
     meson_run "$clang" "${tests[@]}"
     scripts/check_links.sh without "$clang/libtendon.so"
 }
