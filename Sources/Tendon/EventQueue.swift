@@ -151,6 +151,7 @@ private final class Waiter: @unchecked Sendable {
 }
 
 /// The producer's end of an `EventSequence`. All but `dropped` is for the loop's thread.
+@usableFromInline
 package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     // Used only on the loop's thread, except `dropCount`, which is atomic.
     private let policy: OverflowPolicy
@@ -172,6 +173,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     var time: any WaitTime { waiter.time }
     package var dropped: UInt64 { dropCount.load(ordering: .relaxed) }
 
+    @usableFromInline
     package func push(_ element: consuming Element) {
         guard !ended else { return }
         if !ring.push(element, policy) {

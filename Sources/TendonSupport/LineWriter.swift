@@ -10,6 +10,7 @@ import CTendon
 #endif
 
 /// The buffer and the line that is being written.
+@usableFromInline
 package struct LineWriter: Sendable {
     /// Numbers have the decimals that the sensor resolves, instead of all that read back as the same number.
     package var isCompact = false
@@ -95,9 +96,16 @@ package struct LineWriter: Sendable {
         number(value, decimals: decimals)
     }
 
+    // Compiled with its caller, which knows the type: a conversion that does not costs as much as the line's numbers.
+    @inlinable
     package mutating func member(_ name: StaticString, _ value: some BinaryInteger) {
+        member(name, integer: Int64(clamping: value))
+    }
+
+    @usableFromInline
+    package mutating func member(_ name: StaticString, integer value: Int64) {
         key(name)
-        integer(Int64(clamping: value))
+        integer(value)
     }
 
     package mutating func member(_ name: StaticString, _ value: Bool) {
