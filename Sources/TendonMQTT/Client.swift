@@ -21,6 +21,9 @@ final class Client: Broker, @unchecked Sendable {
     private var isOver = false
     /// The thread has ended: nothing more is sent.
     private var hasEnded = false
+    /// Messages that the broker is to acknowledge; and whether one is being handed over, whose number is not known yet.
+    private var awaited: Set<Int32> = []
+    private var isPublishing = false
 
     /// Milliseconds from one attempt to the next; with each failure twice as many.
     private static let firstPause: UInt64 = 1000
@@ -105,7 +108,7 @@ final class Client: Broker, @unchecked Sendable {
             Client.of(context)?.complained(String(cString: text))
         }
         mosquitto_publish_v5_callback_set(mosquitto) { _, context, number, code, _ in
-            Client.of(context)?.mailbox.post(.acknowledged(number, refusal: code < 0x80 ? nil : code))
+            Client.of(context)?.published(number, code)
         }
         mosquitto_message_callback_set(mosquitto) { _, context, message in
             guard let message = message?.pointee, let topic = message.topic else { return }
@@ -120,6 +123,12 @@ final class Client: Broker, @unchecked Sendable {
 
     /// Bytes of what is received.
     private static let largestPayload = 1 << 16
+
+    /// libmosquitto says so of a message without an acknowledgement as well: that would wake the worker for nothing.
+    private func published(_ number: Int32, _ code: Int32) {
+        guard lock.locked({ awaited.remove(number) != nil || isPublishing }) else { return }
+        mailbox.post(.acknowledged(number, refusal: code < 0x80 ? nil : code))
+    }
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> Client? {
         context.map { Unmanaged<Client>.fromOpaque($0).takeUnretainedValue() }
@@ -158,6 +167,10 @@ final class Client: Broker, @unchecked Sendable {
 
     // MARK: The thread
 
+    /// Milliseconds for which libmosquitto waits when nothing comes: it looks then whether a ping is due, which the broker waits for
+    /// half as long again as the keep-alive says.
+    private var patience: Int32 { Int32(clamping: max(settings.keepalive, 4) * 250) }
+
     /// Returns 0, or the error number if there is no thread.
     func start() -> Int32 {
         startThread { [self] in
@@ -192,7 +205,7 @@ final class Client: Broker, @unchecked Sendable {
         var number = errno
         while code == MOSQ_ERR_SUCCESS.code, !lock.locked({ self.isOver }) {
             errno = 0
-            code = mosquitto_loop(mosquitto, 1000, 1)
+            code = mosquitto_loop(mosquitto, patience, 1)
             number = errno
             if let acceptance { mailbox.post(acceptance) }
             acceptance = nil
@@ -254,9 +267,16 @@ final class Client: Broker, @unchecked Sendable {
 
     func publish(_ topic: String, _ payload: [UInt8], quality: Int32, isRetained: Bool) -> PublishResult {
         var number: Int32 = 0
+        if quality > 0 { lock.locked { isPublishing = true } }
         let code = mosquitto_publish(
             mosquitto, &number, topic, Int32(payload.count), payload, quality, isRetained)
-        return Client.result(code, number, quality: quality)
+        let result = Client.result(code, number, quality: quality)
+        guard quality > 0 else { return result }
+        lock.locked {
+            isPublishing = false
+            if case .taken(let number) = result { awaited.insert(number) }
+        }
+        return result
     }
 
     /// A message that needs an acknowledgement is kept by libmosquitto also without a connection, and repeated with the

@@ -13,7 +13,7 @@ package struct LineItem: Sendable {
 
 package final class Mailbox<Item>: @unchecked Sendable {
     private let item: @Sendable (LineItem) -> Item
-    /// Milliseconds that samples may wait for the thread.
+    /// Milliseconds for which samples are collected after a batch; the first one that comes later is taken at once.
     private let leisure: UInt64
     // All members are guarded by `lock`.
     private let lock = ThreadLock()
@@ -21,8 +21,13 @@ package final class Mailbox<Item>: @unchecked Sendable {
     private var text = LineWriter(capacity: 1 << 14)
     private var droppedEvents = 0
     private var droppedSamples = 0
-    /// Something other than samples waits.
+    /// Something waits that the thread is to take at once.
     private var isUrgent = false
+    /// The end of the leisure after the latest batch, whether samples have come in it, and whether they did in the one before:
+    /// then the thread looks at its end by itself. A sample that has to wake it for that costs a wake-up more.
+    private var quietUntil: UInt64 = 0
+    private var hasCollected = false
+    private var expectsSamples = false
     /// When the thread looks by itself.
     private var deadline = UInt64.max
 
@@ -51,7 +56,7 @@ package final class Mailbox<Item>: @unchecked Sendable {
         }
     }
 
-    /// One line. Samples do not wake the thread before their leisure has passed.
+    /// One line. Samples do not wake the thread within the leisure after a batch.
     package func line(_ event: StaticString, _ device: OutputDevice, _ compose: (inout LineWriter) -> Void) {
         let isSample = event.isEqual(to: "sample")
         lock.locked {
@@ -62,13 +67,13 @@ package final class Mailbox<Item>: @unchecked Sendable {
             let start = text.count
             compose(&text)
             items.append(item(LineItem(event: event, device: device, bytes: start..<text.count)))
-            guard isSample else {
+            guard isSample, tendon_monotonic_ms() < quietUntil else {
                 isUrgent = true
                 return lock.wakeAll()
             }
-            let latest = tendon_monotonic_ms() + leisure
-            guard deadline > latest else { return }
-            deadline = latest
+            hasCollected = true
+            guard deadline > quietUntil else { return }
+            deadline = quietUntil
             lock.wakeAll()
         }
     }
@@ -76,11 +81,17 @@ package final class Mailbox<Item>: @unchecked Sendable {
     /// Waits until something that cannot wait is there, or until the time; then takes all.
     package func take(until time: UInt64, into batch: inout Batch) {
         lock.locked {
-            deadline = time
-            while !isUrgent, tendon_monotonic_ms() < deadline {
+            deadline = expectsSamples ? min(time, quietUntil) : time
+            var now = tendon_monotonic_ms()
+            while !isUrgent, now < deadline {
                 if deadline == .max { lock.wait() } else { _ = lock.wait(until: deadline) }
+                now = tendon_monotonic_ms()
+                if now >= deadline, items.isEmpty { deadline = time }
             }
             isUrgent = false
+            expectsSamples = hasCollected
+            hasCollected = false
+            if !items.isEmpty { quietUntil = now + leisure }
             batch.items.removeAll(keepingCapacity: true)
             batch.text.removeAll(keepingCapacity: true)
             swap(&batch.items, &items)

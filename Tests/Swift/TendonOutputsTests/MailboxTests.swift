@@ -75,6 +75,25 @@ import Testing
         #expect(take(mailbox, until: 0).items.count == 1)
     }
 
+    /// The first sample is taken at once; those in the leisure after it wait for its end.
+    @Test(.timeLimit(.minutes(1))) func samplesAreCollectedInTheLeisureAfterABatch() {
+        let far = tendon_monotonic_ms() + 600_000
+        let mailbox = mailbox(leisure: 40)
+        for _ in 0..<2 {
+            let begin = tendon_monotonic_ms()
+            mailbox.line("sample", device) { $0.raw("x") }
+            #expect(take(mailbox, until: far).items.count == 1)
+            mailbox.line("sample", device) { $0.raw("x") }
+            mailbox.line("sample", device) { $0.raw("x") }
+            #expect(take(mailbox, until: far).items.count == 2)
+            #expect(tendon_monotonic_ms() >= begin + 40)
+            // Nothing comes in the next leisure: the thread waits on.
+            let end = tendon_monotonic_ms() + 60
+            #expect(take(mailbox, until: end).items.isEmpty)
+            #expect(tendon_monotonic_ms() >= end)
+        }
+    }
+
     /// A thread that waits for longer looks when the sample may not wait any more.
     @Test(.timeLimit(.minutes(1))) func aSampleShortensTheWait() async {
         let mailbox = mailbox(leisure: 0)
