@@ -171,10 +171,10 @@ radio_check() {
     "$BUILD/Tests/Kernel/c/radio_check" "$@"
 }
 
-# serve_start ADAPTER SECONDS NAME: a GATT server in the background, advertising service FDD2, and NAME in its scan
+# serve_start ADAPTER SECONDS NAME [PERIOD_MS]: a GATT server in the background, advertising service FDD2, and NAME in its scan
 # response only. Its output goes to serve.txt.
 serve_start() {
-    "$BUILD/Tests/Kernel/c/radio_check" serve "$1" $(($2 * 1000)) "$3" >"$CASE_DIR/serve.txt" 2>&1 &
+    "$BUILD/Tests/Kernel/c/radio_check" serve "$1" $(($2 * 1000)) "${@:3}" >"$CASE_DIR/serve.txt" 2>&1 &
     SERVER=$!
     wait_for 5 grep -q 'serving: OK' "$CASE_DIR/serve.txt"
 }

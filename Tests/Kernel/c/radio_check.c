@@ -343,6 +343,8 @@ int main(int argc, char **argv) {
         result = run_connect(&c, rest, arguments);
     } else if (strcmp(what, "flow") == 0) {
         result = run_flow(&c, rest, arguments);
+    } else if (strcmp(what, "cost") == 0) {
+        result = run_cost(&c, rest, arguments);
     } else if (strcmp(what, "crowd") == 0) {
         result = run_crowd(&c);
     } else if (strcmp(what, "stall") == 0) {

@@ -52,6 +52,9 @@ int run_flow(check *c, int argc, char **argv);
 int run_crowd(check *c);
 int run_stall(check *c, int argc, char **argv);
 
+/* radio_check_cost.c */
+int run_cost(check *c, int argc, char **argv);
+
 /* radio_check_second.c */
 int run_second(check *c, int argc, char **argv);
 

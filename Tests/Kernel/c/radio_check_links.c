@@ -30,6 +30,8 @@ typedef struct server {
     uint8_t value[64];
     size_t value_length;
     server_link links[LINKS];
+    tendon_source pace; /**< with a period: a notification each time, instead of all at once */
+    uint64_t period;    /**< milliseconds; 0: none */
 } server;
 
 static tendon_status on_read(void *context, struct tendon_gatt_connection *connection, uint16_t handle,
@@ -57,14 +59,20 @@ static tendon_status on_write(void *context, struct tendon_gatt_connection *conn
     return TENDON_OK;
 }
 
-static void send_notifications(server_link *l) {
-    while (l->left > 0) {
+static void send_notifications(server_link *l, uint32_t most) {
+    for (const uint32_t end = l->sent + most; l->left > 0 && l->sent != end;) {
         uint8_t value[4] = {(uint8_t)l->sent, (uint8_t)(l->sent >> 8), (uint8_t)(l->sent >> 16), 0x5A};
         if (tendon_gatt_notify(&l->connection, l->server->value_handle, value, sizeof value) != TENDON_OK) {
             return; /* goes on when the link is writable */
         }
         l->sent++;
         l->left--;
+    }
+}
+
+static void send_all(server_link *l) {
+    if (l->server->period == 0) {
+        send_notifications(l, UINT32_MAX);
     }
 }
 
@@ -83,13 +91,23 @@ static void on_subscribed(void *context, struct tendon_gatt_connection *connecti
 static void server_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
     server_link *l = context;
     tendon_att_bearer_receive(&l->bearer, pdu, length, now);
-    send_notifications(l);
+    send_all(l);
 }
 
 static void server_writable(void *context, uint64_t now) {
     server_link *l = context;
     tendon_att_bearer_writable(&l->bearer, now);
-    send_notifications(l);
+    send_all(l);
+}
+
+static void on_pace(void *context, uint64_t now) {
+    server *s = context;
+    s->pace.deadline = (s->pace.deadline > now - s->period ? s->pace.deadline : now) + s->period;
+    for (size_t i = 0; i < LINKS; i++) {
+        if (s->links[i].used) {
+            send_notifications(&s->links[i], 1);
+        }
+    }
 }
 
 static void server_closed(void *context, tendon_status reason, uint64_t now) {
@@ -128,7 +146,7 @@ static tendon_link *server_accept(void *context, const tendon_address *peer, uin
     return NULL;
 }
 
-/** serve ADAPTER MS NAME */
+/** serve ADAPTER MS NAME [PERIOD_MS] */
 int run_serve(check *c, int argc, char **argv) {
     static server s;
     s.c = c;
@@ -144,6 +162,12 @@ int run_serve(check *c, int argc, char **argv) {
     tendon_status status = handle < 0 ? handle : tendon_radio_listen(&c->radio.radio, &s.listener);
     if (status == TENDON_OK) {
         status = check_advertise_start(c, argc > 0 ? argv[0] : "Tendon");
+    }
+    s.period = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+    tendon_source_init(&s.pace, -1, &s, NULL, on_pace);
+    if (s.period > 0) {
+        s.pace.deadline = tendon_monotonic_ms() + s.period;
+        tendon_loop_add(&c->loop, &s.pace);
     }
     printf("serving: %s\n", tendon_status_name(status));
     fflush(stdout);
