@@ -327,15 +327,28 @@ tendon_status tendon_fjorden_session_disconnect(tendon_fjorden_session *session,
     return TENDON_OK;
 }
 
-static bool is_known(const tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
+/** What is known of an advertiser: the bonded grip that is searched for, or one of the list. NULL: nothing. */
+static const tendon_fjorden_grip *known(const tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
     if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED) {
-        return tendon_grip_same_identifier(&m->configuration.bond, grip);
+        return tendon_grip_same_identifier(&m->configuration.bond, grip) ? &m->configuration.bond : NULL;
     }
-    size_t i = 0;
-    while (i < m->grip_count && !tendon_grip_same_identifier(&m->grips[i], grip)) {
-        i++;
+    for (size_t i = 0; i < m->grip_count; i++) {
+        if (tendon_grip_same_identifier(&m->grips[i], grip)) {
+            return &m->grips[i];
+        }
     }
-    return i < m->grip_count;
+    return NULL;
+}
+
+/* An advertisement may have the shortened name and its scan response the complete one: a shortened name replaces none.
+ */
+static void take_name(const tendon_ad_report *report, const tendon_fjorden_grip *before, tendon_fjorden_grip *grip) {
+    tendon_ad_structure name;
+    bool has_name = before != NULL && before->name[0] != 0;
+    if (tendon_ad_find_name(report->data, report->length, &name) &&
+        (name.type == TENDON_AD_NAME_COMPLETE || !has_name)) {
+        (void)tendon_ad_name(report->data, report->length, grip->name, sizeof grip->name);
+    }
 }
 
 tendon_status tendon_fjorden_session_on_advertisement(tendon_fjorden_session *session, const tendon_ad_report *report,
@@ -346,10 +359,11 @@ tendon_status tendon_fjorden_session_on_advertisement(tendon_fjorden_session *se
         return TENDON_OK;
     }
     tendon_fjorden_identifier(&report->address, input.grip.identifier);
-    if (!is_known(m, &input.grip) && !tendon_fjorden_recognize(session->config.profile, report->data, report->length)) {
+    const tendon_fjorden_grip *before = known(m, &input.grip);
+    if (before == NULL && !tendon_fjorden_recognize(session->config.profile, report->data, report->length)) {
         return TENDON_OK;
     }
-    (void)tendon_ad_name(report->data, report->length, input.grip.name, sizeof input.grip.name);
+    take_name(report, before, &input.grip);
     input.grip.rssi = report->rssi;
     return tendon_fjorden_session_input(session, &input, now);
 }

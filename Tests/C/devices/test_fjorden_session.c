@@ -309,6 +309,52 @@ static void a_known_grip_is_known_by_its_address(void **state) {
     free(f);
 }
 
+static const char *listed_after(fjorden_fixture *f, const uint8_t *data, uint8_t length) {
+    tendon_ad_report report = {.address = f->devices[1].address, .data = data, .length = length};
+    assert_int_equal(tendon_fjorden_session_on_advertisement(&f->session, &report, f->now), TENDON_OK);
+    return f->list[0].name;
+}
+
+/* The shortened one in the advertisement, the complete one in the scan response. */
+static void a_shortened_name_replaces_none(void **state) {
+    (void)state;
+    static const uint8_t shortened[] = "\x0D\x08"
+                                       "Fjorden Grip",
+                         complete[] = "\x0F\x09"
+                                      "Fjorden Grip S",
+                         other[] = "\x0F\x09"
+                                   "Fjorden Grip T",
+                         empty[] = "\x01\x09"
+                                   "\x0D\x08"
+                                   "Fjorden Grip";
+    fjorden_fixture *f = fjorden_new(NULL);
+    f->devices[0].present = false;
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_call(f, TENDON_FJORDEN_CALL_SCAN);
+    assert_string_equal(listed_after(f, empty, sizeof empty - 1), "Fjorden Grip");
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(listed_after(f, complete, sizeof complete - 1), "Fjorden Grip S");
+        assert_string_equal(listed_after(f, shortened, sizeof shortened - 1), "Fjorden Grip S");
+        assert_string_equal(listed_after(f, empty, sizeof empty - 1), "Fjorden Grip S");
+    }
+    assert_string_equal(listed_after(f, other, sizeof other - 1), "Fjorden Grip T");
+    assert_int_equal(f->session.manager.grip_count, 1);
+    free(f);
+
+    /* A bonded grip keeps the name of its bond. */
+    f = fjorden_new_bonded(NULL);
+    f->devices[0].present = false;
+    memcpy(f->session.manager.configuration.bond.name, "Fjorden Grip S", 15);
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    f->devices[0].present = true;
+    tendon_ad_report report = {.address = f->devices[0].address, .data = shortened, .length = sizeof shortened - 1};
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_SCANNING_FOR_BONDED);
+    assert_int_equal(tendon_fjorden_session_on_advertisement(&f->session, &report, f->now), TENDON_OK);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTING);
+    assert_string_equal(f->session.manager.grip.name, "Fjorden Grip S");
+    free(f);
+}
+
 /* ---- every state, every input ---- */
 
 static void reach(fjorden_fixture *f, unsigned state) {
@@ -476,6 +522,7 @@ int main(void) {
         cmocka_unit_test(grips_are_known_by_service_or_name),
         cmocka_unit_test(mal_I02_the_advertisement_cut_at_each_byte),
         cmocka_unit_test(a_known_grip_is_known_by_its_address),
+        cmocka_unit_test(a_shortened_name_replaces_none),
         cmocka_unit_test(all_pairs_of_state_and_input),
         cmocka_unit_test(calls_from_within_an_output_are_refused),
         cmocka_unit_test(a_connection_that_cannot_begin_fails_in_the_call),
