@@ -110,6 +110,10 @@ final class Client: Broker, @unchecked Sendable {
         mosquitto_publish_v5_callback_set(mosquitto) { _, context, number, code, _ in
             Client.of(context)?.published(number, code)
         }
+        mosquitto_subscribe_callback_set(mosquitto) { _, context, number, count, qualities in
+            guard count > 0, let code = qualities?[0], code >= 0x80 else { return }
+            Client.of(context)?.subscriptionRefused(number, code)
+        }
         mosquitto_message_callback_set(mosquitto) { _, context, message in
             guard let message = message?.pointee, let topic = message.topic else { return }
             let count = Int(message.payloadlen)
@@ -150,6 +154,11 @@ final class Client: Broker, @unchecked Sendable {
     private var complaints: [String] = []
     private static let complaintLimit = 8
 
+    /// By the numbers of the requests of this connection. Guarded by a lock of its own: it is held while libmosquitto, which may
+    /// call back, sends a request.
+    private var subscriptions: [Int32: String] = [:]
+    private let subscriptionLock = ThreadLock()
+
     /// The broker has accepted the connection, and libmosquitto still has to repeat what is not acknowledged: the worker
     /// is notified afterwards, or a new message could overtake those. Only used on the thread.
     private var acceptance: Item?
@@ -159,6 +168,11 @@ final class Client: Broker, @unchecked Sendable {
         guard code == 0 else { return }
         acceptance = .connected(window: window)
         attempt.connectedAt = tendon_monotonic_ms()
+    }
+
+    private func subscriptionRefused(_ number: Int32, _ code: Int32) {
+        guard let topic = subscriptionLock.locked({ subscriptions[number] }) else { return }
+        mailbox.post(.subscriptionRefused(topic, Client.text(refusal: code)))
     }
 
     private func complained(_ text: String) {
@@ -200,6 +214,7 @@ final class Client: Broker, @unchecked Sendable {
         }
         if isOver { return nil }
         attempt = Attempt()
+        subscriptionLock.locked { subscriptions = [:] }
         errno = 0
         var code = mosquitto_connect(mosquitto, settings.host, Int32(settings.port), Int32(settings.keepalive))
         var number = errno
@@ -262,7 +277,15 @@ final class Client: Broker, @unchecked Sendable {
     // MARK: For the worker
 
     func subscribe(_ topics: [String]) {
-        for topic in topics { mosquitto_subscribe(mosquitto, nil, topic, 1) }
+        for topic in topics {
+            // The answer may be there before the call returns.
+            subscriptionLock.locked {
+                var number: Int32 = 0
+                if mosquitto_subscribe(mosquitto, &number, topic, 1) == MOSQ_ERR_SUCCESS.code {
+                    subscriptions[number] = topic
+                }
+            }
+        }
     }
 
     func publish(_ topic: String, _ payload: [UInt8], quality: Int32, isRetained: Bool) -> PublishResult {

@@ -15,6 +15,8 @@ enum Item {
     case disconnected(String, isRefused: Bool)
     /// The broker has a message, by libmosquitto's number, or refuses it with a code of MQTT 5.
     case acknowledged(Int32, refusal: Int32?)
+    /// The broker will send nothing of these topics, for a reason.
+    case subscriptionRefused(String, String)
     case received(topic: String, payload: [UInt8], isRetained: Bool)
     /// A device advertises.
     case signal(OutputDevice, Int)

@@ -28,6 +28,8 @@ final class Worker: @unchecked Sendable {
     private let started: UInt64
     private var connection: ConnectionReport
     private var refusals = RefusalReport()
+    /// Subscriptions whose refusal was reported: with each connection they are refused again.
+    private var deafTopics: Set<String> = []
     /// Samples that were left out.
     private(set) var thinned: UInt64 = 0
     private var publishedDrops: UInt64 = 0
@@ -113,6 +115,10 @@ final class Worker: @unchecked Sendable {
         case .acknowledged(let number, let refusal):
             let topic = delivery.finished(number, isRefused: refusal != nil, now: now)
             if let refusal { refused(topic, Client.text(refusal: refusal), now) }
+        case .subscriptionRefused(let topic, let reason):
+            if deafTopics.insert(topic).inserted {
+                report("the broker refuses the subscription to \(topic): \(reason); what is sent there is not received")
+            }
         case .received(let topic, let payload, let isRetained):
             received(topic, payload, isRetained: isRetained, now)
         case .signal(let device, let rssi): agree(device.key, .received(rssi: rssi), now)

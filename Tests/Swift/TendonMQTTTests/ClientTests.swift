@@ -35,6 +35,7 @@ private final class Line: @unchecked Sendable {
             case .connected(let window): "connected \(window.map { "\($0)" } ?? "-")"
             case .disconnected(let reason, let isRefused): "\(isRefused ? "refused" : "disconnected") \(reason)"
             case .acknowledged(let number, let refusal): "acknowledged \(number) \(refusal ?? 0)"
+            case .subscriptionRefused(let topic, let reason): "deaf \(topic) \(reason)"
             case .received(let topic, let payload, let isRetained):
                 "received \(topic) \(String(decoding: payload.prefix(40), as: UTF8.self)) \(isRetained)"
             default: "another"
@@ -163,6 +164,25 @@ private func text(_ string: String) -> [UInt8] { [0, UInt8(string.utf8.count)] +
                 "connected 5", "acknowledged \(numbers[0] ?? 0) 0", "acknowledged \(numbers[1] ?? 0) 151",
                 "received a/b word true",
             ])
+    }
+
+    /// An access list that permits no commands. MQTT 5, 3.9.3: 0x87 is "not authorized"; 3.1.1 has 0x80 for all reasons.
+    @Test(arguments: [true, false])
+    func aSubscriptionThatIsRefused(isFive: Bool) async {
+        let items = await onThread {
+            let line = Line { $0.version = isFive ? .five : .threeOneOne }
+            _ = line.connect(isFive ? [0x20, 3, 0, 0, 0] : [0x20, 2, 0, 0])
+            var items = line.items()
+            for (topic, code) in [("a/+/get", UInt8(1)), ("a/+/set", isFive ? 0x87 : 0x80)] {
+                line.client?.subscribe([topic])
+                let number = line.server.packet()?.body.prefix(2) ?? []
+                line.server.send([0x90, isFive ? 4 : 3] + number + (isFive ? [0] : []) + [code])
+            }
+            items += line.items()
+            line.client?.stop("x", [])
+            return items
+        }
+        #expect(items == ["connected -", "deaf a/+/set " + (isFive ? "Not authorized" : "Unspecified error")])
     }
 
     /// MQTT 5, 3.2.2.2: 0x87 is "not authorized"; 3.1.1 has 5 for it.

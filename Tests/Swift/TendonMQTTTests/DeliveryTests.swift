@@ -260,6 +260,7 @@ import TendonQueue
         while site.sent.count < 10_000 {
             let before = site.sent.count
             delivery.pump(now: 0, site.publish)
+            guard site.sent.count > before else { break }
             for sent in site.sent[before...] { delivery.finished(sent.number, isRefused: false, now: 0) }
         }
         #expect(site.texts == (0..<10_000).map { "\($0)" })

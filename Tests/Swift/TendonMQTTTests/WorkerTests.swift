@@ -99,6 +99,22 @@ private let gripNote =
                 == "the broker refuses a message to homeassistant/device/tendon_c00000000801/config: Quota exceeded")
     }
 
+    /// With each connection the same: a line for each topic.
+    @Test func subscriptionsThatAreRefused() throws {
+        let gateway = try TestGateway()
+        for _ in 0..<3 {
+            gateway.round(.connected(window: nil))
+            for topic in ["tendon/+/set", "tendon/+/get"] {
+                gateway.round(.subscriptionRefused(topic, "Not authorized"))
+            }
+        }
+        #expect(
+            gateway.reports.texts
+                == ["set", "get"].map {
+                    "the broker refuses the subscription to tendon/+/\($0): Not authorized; what is sent there is not received"
+                })
+    }
+
     @Test func withoutAConnectionOnlyTheQueueGrows() throws {
         let gateway = try TestGateway()
         gateway.line("squeeze")
