@@ -13,7 +13,8 @@ start head simulate bose --radio virtual --json --address C0:00:00:00:0C:01/rand
 until_true ready head
 
 # Commands that do one thing.
-for words in "scan --for 1" "bose info" "activ5 battery" "pair bose" "capture /dev/null"; do
+for words in "scan --for 1" "bose info" "bose info --address C0:00:00:00:0C:01/random" "activ5 battery" "pair bose" \
+    "capture /dev/null"; do
     # shellcheck disable=SC2086
     run $words "${missing[@]}"
     is "$status" 3 "$words without an adapter: status 3"
