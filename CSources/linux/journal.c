@@ -199,3 +199,9 @@ tendon_status tendon_journal_claim(const tendon_journal *journal, const char *fa
     }
     return fd;
 }
+
+void tendon_journal_release(int claim) {
+    struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    (void)fcntl(claim, F_OFD_SETLK, &all);
+    close(claim);
+}

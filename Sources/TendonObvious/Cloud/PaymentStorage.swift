@@ -187,7 +187,7 @@ extension PaymentStorage {
     }
 
     fileprivate func release(_ name: CartName, _ descriptor: Int32) {
-        if case .memory(let memory) = place { memory.release(name) } else { close(descriptor) }
+        if case .memory(let memory) = place { memory.release(name) } else { tendon_journal_release(descriptor) }
     }
 }
 

@@ -190,6 +190,19 @@ static void a_claim_is_of_one_device_and_one_family(void **state) {
     assert_int_equal(claim("Payment", &same), TENDON_ERROR_INVALID_ARGUMENT);
 }
 
+/** A program that forks while it has a claim: the child has the descriptor until it executes another program. */
+static void a_claim_that_a_child_has_too_is_given_back(void **state) {
+    (void)state;
+    tendon_status taken = claim("payment", &device);
+    assert_true(taken >= 0);
+    int child = dup(taken); /* the same open file, as after fork() */
+    tendon_journal_release(taken);
+    taken = claim("payment", &device);
+    assert_true(taken >= 0);
+    tendon_journal_release(taken);
+    close(child);
+}
+
 static void a_claim_ends_with_its_process(void **state) {
     given(*state);
     int ready[2];
@@ -347,6 +360,7 @@ int main(void) {
         JOURNAL_TEST(only_for_its_owner),
         JOURNAL_TEST(a_lock_that_another_program_holds),
         JOURNAL_TEST(a_claim_is_of_one_device_and_one_family),
+        JOURNAL_TEST(a_claim_that_a_child_has_too_is_given_back),
         JOURNAL_TEST(a_claim_ends_with_its_process),
         JOURNAL_TEST(killed_at_any_moment),
         cmocka_unit_test(each_walk_through_a_directory_is_whole),
