@@ -81,7 +81,7 @@ package final class Mailbox<Item>: @unchecked Sendable {
     /// Waits until something that cannot wait is there, or until the time; then takes all.
     package func take(until time: UInt64, into batch: inout Batch) {
         lock.locked {
-            deadline = expectsSamples ? min(time, quietUntil) : time
+            deadline = expectsSamples || !items.isEmpty ? min(time, quietUntil) : time
             var now = tendon_monotonic_ms()
             while !isUrgent, now < deadline {
                 if deadline == .max { lock.wait() } else { _ = lock.wait(until: deadline) }
