@@ -66,10 +66,12 @@ tendon_status tendon_journal_clear(const tendon_journal *journal, const char *fa
  * Takes the record of a device for one user, who may load, store and remove it until tendon_journal_release(): an
  * operation that may run only once for a device, in all programs that use the directory. It ends with the process,
  * too. The functions above do not ask for it.
- * @return the claim, a descriptor; TENDON_ERROR_BUSY: taken, also by this process; or an error as of tendon_journal_store().
+ * @return the claim, a descriptor; TENDON_ERROR_BUSY: taken, also by this process; or an error as of
+ * tendon_journal_store().
  */
 tendon_status tendon_journal_claim(const tendon_journal *journal, const char *family, const tendon_address *device);
-/** Gives a claim back, also if a process that was forked meanwhile still has its descriptor: close() alone would not. */
+/** Gives a claim back, also if a process that was forked meanwhile still has its descriptor: close() alone would not.
+ */
 void tendon_journal_release(int claim);
 
 #ifdef __cplusplus
