@@ -293,7 +293,7 @@ private func text(_ string: String) -> [UInt8] { [0, UInt8(string.utf8.count)] +
     @Test func nobodyIsThere() async {
         let items = await onThread {
             // Port 1 of this machine.
-            let line = Line { $0.port = 1 }
+            let line = Line { $0.port = heldPort() }
             _ = line.client?.start()
             let items = line.items()
             line.client?.stop("x", [])

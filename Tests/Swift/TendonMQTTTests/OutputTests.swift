@@ -26,8 +26,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         var settings = MQTTSettings()
-        // Port 1 of this machine: nobody is there.
-        (settings.host, settings.port, settings.gateway) = ("127.0.0.1", 1, "gw")
+        (settings.host, settings.port, settings.gateway) = ("127.0.0.1", heldPort(), "gw")
         settings.queuePath = directory + "/queue.db"
         let chosen = settings
         func output() throws(MQTTError) -> MQTTOutput {

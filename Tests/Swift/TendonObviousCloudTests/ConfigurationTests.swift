@@ -98,9 +98,13 @@ import Testing
             return try Site(configuration)
         }
         #expect(try site { _ in }.prefix == "https://example.com/api")
-        #expect(throws: ObviousCloudError.self) { try site { $0.publicKeySHA256 = [1] } }
+        #expect(throws: ObviousCloudError(.argument, "the SHA-256 of a public key has 32 bytes")) {
+            try site { $0.publicKeySHA256 = [1] }
+        }
         for origin in ["http://images.example.com", "x", "https://a?b"] {
-            #expect(throws: ObviousCloudError.self) { try site { $0.imageOrigins = [origin] } }
+            #expect(throws: ObviousCloudError(.argument, "an image origin is not a URL of https")) {
+                try site { $0.imageOrigins = [origin] }
+            }
         }
     }
 
@@ -118,7 +122,7 @@ import Testing
         #expect(ObviousCloud.install { values[$0] } == nil)
         #expect((ObviousCloud.installed as? HTTPSCloud)?.site.prefix == "https://example.com")
         #expect((ObviousCloud.demo as? HTTPSCloud)?.site.prefix == "https://demo.example.com")
-        #expect(throws: ObviousCloudError.self) {
+        #expect(throws: ObviousCloudError(.argument, "the base URL is not a URL of https")) {
             try ObviousCloud.install(ObviousCloudConfiguration(baseURL: "http://example.com"))
         }
     }

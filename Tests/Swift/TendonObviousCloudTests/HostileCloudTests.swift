@@ -65,15 +65,17 @@ import Testing
         "https://example.com\\@evil", "HTTP://127.0.0.1:1", "https://[fe80::1%25eth0]/",
     ])
     func baseURLsThatAreRefused(_ url: String) {
-        #expect(throws: ObviousCloudError.self) { try Site(ObviousCloudConfiguration(baseURL: url)) }
+        #expect(throws: Self.noBase) { try Site(ObviousCloudConfiguration(baseURL: url)) }
     }
+
+    private static let noBase = ObviousCloudError(.argument, "the base URL is not a URL of https")
 
     @Test func plainHTTPOnLoopbackNeedsAFlag() async throws {
         let server = try await ReferenceCloud(["--insecure"])
-        #expect(throws: ObviousCloudError.self) { try server.client() }
+        #expect(throws: Self.noBase) { try server.client() }
         let cloud = try server.client { $0.allowsInsecureLoopback = true }
         #expect(try await cloud.features(productId: "1234", key: nil).count == 4)
-        #expect(throws: ObviousCloudError.self) {
+        #expect(throws: Self.noBase) {
             var configuration = ObviousCloudConfiguration(baseURL: "http://192.0.2.1")
             configuration.allowsInsecureLoopback = true
             return try Site(configuration)

@@ -128,7 +128,7 @@ import Testing
     @Test func aConnectionThatWasNeverMade() async throws {
         let server = try await self.server()
         let request = try await cart(server)
-        let cloud = try server.client { $0.baseURL = "https://127.0.0.1:1" }
+        let cloud = try server.client { $0.baseURL = "https://127.0.0.1:\(heldPort())" }
         let interactor = OcelotCatalogInteractor(cloud: cloud, clock: TestClock())
         interactor.setPaymentStorage(.folder(folder))
         let client = OcelotPaymentClient.getPaymentClient(obviousClient: interactor, listener: nil)

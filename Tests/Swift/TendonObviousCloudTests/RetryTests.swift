@@ -2,6 +2,7 @@
 import Foundation
 import TendonObvious
 import TendonSupport
+import TestSupport
 import Testing
 
 @testable import TendonObviousCloud
@@ -73,7 +74,8 @@ import Testing
         let server = try await self.server()
         let clock = TestClock()
         let error = await error {
-            try await server.client(clock) { $0.baseURL = "https://127.0.0.1:1" }.features(productId: "1234", key: nil)
+            try await server.client(clock) { $0.baseURL = "https://127.0.0.1:\(heldPort())" }
+                .features(productId: "1234", key: nil)
         }
         #expect(error?.kind == .network && clock.sleeps == [1000, 2000, 4000])
     }
@@ -205,7 +207,7 @@ import Testing
     /// Nothing was sent: the result is known.
     @Test func aPaymentWithoutANetwork() async throws {
         let server = try await self.server()
-        let cloud = try server.client { $0.baseURL = "https://127.0.0.1:1" }
+        let cloud = try server.client { $0.baseURL = "https://127.0.0.1:\(heldPort())" }
         let error = await error {
             try await cloud.pay(
                 PaymentRequest(cartId: 1, serialNumber: serial, productIdentifier: "1234"),

@@ -62,8 +62,11 @@ struct OutOfBandTests {
         try write("", 0o600)
         #expect(try OutOfBandData.contents(of: path).isEmpty)
         try write(Self.digits, 0o644)
-        #expect(throws: TendonError.self) { try OutOfBandData.contents(of: path) }
-        #expect(throws: TendonError.self) { try OutOfBandData.contents(of: path + "-missing") }
+        func refusal(_ path: String) -> String? {
+            #expect(throws: TendonError.self) { try OutOfBandData.contents(of: path) }?.name
+        }
+        #expect(refusal(path) == "ERROR_FILE_PERMISSION")
+        #expect(refusal(path + "-missing") == "ERROR_NOT_FOUND")
     }
 
     @Test func theVirtualRadioHasNone() async throws {

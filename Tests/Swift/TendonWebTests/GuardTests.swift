@@ -22,7 +22,8 @@ import Testing
         "[::1]", "example.com:80", "127.0.0.1.evil.example:80", "127.1:80", "http://127.0.0.1:80", "127.0.0.1:-1",
     ])
     func addressesThatAreNone(text: String) {
-        #expect(throws: WebError.self) { try WebSettings(text) }
+        let error = #expect(throws: WebError.self) { try WebSettings(text) }
+        #expect(error?.text == "'\(text)' is not ADDRESS:PORT, such as 127.0.0.1:8099 or [::1]:8099")
     }
 
     @Test(arguments: [
@@ -35,12 +36,15 @@ import Testing
         FileManager.default.createFile(
             atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
         var settings = try WebSettings("0.0.0.0:80")
-        #expect(throws: WebError.self) { try settings.token() }
+        let error = #expect(throws: WebError.self) { try settings.token() }
+        #expect(error?.text == "0.0.0.0 can be reached by others: it needs a token (--web-token-file)")
         settings.tokenFile = path
         if isTaken {
             #expect(try settings.token() == Array("sixteen-letters-".utf8))
         } else {
-            #expect(throws: WebError.self) { try settings.token() }
+            let error = #expect(throws: WebError.self) { try settings.token() }
+            let reason = text.isEmpty ? "the file is empty" : "a token has 16 or more characters of ASCII"
+            #expect(error?.text.hasPrefix("\(path): \(reason)") == true, "\(error?.text ?? "")")
         }
     }
 

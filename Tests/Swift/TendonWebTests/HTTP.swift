@@ -9,21 +9,6 @@ import Foundation
 #endif
 
 enum HTTP {
-    /// A port that is free now.
-    static func freePort() -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = loopback(0)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = bind(descriptor, $0, size)
-                getsockname(descriptor, $0, &size)
-            }
-        }
-        return UInt16(bigEndian: address.sin_port)
-    }
-
     private static func loopback(_ port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -54,7 +54,7 @@ private final class Handler: CommandHandler, @unchecked Sendable {
 private final class Site: Sendable {
     static let belt = OutputDevice(family: "feelspace", address: "C0:01", addressType: "random")
     static let token = "0123456789abcdef"
-    let port = HTTP.freePort()
+    let port = heldPort()
     let output: WebOutput
     private let path = NSTemporaryDirectory() + "tendon-web-\(UUID().uuidString)"
 
@@ -114,16 +114,17 @@ private final class Site: Sendable {
 @Suite(.timeLimit(.minutes(1))) struct ServerTests {
     /// That of libmicrohttpd, then that of the hub: the port is free again.
     @Test func withoutAThread() async throws {
-        let settings = try WebSettings("127.0.0.1:\(HTTP.freePort())")
+        let settings = try WebSettings("127.0.0.1:\(heldPort())")
         func output() throws(WebError) -> WebOutput {
             try WebOutput(
                 settings, families: [], greeting: [:], source: NoFigures(), handler: Handler(.done([:])),
                 exposition: nil)
         }
         for first in 0...1 {
-            _ = failing("pthread_create", with: EAGAIN, first: first) {
+            let (error, _) = failing("pthread_create", with: EAGAIN, first: first) {
                 #expect(throws: WebError.self) { try output() }
             }
+            #expect(error?.text.hasSuffix(": Resource temporarily unavailable") == true, "\(error?.text ?? "")")
         }
         await (try output()).finish()
     }

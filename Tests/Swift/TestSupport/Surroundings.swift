@@ -30,6 +30,24 @@ public func missingPath() -> String {
     return String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self) + "/file"
 }
 
+/// A port of this machine on which nobody listens, and which nobody else gets as long as this process lives; a server with
+/// SO_REUSEADDR may listen on it.
+public func heldPort() -> UInt16 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var on: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            precondition(bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0)
+        }
+    }
+    return UInt16(bigEndian: address.sin_port)
+}
+
 /// A loop whose thread stands still until `release()`: a device that does not respond.
 public final class Halt: Sendable {
     private let reader: Int32
