@@ -12,7 +12,7 @@ all=$child
 until_true eval '[ "$(grep -hc ready "$work/all.out" "$work/frames.out" | tr "\n" " ")" = "3 1 " ]'
 
 # A terminal that obeys XOFF. Prints one finding per line.
-timeout 60 python3 - "$TENDON" "$(pgrep -P "$frames")" >"$work/terminal.txt" 2>&1 <<'E2'
+timeout 200 python3 - "$TENDON" "$(pgrep -P "$frames")" >"$work/terminal.txt" 2>&1 <<'E2'
 import datetime, fcntl, os, pty, re, select, signal, struct, subprocess, sys, termios, time
 
 program, frames = sys.argv[1], int(sys.argv[2])
@@ -100,7 +100,7 @@ report("XOFF stops the output", len(stopped) < 8192, len(stopped))
 os.write(terminal, b"\x11")  # XON
 back = read(terminal, 1)
 report("XON: the table goes on", b"pitch" in back)
-def until(terminal, pattern, seconds=15):
+def until(terminal, pattern, seconds=60):
     output, end = b"", time.monotonic() + seconds
     while time.monotonic() < end and not re.search(pattern, output):
         output += read(terminal, 0.1)
@@ -113,7 +113,7 @@ report("a device is lost: its row says so", until(terminal, rb"Bose[^\n]*(discon
 again = subprocess.Popen(
     [program, "simulate", "bose", "--radio", "virtual", "--json", "--address", "C0:00:00:00:00:30/random"],
     stdout=subprocess.DEVNULL)
-report("a device is found again: its row says so", until(terminal, rb"Bose[^\n]*(disconnected|connecting|failed)[\s\S]*Bose[^\n]* connected"))
+report("a device is found again: its row says so", until(terminal, rb"Bose[^\n]* connected"))
 os.kill(child, signal.SIGHUP)
 end, status = wait(child, terminal)
 report("SIGHUP ends the command with its counters and status 0", status == 0 and b"notifications" in end, status)
