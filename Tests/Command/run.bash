@@ -4,7 +4,7 @@
 # other. Usage: run.bash [JOBS]; TENDON and CONFORMANCE as in tap.bash.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-jobs_count=${1:-4}
+jobs_count=${1:-6}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 export logs
