@@ -9,19 +9,24 @@ listen
 wearables_ready
 # What must be bonded is for an adapter without bluetoothd (docs/pairing.md).
 BESIDE=(bose activ5)
-for family in "${BESIDE[@]}"; do wear "start $family"; done
-mark
 wear plug
-streams 120 "beside bluetoothd" "${BESIDE[@]}"
-check "bluetoothd runs" wait_for 30 active bluetooth
+powered() { busctl get-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered | grep -q true; }
+check "the adapter's arrival starts bluetoothd, which powers it on" wait_for 60 powered
+mark
+for family in "${BESIDE[@]}"; do wear "start $family"; done
+streams 90 "beside bluetoothd" "${BESIDE[@]}"
+mark
 systemctl restart bluetooth
 check "bluetoothd is restarted" active bluetooth
 streams 60 "bluetoothd was restarted" "${BESIDE[@]}"
+mark
 check "bluetoothd is stopped for good" systemctl mask --now bluetooth
 streams 60 "bluetoothd was stopped" "${BESIDE[@]}"
 
+mark
 for family in feelspace fjorden obvious; do wear "start $family"; done
 streams 60 "three are paired"
+mark
 check "the service is restarted" systemctl restart tendon
 streams 60 "the service was restarted"
 
