@@ -202,14 +202,21 @@ static bool may_be_connected(const tendon_bluez_radio *radio, const tendon_bluez
 }
 
 void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint16_t handle, uint64_t now) {
-    bool waits = false; /* else the link was notified before this event was read */
+    bool waits = false;   /* else the link was notified before this event was read */
+    bool is_ours = false; /* an attempt to this peer has a socket */
     radio->connecting_handle = handle;
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         const tendon_bluez_attempt *attempt = &radio->attempts[i];
         const tendon_link *link = attempt->link;
-        waits = waits || (link != NULL && link->source.fd >= 0 && may_be_connected(radio, attempt));
+        if (link != NULL && link->source.fd >= 0) {
+            waits = waits || may_be_connected(radio, attempt);
+            is_ours = is_ours || tendon_bluez_is_same_device(&link->peer, &radio->connecting_peer);
+        }
     }
     radio->connects_until = waits ? now + FEATURES_LIMIT_MS : 0;
+    if (!is_ours && radio->use != TENDON_BLUEZ_OBSERVER) {
+        tendon_bluez_end_given_up(radio, now);
+    }
 }
 
 /**

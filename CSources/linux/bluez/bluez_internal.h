@@ -377,6 +377,9 @@ void tendon_bluez_end_connection(tendon_bluez_radio *radio, const tendon_address
 bool tendon_bluez_is_connected(const tendon_bluez_radio *radio, const tendon_address *peer);
 /** The kernel may not have recognized the end of its attempt to connect to @p peer: the next one waits until it has. */
 void tendon_bluez_await_kernel(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now);
+/** Nothing of this radio waits for the connection that the kernel has just got: it is disconnected if it comes of an
+ * attempt that was given up. */
+void tendon_bluez_end_given_up(tendon_bluez_radio *radio, uint64_t now);
 /** Returns the time at which a connect() to @p peer can start, or is to be considered again; 0 means now. */
 uint64_t tendon_bluez_free_at(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now);
 void tendon_bluez_link_close(tendon_link *link);

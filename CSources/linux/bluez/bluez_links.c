@@ -233,22 +233,44 @@ void tendon_bluez_await_kernel(tendon_bluez_radio *radio, const tendon_address *
     await_end(radio, peer, TENDON_BLUEZ_HANDLE_UNKNOWN, now + KERNEL_LIMIT_MS);
 }
 
+/** The connection of the kernel's latest LE Create Connection. */
+static void end_latest(tendon_bluez_radio *radio) {
+    tendon_bluez_command command = {.length = 0};
+    command.length = tendon_hci_command_disconnect(radio->connecting_handle, REMOTE_USER_TERMINATED, command.bytes,
+                                                   sizeof command.bytes);
+    radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
+    radio->connects_until = 0;
+    tendon_bluez_send_and_forget(radio, &command);
+}
+
+/*
+ * The attempt was given up, and connected before the kernel had cancelled it. bluetoothd, which listens for ATT, gets
+ * such a connection from Linux 6.12.117 and keeps it: its device does not advertise.
+ */
+void tendon_bluez_end_given_up(tendon_bluez_radio *radio, uint64_t now) {
+    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+        tendon_bluez_pending_disconnect *leaving = &radio->leaving[i];
+        if (leaving->until > now && leaving->handle == TENDON_BLUEZ_HANDLE_UNKNOWN &&
+            tendon_bluez_is_same_device(&leaving->peer, &radio->connecting_peer)) {
+            leaving->handle = radio->connecting_handle;
+            leaving->until = now + TENDON_BLUEZ_LEAVING_LIMIT_MS;
+            end_latest(radio);
+            return;
+        }
+    }
+}
+
 /*
  * A command that another program sends while the kernel waits for the controller's event can make Linux 6.1.192 miss
  * it: the attempt fails after 4 s, and the connection remains. No program would ever end it, and its device does not
  * advertise.
  */
 void tendon_bluez_connect_failed_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
-    tendon_bluez_command command = {.length = 0};
     if (event->code != TENDON_MANAGEMENT_CONNECT_FAILED || radio->connecting_handle == TENDON_BLUEZ_HANDLE_UNKNOWN ||
         radio->use == TENDON_BLUEZ_OBSERVER || !tendon_bluez_is_same_device(&event->peer, &radio->connecting_peer)) {
         return;
     }
-    command.length = tendon_hci_command_disconnect(radio->connecting_handle, REMOTE_USER_TERMINATED, command.bytes,
-                                                   sizeof command.bytes);
-    radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
-    radio->connects_until = 0;
-    tendon_bluez_send_and_forget(radio, &command);
+    end_latest(radio);
 }
 
 uint64_t tendon_bluez_free_at(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {

@@ -241,6 +241,46 @@ static void a_connection_that_the_kernel_gave_up_is_disconnected(void **state) {
     }
 }
 
+/* The kernel had not cancelled it yet, and gives it to a program that listens. */
+static void a_connection_of_an_attempt_that_was_given_up_is_disconnected(void **state) {
+    (void)state;
+    enum { GIVEN_UP, LONG_AGO, OTHER_PEER, OBSERVING, HOW };
+    static const uint8_t command[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 0, 0, 0x01, 0x53, 0, 0x5E, 0, 0};
+    for (int how = 0; how < HOW; how++) {
+        bluez_connecting *l = bluez_connecting_open();
+        uint8_t connects[sizeof command];
+        tendon_link again;
+        tendon_link_init(&again, NULL);
+        memcpy(connects, command, sizeof command);
+        connects[7] = how == OTHER_PEER ? 0x02 : 0x01;
+        assert_int_equal(send(l->b->controller, connects, sizeof connects, 0), sizeof connects);
+        bluez_read_controller(l->b);
+        calls.kernel_state = 5; /* BT_CONNECT */
+        tendon_link_close(&l->link);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &bluez_peer, tendon_monotonic_ms() + 3600000),
+                         TENDON_OK);
+        if (how == LONG_AGO) {
+            l->b->radio.leaving[0].until = tendon_monotonic_ms();
+        } else if (how == OBSERVING) {
+            l->b->radio.use = TENDON_BLUEZ_OBSERVER;
+        }
+        bluez_connection_complete(l, 0, 0);
+        if (how == GIVEN_UP) {
+            assert_memory_equal(bluez_expect(l->b, 0x0406), "\x40\x00\x13", 3);
+            calls.kernel_state = 1;
+            bluez_tick(l->b, tendon_monotonic_ms());
+            assert_int_equal(calls.connects, 1); /* the next attempt is after its end */
+            disconnected(l, 0x40, 0x16);
+            assert_in_range(l->b->radio.leaving[0].until, 1, tendon_monotonic_ms() + 20);
+        }
+        bluez_expect_nothing(l->b);
+        tendon_link_close(&again);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        bluez_close(l->b);
+    }
+}
+
 /* Another connection has the handle by now, or the kernel knows none. */
 static void a_reused_handle_is_not_disconnected(void **state) {
     (void)state;
@@ -296,6 +336,7 @@ int main(void) {
         cmocka_unit_test(an_attempt_that_the_kernel_continues_is_awaited),
         cmocka_unit_test(an_attempt_that_is_given_up_while_the_kernel_connects_is_awaited),
         cmocka_unit_test(a_connection_that_the_kernel_gave_up_is_disconnected),
+        cmocka_unit_test(a_connection_of_an_attempt_that_was_given_up_is_disconnected),
         cmocka_unit_test(a_reused_handle_is_not_disconnected),
         cmocka_unit_test(connections_that_were_left_behind_are_ended),
     };
