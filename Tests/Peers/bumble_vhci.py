@@ -2,9 +2,25 @@
 """An adapter on /dev/vhci that is bumble's controller, with what bumble 0.0.236 leaves out."""
 
 import asyncio
+import errno
+import os
 
 from bumble import hci
 from bumble.controller import Controller
+
+
+class Sink:
+    """What an adapter sends that is switched off is lost. bumble's own closes /dev/vhci then, and the adapter is gone."""
+
+    def __init__(self, transport):
+        self.device = transport.sink.transport.get_extra_info("pipe").fileno()
+
+    def on_packet(self, packet):
+        try:
+            os.write(self.device, packet)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
 
 
 class VirtualAdapter(Controller):
@@ -20,7 +36,7 @@ class VirtualAdapter(Controller):
 
     def attach(self, transport):
         transport.source.set_packet_sink(self)
-        self.set_packet_sink(transport.sink)
+        self.set_packet_sink(Sink(transport))
 
     def on_hci_command(self, command):
         """bumble's own answers nothing to a command that it does not know the response of, and the kernel, which reads the
