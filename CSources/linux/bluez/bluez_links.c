@@ -49,11 +49,25 @@ static void heard(tendon_link *link, uint64_t now) {
     tendon_bluez_watch_data((tendon_bluez_radio *)link->radio, now);
 }
 
+/** The connection of the kernel's latest LE Create Connection. */
+static void end_latest(tendon_bluez_radio *radio) {
+    tendon_bluez_command command = {.length = 0};
+    command.length = tendon_hci_command_disconnect(radio->connecting_handle, REMOTE_USER_TERMINATED, command.bytes,
+                                                   sizeof command.bytes);
+    radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
+    radio->connects_until = 0;
+    tendon_bluez_send_and_forget(radio, &command);
+}
+
 static void attempted(tendon_link *link, tendon_status result) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
     if (result == TENDON_OK) {
         link->handle = tendon_bluez_handle_of(link->source.fd);
         tendon_bluez_link_timing(link);
+    } else if (radio->connecting_handle != TENDON_BLUEZ_HANDLE_UNKNOWN &&
+               tendon_bluez_is_same_device(&link->peer, &radio->connecting_peer) &&
+               !tendon_bluez_is_connected(radio, &link->peer)) {
+        end_latest(radio); /* Linux 6.12.117 ignores it while it cancels an attempt of before: no one else would */
     } else if (is_connecting(radio, &link->peer)) {
         tendon_bluez_await_kernel(radio, &link->peer, tendon_monotonic_ms());
     }
@@ -231,16 +245,6 @@ static void await_end(tendon_bluez_radio *radio, const tendon_address *peer, uin
 
 void tendon_bluez_await_kernel(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
     await_end(radio, peer, TENDON_BLUEZ_HANDLE_UNKNOWN, now + KERNEL_LIMIT_MS);
-}
-
-/** The connection of the kernel's latest LE Create Connection. */
-static void end_latest(tendon_bluez_radio *radio) {
-    tendon_bluez_command command = {.length = 0};
-    command.length = tendon_hci_command_disconnect(radio->connecting_handle, REMOTE_USER_TERMINATED, command.bytes,
-                                                   sizeof command.bytes);
-    radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
-    radio->connects_until = 0;
-    tendon_bluez_send_and_forget(radio, &command);
 }
 
 /*

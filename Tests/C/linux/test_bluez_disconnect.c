@@ -281,6 +281,31 @@ static void a_connection_of_an_attempt_that_was_given_up_is_disconnected(void **
     }
 }
 
+/* The controller has connected, and the kernel, which still cancelled the attempt before this one, ignores it. */
+static void a_connection_that_the_kernel_ignores_ends_with_the_attempt(void **state) {
+    (void)state;
+    static const uint8_t command[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 0, 0, 0x01, 0x53, 0, 0x5E, 0, 0};
+    enum { IGNORED, OTHER_PEER, HAS_IT, HOW };
+    for (int how = 0; how < HOW; how++) {
+        bluez_connecting *l = bluez_connecting_open();
+        uint8_t connects[sizeof command];
+        memcpy(connects, command, sizeof command);
+        connects[7] = how == OTHER_PEER ? 0x02 : 0x01;
+        assert_int_equal(send(l->b->controller, connects, sizeof connects, 0), sizeof connects);
+        bluez_read_controller(l->b);
+        bluez_connection_complete(l, 0, 0);
+        bluez_expect_nothing(l->b);
+        calls.kernel_state = how == HAS_IT ? 1 : 5; /* BT_CONNECTED, another program's; BT_CONNECT */
+        tendon_link_close(&l->link);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        if (how == IGNORED) {
+            assert_memory_equal(bluez_expect(l->b, 0x0406), "\x40\x00\x13", 3);
+        }
+        bluez_expect_nothing(l->b);
+        bluez_close(l->b);
+    }
+}
+
 /* Another connection has the handle by now, or the kernel knows none. */
 static void a_reused_handle_is_not_disconnected(void **state) {
     (void)state;
@@ -337,6 +362,7 @@ int main(void) {
         cmocka_unit_test(an_attempt_that_is_given_up_while_the_kernel_connects_is_awaited),
         cmocka_unit_test(a_connection_that_the_kernel_gave_up_is_disconnected),
         cmocka_unit_test(a_connection_of_an_attempt_that_was_given_up_is_disconnected),
+        cmocka_unit_test(a_connection_that_the_kernel_ignores_ends_with_the_attempt),
         cmocka_unit_test(a_reused_handle_is_not_disconnected),
         cmocka_unit_test(connections_that_were_left_behind_are_ended),
     };
