@@ -70,8 +70,7 @@ tendon_status tendon_journal_clear(const tendon_journal *journal, const char *fa
  * tendon_journal_store().
  */
 tendon_status tendon_journal_claim(const tendon_journal *journal, const char *family, const tendon_address *device);
-/** Gives a claim back, also if a process that was forked meanwhile still has its descriptor: close() alone would not.
- */
+/** Gives a claim back. close() does not while a forked process still has the descriptor. */
 void tendon_journal_release(int claim);
 
 #ifdef __cplusplus
