@@ -186,13 +186,21 @@ private final class QuietDevice: Sendable {
 private final class LateAdapter: Sendable {
     let directory = RadioDirectory()
     let attempts = Mutex(0)
+    /// The adapter that is missing until then.
+    let arrival = Flag()
     private let failures: [Int]
+    private let missing: String?
 
-    /// - Parameter failures: of the first attempts, in order; then the adapter opens.
-    init(failures: [Int]) { self.failures = failures }
+    /// - Parameters:
+    ///   - failures: of the first attempts, in order; then the adapter opens.
+    ///   - missing: its attempts fail until `arrival`.
+    init(failures: [Int] = [], missing: String? = nil) { (self.failures, self.missing) = (failures, missing) }
 
     var opener: RadioOpener {
         { [self] (choice) throws(TendonError) in
+            if case .bluez(let name, _) = choice, let missing, name == missing, !arrival.isSet {
+                throw TendonError(status: Int32(TENDON_RADIO_ERROR_NO_ADAPTER), operation: .openRadio)
+            }
             let attempt = attempts.withLock { attempts in
                 attempts += 1
                 return attempts
@@ -243,11 +251,12 @@ private final class LateAdapter: Sendable {
 
     /// Over the others devices are served meanwhile.
     @Test func oneOfTwoIsWaitedFor() async throws {
-        let adapter = LateAdapter(failures: [TENDON_RADIO_ERROR_NO_ADAPTER])
+        let adapter = LateAdapter(missing: "hci0")
         let gateway = try adapter.gateway(["--adapter", "hci0,hci1"])
         let run = Task { try await gateway.serveRadios() }
         await eventually("waiting") { gateway.radioStates.waiting.count == 1 && gateway.radioStates.open == 1 }
         #expect(gateway.reporter.searching.hasPrefix("searching for devices; waiting for hci0: "))
+        adapter.arrival.set()
         await eventually("both") { gateway.radioStates.open == 2 }
         run.cancel()
         try? await run.value
