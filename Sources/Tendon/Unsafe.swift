@@ -305,7 +305,6 @@ package func startThread(_ body: @escaping @Sendable () -> Void) throws(TendonEr
     pthread_detach(thread)
 }
 
-/// One line on standard error.
 /// An environment variable; `nil`: it is not set.
 func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 

@@ -31,6 +31,8 @@
             public var reports: [UInt64] = []
             /// Reports of both kinds that the cloud has accepted.
             public var madeReports = 0
+            /// Made, failed or cancelled.
+            public var endedReports = 0
             public var firmware: [FirmwareQuery] = []
             public var firmwareReports: [String] = []
             public var keys: [ObviousAPIKey?] = []
@@ -89,6 +91,7 @@
             async throws(ObviousCloudError)
         {
             made.withLock { $0.reports.append(counter) }
+            defer { made.withLock { $0.endedReports += 1 } }
             _ = try await ready(key)
             try await finishReport()
         }

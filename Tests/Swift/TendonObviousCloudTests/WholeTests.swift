@@ -36,6 +36,7 @@ import Testing
 
         // Bought with a card that requires authentication.
         let interactor = OcelotCatalogInteractor(cloud: cloud, clock: TestClock())
+        interactor.setPaymentStorage(.memory())
         let item = try #require(try await interactor.defaultCatalog(productId: "1234").first { $0.featureIds == [16] })
         let cart = try await interactor.checkout([item], serialNumber: serial, productIdentifier: "1234")
         #expect(cart.totalPrice == 499)

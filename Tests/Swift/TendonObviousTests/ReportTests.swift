@@ -98,6 +98,7 @@ import Testing
         await eventually("the report begins") { cloud.calls.reports == [42] }
         task.cancel()
         try await endsInTime(task).get()
+        await eventually("the report ends") { cloud.calls.endedReports == 1 }
         cloud.set { $0.holdsReports = false }
         try await manager.updateFeatures()
         #expect(cloud.calls.reports == [42, 42, 43])
