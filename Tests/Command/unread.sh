@@ -135,8 +135,10 @@ def back():
     last = lines[-1]
     report("a reader that comes back gets the summary", status == 0 and last["event"] == "summary", (status, last))
     report("the counters add up", last["samples"] == last["delivered"] + last["dropped"], last)
-    written = sum(line["event"] == "sample" for line in lines) + last["dropped_lines"]
-    report("lines that are missing were counted", written == last["delivered"], (written, last))
+    # Of the lines that found no room some may be events: that the devices were disconnected.
+    written = sum(line["event"] == "sample" for line in lines)
+    report("lines that are missing were counted",
+           written <= last["delivered"] <= written + last["dropped_lines"], (written, last))
     replay(file)
 
 
