@@ -7,6 +7,10 @@ grip=C0:00:00:00:00:09
 export XDG_STATE_HOME=$work/state
 start hand simulate grip --radio virtual --json --address $grip/random
 until_true ready hand
+
+# A grip that may not pair is found and never connected.
+"$TENDON" run --radio virtual --json --for 20 | head -n 1 >/dev/null
+is "${PIPESTATUS[0]}" 0 "run: a reader that closes the pipe has seen enough"
 like "$(cat "$work/hand.out")" '"family":"fjorden".*"name":"Fjorden Grip Simulator"' "simulate grip: the alias, and its name"
 
 run scan --radio virtual --family fjorden --count 1 --json

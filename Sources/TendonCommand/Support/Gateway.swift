@@ -146,6 +146,8 @@ final class Gateway: Sendable {
             if Termination.shared.isSignalled { return .noRadio }
             throw CommandError(.noRadio, waiting.values.first ?? "no radio was opened", next: CommandError.radioAdvice)
         }
+        // How far the run came says nothing when its reader has seen enough.
+        if Output.isClosed { return .done }
         let wasConnected = reporter.wasConnected
         if state.withLock({ $0.found }) == 0, !wasConnected {
             // Who ended the search knows that nothing was found yet.
