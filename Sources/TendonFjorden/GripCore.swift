@@ -172,7 +172,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
         guard let storing else { return body() }
         Task(executorPreference: LoopPreference.shared) {
             await storing.value
-            await TendonActor.run(body)
+            await TendonActor.run { body() }
         }
     }
 
