@@ -150,23 +150,31 @@ private final class Waiter: @unchecked Sendable {
     }
 }
 
-/// The producer's end of an `EventSequence`. All but `dropped` is for the loop's thread.
+/// The producer's end of an `EventSequence`. All but `dropped` and `fill` is for the loop's thread.
+///
+/// A consumer on the loop takes elements without a lock. While the queue is open to one elsewhere, both take the lock of
+/// `distant` for each access.
 @usableFromInline
 package final class EventQueue<Element: Sendable>: @unchecked Sendable {
-    // Used only on the loop's thread, except `dropCount`, which is atomic.
+    // Used only on the loop's thread, except `dropCount`, which is atomic, and what is marked.
     private let policy: OverflowPolicy
-    private var ring: Ring<Element>
     private let waiter: Waiter
+    private let distant: DistantWaiter
     private var check = CancellationCheck()
-    private var ended = false
-    private var failure: TendonError?
     private var onTermination: (() -> Void)?
     private let dropCount = Atomic<UInt64>(0)
+    // Changed on the loop's thread under the lock; read there, or under the lock.
+    private var isOpen = true
+    private var ended = false
+    // Under the lock while the queue is open; else used only on the loop's thread.
+    private var ring: Ring<Element>
+    private var failure: TendonError?
 
     package init(_ loop: Loop, capacity: Int, policy: OverflowPolicy, time: (any WaitTime)? = nil) {
         self.policy = policy
         ring = Ring(capacity: capacity)
         waiter = Waiter(loop, time ?? loop.core)
+        distant = DistantWaiter(loop, waiter.time)
     }
 
     var loop: Loop { waiter.loop }
@@ -176,18 +184,32 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     @usableFromInline
     package func push(_ element: consuming Element) {
         guard !ended else { return }
+        if isOpen { return pushOpen(element) }
         if !ring.push(element, policy) {
             dropCount.add(1, ordering: .relaxed)
         }
         waiter.wake()
     }
 
+    private func pushOpen(_ element: Element) {
+        let isWaited = distant.state.withLock { state in
+            if !ring.push(element, policy) { dropCount.add(1, ordering: .relaxed) }
+            return state.mark()
+        }
+        if isWaited { distant.resumeLater() }
+    }
+
     /// No more elements; those that wait are still delivered.
     package func finish(_ error: TendonError? = nil) {
         guard !ended else { return }
-        ended = true
-        failure = error
+        let consumer = distant.state.withLock { state in
+            ended = true
+            failure = error
+            return state.signal()
+        }
+        consumer?.resume()
         onTermination = nil
+        distant.end()
         waiter.end()
     }
 
@@ -207,30 +229,56 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     func next(
         _ patience: Patience, isolation: isolated (any Actor)? = #isolation
     ) async throws(TendonError) -> Element? {
+        if isOpen { distant.state.withLock { _ in isOpen = false } }
         while true {
             if check.isCancelled() || patience.isOver(waiter.time) { return nil }
             if let element = ring.pop() { return element }
             if ended {
-                guard let error = failure else { return nil }
-                failure = nil
-                throw error
+                if let error = failure.take() { throw error }
+                return nil
             }
             if Task.isCancelled { return nil }
             try await waiter.wait(patience)
         }
     }
 
-    /// For a consumer on another executor: waits on the loop and returns all available elements with one executor
-    /// switch.
+    /// For a consumer on another executor: all available elements, after waiting for one if need be. None: the end.
+    @_specialize(where Element == AttributeValue)
     func fill(
-        _ batch: EventBatch<Element>, _ patience: Patience, on context: isolated LoopContext
+        _ batch: EventBatch<Element>, _ patience: Patience, isolation: isolated (any Actor)?
     ) async throws(TendonError) {
-        guard let element = try await next(patience) else { return }
-        batch.append(element)
-        while batch.hasRoom, let element = ring.pop() {
-            batch.append(element)
+        while !Task.isCancelled, !patience.isOver(waiter.time) {
+            switch move(to: batch) {
+            case .moved: return
+            case .closed: await waiter.loop.run { self.open() }
+            case .ended(let error):
+                if let error { throw error }
+                return
+            case .nothing: try await distant.wait(patience, isolation: isolation)
+            }
         }
     }
+
+    private enum Move {
+        case moved, nothing
+        /// A consumer on the loop was there since.
+        case closed
+        case ended(TendonError?)
+    }
+
+    @_specialize(where Element == AttributeValue)
+    private func move(to batch: EventBatch<Element>) -> Move {
+        distant.state.withLock { state in
+            guard isOpen else { return .closed }
+            while batch.hasRoom, let element = ring.pop() { batch.append(element) }
+            if !batch.isEmpty { return .moved }
+            if ended { return .ended(failure.take()) }
+            state.reset()
+            return .nothing
+        }
+    }
+
+    private func open() { distant.state.withLock { _ in isOpen = true } }
 }
 
 /// The elements that a consumer on another executor has buffered.

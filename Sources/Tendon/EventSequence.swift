@@ -6,8 +6,9 @@ import Synchronization
 ///
 /// It ends when its source ends, or when the consumer's task is cancelled: immediately if the consumer waits, else a few
 /// elements later. It throws when the source failed.
-/// A consumer on the loop's executor takes elements without a lock, a hop or an allocation; one elsewhere gets up to
-/// 32 of them per hop. Elements that one iteration did not take, for example after `break`, are there for the next.
+/// A consumer on the loop's executor takes elements without a lock, a hop or an allocation; one elsewhere is resumed where
+/// it is, and gets up to 32 of them at once. Elements that one iteration did not take, for example after `break`, are
+/// there for the next.
 ///
 /// ```swift
 /// let values = try await peripheral.notifications(of: characteristic)
@@ -20,19 +21,17 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     final class Handle: @unchecked Sendable {
         // `batch` is touched by the one consumer that there is at a time, which `hasConsumer` checks.
         let queue: EventQueue<Element>
-        let context: LoopContext
         private var batch: EventBatch<Element>?
         private let hasConsumer = Atomic<Bool>(false)
 
         init(_ queue: EventQueue<Element>) {
             self.queue = queue
-            context = LoopContext(queue.loop)
         }
 
         /// Elements that came off the loop for an earlier consumer.
         var left: EventBatch<Element>? { batch.flatMap { $0.isEmpty ? nil : $0 } }
 
-        func element(_ patience: Patience) async throws(TendonError) -> Element? {
+        func element(_ patience: Patience, isolation: isolated (any Actor)?) async throws(TendonError) -> Element? {
             let isFirst = !hasConsumer.exchange(true, ordering: .acquiring)
             precondition(isFirst, "one task consumes a sequence at a time")
             defer { hasConsumer.store(false, ordering: .releasing) }
@@ -40,7 +39,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
             let batch = batch ?? EventBatch()
             self.batch = batch
             if !batch.isEmpty { return batch.next() }
-            try await queue.fill(batch, patience, on: context)
+            try await queue.fill(batch, patience, isolation: isolation)
             return batch.pop()
         }
 
@@ -96,7 +95,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
                 if let left = handle.left, !patience.isOver(handle.queue.time) { return left.next() }
                 return try await handle.queue.next(patience, isolation: actor)
             }
-            return try await handle.element(patience)
+            return try await handle.element(patience, isolation: actor)
         }
     }
 }

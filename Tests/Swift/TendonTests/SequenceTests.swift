@@ -13,6 +13,24 @@ private func makeQueue(
     return (queue, EventSequence(queue))
 }
 
+private func next(of sequence: EventSequence<Int>, onLoop isolated: Bool) async throws -> Int? {
+    var iterator = sequence.makeAsyncIterator()
+    return isolated ? try await nextOnLoop(&iterator) : try await iterator.next()
+}
+
+@TendonActor private func nextOnLoop(_ iterator: inout EventSequence<Int>.Iterator) async throws -> Int? {
+    try await iterator.next(isolation: TendonActor.shared)
+}
+
+/// Isolated to an executor of its own: whoever reads `got` finds the consumer waiting.
+private actor Consumer {
+    private(set) var got = 0
+
+    func consume(_ sequence: EventSequence<Int>) async throws {
+        for try await number in sequence { got = number }
+    }
+}
+
 /// A time that stands still until the test moves it.
 private final class TestTime: WaitTime {
     private let milliseconds = Atomic<UInt64>(1_000_000)
@@ -32,12 +50,15 @@ private final class TestTime: WaitTime {
     }
 
     func advance(_ duration: UInt64) async {
+        await onLoop { self.moveNow(duration) }
+    }
+
+    /// On the loop's thread.
+    func moveNow(_ duration: UInt64) {
         milliseconds.wrappingAdd(duration, ordering: .relaxed)
-        await onLoop {
-            for alarm in self.alarms.withLock({ $0 }) where alarm.deadline <= self.now {
-                alarm.deadline = .max
-                alarm.fire?()
-            }
+        for alarm in alarms.withLock({ $0 }) where alarm.deadline <= now {
+            alarm.deadline = .max
+            alarm.fire?()
         }
     }
 
@@ -265,15 +286,15 @@ struct SequenceTests {
         #expect(try await consumer.value == nil)
     }
 
-    @Test func anElementLateIsATimeout() async throws {
+    @Test(arguments: [false, true]) func anElementLateIsATimeout(onLoop isolated: Bool) async throws {
         let time = TestTime()
         let (queue, sequence) = makeQueue(capacity: 4, time: time)
         let start = time.now
         let consumer = Task {
-            var iterator = sequence.timeout(.seconds(3600)).makeAsyncIterator()
-            await #expect(throws: TendonError.timeout(.receive)) { try await iterator.next() }
+            let limited = sequence.timeout(.seconds(3600))
+            await #expect(throws: TendonError.timeout(.receive)) { try await next(of: limited, onLoop: isolated) }
             // It goes on after that.
-            return try await iterator.next()
+            return try await next(of: limited, onLoop: isolated)
         }
         await time.reached(start + 3_600_000)
         await time.advance(3_599_999)
@@ -282,7 +303,72 @@ struct SequenceTests {
         await time.reached(start + 7_200_000)
         await onLoop { queue.push(3) }
         #expect(try await consumer.value == 3)
+        // Elsewhere the alarm stays as it is, and nobody is there when it fires.
+        #expect(await time.nextAlarm() == (isolated ? .max : start + 7_200_000))
+        await time.advance(3_600_000)
         #expect(await time.nextAlarm() == .max, "nobody waits any more")
+    }
+
+    /// The time starts anew with each element; the alarm is moved once it fires.
+    @Test func anElementInTimeIsNoTimeout() async throws {
+        let time = TestTime()
+        let (queue, sequence) = makeQueue(capacity: 4, time: time)
+        let start = time.now
+        let consumer = Consumer()
+        let end = Task { try await consumer.consume(sequence.timeout(.seconds(10))) }
+        await time.reached(start + 10_000)
+        await time.advance(4000)
+        await onLoop { queue.push(1) }
+        await eventually("it waits again") { await consumer.got == 1 }
+        await time.advance(6000)
+        #expect(await time.nextAlarm() == start + 14_000)
+        // An element and the alarm in one turn: the element is there.
+        await onLoop {
+            queue.push(2)
+            time.moveNow(4000)
+        }
+        await eventually("it waits again") { await consumer.got == 2 }
+        await time.reached(start + 24_000)
+        await time.advance(9999)
+        #expect(await time.nextAlarm() == start + 24_000)
+        await time.advance(1)
+        await #expect(throws: TendonError.timeout(.receive)) { try await end.value }
+    }
+
+    /// It is resumed where it is: the loop wakes up for what is pushed, and not for the wait.
+    @Test func aConsumerElsewhereDoesNotWakeTheLoop() async throws {
+        let loop = try Loop()
+        let queue = EventQueue<Int>(loop, capacity: 4, policy: .dropNewest)
+        let sequence = EventSequence(queue)
+        let got = Mutex(-1)
+        let consumer = Task {
+            for try await number in sequence { got.withLock { $0 = number } }
+        }
+        let before = await loop.wakeups()
+        for number in 0..<100 {
+            await loop.run { queue.push(number) }
+            await eventually("taken") { got.withLock { $0 } == number }
+        }
+        // A wait on the loop would make it 200.
+        #expect(await loop.wakeups() - before < 150)
+        consumer.cancel()
+        try await consumer.value
+    }
+
+    /// From elsewhere to the loop and back, while elements come.
+    @Test func consumersTakeTurns() async throws {
+        let (queue, sequence) = makeQueue(capacity: 4)
+        for number in 0..<200 {
+            let isolated = number / 3 % 2 == 1
+            let taken = Task { try await next(of: sequence, onLoop: isolated) }
+            if number % 2 == 0 { await turns() }
+            await onLoop { queue.push(number) }
+            #expect(try await taken.value == number)
+        }
+        await onLoop { queue.finish(.disconnected(.receive)) }
+        await #expect(throws: TendonError.disconnected(.receive)) { try await next(of: sequence, onLoop: false) }
+        #expect(try await next(of: sequence, onLoop: true) == nil)
+        #expect(sequence.dropped == 0)
     }
 
     @Test func aSequenceEndsWhenItsTimeIsOver() async throws {
