@@ -83,7 +83,11 @@ let package = Package(
         // Of the trait ObviousCloud. Debian has libcurl with three TLS libraries; any of them serves.
         .systemLibrary(
             name: "CSystemCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
-        .target(name: "Tendon", dependencies: ["CTendon"]),
+        // Of the trait MainActorLoop.
+        .systemLibrary(name: "CSystemEpoll"),
+        .target(
+            name: "Tendon",
+            dependencies: ["CTendon", .target(name: "CSystemEpoll", condition: .when(traits: ["MainActorLoop"]))]),
         .target(name: "TendonBose", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonActiv5", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonFeelSpace", dependencies: ["CTendon", "Tendon"]),

@@ -15,7 +15,7 @@ import Synchronization
 public final class Loop: SerialExecutor {
     /// The loop of `TendonActor`; runs until the process ends.
     ///
-    /// With the package trait `MainActorLoop` it has no thread: the main queue drives it.
+    /// With the package trait `MainActorLoop` the main queue drives it.
     public static let shared: Loop = {
         do { return try Loop(isShared: true) } catch { fatalError("the event loop cannot be started: \(error)") }
     }()
@@ -188,7 +188,7 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
         try check(tendon_loop_init(block.pointer), .start)
         #if MainActorLoop
             if isShared {
-                mainQueue = MainQueue(
+                mainQueue = try MainQueue(
                     block.pointer, runEntries: { [unowned self] in runEntries() },
                     poll: { [unowned self] in step(until: 0) })
             }

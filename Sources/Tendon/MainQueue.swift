@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Package trait `MainActorLoop`: the shared loop without its own thread. The main queue drives it, by a dispatch source
-// on the loop's epoll descriptor and a timer for its next deadline. This file is the only one that knows Dispatch.
+// Package trait `MainActorLoop`: the shared loop does not run on its own thread. The main queue drives it; a thread only
+// waits for the loop's epoll descriptor and its next deadline. This file is the only one that knows Dispatch.
 
 #if MainActorLoop
     import CTendon
@@ -27,12 +27,13 @@
         private static let key = DispatchSpecificKey<Bool>()
         /// Fences in a row after which the descriptors are read although entries keep coming.
         private static let patience = 8
-        private let descriptor: any DispatchSourceRead
-        private let timer: any DispatchSourceTimer
+        private let watch: LoopWatch
         private let isScheduled = Atomic<Bool>(false)
         private var isTurning = false
         /// The descriptors or the deadlines are to be looked at.
         private var isDue = false
+        /// The watch says no more of the descriptors until it is told that they were read.
+        private var isReported = false
         private var isFenced = false
         /// Entries ran after the fence was placed; what they resumed stands behind it.
         private var isFenceStale = false
@@ -46,25 +47,24 @@
         init(
             _ loop: CPointer<tendon_loop>, runEntries: @escaping @Sendable () -> Bool,
             poll: @escaping @Sendable () -> Void
-        ) {
+        ) throws(TendonError) {
+            watch = try LoopWatch(loop.pointee.epoll_fd)
             self.loop = loop
             self.runEntries = runEntries
             self.poll = poll
             DispatchQueue.main.setSpecific(key: Self.key, value: true)
-            descriptor = DispatchSource.makeReadSource(fileDescriptor: loop.pointee.epoll_fd, queue: .main)
-            timer = DispatchSource.makeTimerSource(queue: .main)
-            descriptor.setEventHandler { [unowned self] in
-                isDue = true
-                turn()
+            try watch.start { [unowned self] event in
+                DispatchQueue.main.async { self.take(event) }
             }
-            timer.setEventHandler { [unowned self] in
-                armed = .max
-                isDue = true
-                turn()
+        }
+
+        private func take(_ event: LoopWatch.Event) {
+            switch event {
+            case .readable: isReported = true
+            case .deadline: armed = .max
             }
-            timer.schedule(deadline: .distantFuture)
-            descriptor.activate()
-            timer.activate()
+            isDue = true
+            turn()
         }
 
         /// True on the main queue, whichever thread serves it.
@@ -94,6 +94,10 @@
                 isQuiet = false
                 fences = 0
                 poll()
+                if isReported {
+                    isReported = false
+                    watch.goOn()
+                }
             }
             isTurning = false
             if !isQuiet, !isFenced { placeFence() }
@@ -117,11 +121,7 @@
         private func arm(_ deadline: UInt64) {
             guard deadline != armed else { return }
             armed = deadline
-            guard deadline != .max else { return timer.schedule(deadline: .distantFuture) }
-            let now = tendon_monotonic_ms()
-            timer.schedule(
-                deadline: .now() + .milliseconds(Int(clamping: deadline > now ? deadline - now : 0)),
-                leeway: .nanoseconds(0))
+            watch.setDeadline(deadline)
         }
     }
 #endif
