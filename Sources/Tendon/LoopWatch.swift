@@ -36,7 +36,8 @@
             self.loop = loop
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
             timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
-            guard epoll >= 0, timer >= 0, control(EPOLL_CTL_ADD, loop, Self.once), control(EPOLL_CTL_ADD, timer, Self.edges)
+            guard epoll >= 0, timer >= 0, control(EPOLL_CTL_ADD, loop, Self.once),
+                control(EPOLL_CTL_ADD, timer, Self.edges)
             else {
                 let number = errno
                 _ = [epoll, timer].map { close($0) }
@@ -64,7 +65,8 @@
             var time = itimerspec()
             if deadline != .max {
                 // Zero would switch the timer off.
-                time.it_value = timespec(tv_sec: Int(deadline / 1000), tv_nsec: max(1, Int(deadline % 1000) * 1_000_000))
+                time.it_value = timespec(
+                    tv_sec: Int(deadline / 1000), tv_nsec: max(1, Int(deadline % 1000) * 1_000_000))
             }
             timerfd_settime(timer, Int32(TFD_TIMER_ABSTIME), &time, nil)
         }
