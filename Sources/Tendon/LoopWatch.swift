@@ -11,11 +11,11 @@
         import Musl
     #endif
 
-    /// A thread that waits for a loop's descriptors and for its next deadline, and tells each once. It runs until the process
-    /// ends, as the loop does.
+    /// A thread that waits for a loop's descriptors and for its next deadline, and reports each once. It runs until the
+    /// process ends, as the loop does.
     ///
-    /// A dispatch source would do the same with two more switches of threads for an event: the thread that waits is told
-    /// of each time that the source is ready for the next.
+    /// A dispatch source would do the same with two more switches of threads for an event: its own thread is woken
+    /// again each time that the source is ready for the next.
     final class LoopWatch: Sendable {
         enum Event {
             /// The loop is to be stepped, then `goOn()` called.
@@ -57,7 +57,7 @@
             }
         }
 
-        /// The descriptors were read: what is left or comes is told.
+        /// The descriptors were read: what is left or comes is reported.
         func goOn() { _ = control(EPOLL_CTL_MOD, loop, Self.once) }
 
         /// Monotonic milliseconds; `.max`: none.

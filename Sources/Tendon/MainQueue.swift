@@ -32,7 +32,7 @@
         private var isTurning = false
         /// The descriptors or the deadlines are to be looked at.
         private var isDue = false
-        /// The watch says no more of the descriptors until it is told that they were read.
+        /// The watch reports the descriptors again after `goOn()`.
         private var isReported = false
         private var isFenced = false
         /// Entries ran after the fence was placed; what they resumed stands behind it.
