@@ -103,6 +103,9 @@ static void on_output(void *context, const tendon_fjorden_manager *manager, cons
             if (s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_BATTERY].cccd != 0) {
                 tendon_grip_want(s, FJORDEN_DO_SUBSCRIBE_BATTERY);
             }
+            if (s->work.carried) {
+                tendon_grip_want(s, FJORDEN_DO_STATE);
+            }
         }
         break;
     default:
@@ -155,6 +158,19 @@ bool tendon_grip_enter(tendon_fjorden_session *s, uint64_t now) {
 
 /* ---- inputs from the link ---- */
 
+/* The events continue over an automatic reconnection: of the controls that were down then, the state is read. */
+static void begin_stream(tendon_fjorden_session *s) {
+    const tendon_fjorden_control_state rest = {0};
+    tendon_fjorden_stream stream = {0};
+    uint8_t events[2];
+    if (s->manager.reconnecting) {
+        stream.last_shutter = s->stream.last_shutter;
+        stream.last_lever = s->stream.last_lever;
+    }
+    s->stream = stream;
+    s->work.carried = tendon_fjorden_resync(stream.last_shutter, stream.last_lever, &rest, events) > 0;
+}
+
 static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
     tendon_fjorden_session *s = context;
     s->op.now = now;
@@ -167,7 +183,7 @@ static void on_connected(void *context, tendon_gatt_client *client, uint64_t now
         return; /* it came up while it was taken back: its end follows */
     }
     memset(s->kept.found, 0, sizeof s->kept.found);
-    memset(&s->stream, 0, sizeof s->stream);
+    begin_stream(s);
     memset(&s->info, 0, sizeof s->info);
     s->has_info = s->has_level = s->work.retried = false;
     tendon_operation_reset(&s->op);

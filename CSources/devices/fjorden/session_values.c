@@ -41,19 +41,26 @@ void tendon_grip_on_event(void *context, const tendon_gatt_value *value, uint64_
 }
 
 void tendon_grip_take_state(tendon_fjorden_session *s, const tendon_gatt_result *result) {
-    tendon_fjorden_control_state state;
+    tendon_fjorden_control_state state = {0}; /* at rest */
     tendon_status status = result->status;
+    bool carried = s->work.carried;
+    s->work.carried = false;
     if (status >= 0) {
         status = tendon_fjorden_decode_control_state(result->value, result->length, &state);
     }
-    if (status < 0) {
-        s->stream.needs_resync = false; /* one try for each loss */
+    if (status < 0 && s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_STATE].value != 0) {
         tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_STATE, status);
+    }
+    if (status < 0 && !carried) {
+        s->stream.needs_resync = false; /* one try for each loss */
         return;
+    }
+    if (status < 0) { /* what was down before the connection was lost may have been released: it must not stay down */
+        memset(&state, 0, sizeof state);
     }
     uint8_t events[2];
     size_t count = tendon_fjorden_stream_resync(&s->stream, &state, events);
-    s->counters.resyncs++;
+    s->counters.resyncs += status >= 0;
     for (size_t i = 0; i < count && !s->work.closing; i++) {
         tendon_fjorden_record record = {.event = events[i], .count = 1, .time_ms = s->stream.time_ms};
         deliver(s, &record, true);

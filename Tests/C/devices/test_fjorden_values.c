@@ -139,6 +139,63 @@ static void a_loss_is_made_good_once(void **state) {
     free(f);
 }
 
+static void lose_while(fjorden_fixture *f, int shutter, int lever) {
+    tendon_memory_radio_set_present(&f->air, &f->devices[0], false, f->now);
+    fjorden_run(f, 10);
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_SHUTTER, shutter, f->now);
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_LEVER, lever, f->now);
+    tendon_memory_radio_set_present(&f->air, &f->devices[0], true, f->now);
+    fjorden_run(f, 3000);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTED);
+}
+
+/* The events continue over an automatic reconnection: a control that was released meanwhile does not stay pressed. */
+static void a_control_released_while_the_grip_was_away_is_released(void **state) {
+    (void)state;
+    fjorden_fixture *f = connected();
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_SHUTTER, 2, f->now);
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_LEVER, -1, f->now);
+    fjorden_run(f, 450);
+    lose_while(f, 2, -1); /* still held */
+    fjorden_assert_events(f, "01 02 33");
+    lose_while(f, 0, 0);
+    fjorden_assert_events(f, "01 02 33 03* 35*");
+    assert_int_equal(f->session.counters.resyncs, 2);
+    lose_while(f, 0, 0); /* nothing is pressed, nothing is read */
+    assert_int_equal(f->session.counters.resyncs, 2);
+    fjorden_assert_events(f, "01 02 33 03* 35*");
+    /* A connection that the program asks for begins anew. */
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_SHUTTER, 1, f->now);
+    fjorden_run(f, 20);
+    assert_int_equal(tendon_fjorden_session_disconnect(&f->session, f->now), TENDON_OK);
+    fjorden_run(f, 20);
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_SHUTTER, 0, f->now);
+    fjorden_call(f, TENDON_FJORDEN_CALL_CONNECT_BONDED);
+    fjorden_run(f, 1000);
+    fjorden_assert_events(f, "01 02 33 03* 35* 01");
+    free(f);
+}
+
+/* A grip whose control state cannot be read counts as at rest. */
+static void controls_of_a_grip_without_a_state_are_released(void **state) {
+    (void)state;
+    for (int refused = 0; refused < 2; refused++) {
+        fjorden_fixture *f = fjorden_new(NULL);
+        f->profile.has_state = refused != 0;
+        fjorden_reach_connected(f);
+        tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_SHUTTER, 2, f->now);
+        fjorden_run(f, 20);
+        if (refused != 0) {
+            tendon_simulated_fjorden_inject(&f->grips[0], TENDON_FJORDEN_MALFORM_STATE, 1, f->now);
+        }
+        lose_while(f, 0, 0);
+        fjorden_assert_events(f, "01 02 03*");
+        assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_REJECTED), refused);
+        assert_int_equal(f->session.counters.resyncs, 0);
+        free(f);
+    }
+}
+
 static void a_control_state_that_breaks_its_rules_changes_nothing(void **state) {
     (void)state;
     fjorden_fixture *f = connected();
@@ -469,6 +526,8 @@ int main(void) {
         cmocka_unit_test(mal_I06_sequence_and_time_wrap),
         cmocka_unit_test(after_a_loss_only_releases_are_made_up),
         cmocka_unit_test(a_loss_is_made_good_once),
+        cmocka_unit_test(a_control_released_while_the_grip_was_away_is_released),
+        cmocka_unit_test(controls_of_a_grip_without_a_state_are_released),
         cmocka_unit_test(a_control_state_that_breaks_its_rules_changes_nothing),
         cmocka_unit_test(whoever_is_told_an_event_may_end_the_link),
         cmocka_unit_test(every_command_is_answered),

@@ -46,7 +46,8 @@ typedef enum tendon_fjorden_session_event_kind {
      */
     TENDON_FJORDEN_SESSION_EVENT_OUTPUT = 0,
     TENDON_FJORDEN_SESSION_EVENT_TARGET,   /**< link.connect() follows and must connect to output->grip */
-    TENDON_FJORDEN_SESSION_EVENT_EVENT,    /**< record; synthesized: after a loss, from the control state */
+    TENDON_FJORDEN_SESSION_EVENT_EVENT,    /**< record; synthesized: after lost records or an automatic reconnection,
+                                              from the control state */
     TENDON_FJORDEN_SESSION_EVENT_RESPONSE, /**< a request ended: status, and response if the status is TENDON_OK */
     TENDON_FJORDEN_SESSION_EVENT_BATTERY,  /**< read or notified: status, level. NO_BATTERY_INFO: cause contains the
                                               reason */
@@ -96,7 +97,7 @@ typedef struct tendon_fjorden_session_counters {
     uint64_t events;        /**< reported events; a record with several detents counts once */
     uint64_t rejected;      /**< rejected values */
     uint64_t strays;        /**< responses without an outstanding request */
-    uint64_t resyncs;       /**< control states read after a loss */
+    uint64_t resyncs;       /**< control states read after lost records or a reconnection */
     uint64_t illegal_inputs;
 } tendon_fjorden_session_counters;
 
@@ -119,6 +120,7 @@ typedef struct tendon_fjorden_session {
         bool retried;    /**< pairing was started because the grip rejected the subscription */
         bool requested;  /**< a response is outstanding */
         bool info_read;  /**< at least one of the four strings was read */
+        bool carried;    /**< a control was down when the connection before this one was lost */
         uint8_t opcode, request_id, command_length, text_length;
         uint16_t wanted; /**< pending operations, as bits */
         uint64_t response_deadline;
@@ -134,7 +136,8 @@ typedef struct tendon_fjorden_session {
     } kept;
     tendon_fjorden_session_config config;
     tendon_fjorden_manager manager;
-    tendon_fjorden_stream stream; /**< of this connection, or of the last */
+    tendon_fjorden_stream stream; /**< of this connection, or of the last; last_shutter and last_lever outlive an
+                                     automatic reconnection */
     tendon_fjorden_session_counters counters;
     tendon_fjorden_info info; /**< firmware after connecting, the other strings after they were read */
 } tendon_fjorden_session;
