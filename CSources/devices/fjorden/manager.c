@@ -132,6 +132,16 @@ void tendon_grip_start_deadline(tendon_fjorden_manager *m) {
     m->deadline = m->now + m->configuration.timeout_ms;
 }
 
+void tendon_grip_pause_deadline(tendon_fjorden_manager *m, uint64_t now) {
+    m->remainder = m->has_deadline && m->deadline > now ? m->deadline - now : 0;
+    m->has_deadline = false;
+}
+
+void tendon_grip_resume_deadline(tendon_fjorden_manager *m, uint64_t now) {
+    m->has_deadline = true;
+    m->deadline = now + m->remainder;
+}
+
 void tendon_grip_look_for_bonded(tendon_fjorden_manager *m) {
     m->has_deadline = false;
     m->retry_at = 0;

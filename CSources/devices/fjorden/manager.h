@@ -18,6 +18,9 @@ void tendon_grip_result(tendon_fjorden_manager *m, tendon_fjorden_input_kind cal
 void tendon_grip_end_pending(tendon_fjorden_manager *m, tendon_status status);
 void tendon_grip_set_pending(tendon_fjorden_manager *m, tendon_fjorden_input_kind call);
 void tendon_grip_start_deadline(tendon_fjorden_manager *m);
+/** The deadline is paused while the pairing prompt is shown. */
+void tendon_grip_pause_deadline(tendon_fjorden_manager *m, uint64_t now);
+void tendon_grip_resume_deadline(tendon_fjorden_manager *m, uint64_t now);
 /** Scan start and state scanningForBondedGrip. */
 void tendon_grip_look_for_bonded(tendon_fjorden_manager *m);
 /** Link request to m->grip, and state connecting. */

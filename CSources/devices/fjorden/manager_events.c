@@ -109,14 +109,12 @@ static void characteristics_found(tendon_fjorden_manager *m) {
         next(m, TENDON_FJORDEN_STEP_FIRMWARE, TENDON_FJORDEN_OUT_READ_FIRMWARE);
         return;
     }
-    m->remainder = m->has_deadline ? m->deadline - m->now : 0;
-    m->has_deadline = false;
+    tendon_grip_pause_deadline(m, m->now);
     next(m, TENDON_FJORDEN_STEP_PAIRING, TENDON_FJORDEN_OUT_PAIR);
 }
 
 static void paired(tendon_fjorden_manager *m) {
-    m->has_deadline = true;
-    m->deadline = m->now + m->remainder;
+    tendon_grip_resume_deadline(m, m->now);
     next(m, TENDON_FJORDEN_STEP_FIRMWARE, TENDON_FJORDEN_OUT_READ_FIRMWARE);
 }
 

@@ -237,6 +237,7 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
     if (!again) {
         tendon_grip_answer(s, TENDON_FJORDEN_ON_PAIRING, status >= 0);
     } else if (status >= 0) {
+        tendon_grip_resume_deadline(&s->manager, now);
         tendon_grip_want(s, FJORDEN_DO_SUBSCRIBE_EVENT);
     } else {
         tendon_grip_answer(s, TENDON_FJORDEN_ON_NOTIFY, false);

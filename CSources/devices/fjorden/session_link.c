@@ -174,6 +174,7 @@ static void event_subscribed(tendon_fjorden_session *s, tendon_status status) {
                     status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_ENCRYPTION);
     if (insecure && !s->work.retried) {
         s->work.retried = true;
+        tendon_grip_pause_deadline(&s->manager, s->op.now);
         tendon_grip_pair(s);
     } else {
         tendon_grip_answer(s, TENDON_FJORDEN_ON_NOTIFY, status >= 0);

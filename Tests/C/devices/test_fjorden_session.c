@@ -145,6 +145,28 @@ static void mal_C12_a_bond_without_a_key_is_tried_once(void **state) {
     free(f);
 }
 
+/* The bond is stored, its key is lost: the budget is paused for this pairing, too, also in a reconnection. */
+static void the_budget_rests_for_a_second_pairing(void **state) {
+    (void)state;
+    for (int reconnection = 0; reconnection < 2; reconnection++) {
+        fjorden_fixture *f = fjorden_new_bonded(NULL);
+        f->air.pairing_ms = 9000;
+        if (reconnection != 0) {
+            fjorden_reach_connected(f);
+            tendon_memory_radio_set_present(&f->air, &f->devices[0], false, f->now);
+            fjorden_run(f, 10);
+        }
+        f->devices[0].bonded = f->grips[0].bonded = false;
+        tendon_memory_radio_set_present(&f->air, &f->devices[0], true, f->now);
+        fjorden_call(f, TENDON_FJORDEN_CALL_START);
+        fjorden_run(f, 8000);
+        assert_int_equal(f->session.manager.step, TENDON_FJORDEN_STEP_NOTIFY);
+        fjorden_run(f, 2000);
+        assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTED);
+        free(f);
+    }
+}
+
 static void example_29_the_budget_rests_while_pairing_is_shown(void **state) {
     (void)state;
     fjorden_fixture *f = fjorden_new(NULL);
@@ -523,6 +545,7 @@ int main(void) {
         cmocka_unit_test(mal_I02_the_advertisement_cut_at_each_byte),
         cmocka_unit_test(a_known_grip_is_known_by_its_address),
         cmocka_unit_test(a_shortened_name_replaces_none),
+        cmocka_unit_test(the_budget_rests_for_a_second_pairing),
         cmocka_unit_test(all_pairs_of_state_and_input),
         cmocka_unit_test(calls_from_within_an_output_are_refused),
         cmocka_unit_test(a_connection_that_cannot_begin_fails_in_the_call),
