@@ -61,14 +61,28 @@ void tendon_grip_expire(tendon_fjorden_manager *m) {
 
 /* ---- advertisements ---- */
 
+/* A full list loses the grip that was not received for the longest time. */
+static void make_room(tendon_fjorden_manager *m) {
+    size_t oldest = 0;
+    for (size_t i = 1; i < m->grip_count; i++) {
+        oldest = m->grips[i].seen_ms < m->grips[oldest].seen_ms ? i : oldest;
+    }
+    m->grip_count--;
+    memmove(&m->grips[oldest], &m->grips[oldest + 1], (m->grip_count - oldest) * sizeof m->grips[0]);
+    m->grips_replaced++;
+}
+
 static void list_grip(tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
+    if (m->grip_capacity == 0) {
+        return;
+    }
     size_t i = 0;
     while (i < m->grip_count && !tendon_grip_same_identifier(&m->grips[i], grip)) {
         i++;
     }
     if (i == m->grip_capacity) {
-        m->grips_left_out++;
-        return;
+        make_room(m);
+        i = m->grip_count;
     }
     if (i == m->grip_count) {
         m->grips[m->grip_count++] = *grip;
@@ -78,6 +92,7 @@ static void list_grip(tendon_fjorden_manager *m, const tendon_fjorden_grip *grip
             memcpy(m->grips[i].name, grip->name, sizeof grip->name);
         }
     }
+    m->grips[i].seen_ms = m->now;
     tendon_grip_do(m, TENDON_FJORDEN_OUT_GRIPS);
 }
 

@@ -377,6 +377,31 @@ static void a_shortened_name_replaces_none(void **state) {
     free(f);
 }
 
+/* A full table: the grip that was not received for the longest time makes room. */
+static void advertisers_cannot_hide_a_grip(void **state) {
+    (void)state;
+    static const uint8_t data[] = "\x0F\x09"
+                                  "Fjorden Grip x";
+    fjorden_fixture *f = fjorden_new(NULL);
+    f->devices[0].present = false;
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_call(f, TENDON_FJORDEN_CALL_SCAN);
+    static const uint8_t order[] = {1, 2, 3, 4, 1, 5, 6};
+    for (size_t i = 0; i < sizeof order; i++) {
+        tendon_ad_report report = {.address = {{order[i], 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_PUBLIC}};
+        report.data = data;
+        report.length = sizeof data - 1;
+        assert_int_equal(tendon_fjorden_session_on_advertisement(&f->session, &report, f->now++), TENDON_OK);
+    }
+    assert_int_equal(f->session.manager.grip_count, 4);
+    assert_string_equal(f->list[0].identifier, "01:01:02:03:04:05");
+    assert_string_equal(f->list[1].identifier, "04:01:02:03:04:05");
+    assert_string_equal(f->list[2].identifier, "05:01:02:03:04:05");
+    assert_string_equal(f->list[3].identifier, "06:01:02:03:04:05");
+    assert_int_equal(f->session.manager.grips_replaced, 2);
+    free(f);
+}
+
 /* ---- every state, every input ---- */
 
 static void reach(fjorden_fixture *f, unsigned state) {
@@ -545,6 +570,7 @@ int main(void) {
         cmocka_unit_test(mal_I02_the_advertisement_cut_at_each_byte),
         cmocka_unit_test(a_known_grip_is_known_by_its_address),
         cmocka_unit_test(a_shortened_name_replaces_none),
+        cmocka_unit_test(advertisers_cannot_hide_a_grip),
         cmocka_unit_test(the_budget_rests_for_a_second_pairing),
         cmocka_unit_test(all_pairs_of_state_and_input),
         cmocka_unit_test(calls_from_within_an_output_are_refused),

@@ -60,6 +60,7 @@ typedef struct tendon_fjorden_grip {
     char identifier[TENDON_FJORDEN_IDENTIFIER_SIZE];
     char name[TENDON_FJORDEN_NAME_SIZE];
     double rssi;
+    uint64_t seen_ms; /**< of a grip of the list: its latest advertisement */
 } tendon_fjorden_grip;
 
 typedef enum tendon_fjorden_input_kind {
@@ -162,7 +163,7 @@ struct tendon_fjorden_manager {
     uint64_t retry_at;          /**< advertisements of the bonded grip are ignored before */
     tendon_fjorden_grip *grips; /**< the caller's, see tendon_fjorden_manager_set_table() */
     size_t grip_capacity, grip_count;
-    uint64_t grips_left_out;                    /**< advertisements of grips beyond the table */
+    uint64_t grips_replaced;                    /**< grips that left a full list, see set_table() */
     tendon_fjorden_grip grip;                   /**< connecting, connected */
     tendon_fjorden_configuration configuration; /**< has_bond and bond are kept up to date */
 };
@@ -171,7 +172,11 @@ struct tendon_fjorden_manager {
 void tendon_fjorden_configuration_init(tendon_fjorden_configuration *configuration);
 void tendon_fjorden_manager_init(tendon_fjorden_manager *manager, tendon_fjorden_manager_handler handler,
                                  void *context);
-/** Sets the table for the grips that a search finds; without a table it finds none. Call it before the first search. */
+/**
+ * Sets the table for the grips that a search finds; without a table it finds none. In a full table a new grip replaces
+ * the one that was not received for the longest time, so that any number of advertisers cannot hide a grip. Call it
+ * before the first search.
+ */
 void tendon_fjorden_manager_set_table(tendon_fjorden_manager *manager, tendon_fjorden_grip *grips, size_t capacity);
 /** Returns the time for the input TENDON_FJORDEN_ON_TICK; UINT64_MAX: never. */
 uint64_t tendon_fjorden_manager_deadline(const tendon_fjorden_manager *manager);
