@@ -66,22 +66,31 @@ static void send_call(tendon_operation *operation) {
 
 /* ---- the attribute table changed while connected ---- */
 
-static uint32_t crc_of_handles(const tendon_operation *operation) {
-    uint32_t crc = 0;
-    for (size_t row = 0; row < operation->count; row++) {
-        const tendon_profile_found *found = &operation->found[row];
-        const uint8_t bytes[] = {(uint8_t)(found->value & 0xFFu), (uint8_t)(found->value >> 8),
-                                 (uint8_t)(found->cccd & 0xFFu), (uint8_t)(found->cccd >> 8)};
-        crc = tendon_crc32(crc, bytes, sizeof bytes);
-    }
-    return crc;
+/* Where the new table is discovered, until it is complete: the rows of the cache, which are not in use then. */
+static tendon_profile_found *second_table(const tendon_operation *operation) {
+    return &operation->client->config.cache->record.rows[TENDON_PROFILE_OWN_ROWS];
 }
 
 /* The operation uses a handle that may be wrong by now. */
 static bool is_stale(const tendon_operation *operation) {
     const tendon_gatt_cache *cache = operation->client->config.cache;
     return cache != NULL && cache->state == TENDON_GATT_CACHE_STALE && operation->found != NULL &&
+           operation->count <= TENDON_GATT_CACHE_ROWS - TENDON_PROFILE_OWN_ROWS &&
            operation->call.verb != TENDON_OPERATION_MTU && operation->call.verb != TENDON_OPERATION_UNSUBSCRIBE;
+}
+
+/* A handle of the session that sends values is another one in the new table. */
+static bool subscription_has_moved(const tendon_operation *operation) {
+    const tendon_gatt_client *client = operation->client;
+    const tendon_profile_found *after = second_table(operation);
+    for (size_t i = 0; i < client->subscription_end; i++) {
+        uint16_t handle = client->config.subscriptions[i].value_handle;
+        size_t row = tendon_profile_row_of(operation->found, operation->count, handle);
+        if (row < operation->count && (after[row].value != handle || after[row].cccd != operation->found[row].cccd)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The context of a family's rows is that of its sessions. */
@@ -95,23 +104,38 @@ static void fail_call(tendon_operation *operation, tendon_status status) {
     operation->rules->done(operation->context, &result);
 }
 
+/* The link reports Database Out Of Sync as the reason of its end. */
+static void close_stale(const tendon_gatt_client *client, uint64_t now) {
+    tendon_att_bearer_close(client->bearer);
+    if (client->config.on_bearer_closed != NULL) {
+        client->config.on_bearer_closed(client->config.context, now);
+    }
+}
+
 static void rediscovered(void *context, tendon_status status, size_t row, uint64_t now) {
     tendon_operation *operation = context;
     tendon_operation_call *call = &operation->call;
+    const tendon_gatt_client *client = operation->again.client; /* the session may have left it */
     (void)row;
     operation->now = now;
     call->rediscovering = false;
-    bool moved = crc_of_handles(operation) != operation->handles;
-    if (status == TENDON_OK && moved && operation->client->subscription_end > 0) {
-        status = OUT_OF_SYNC;
+    if (status < 0) { /* the old table stays, and the next operation discovers again */
+        client->config.cache->state = TENDON_GATT_CACHE_STALE;
+        fail_call(operation, status);
+        return;
     }
+    bool moved = subscription_has_moved(operation);
+    memcpy(operation->found, second_table(operation), operation->count * sizeof operation->found[0]);
     if (call->verb != TENDON_OPERATION_SUBSCRIBE) {
         call->handle = call->row < operation->count ? operation->found[call->row].value : 0;
     }
-    if (status < 0) {
-        fail_call(operation, status);
-    } else {
+    if (!moved) {
         send_call(operation);
+        return;
+    }
+    fail_call(operation, OUT_OF_SYNC);
+    if (!client->closed) {
+        close_stale(client, now);
     }
 }
 
@@ -119,11 +143,11 @@ static void rediscover(tendon_operation *operation) {
     tendon_operation_call *call = &operation->call;
     operation->request = 0;
     operation->starting = false;
-    operation->handles = crc_of_handles(operation);
     call->rediscovering = true;
     call->row = (uint8_t)tendon_profile_row_of(operation->found, operation->count, call->handle);
-    tendon_status status = tendon_profile_start(&operation->again, operation->client, row_of_session, operation->found,
-                                                operation->count, rediscovered, operation, operation->now);
+    tendon_status status =
+        tendon_profile_start(&operation->again, operation->client, row_of_session, second_table(operation),
+                             operation->count, rediscovered, operation, operation->now);
     if (status < 0) {
         call->rediscovering = false;
         fail_call(operation, status);
@@ -194,6 +218,7 @@ void tendon_operation_reset(tendon_operation *operation) {
     operation->starting = false;
     if (operation->call.rediscovering) {
         operation->call.rediscovering = false;
+        operation->again.client->config.cache->state = TENDON_GATT_CACHE_STALE; /* until it is discovered */
         tendon_profile_cancel(&operation->again, operation->now);
     }
 }

@@ -138,7 +138,7 @@ static bool take_hash(tendon_profile *profile, const tendon_gatt_result *result)
     bool known = tendon_gatt_cache_check(cache, result->value, number, profile->count + OWN_ROWS);
     if (known) {
         memcpy(profile->own, cache->record.rows, sizeof profile->own);
-        memcpy(profile->found, &cache->record.rows[OWN_ROWS], profile->count * sizeof profile->found[0]);
+        memmove(profile->found, &cache->record.rows[OWN_ROWS], profile->count * sizeof profile->found[0]);
     }
     profile->caching = !known;
     return known;

@@ -346,24 +346,97 @@ static void service_changed_discovers_before_the_next_operation(void **state) {
     peer_close(s.p);
 }
 
-/* What is subscribed cannot move: the session has to connect again. Handles that stay do no harm. */
-static void a_moved_subscription_is_out_of_sync(void **state) {
+static void expect_handles(const session *s, uint16_t notified, uint16_t written) {
+    assert_int_equal(s->found[NOTIFIED].value, notified);
+    assert_int_equal(s->found[NOTIFIED].cccd, notified + 1);
+    assert_int_equal(s->found[WRITTEN].value, written);
+}
+
+/* Subscribed, and a write is out of sync. */
+static void streams_and_is_out_of_sync(session *s) {
+    fill(s);
+    tendon_operation_subscribe(&s->op, KIND, &s->found[NOTIFIED], false, on_value);
+    peer_exchange(s->p, "12 1300 0100", "13");
+    s->calls = 0;
+    tendon_operation_start(&s->op, KIND, TENDON_OPERATION_WRITE, s->found[WRITTEN].value, bytes, sizeof bytes);
+    peer_exchange(s->p, "12 1500 AA", "01 12 1500 12");
+}
+
+/* What is subscribed cannot move: the connection ends with that reason. Handles that stay do no harm. */
+static void a_moved_subscription_ends_the_connection(void **state) {
     (void)state;
     for (int moved = 0; moved < 2; moved++) {
         session s;
-        fill(&s);
-        tendon_operation_subscribe(&s.op, KIND, &s.found[NOTIFIED], false, on_value);
-        peer_exchange(s.p, "12 1300 0100", "13");
-        s.calls = 0;
-        tendon_operation_start(&s.op, KIND, TENDON_OPERATION_WRITE, s.found[WRITTEN].value, bytes, sizeof bytes);
-        peer_exchange(s.p, "12 1500 AA", "01 12 1500 12");
+        streams_and_is_out_of_sync(&s);
         peer_exchange(s.p, ASK_HASH, HASH_B);
         discovers(s.p, moved != 0);
         if (moved == 0) {
             peer_exchange(s.p, "12 1500 AA", "13");
+            peer_exchange(s.p, "12 0400 0200", "13");
         }
+        peer_quiet(s.p);
         assert_int_equal(s.calls, 1);
         assert_int_equal(s.status, moved != 0 ? ATT(0x12) : TENDON_OK);
+        assert_int_equal(s.p->bearer.closed, moved);
+        assert_int_equal(s.p->deaths, moved);
+        peer_close(s.p);
+    }
+}
+
+/* Only what is subscribed matters: the handle of a write moves alone. */
+static void a_moved_handle_without_a_subscription_does_no_harm(void **state) {
+    (void)state;
+    session s;
+    streams_and_is_out_of_sync(&s);
+    peer_exchange(s.p, ASK_HASH, HASH_B);
+    peer_exchange(s.p, "10 0100 FFFF 0028", "11 06 0100 0600 0118 1000 1A00 0050");
+    peer_exchange(s.p, "10 1B00 FFFF 0028", "01 10 1B00 0A");
+    peer_exchange(s.p, "08 1000 1A00 0328", "09 07 1100 10 1200 015A 1700 08 1800 025A");
+    peer_exchange(s.p, "08 1800 1A00 0328", "01 08 1800 0A");
+    peer_exchange(s.p, "08 0100 0600 0328", "09 07 0200 20 0300 052A 0500 02 0600 2A2B");
+    peer_exchange(s.p, "04 1300 1600", "05 01 1300 0229");
+    peer_exchange(s.p, "04 1400 1600", "01 04 1400 0A");
+    peer_exchange(s.p, "04 0400 0400", "05 01 0400 0229");
+    peer_exchange(s.p, "12 1800 AA", "13");
+    assert_int_equal(s.calls, 1);
+    assert_int_equal(s.status, TENDON_OK);
+    assert_false(s.p->bearer.closed);
+    expect_handles(&s, 0x12, 0x18);
+    peer_exchange(s.p, "12 0400 0200", "13");
+    peer_close(s.p);
+}
+
+/* The table in use stays until the new one is complete, and after one that fails: values are known by their handles
+ * meanwhile, and the next operation discovers again. */
+static void a_repetition_that_fails_leaves_the_table(void **state) {
+    (void)state;
+    static const char *const failures[] = {"01 10 0100 0E", "11 06 0100", "01 10 0100 0A", NULL};
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        session s;
+        streams_and_is_out_of_sync(&s);
+        expect_handles(&s, 0x12, 0x15);
+        peer_exchange(s.p, ASK_HASH, HASH_B);
+        peer_expect(s.p, "10 0100 FFFF 0028");
+        expect_handles(&s, 0x12, 0x15);
+        if (failures[i] != NULL) {
+            (void)peer_send(s.p, failures[i]);
+        } else {
+            s.p->now += LIMIT;
+            tendon_att_bearer_tick(&s.p->bearer, s.p->now);
+            assert_int_equal(peer_send(s.p, "01 10 0100 0A"), TENDON_OK); /* too late */
+        }
+        assert_int_equal(s.calls, 1);
+        assert_true(s.status < 0);
+        expect_handles(&s, 0x12, 0x15);
+        assert_int_equal(s.cache.state, TENDON_GATT_CACHE_STALE);
+        s.op.now = s.p->now;
+        tendon_operation_start(&s.op, KIND, TENDON_OPERATION_WRITE, s.found[WRITTEN].value, bytes, sizeof bytes);
+        peer_exchange(s.p, ASK_HASH, HASH_B);
+        discovers(s.p, false);
+        peer_exchange(s.p, "12 1500 AA", "13");
+        assert_int_equal(s.calls, 2);
+        assert_int_equal(s.status, TENDON_OK);
+        assert_int_equal(s.cache.state, TENDON_GATT_CACHE_VALID);
         peer_exchange(s.p, "12 0400 0200", "13");
         peer_close(s.p);
     }
@@ -394,6 +467,7 @@ static void a_repetition_ends_with_the_operation(void **state) {
         assert_int_equal(s.calls, cases[i].calls);
         assert_int_equal(s.status, cases[i].status);
         assert_int_equal(s.op.kind, 0);
+        assert_int_equal(s.cache.state, TENDON_GATT_CACHE_STALE);
         peer_close(s.p);
     }
 }
@@ -423,7 +497,9 @@ int main(void) {
         RUN(out_of_sync_is_repeated_with_the_new_handle),
         RUN(out_of_sync_is_repeated_once),
         RUN(service_changed_discovers_before_the_next_operation),
-        RUN(a_moved_subscription_is_out_of_sync),
+        RUN(a_moved_subscription_ends_the_connection),
+        RUN(a_moved_handle_without_a_subscription_does_no_harm),
+        RUN(a_repetition_that_fails_leaves_the_table),
         RUN(a_repetition_ends_with_the_operation),
         RUN(without_a_cache_the_error_is_the_result),
     };

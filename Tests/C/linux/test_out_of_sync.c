@@ -83,6 +83,7 @@ static void moved_handles_are_found_or_the_session_connects_again(void **state) 
             first_sample_result result;
             bool sample = second_connection(families[i], at, 16, &result);
             assert_true(sample || first.table.refused == 1);
+            assert_int_equal(first.radio.peer == NULL, !sample); /* nobody has to end it */
             continued += sample && first.table.refused == 1;
             ended += !sample;
             connects_again(families[i], count);

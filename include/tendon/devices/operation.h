@@ -6,8 +6,10 @@
  *
  * If the GATT client has a cache that was dropped while connected (Service Changed, Database Out Of Sync), the next
  * operation discovers the characteristics of the session again before it is sent. An operation that fails with Database
- * Out Of Sync (0x12) is sent a second time after that. If a handle has moved for which the session has subscriptions,
- * the operation completes with that error instead: the session must connect again.
+ * Out Of Sync (0x12) is sent a second time after that. The session's table is replaced when the discovery is complete.
+ * If the discovery fails, so does the operation; the table stays, and the next operation discovers again. If a handle
+ * has moved that the session has subscribed to, the operation completes with Database Out Of Sync and the connection
+ * ends with that reason: what was subscribed would send no values.
  */
 #ifndef TENDON_DEVICES_OPERATION_H
 #define TENDON_DEVICES_OPERATION_H
@@ -65,7 +67,6 @@ typedef struct tendon_operation {
     tendon_profile_row row_of;
     tendon_profile_found *found;
     size_t count;
-    uint32_t handles; /**< CRC-32 of the handles before the repetition */
     tendon_profile again;
 } tendon_operation;
 
