@@ -5,9 +5,6 @@
 
 #include <stddef.h>
 
-/* A clock that jumps by more than this was not late: the evergreen periods before are skipped. */
-#define EVERGREEN_LATE_MAX_MS 60000000u
-
 const char *tendon_activ5_data_state_name(tendon_activ5_data_state state) {
     unsigned number = (unsigned)state < TENDON_ACTIV5_STATE_COUNT ? state : 0;
     return tendon_packed_string("disconnected\0connecting\0connected\0isometric\0stop", NULL, TENDON_ACTIV5_STATE_COUNT,
@@ -317,9 +314,11 @@ uint64_t tendon_activ5_device_deadline(const tendon_activ5_device *device) {
     return earlier(values, earlier(evergreen_deadline(device), tendon_activ5_device_opening_deadline(device)));
 }
 
-/* Stop, again: it restarts the device's 7 minutes. A period with another activity is skipped. */
+/* Stop, again: it restarts the device's 7 minutes. A period with another activity is skipped, and so are those that a
+ * late tick has missed. */
 static void evergreen(tendon_activ5_device *device, uint64_t due) {
-    device->evergreen_deadline = activ5_after(due, TENDON_ACTIV5_EVERGREEN_MS);
+    uint64_t missed = (device->clock - due) / TENDON_ACTIV5_EVERGREEN_MS;
+    device->evergreen_deadline = activ5_after(due + missed * TENDON_ACTIV5_EVERGREEN_MS, TENDON_ACTIV5_EVERGREEN_MS);
     if (device->state == TENDON_ACTIV5_STATE_STOP || device->state == TENDON_ACTIV5_STATE_CONNECTED) {
         (void)tendon_activ5_device_send(device, TENDON_ACTIV5_STOP, due);
     }
@@ -327,18 +326,14 @@ static void evergreen(tendon_activ5_device *device, uint64_t due) {
 
 void tendon_activ5_device_tick(tendon_activ5_device *device, uint64_t now) {
     uint64_t due;
+    device->clock = now > device->clock ? now : device->clock;
     while ((due = tendon_activ5_device_deadline(device)) <= now && due != UINT64_MAX) {
         device->now = due;
         /* Each of them does nothing before its time. */
         tendon_activ5_deframer_tick(&device->deframer, due, on_text, device);
         tell_squeezes(device, tendon_activ5_squeeze_tick(&device->squeeze, &device->options->squeeze, due));
         tendon_activ5_device_opening_tick(device, due);
-        if (evergreen_deadline(device) > due) {
-            continue;
-        }
-        if (now - due > EVERGREEN_LATE_MAX_MS) {
-            device->evergreen_deadline = now;
-        } else {
+        if (evergreen_deadline(device) <= due) {
             evergreen(device, due);
         }
     }

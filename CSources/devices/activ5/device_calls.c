@@ -12,7 +12,9 @@ static tendon_status request_value(tendon_activ5_device *device, tendon_activ5_r
     if (device->on_request == NULL) {
         return TENDON_ERROR_DISCONNECTED;
     }
-    tendon_status status = device->on_request(device->request_context, &request, device->now);
+    /* A timer that is late has its own time, but what it requests is sent now. */
+    uint64_t now = device->now > device->clock ? device->now : device->clock;
+    tendon_status status = device->on_request(device->request_context, &request, now);
     return status < 0 ? status : TENDON_OK;
 }
 

@@ -253,6 +253,10 @@ static void strike(tendon_activ5_manager *manager, uint64_t now) {
 }
 
 void tendon_activ5_manager_tick(tendon_activ5_manager *manager, uint64_t now) {
+    for (size_t i = 0; i < manager->capacity; i++) {
+        uint64_t clock = manager->devices[i].clock;
+        manager->devices[i].clock = now > clock ? now : clock;
+    }
     for (unsigned turn = 0; turn < TURNS_MAX; turn++) {
         uint64_t due = tendon_activ5_manager_deadline(manager);
         if (due > now || due == UINT64_MAX) {

@@ -128,6 +128,23 @@ static void a_trainer_in_stop_switches_itself_off_unless_evergreen(void **state)
 
 /* ---- what devices lack and refuse ---- */
 
+/* The process stood still for minutes: a request of that time has its own deadlines, not those of the past. */
+static void a_late_evergreen_does_not_end_the_connection(void **state) {
+    (void)state;
+    activ5_world *w = activ5_world_ready(NULL);
+    tendon_activ5_device *d = &w->f->device;
+    assert_int_equal(tendon_activ5_device_stop(d, w->now), TENDON_OK);
+    activ5_world_run(w, 100);
+    tendon_activ5_device_set_evergreen(d, true, w->now);
+    activ5_forget(w->f);
+    w->now += 5 * TENDON_ACTIV5_EVERGREEN_MS + 100;
+    tendon_memory_radio_tick(&w->air, w->now);
+    activ5_world_run(w, 200);
+    activ5_expect(w->f, "done:write:5A02:OK");
+    assert_int_equal(d->link, TENDON_ACTIV5_LINK_UP);
+    activ5_world_free(w);
+}
+
 static void each_characteristic_may_be_missing(void **state) {
     (void)state;
     for (unsigned lacking = 0; lacking < TENDON_SIMULATED_ACTIV5_CHARACTERISTICS; lacking++) {
@@ -396,6 +413,7 @@ int main(void) {
         cmocka_unit_test(a_trainer_with_the_older_force),
         cmocka_unit_test(tare_takes_the_load_away),
         cmocka_unit_test(a_trainer_in_stop_switches_itself_off_unless_evergreen),
+        cmocka_unit_test(a_late_evergreen_does_not_end_the_connection),
         cmocka_unit_test(each_characteristic_may_be_missing),
         cmocka_unit_test(a_refused_command_is_told_and_the_queue_goes_on),
         cmocka_unit_test(a_stale_handle_is_reported),

@@ -188,8 +188,9 @@ struct tendon_activ5_device {
     void *event_context;
     tendon_activ5_on_request on_request; /**< of the session while a session is attached, otherwise as set by init() */
     void *request_context;
-    void *program; /**< for the application; NULL in a new entry */
-    uint64_t now;  /**< time of the current input */
+    void *program;  /**< for the application; NULL in a new entry */
+    uint64_t now;   /**< time of the current input; of a timer that is late, its deadline */
+    uint64_t clock; /**< time of the latest tick: of the requests that a late timer makes */
     uint64_t evergreen_deadline;
     uint64_t silence_deadline, greeting_deadline; /**< while opening or starts_force */
     uint32_t search;                              /**< number of the manager's search that last found it */
