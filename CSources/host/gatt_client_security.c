@@ -30,8 +30,18 @@ bool tendon_gattc_secures(tendon_gatt_client *client, const tendon_gatt_request 
     client->refused = request->id;
     client->refusal = refusal->error;
     client->refused_handle = refusal->handle;
+    client->securing_since = now;
     client->securing = config->on_insecure(config->context, refusal->error, now);
     return client->securing;
+}
+
+static void resume_limits(const tendon_gatt_client *client, uint64_t now) {
+    for (size_t i = 0; i < client->config.request_capacity; i++) {
+        tendon_gatt_request *request = &client->config.requests[i];
+        if (request->id != 0 && request->limited) {
+            request->deadline += now - client->securing_since;
+        }
+    }
 }
 
 void tendon_gatt_client_secured(tendon_gatt_client *client, tendon_status status, uint64_t now) {
@@ -41,6 +51,7 @@ void tendon_gatt_client_secured(tendon_gatt_client *client, tendon_status status
     tendon_gatt_request *request = tendon_gattc_find(client, client->refused);
     client->securing = false;
     client->now = now;
+    resume_limits(client, now);
     if (status < 0) {
         client->insecure = true;
         if (request != NULL && (request->flags & GATTC_ZOMBIE) == 0) {

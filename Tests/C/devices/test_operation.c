@@ -185,6 +185,63 @@ static void an_operation_has_its_time_unless_it_says_otherwise(void **state) {
     }
 }
 
+static bool on_insecure(void *context, uint8_t error, uint64_t now) {
+    (void)context, (void)error, (void)now;
+    return true;
+}
+
+/* The owner of the connection pairs, which takes as long as a user takes: the device has its time without that. */
+static void the_time_rests_while_the_connection_is_secured(void **state) {
+    (void)state;
+    for (int answered = 0; answered < 2; answered++) {
+        session s;
+        begin(&s);
+        s.p->client.config.on_insecure = on_insecure;
+        uint64_t start = s.p->now;
+        const tendon_profile_found found = {.value = 9, .cccd = 10};
+        tendon_operation_subscribe(&s.op, KIND, &found, false, on_value);
+        s.p->now = start + LIMIT - 100;
+        peer_exchange(s.p, "12 0A00 0100", "01 12 0A00 05");
+        assert_int_equal(tendon_gatt_client_deadline(&s.p->client), UINT64_MAX);
+        s.p->now += 35000;
+        tendon_att_bearer_tick(&s.p->bearer, s.p->now);
+        assert_int_equal(s.calls, 0);
+        tendon_gatt_client_secured(&s.p->client, TENDON_OK, s.p->now);
+        peer_expect(s.p, "12 0A00 0100");
+        assert_int_equal(tendon_gatt_client_deadline(&s.p->client), s.p->now + 100);
+        if (answered != 0) {
+            peer_send(s.p, "13");
+        } else {
+            tendon_att_bearer_tick(&s.p->bearer, s.p->now + 100);
+        }
+        ended(&s, KIND, answered != 0 ? TENDON_OK : TENDON_ERROR_TIMEOUT);
+        peer_close(s.p);
+    }
+}
+
+/* One that begins meanwhile has its whole time from then on. */
+static void the_time_of_what_waits_begins_with_security(void **state) {
+    (void)state;
+    session s;
+    begin(&s);
+    s.p->client.config.on_insecure = on_insecure;
+    assert_true(tendon_gatt_read(&s.p->client, 3, NULL, NULL, s.p->now) > 0);
+    peer_exchange(s.p, "0A 0300", "01 0A 0300 05");
+    s.p->now += 20000;
+    s.op.now = s.p->now;
+    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_READ, 9, NULL, 0);
+    s.p->now += 20000;
+    tendon_att_bearer_tick(&s.p->bearer, s.p->now);
+    tendon_gatt_client_secured(&s.p->client, TENDON_OK, s.p->now);
+    peer_exchange(s.p, "0A 0300", "0B 01");
+    peer_expect(s.p, "0A 0900");
+    tendon_att_bearer_tick(&s.p->bearer, s.p->now + LIMIT - 1);
+    assert_int_equal(s.calls, 0);
+    tendon_att_bearer_tick(&s.p->bearer, s.p->now + LIMIT);
+    ended(&s, KIND, TENDON_ERROR_TIMEOUT);
+    peer_close(s.p);
+}
+
 static void what_is_not_on_the_air_is_no_end(void **state) {
     (void)state;
     session s;
@@ -251,6 +308,8 @@ int main(void) {
         cmocka_unit_test(a_link_in_memory_answers_within_the_call),
         cmocka_unit_test(who_leaves_within_the_call_leaves_nothing),
         cmocka_unit_test(an_operation_has_its_time_unless_it_says_otherwise),
+        cmocka_unit_test(the_time_rests_while_the_connection_is_secured),
+        cmocka_unit_test(the_time_of_what_waits_begins_with_security),
         cmocka_unit_test(what_is_not_on_the_air_is_no_end),
         cmocka_unit_test(only_out_of_sync_discovers_again),
     };
