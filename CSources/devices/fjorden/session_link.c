@@ -72,7 +72,9 @@ static void read_text(tendon_fjorden_session *s, uint8_t kind, unsigned text) {
 }
 
 static void begin(tendon_fjorden_session *s, unsigned operation) {
-    uint8_t kind = (uint8_t)(operation + 1);
+    /* While it connects, the timeout of the manager is the only one. */
+    bool opens = operation <= FJORDEN_DO_SUBSCRIBE_EVENT;
+    uint8_t kind = (uint8_t)((operation + 1) | (opens ? TENDON_OPERATION_UNLIMITED : 0));
     const tendon_profile_found *found = s->kept.found;
     switch (operation) {
     case FJORDEN_DO_MTU:
@@ -204,7 +206,7 @@ static void done(void *context, const tendon_gatt_result *result) {
         s->counters.illegal_inputs += !s->op.call.repeated;
         return;
     }
-    unsigned operation = kind - 1;
+    unsigned operation = (kind & ~(unsigned)TENDON_OPERATION_UNLIMITED) - 1;
     if (!finished(s, operation)) {
         return;
     }
@@ -239,4 +241,5 @@ static void done(void *context, const tendon_gatt_result *result) {
     tendon_grip_flush(s);
 }
 
-const tendon_operation_rules tendon_grip_rules = {.done = done, .capacity = TENDON_FJORDEN_STRING_SIZE};
+const tendon_operation_rules tendon_grip_rules = {
+    .done = done, .limit = TENDON_FJORDEN_OPERATION_TIMEOUT_MS, .capacity = TENDON_FJORDEN_STRING_SIZE};

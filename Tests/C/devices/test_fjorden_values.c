@@ -430,6 +430,41 @@ static void a_lost_link_ends_what_waits_for_the_grip(void **state) {
 
 /* ---- battery and texts ---- */
 
+/* A grip that leaves a read open: it ends after 5 s, not with the bearer after 30. */
+static void a_read_has_its_limit(void **state) {
+    (void)state;
+    fjorden_fixture *f = connected();
+    f->devices[0].silent = true;
+    assert_int_equal(tendon_fjorden_session_read_battery(&f->session, f->now), TENDON_OK);
+    fjorden_run(f, TENDON_FJORDEN_OPERATION_TIMEOUT_MS - 10);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_BATTERY), 0);
+    fjorden_run(f, 20);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_BATTERY), 1);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_BATTERY)->cause, TENDON_ERROR_TIMEOUT);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTED);
+    free(f);
+}
+
+static void silent_from_the_firmware_on(fjorden_fixture *f, const tendon_fjorden_session_event *notice) {
+    if (notice->output != NULL && notice->output->kind == TENDON_FJORDEN_OUT_READ_FIRMWARE) {
+        f->devices[0].silent = true;
+    }
+}
+
+/* While it connects, the manager's timeout is the only one: an operation that takes long is no answer of the grip. */
+static void opening_has_the_managers_timeout_alone(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new_bonded(NULL);
+    f->session.manager.configuration.timeout_ms = 15000;
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    f->hook = silent_from_the_firmware_on;
+    fjorden_run(f, 10000);
+    assert_int_equal(f->session.manager.step, TENDON_FJORDEN_STEP_FIRMWARE);
+    fjorden_run(f, 6000);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_READY);
+    free(f);
+}
+
 static void battery_is_read_and_notified(void **state) {
     (void)state;
     fjorden_fixture *f = connected();
@@ -540,6 +575,8 @@ int main(void) {
         cmocka_unit_test(a_request_that_waited_too_long_is_not_sent),
         cmocka_unit_test(mal_I08_responses_to_what_was_not_asked),
         cmocka_unit_test(a_lost_link_ends_what_waits_for_the_grip),
+        cmocka_unit_test(a_read_has_its_limit),
+        cmocka_unit_test(opening_has_the_managers_timeout_alone),
         cmocka_unit_test(battery_is_read_and_notified),
         cmocka_unit_test(mal_I10_texts_that_are_none),
         cmocka_unit_test(noise_on_every_characteristic),

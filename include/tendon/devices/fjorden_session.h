@@ -19,6 +19,9 @@
 extern "C" {
 #endif
 
+/** Timeout of each operation on a connected grip. While it connects, the timeout of the manager is the only one. */
+#define TENDON_FJORDEN_OPERATION_TIMEOUT_MS 5000u
+
 /** Strings of GripInfo, and the serial number. */
 typedef enum tendon_fjorden_string {
     TENDON_FJORDEN_STRING_MANUFACTURER = 0, /**< 2A29 */
