@@ -201,6 +201,9 @@ static tendon_status on_request(void *context, const tendon_activ5_request *requ
     session->op.now = now;
     switch (request->kind) {
     case TENDON_ACTIV5_REQUEST_CONNECT:
+        if (session->op.client != NULL) {
+            return TENDON_ERROR_WRONG_STATE; /* the link's own end is still to come: what is queued ends with it */
+        }
         reset(session);
         return session->link.connect(session->link.context);
     case TENDON_ACTIV5_REQUEST_DISCONNECT:

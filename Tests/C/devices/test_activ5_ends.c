@@ -190,6 +190,28 @@ static void what_is_queued_after_a_timeout_is_sent(void **state) {
     activ5_world_free(w);
 }
 
+/* The manager was told that the radio failed, the link's own end is still to come: a connection now would drop what is
+ * queued without its end. */
+static void a_link_that_is_still_there_is_not_connected_again(void **state) {
+    (void)state;
+    activ5_world *w = activ5_world_ready(NULL);
+    tendon_activ5_device *d = &w->f->device;
+    assert_int_equal(tendon_activ5_device_send(d, TENDON_ACTIV5_ASK_BATTERY, w->now), TENDON_OK);
+    assert_int_equal(tendon_activ5_device_tare(d, w->now), TENDON_OK);
+    tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_ADAPTER_DOWN, w->now); /* as of a manager */
+    assert_int_equal(tendon_activ5_device_connect(d, w->now), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(w->session.waiting, 2);
+    assert_int_equal(d->link, TENDON_ACTIV5_LINK_NONE);
+    tendon_memory_radio_set_present(&w->air, &w->in_air, false, w->now);
+    activ5_world_run(w, 100);
+    assert_int_equal(w->session.waiting, 0);
+    tendon_memory_radio_set_present(&w->air, &w->in_air, true, w->now);
+    assert_int_equal(tendon_activ5_device_connect(d, w->now), TENDON_OK);
+    activ5_world_run(w, 1000);
+    assert_true(d->initialized);
+    activ5_world_free(w);
+}
+
 /* A holder of the connection that reports its end before the client's: discovery has ended by then. */
 static tendon_status no_call(void *context) {
     (void)context;
@@ -253,6 +275,7 @@ int main(void) {
         cmocka_unit_test(a_handler_disconnects_while_the_queue_fails),
         cmocka_unit_test(a_silent_device_fails_the_queue_once),
         cmocka_unit_test(what_is_queued_after_a_timeout_is_sent),
+        cmocka_unit_test(a_link_that_is_still_there_is_not_connected_again),
         cmocka_unit_test(p12_the_client_ends_after_the_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
