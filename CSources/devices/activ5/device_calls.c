@@ -204,7 +204,8 @@ tendon_status tendon_activ5_device_get_serial_number(const tendon_activ5_device 
     if (device->serial_number.known) {
         return device->serial_number.length;
     }
-    return tendon_activ5_device_has(device, TENDON_ACTIV5_SERIAL_NUMBER) ? TENDON_ACTIV5_ERROR_NOT_READY : 0;
+    bool absent = device->discovered && !tendon_activ5_device_has(device, TENDON_ACTIV5_SERIAL_NUMBER);
+    return absent ? 0 : TENDON_ACTIV5_ERROR_NOT_READY;
 }
 
 tendon_status tendon_activ5_device_get_uuid(const tendon_activ5_device *device, uint8_t *out, size_t size) {

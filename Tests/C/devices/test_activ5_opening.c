@@ -321,12 +321,14 @@ static void calls_before_the_discovery_are_not_ready(void **state) {
     tendon_activ5_device *d = &f->device;
     assert_int_equal(tendon_activ5_device_connect(d, 0), TENDON_OK);
     tendon_activ5_device_link_up(d, 0);
+    assert_int_equal(tendon_activ5_device_get_serial_number(d), E(NOT_READY));
     assert_int_equal(tendon_activ5_device_start_imu(d, 1), E(NOT_READY));
     assert_int_equal(tendon_activ5_device_stop_imu(d, 1), E(NOT_READY));
     assert_int_equal(tendon_activ5_device_set_sample_rate(d, 50, 1), E(NOT_READY));
     tendon_activ5_device_discovered(d, false, activ5_all, ACTIV5_LEGACY, 2);
     assert_int_equal(tendon_activ5_device_start_imu(d, 3), E(IMU_UNSUPPORTED));
     assert_int_equal(tendon_activ5_device_set_sample_rate(d, 50, 3), E(UNSUPPORTED));
+    assert_int_equal(tendon_activ5_device_get_serial_number(d), 0); /* it has none */
     free(f);
 }
 

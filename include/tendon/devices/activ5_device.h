@@ -272,7 +272,7 @@ tendon_status tendon_activ5_device_set_sample_rate(tendon_activ5_device *device,
 /** Returns the battery level in percent. If it is unknown, requests a read of 2A19 (if present) and returns
  * BATTERY_LEVEL_NOT_READABLE. */
 tendon_status tendon_activ5_device_get_battery(tendon_activ5_device *device, uint64_t now);
-/** Returns the length of serial_number; 0 if 2A25 is absent; NOT_READY before it is read. */
+/** Returns the length of serial_number; 0 if 2A25 is absent; NOT_READY before it is read, or known to be absent. */
 tendon_status tendon_activ5_device_get_serial_number(const tendon_activ5_device *device);
 /** Writes id 1 followed by id 2 and returns the length; NOT_READY until both are known; BUFFER_TOO_SMALL if @p size is
  * too small (2 x KEPT_SIZE is always enough). */
