@@ -104,6 +104,13 @@ static void connect_bonded(tendon_fjorden_manager *m) {
     }
 }
 
+/* A radio that is off, or not permitted, stays what it is. */
+static bool may_be_ready(const tendon_fjorden_manager *m) {
+    return m->state != TENDON_FJORDEN_UNAVAILABLE && m->state != TENDON_FJORDEN_UNAUTHORIZED &&
+           (m->state != TENDON_FJORDEN_UNINITIALIZED ||
+            (m->authorization == TENDON_FJORDEN_AUTHORIZATION_ALLOWED && m->powered));
+}
+
 static void forget(tendon_fjorden_manager *m) {
     if (!m->configuration.has_bond) {
         tendon_grip_result(m, TENDON_FJORDEN_CALL_FORGET, TENDON_FJORDEN_ERROR_NO_BOND);
@@ -117,7 +124,9 @@ static void forget(tendon_fjorden_manager *m) {
     m->asking = false; /* a start that waits for the permission also ends here */
     m->configuration.has_bond = false;
     tendon_grip_do_grip(m, TENDON_FJORDEN_OUT_REMOVE_BOND, &m->configuration.bond);
-    tendon_grip_set_state(m, TENDON_FJORDEN_READY);
+    if (may_be_ready(m)) {
+        tendon_grip_set_state(m, TENDON_FJORDEN_READY);
+    }
     tendon_grip_end_pending(m, TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED);
     tendon_grip_result(m, TENDON_FJORDEN_CALL_FORGET, TENDON_OK);
 }

@@ -245,12 +245,10 @@ static void a_start_that_waits_for_the_permission(void **state) {
         /* the second one is told the state, the answer is the first one's */
         {{START, START, NO, END}, "ask result:1:U state:D result:1:D", 'D'},
         /* forget ends it as any start that is under way; the answer finds nobody who waits */
-        {{START, FORGET, ANSWER, END}, "ask remove state:R result:1:R result:6", 'R'},
-        {{START, FORGET, NO, END}, "ask remove state:R result:1:R result:6", 'R'},
-        {{START, FORGET, CONNECT, ANSWER, END}, "ask remove state:R result:1:R result:6 connect state:C", 'C'},
-        {{START, FORGET, CONNECT, NO, START, END},
-         "ask remove state:R result:1:R result:6 connect state:C result:1:C",
-         'C'},
+        {{START, FORGET, ANSWER, END}, "ask remove result:1:U result:6", 'U'},
+        {{START, FORGET, NO, END}, "ask remove result:1:U result:6", 'U'},
+        {{START, FORGET, CONNECT, ANSWER, END}, "ask remove result:1:U result:6 result:4", 'U'},
+        {{START, FORGET, CONNECT, NO, START, END}, "ask remove result:1:U result:6 result:4 state:D result:1:D", 'D'},
     };
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         tendon_fjorden_manager m;
@@ -276,6 +274,29 @@ static void a_start_that_waits_for_the_permission(void **state) {
     }
 }
 
+/* A radio that is off, or not permitted, does not become ready because a bond is removed. */
+static void forgetting_makes_ready_only_what_can_be(void **state) {
+    (void)state;
+    for (unsigned s = 0; s < STATES; s++) {
+        for (unsigned permitted = 0; permitted < 2; permitted++) {
+            tendon_fjorden_manager m;
+            told outputs = {0};
+            reach(&m, &outputs, s);
+            m.configuration.has_bond = true;
+            m.configuration.bond = input_of(TENDON_FJORDEN_CALL_CONNECT).grip;
+            if (s == TENDON_FJORDEN_UNINITIALIZED && permitted == 0) {
+                m.authorization = TENDON_FJORDEN_AUTHORIZATION_UNDETERMINED;
+            }
+            give(&m, TENDON_FJORDEN_CALL_FORGET);
+            assert_int_equal(outputs.result, TENDON_OK);
+            assert_false(m.configuration.has_bond);
+            bool stays = s == TENDON_FJORDEN_UNAUTHORIZED || s == TENDON_FJORDEN_UNAVAILABLE ||
+                         (s == TENDON_FJORDEN_UNINITIALIZED && permitted == 0);
+            assert_int_equal(m.state, stays ? s : TENDON_FJORDEN_READY);
+        }
+    }
+}
+
 /* Before configure() every other call fails; stopScanning() has no result. */
 static void calls_before_the_configuration(void **state) {
     (void)state;
@@ -294,6 +315,7 @@ static void calls_before_the_configuration(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_before_the_configuration),
+        cmocka_unit_test(forgetting_makes_ready_only_what_can_be),
         cmocka_unit_test(every_state_and_input),
         cmocka_unit_test(a_scan_has_a_result_in_each_state),
         cmocka_unit_test(a_search_that_ends_leaves_nothing),
