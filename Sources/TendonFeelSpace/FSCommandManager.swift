@@ -86,12 +86,11 @@ public final class FSCommandManager {
         default: ""
         }
     }
-    /// The last known value, also after the connection; unknown values before.
+    /// The last value; unknown values while no belt is connected.
     public var beltBatteryStatus: FSBatteryStatus {
         core.c.has_battery ? FSBatteryStatus(core.c.battery) : FSBatteryStatus()
     }
-    /// The last known value, also after notifications were stopped and after the connection. It is cleared when another
-    /// belt connects.
+    /// The last value, also after notifications were stopped; `nil` while no belt is connected.
     public var beltOrientation: FSBeltOrientation? {
         core.c.has_orientation ? FSBeltOrientation(core.c.orientation) : nil
     }

@@ -125,11 +125,11 @@ open class FSNavigationController {
     public var connectionPhase: FSConnectionPhase { FSConnectionPhase(core.c.state) }
     /// Percent; -1: unknown.
     public var defaultVibrationIntensity: Int { commandManager.defaultIntensity }
-    /// The last known heading, 0 to 359; -1: unknown.
+    /// The last heading, 0 to 359; -1: unknown, as while no belt is connected.
     public var beltHeading: Int { Int(tendon_feelspace_navigation_heading(navigation.pointer)) }
     /// 1, 0; -1: unknown.
     public var beltOrientationAccurate: Int { Int(tendon_feelspace_navigation_accurate(navigation.pointer)) }
-    /// The last known level, whole percent; -1: unknown.
+    /// The last level, whole percent; -1: unknown, as while no belt is connected.
     public var beltBatteryLevel: Int { Int(tendon_feelspace_navigation_battery_level(navigation.pointer)) }
     /// The power supply that the belt reported last.
     public var beltPowerStatus: FSPowerStatus { commandManager.beltBatteryStatus.powerStatus }

@@ -188,12 +188,6 @@ static void connected(navigation *nav) {
     (void)tendon_feelspace_session_request_accuracy_signal(nav->config.session, nav->now);
     if (nav->state == TENDON_FEELSPACE_NAVIGATING) {
         send_or_request(nav);
-    } else if (nav->state == TENDON_FEELSPACE_PAUSED) {
-        if (!in_mode(nav, TENDON_FEELSPACE_MODE_PAUSE)) {
-            request(nav, TENDON_FEELSPACE_MODE_PAUSE);
-        }
-    } else if (in_mode(nav, TENDON_FEELSPACE_MODE_APP)) {
-        request(nav, TENDON_FEELSPACE_MODE_WAIT);
     }
 }
 

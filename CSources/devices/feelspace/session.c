@@ -105,14 +105,14 @@ void tendon_feelspace_pump(tendon_feelspace_session *session) {
 
 /* ---- the end ---- */
 
-/* Battery and orientation stay: the application can read their last values after a connection. */
 static void forget_values(tendon_feelspace_session *session) {
     session->mode = TENDON_FEELSPACE_MODE_UNKNOWN;
     session->default_intensity = -1;
     session->heading_offset = -1;
     session->accuracy_state = -1;
     session->patch = TENDON_FEELSPACE_PATCH_NONE;
-    session->has_firmware = session->orientation_enabled = false;
+    session->has_firmware = session->has_battery = session->has_orientation = false;
+    session->orientation_enabled = false;
     session->orientation_period_ms = 0;
     session->orientation_variation_deg = 0;
 }
@@ -440,7 +440,6 @@ tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session
     }
     if (peer != NULL && !tendon_address_equal(&session->peer, peer)) {
         session->peer = *peer;
-        session->has_battery = session->has_orientation = false; /* those of another belt */
     }
     session->work.known = options != NULL && options->known;
     session->kept.timeout_ms =

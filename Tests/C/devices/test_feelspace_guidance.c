@@ -71,22 +71,22 @@ static void state_is_kept_apart_and_restored_when_connected(void **state) {
     belt_lose(b, TENDON_HCI_ERROR(0x08));
     b->mode = TENDON_FEELSPACE_MODE_WAIT;
     belt_open(b);
-    assert_int_equal(b->session.mode, TENDON_FEELSPACE_MODE_PAUSE); /* as the vendor's document has it */
+    assert_int_equal(b->session.mode, TENDON_FEELSPACE_MODE_WAIT); /* only an active navigation changes it */
     assert_int_equal(b->navigation.state, TENDON_FEELSPACE_PAUSED);
     assert_int_equal(b->navigation.signal.direction, 45);
 }
 
-/* The belt's mode follows the state of navigation as soon as it is connected. */
-static void belt_is_brought_into_the_mode_of_the_state(void **state) {
+/* A belt that connects is brought into app mode by an active navigation; otherwise its mode is its own. */
+static void only_an_active_navigation_changes_the_mode_of_a_belt_that_connects(void **state) {
     static const struct {
         tendon_feelspace_navigation_state state;
         uint8_t before, after;
     } rows[] = {
         {TENDON_FEELSPACE_STOPPED, TENDON_FEELSPACE_MODE_WAIT, TENDON_FEELSPACE_MODE_WAIT},
-        {TENDON_FEELSPACE_STOPPED, TENDON_FEELSPACE_MODE_APP, TENDON_FEELSPACE_MODE_WAIT},
+        {TENDON_FEELSPACE_STOPPED, TENDON_FEELSPACE_MODE_APP, TENDON_FEELSPACE_MODE_APP},
         {TENDON_FEELSPACE_STOPPED, TENDON_FEELSPACE_MODE_COMPASS, TENDON_FEELSPACE_MODE_COMPASS},
-        {TENDON_FEELSPACE_PAUSED, TENDON_FEELSPACE_MODE_WAIT, TENDON_FEELSPACE_MODE_PAUSE},
-        {TENDON_FEELSPACE_PAUSED, TENDON_FEELSPACE_MODE_APP, TENDON_FEELSPACE_MODE_PAUSE},
+        {TENDON_FEELSPACE_PAUSED, TENDON_FEELSPACE_MODE_WAIT, TENDON_FEELSPACE_MODE_WAIT},
+        {TENDON_FEELSPACE_PAUSED, TENDON_FEELSPACE_MODE_APP, TENDON_FEELSPACE_MODE_APP},
         {TENDON_FEELSPACE_PAUSED, TENDON_FEELSPACE_MODE_PAUSE, TENDON_FEELSPACE_MODE_PAUSE},
         {TENDON_FEELSPACE_NAVIGATING, TENDON_FEELSPACE_MODE_PAUSE, TENDON_FEELSPACE_MODE_APP},
     };
@@ -480,7 +480,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(connecting_enables_orientation_and_asks_for_the_accuracy_signal),
         TEST(state_is_kept_apart_and_restored_when_connected),
-        TEST(belt_is_brought_into_the_mode_of_the_state),
+        TEST(only_an_active_navigation_changes_the_mode_of_a_belt_that_connects),
         TEST(requests_survive_a_full_queue),
         TEST(pause_of_ours_is_forgotten_with_the_connection),
         TEST(every_signal_sends_its_packet),

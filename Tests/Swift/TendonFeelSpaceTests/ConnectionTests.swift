@@ -140,8 +140,7 @@ struct ConnectionTests {
         await eventually("lost") { manager.state == .notConnected }
         #expect(witness.changes == ["connected notConnected connectionLost"])
         #expect(manager.commandManager.mode == .unknown && manager.commandManager.defaultIntensity == -1)
-        // The last known one.
-        #expect(manager.commandManager.beltBatteryStatus.batteryLevel == 80)
+        #expect(manager.commandManager.beltBatteryStatus.batteryLevel == -1)
         try await manager.connect(to: site.device)
         await site.belt.press(.power, .long)
         await eventually("off") { manager.state == .notConnected }

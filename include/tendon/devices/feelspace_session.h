@@ -223,14 +223,13 @@ typedef struct tendon_feelspace_advertiser {
 
 /**
  * Caller's memory. An application may read peer, state, the values received from the belt, the orientation limits,
- * last_command and counters; all other members are private. Received values are cleared when the connection ends. Only
- * battery and orientation keep their last values until another belt is connected.
+ * last_command and counters; all other members are private. Received values are cleared when the connection ends.
  */
 typedef struct tendon_feelspace_session {
     uint8_t mode;          /**< tendon_feelspace_mode; 0xFF unknown */
     int8_t accuracy_state; /**< bit 0 compass, bit 1 app; -1 unknown */
     bool has_firmware;
-    bool has_battery, has_orientation;  /**< also after the connection */
+    bool has_battery, has_orientation;
     bool orientation_enabled;           /**< requested; see tendon_feelspace_session_start_orientation() */
     int16_t default_intensity;          /**< -1 unknown */
     int16_t heading_offset;             /**< -1 unknown */
