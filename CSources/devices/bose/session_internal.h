@@ -113,7 +113,10 @@ tendon_status tendon_bose_take_value(tendon_bose_session *session, tendon_bose_c
 void tendon_bose_take_string(tendon_bose_session *session, unsigned which, const uint8_t *data, size_t length);
 void tendon_bose_malformed(tendon_bose_session *session, tendon_bose_characteristic which, tendon_status status,
                            size_t offset);
-/* Entries of the sensor configuration that are enabled, bits by index; likewise gestures. */
+/* A sensor, or a known gesture, as a bit; 0: none. Sensors beyond 15 are unknown, so nothing of them is decoded. */
+uint16_t tendon_bose_sensor_mask(uint8_t sensor_id);
+uint16_t tendon_bose_gesture_mask(uint8_t gesture_id);
+/* Sensors of a configuration that are enabled, as bits; likewise gestures. */
 uint16_t tendon_bose_sensors_enabled(const tendon_bose_sensor_configuration *configuration);
 uint16_t tendon_bose_gestures_enabled(const tendon_bose_gesture_configuration *configuration);
 /* The subscriber of a characteristic. */

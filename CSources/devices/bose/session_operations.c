@@ -60,10 +60,8 @@ static void sensors_written(tendon_bose_session *session) {
     session->sensor_configuration = written;
     uint16_t after = tendon_bose_sensors_enabled(&written);
     session->work.sensors_ours = (uint16_t)((session->work.sensors_ours | (after & ~(unsigned)before)) & after);
-    if (session->state == TENDON_BOSE_SUSPENDED) {
-        session->work.kept_sensors = session->work.sensors_ours;
-        session->work.kept_period = tendon_bose_enabled_period(&written);
-    }
+    session->work.sensors_written = (uint16_t)((session->work.sensors_written | (after & ~(unsigned)before)) & after);
+    session->work.written_period = tendon_bose_enabled_period(&written);
 }
 
 static void gestures_written(tendon_bose_session *session) {
@@ -112,13 +110,13 @@ static void write_done(tendon_bose_session *session, uint8_t operation, tendon_s
 static void apply_again(tendon_bose_session *session) {
     session->work.reapply = false;
     tendon_bose_sensor_configuration configuration = session->sensor_configuration;
-    if ((tendon_bose_sensors_enabled(&configuration) & session->work.kept_sensors) != 0 ||
+    if ((tendon_bose_sensors_enabled(&configuration) & session->work.sensors_written) != 0 ||
         (session->work.pending & BOSE_DO_WRITE_SENSORS) != 0 || !session->has_sensor_configuration) {
         return;
     }
     for (size_t i = 0; i < configuration.count; i++) {
-        if ((session->work.kept_sensors >> i & 1) != 0) {
-            configuration.settings[i].period_ms = session->work.kept_period;
+        if ((session->work.sensors_written & tendon_bose_sensor_mask(configuration.settings[i].sensor_id)) != 0) {
+            configuration.settings[i].period_ms = session->work.written_period;
         }
     }
     tendon_status length = tendon_bose_encode_sensor_configuration(&configuration, session->kept.sensor_next,
@@ -200,10 +198,6 @@ void tendon_bose_drop_writes(tendon_bose_session *session, tendon_status status,
 
 void tendon_bose_suspend(tendon_bose_session *session) {
     tendon_bose_suspension_reason reason = tendon_bose_suspension_reason_of(session->device.status);
-    if (session->state == TENDON_BOSE_OPEN && !session->work.reapply) {
-        session->work.kept_sensors = session->work.sensors_ours;
-        session->work.kept_period = tendon_bose_enabled_period(&session->sensor_configuration);
-    }
     session->state = TENDON_BOSE_SUSPENDED;
     session->work.reason = (uint8_t)reason;
     tendon_bose_event event = {.kind = TENDON_BOSE_EVENT_SUSPENDED, .reason = reason};
@@ -212,7 +206,7 @@ void tendon_bose_suspend(tendon_bose_session *session) {
 
 void tendon_bose_resume(tendon_bose_session *session) {
     session->state = TENDON_BOSE_OPEN;
-    if (session->work.kept_sensors != 0) {
+    if (session->work.sensors_written != 0) {
         session->work.reapply = true;
         session->work.pending |= BOSE_DO_REREAD_SENSORS;
     }
@@ -229,7 +223,7 @@ static bool disable_sensors(tendon_bose_session *session) {
         return false;
     }
     for (size_t i = 0; i < configuration.count; i++) {
-        if ((ours >> i & 1u) != 0) {
+        if ((ours & tendon_bose_sensor_mask(configuration.settings[i].sensor_id)) != 0) {
             configuration.settings[i].period_ms = 0;
         }
     }
@@ -248,7 +242,7 @@ static bool disable_gestures(tendon_bose_session *session) {
         return false;
     }
     for (size_t i = 0; i < configuration.count; i++) {
-        if ((ours >> i & 1u) != 0) {
+        if ((ours & tendon_bose_gesture_mask(configuration.entries[i].gesture_id)) != 0) {
             configuration.entries[i].enabled = false;
         }
     }

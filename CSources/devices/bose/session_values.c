@@ -9,10 +9,21 @@ void tendon_bose_malformed(tendon_bose_session *session, tendon_bose_characteris
     tendon_bose_emit(session, &event);
 }
 
+uint16_t tendon_bose_sensor_mask(uint8_t sensor_id) {
+    return (uint16_t)(sensor_id < 16 ? 1u << sensor_id : 0);
+}
+
+/* The bits of device information are 0 to 4 and 16 to 18. */
+uint16_t tendon_bose_gesture_mask(uint8_t gesture_id) {
+    int bit = tendon_bose_gesture_bit(gesture_id);
+    return (uint16_t)(bit < 0 ? 0 : 1u << (bit < 16 ? bit : bit - 8));
+}
+
 uint16_t tendon_bose_sensors_enabled(const tendon_bose_sensor_configuration *configuration) {
     unsigned mask = 0;
     for (size_t i = 0; i < configuration->count; i++) {
-        mask |= configuration->settings[i].period_ms != 0 ? 1u << i : 0;
+        const tendon_bose_sensor_setting *setting = &configuration->settings[i];
+        mask |= setting->period_ms != 0 ? tendon_bose_sensor_mask(setting->sensor_id) : 0u;
     }
     return (uint16_t)mask;
 }
@@ -20,7 +31,7 @@ uint16_t tendon_bose_sensors_enabled(const tendon_bose_sensor_configuration *con
 uint16_t tendon_bose_gestures_enabled(const tendon_bose_gesture_configuration *configuration) {
     unsigned mask = 0;
     for (size_t i = 0; i < configuration->count; i++) {
-        mask |= configuration->entries[i].enabled ? 1u << i : 0;
+        mask |= configuration->entries[i].enabled ? tendon_bose_gesture_mask(configuration->entries[i].gesture_id) : 0u;
     }
     return (uint16_t)mask;
 }

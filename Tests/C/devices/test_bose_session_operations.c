@@ -386,6 +386,40 @@ static void what_was_cleared_is_applied_again(void **state) {
     assert_int_equal(fixture_asked(f, 0x12, H_SENSOR_CONFIG), 1);
 }
 
+/* The device clears #3 before it reports the suspension: what we wrote counts, not what it shows. */
+static void what_was_cleared_before_the_suspension_is_applied_again(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_configure(f, 2, 40);
+    fixture_run(f);
+    fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_notify(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_status(f, 0x1008);
+    fixture_run(f);
+    fixture_status(f, 0x0000);
+    fixture_run(f);
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
+}
+
+/* Sensors are known by their id, whatever the order of the device's list is. */
+static void a_list_in_another_order_moves_nothing(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_configure(f, 2, 40);
+    fixture_run(f);
+    fixture_status(f, 0x1008);
+    fixture_set(f, H_SENSOR_CONFIG, "030000 020000 010000 000000");
+    fixture_notify(f, H_SENSOR_CONFIG, "030000 020000 010000 000000");
+    fixture_status(f, 0x0000);
+    fixture_run(f);
+    fixture_assert_value(f, H_SENSOR_CONFIG, "030000 020028 010000 000000");
+    fixture_set(f, H_SENSOR_CONFIG, "020028 030028 010000 000000"); /* 3 is of another central */
+    fixture_notify(f, H_SENSOR_CONFIG, "020028 030028 010000 000000");
+    assert_int_equal(tendon_bose_session_close(&f->session, f->now), TENDON_OK);
+    fixture_run(f);
+    fixture_assert_value(f, H_SENSOR_CONFIG, "020000 030028 010000 000000");
+}
+
 static void what_was_not_cleared_is_left_alone(void **state) {
     fixture *f = *state;
     fixture_open(f);
@@ -489,6 +523,8 @@ int main(void) {
         T(suspended_already_at_opening),
         T(suspended_resumed_and_another_reason),
         T(what_was_cleared_is_applied_again),
+        T(what_was_cleared_before_the_suspension_is_applied_again),
+        T(a_list_in_another_order_moves_nothing),
         T(what_was_not_cleared_is_left_alone),
         T(suspended_again_at_once),
         T(enabled_while_suspended),

@@ -171,8 +171,8 @@ typedef struct tendon_bose_session {
         bool opening, disconnecting, reapply;
         uint8_t reason, missing_service, missing_characteristic; /**< missing_...: index + 1; 0: none */
         uint16_t sensor_next_length, gesture_next_length, write_length;
-        uint16_t sensors_ours, gestures_ours;                 /**< entries that we enabled, bits by index */
-        uint16_t kept_sensors, kept_period;                   /**< enabled by us when the service was suspended */
+        uint16_t sensors_ours, gestures_ours;                 /**< enabled by us, and still enabled: bits by id */
+        uint16_t sensors_written, written_period;             /**< by our latest write, whatever the device shows now */
         uint16_t sensor_number, gesture_number, write_number; /**< of configurations: accepted last; being written */
         uint32_t pending;                                     /**< pending operations while open, as bits */
         tendon_status outcome;
