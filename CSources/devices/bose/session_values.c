@@ -95,7 +95,7 @@ static tendon_status take_sensor_configuration(tendon_bose_session *session, con
     tendon_status status =
         tendon_bose_decode_sensor_configuration(data, length, &session->sensor_configuration, &offset);
     /* A truncated list cannot be written back, because a write must contain all entries. */
-    session->has_sensor_configuration = status == TENDON_OK;
+    session->has_sensor_configuration = status == TENDON_OK && session->sensor_configuration.trailing_bytes == 0;
     session->work.sensors_ours &= tendon_bose_sensors_enabled(&session->sensor_configuration);
     if (status < 0) {
         tendon_bose_malformed(session, TENDON_BOSE_SENSOR_CONFIGURATION, status, offset);
@@ -248,6 +248,11 @@ static void on_update(void *context, const tendon_gatt_value *value, uint64_t no
     for (unsigned which = 0; which < TENDON_BOSE_CHARACTERISTIC_COUNT; which++) {
         if (session->kept.found[which].value == value->handle) {
             (void)tendon_bose_take_value(session, (tendon_bose_characteristic)which, value->value, value->length);
+            /* A notification has at most ATT_MTU - 3 bytes: the whole list is read. */
+            if (which == TENDON_BOSE_SENSOR_CONFIGURATION && tendon_bose_is_open(session) &&
+                session->sensor_configuration.trailing_bytes > 0) {
+                session->work.pending |= BOSE_DO_REREAD_SENSORS;
+            }
             tendon_bose_pump(session);
             return;
         }

@@ -420,6 +420,19 @@ static void a_list_in_another_order_moves_nothing(void **state) {
     fixture_assert_value(f, H_SENSOR_CONFIG, "020000 030028 010000 000000");
 }
 
+/* Seven sensors and the default MTU: a notification has 20 of 21 bytes. The list is read again before it is written. */
+static void a_truncated_list_is_no_base_for_a_write(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030014");
+    fixture_notify(f, H_SENSOR_CONFIG, "000000 010000 020000 0300");
+    assert_int_equal(tendon_bose_session_enable(&f->session, 0, 20, f->now), TENDON_BOSE_ERROR_MISSING_REQUIRED_DATA);
+    fixture_run(f);
+    assert_int_equal(tendon_bose_session_enable(&f->session, 0, 20, f->now), TENDON_OK);
+    fixture_run(f);
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000014 010000 020000 030014");
+}
+
 static void what_was_not_cleared_is_left_alone(void **state) {
     fixture *f = *state;
     fixture_open(f);
@@ -525,6 +538,7 @@ int main(void) {
         T(what_was_cleared_is_applied_again),
         T(what_was_cleared_before_the_suspension_is_applied_again),
         T(a_list_in_another_order_moves_nothing),
+        T(a_truncated_list_is_no_base_for_a_write),
         T(what_was_not_cleared_is_left_alone),
         T(suspended_again_at_once),
         T(enabled_while_suspended),
