@@ -25,16 +25,16 @@ static bool layout_fits(const uint8_t *data, size_t length, size_t size) {
 
 tendon_status tendon_bose_decode_gesture_information(const uint8_t *data, size_t length,
                                                      tendon_bose_gesture_information *out, size_t *offset) {
-    size_t size = CURRENT_SIZE;
-    if (!layout_fits(data, length, CURRENT_SIZE)) {
-        if (length % LEGACY_SIZE != 0 || !layout_fits(data, length, LEGACY_SIZE)) {
-            if (offset != NULL) {
-                *offset = 0;
-            }
-            return TENDON_BOSE_ERROR_BAD_RECORD;
+    bool current = layout_fits(data, length, CURRENT_SIZE);
+    bool legacy = length % LEGACY_SIZE == 0 && layout_fits(data, length, LEGACY_SIZE);
+    if (!current && !legacy) {
+        if (offset != NULL) {
+            *offset = 0;
         }
-        size = LEGACY_SIZE;
+        return TENDON_BOSE_ERROR_BAD_RECORD;
     }
+    /* Of two that fit, the one without a remainder: 81 01 is one record of the older form. */
+    size_t size = current && (!legacy || length % CURRENT_SIZE == 0) ? CURRENT_SIZE : LEGACY_SIZE;
     memset(out, 0, sizeof *out);
     out->record_size = (uint8_t)size;
     tendon_reader reader = tendon_reader_make(data, length);

@@ -67,7 +67,10 @@ static void gesture_information_layouts(void **state) {
     } cases[] = {
         {"", TENDON_OK, 3, 0, 0},
         {"81", TENDON_OK, 3, 0, 1},
-        {"8101", TENDON_OK, 3, 0, 2},
+        {"8101", TENDON_OK, 2, 1, 0}, /* a device of 2018 with one gesture */
+        {"8105 c001", TENDON_OK, 2, 2, 0},
+        {"8105 c001 82", TENDON_BOSE_ERROR_BAD_RECORD, 0, 0, 0},
+        {"0101", TENDON_OK, 3, 0, 2}, /* an id below 0x80: no 2-byte record, and no complete one of 3 */
         {"8101 8201", TENDON_OK, 2, 2, 0},
         {"8101 8201 8301", TENDON_OK, 2, 3, 0},
         {"810100 82", TENDON_OK, 3, 1, 1},
