@@ -81,7 +81,7 @@ void tendon_grip_set_state(tendon_fjorden_manager *m, tendon_fjorden_manager_sta
         m->step = TENDON_FJORDEN_STEP_NONE;
         m->remainder = 0;
         if (state != TENDON_FJORDEN_SCANNING_FOR_BONDED) {
-            m->reconnecting = false;
+            m->reconnecting = m->reconnecting && state == TENDON_FJORDEN_UNAVAILABLE; /* until the adapter is back */
             m->has_deadline = false;
             m->failures = state == TENDON_FJORDEN_CONNECTED ? m->failures : 0;
         }

@@ -12,6 +12,7 @@ void tendon_grip_start_with_permission(tendon_fjorden_manager *m) {
     } else if (!m->powered) {
         tendon_grip_set_state(m, TENDON_FJORDEN_UNAVAILABLE);
     } else if (m->configuration.has_bond) {
+        m->reconnecting = false; /* a search of the program's own, with a timeout */
         tendon_grip_look_for_bonded(m);
         tendon_grip_start_deadline(m);
         tendon_grip_set_pending(m, TENDON_FJORDEN_CALL_START);
@@ -122,6 +123,7 @@ static void forget(tendon_fjorden_manager *m) {
         tendon_grip_do(m, TENDON_FJORDEN_OUT_DISCONNECT);
     }
     m->asking = false; /* a start that waits for the permission also ends here */
+    m->reconnecting = false;
     m->configuration.has_bond = false;
     tendon_grip_do_grip(m, TENDON_FJORDEN_OUT_REMOVE_BOND, &m->configuration.bond);
     if (may_be_ready(m)) {

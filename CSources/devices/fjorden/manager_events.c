@@ -217,11 +217,15 @@ static tendon_status error_of_loss(const tendon_fjorden_manager *m, tendon_statu
     }
 }
 
+static bool reconnects(const tendon_fjorden_manager *m) {
+    return m->configuration.auto_reconnect && m->configuration.has_bond;
+}
+
 static void link_lost(tendon_fjorden_manager *m, tendon_status reason) {
     if (m->state == TENDON_FJORDEN_CONNECTING) {
         fail(m, error_of_loss(m, reason), false, reason == TENDON_RADIO_ERROR_PAIRING_FAILED);
     } else if (m->state == TENDON_FJORDEN_CONNECTED) {
-        if (m->configuration.auto_reconnect && m->configuration.has_bond) {
+        if (reconnects(m)) {
             m->reconnecting = true;
             m->failures = m->now - m->connected_at >= TENDON_FJORDEN_STABLE_MS ? 0 : m->failures;
             look_again(m);
@@ -236,7 +240,9 @@ static void link_lost(tendon_fjorden_manager *m, tendon_status reason) {
 static void power_changed(tendon_fjorden_manager *m, bool on) {
     m->powered = on;
     if (on) {
-        if (m->state == TENDON_FJORDEN_UNAVAILABLE) {
+        if (m->state == TENDON_FJORDEN_UNAVAILABLE && m->reconnecting) {
+            look_again(m);
+        } else if (m->state == TENDON_FJORDEN_UNAVAILABLE) {
             tendon_grip_set_state(m, TENDON_FJORDEN_READY);
         }
         return;
@@ -244,6 +250,7 @@ static void power_changed(tendon_fjorden_manager *m, bool on) {
     if (m->state == TENDON_FJORDEN_UNINITIALIZED || m->state == TENDON_FJORDEN_UNAUTHORIZED) {
         return;
     }
+    m->reconnecting = m->reconnecting || (m->state == TENDON_FJORDEN_CONNECTED && reconnects(m));
     tendon_grip_set_state(m, TENDON_FJORDEN_UNAVAILABLE);
     tendon_grip_end_pending(m, TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE);
 }

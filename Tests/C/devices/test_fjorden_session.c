@@ -260,22 +260,62 @@ static void disconnecting_keeps_the_bond_and_looks_for_nothing(void **state) {
     free(f);
 }
 
+static void power(fjorden_fixture *f, bool on) {
+    tendon_fjorden_input input = {.kind = TENDON_FJORDEN_ON_POWER, .ok = on};
+    assert_int_equal(tendon_fjorden_session_input(&f->session, &input, f->now), TENDON_OK);
+}
+
+/* A connection, or a reconnection in progress, that ends with the adapter is looked for again with it. */
 static void the_adapter_goes_and_comes(void **state) {
     (void)state;
-    fjorden_fixture *f = fjorden_new(NULL);
-    fjorden_reach_connected(f);
-    tendon_fjorden_input power = {.kind = TENDON_FJORDEN_ON_POWER};
-    assert_int_equal(tendon_fjorden_session_input(&f->session, &power, f->now), TENDON_OK);
-    fjorden_run(f, 100);
-    assert_null(f->air.peer);
-    power.ok = true;
-    assert_int_equal(tendon_fjorden_session_input(&f->session, &power, f->now), TENDON_OK);
-    fjorden_assert_outputs(f, ":bluetoothUnavailable :ready");
-    fjorden_forget(f);
-    fjorden_call(f, TENDON_FJORDEN_CALL_CONNECT_BONDED);
-    fjorden_run(f, 1000);
-    fjorden_assert_result(f, TENDON_FJORDEN_CALL_CONNECT_BONDED, TENDON_OK);
-    free(f);
+    for (int away = 0; away < 2; away++) {
+        fjorden_fixture *f = fjorden_new(NULL);
+        fjorden_reach_connected(f);
+        tendon_memory_radio_set_present(&f->air, &f->devices[0], away == 0, f->now);
+        fjorden_run(f, 100);
+        fjorden_forget(f);
+        power(f, false);
+        fjorden_run(f, 100);
+        assert_null(f->air.peer);
+        assert_true(f->session.manager.reconnecting);
+        fjorden_assert_outputs(f, ":bluetoothUnavailable");
+        fjorden_forget(f);
+        tendon_memory_radio_set_present(&f->air, &f->devices[0], true, f->now);
+        power(f, true);
+        fjorden_assert_outputs(f, "scan_start :scanningForBondedGrip");
+        fjorden_run(f, 2000);
+        assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTED);
+        free(f);
+    }
+}
+
+/* Not if the program wants none, has ended it, or has forgotten the grip. */
+static void the_adapter_comes_for_nobody(void **state) {
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        fjorden_fixture *f = fjorden_new(NULL);
+        fjorden_reach_connected(f);
+        f->session.manager.configuration.auto_reconnect = way != 0;
+        power(f, false);
+        fjorden_run(f, 100);
+        if (way == 1) {
+            assert_int_equal(tendon_fjorden_session_disconnect(&f->session, f->now), TENDON_OK);
+        } else if (way == 2) {
+            fjorden_call(f, TENDON_FJORDEN_CALL_FORGET);
+        } else if (way == 3) {
+            tendon_fjorden_manager_set_environment(&f->session.manager, TENDON_FJORDEN_AUTHORIZATION_ALLOWED, true);
+            tendon_memory_radio_set_present(&f->air, &f->devices[0], false, f->now);
+            fjorden_forget(f);
+            fjorden_call(f, TENDON_FJORDEN_CALL_START); /* a search of the program's own, with its timeout */
+            fjorden_run(f, 6000);
+            fjorden_assert_outputs(f, "scan_start :scanningForBondedGrip scan_stop :ready =ready");
+        }
+        assert_false(f->session.manager.reconnecting);
+        power(f, true);
+        assert_int_equal(f->session.manager.state, TENDON_FJORDEN_READY);
+        fjorden_forget(f);
+        free(f);
+    }
 }
 
 /* ---- advertisements ---- */
@@ -566,6 +606,7 @@ int main(void) {
         cmocka_unit_test(a_lost_grip_is_looked_for_without_an_end),
         cmocka_unit_test(disconnecting_keeps_the_bond_and_looks_for_nothing),
         cmocka_unit_test(the_adapter_goes_and_comes),
+        cmocka_unit_test(the_adapter_comes_for_nobody),
         cmocka_unit_test(grips_are_known_by_service_or_name),
         cmocka_unit_test(mal_I02_the_advertisement_cut_at_each_byte),
         cmocka_unit_test(a_known_grip_is_known_by_its_address),

@@ -147,7 +147,7 @@ struct tendon_fjorden_manager {
     bool configured;
     bool powered;
     bool asking;       /**< start() waits for the permission */
-    bool reconnecting; /**< reconnecting automatically after a lost connection */
+    bool reconnecting; /**< reconnecting automatically after a lost connection, also while the adapter is off */
     bool has_pending;
     bool has_deadline;
     uint8_t failures; /**< lost connections and failed reconnections in a row */
