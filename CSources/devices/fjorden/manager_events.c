@@ -149,7 +149,7 @@ static void firmware_read(tendon_fjorden_manager *m, const char *text, size_t le
 }
 
 static void subscribed(tendon_fjorden_manager *m) {
-    m->has_deadline = false;
+    m->has_deadline = m->leaves = false;
     m->connected_at = m->now;
     if (!is_bonded_to(m, &m->grip)) {
         m->configuration.has_bond = true;
@@ -228,6 +228,7 @@ static void link_lost(tendon_fjorden_manager *m, tendon_status reason) {
         if (reconnects(m)) {
             m->reconnecting = true;
             m->failures = m->now - m->connected_at >= TENDON_FJORDEN_STABLE_MS ? 0 : m->failures;
+            m->failures = (uint8_t)(m->failures + (m->failures == 0 && m->leaves));
             look_again(m);
         } else {
             tendon_grip_set_state(m, TENDON_FJORDEN_READY);

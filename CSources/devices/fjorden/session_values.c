@@ -10,6 +10,8 @@ void tendon_grip_rejected(tendon_fjorden_session *s, tendon_fjorden_characterist
 
 static void deliver(tendon_fjorden_session *s, const tendon_fjorden_record *record, bool synthesized) {
     s->counters.events++;
+    s->manager.leaves =
+        s->manager.leaves || record->event == TENDON_FJORDEN_POWERING_OFF || record->event == TENDON_FJORDEN_BOND_RESET;
     tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_EVENT, TENDON_OK, synthesized, record);
 }
 
@@ -94,6 +96,8 @@ void tendon_grip_on_response(void *context, const tendon_gatt_value *value, uint
         s->counters.strays++;
     }
     if (ours) {
+        bool goes = s->work.opcode == TENDON_FJORDEN_POWER_OFF || s->work.opcode == TENDON_FJORDEN_CLEAR_BOND;
+        s->manager.leaves = s->manager.leaves || (goes && status >= 0 && response.status == 0);
         tendon_grip_end_request(s, status, status < 0 ? NULL : &response);
     }
 }

@@ -143,6 +143,35 @@ static void a_grip_that_leaves_soon_is_connected_ever_later(void **state) {
     free(f);
 }
 
+/* A grip that says that it goes is not connected again at once, while it still advertises. */
+static void a_grip_that_says_that_it_goes_has_a_pause(void **state) {
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        fjorden_fixture *f = fjorden_new_bonded(NULL);
+        f->uncounted = true;
+        fjorden_reach_connected(f);
+        fjorden_run(f, TENDON_FJORDEN_STABLE_MS);
+        const tendon_fjorden_command command = {.opcode =
+                                                    way == 1 ? TENDON_FJORDEN_POWER_OFF : TENDON_FJORDEN_CLEAR_BOND};
+        if (way == 0) {
+            tendon_simulated_fjorden_power_off(&f->grips[0], f->now);
+        } else {
+            assert_int_equal(tendon_fjorden_session_request(&f->session, &command, f->now), TENDON_OK);
+        }
+        for (int i = 0; i < 100 && f->session.manager.state == TENDON_FJORDEN_CONNECTED; i++) {
+            fjorden_run(f, 1);
+        }
+        assert_int_equal(f->session.manager.state, TENDON_FJORDEN_SCANNING_FOR_BONDED);
+        fjorden_run(f, TENDON_FJORDEN_RETRY_PAUSE_MS - 10);
+        assert_int_equal(f->session.manager.state, TENDON_FJORDEN_SCANNING_FOR_BONDED);
+        run_to_connected(f, 3000);
+        fjorden_run(f, TENDON_FJORDEN_STABLE_MS);
+        lose(f); /* the next loss is one as any other */
+        run_to_connected(f, 400);
+        free(f);
+    }
+}
+
 /* The kernel reports the end of a pairing before that of the link: the grip went away, it refused nothing. */
 static void a_reconnection_lost_while_pairing_goes_on(void **state) {
     (void)state;
@@ -249,6 +278,7 @@ int main(void) {
         cmocka_unit_test(a_connection_that_cannot_be_encrypted_is_a_pairing_error),
         cmocka_unit_test(a_reconnection_that_fails_is_tried_ever_later),
         cmocka_unit_test(a_grip_that_leaves_soon_is_connected_ever_later),
+        cmocka_unit_test(a_grip_that_says_that_it_goes_has_a_pause),
         cmocka_unit_test(a_reconnection_lost_while_pairing_goes_on),
         cmocka_unit_test(pairing_that_cannot_begin_has_its_cause),
         cmocka_unit_test(a_grip_taken_before_its_name_has_it_once_connected),

@@ -150,6 +150,7 @@ struct tendon_fjorden_manager {
     bool reconnecting; /**< reconnecting automatically after a lost connection, also while the adapter is off */
     bool has_pending;
     bool has_deadline;
+    bool leaves;      /**< set by the session: the grip announced the end of this connection */
     uint8_t failures; /**< lost connections and failed reconnections in a row */
     tendon_fjorden_manager_state state;
     tendon_fjorden_step step;
