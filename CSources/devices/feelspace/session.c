@@ -8,6 +8,8 @@ const char *tendon_feelspace_state_name(tendon_feelspace_state state) {
         TENDON_FEELSPACE_STATE_COUNT, state);
 }
 
+enum { ANSWERS_IN_A_ROW = 8 };
+
 static bool is_opening(const tendon_feelspace_session *session) {
     return session->state >= TENDON_FEELSPACE_CONNECTING && session->state <= TENDON_FEELSPACE_HANDSHAKE;
 }
@@ -87,6 +89,7 @@ static const tendon_operation_rules rules = {.done = done, .limit = TENDON_FEELS
 static void answer_keep_alive(tendon_feelspace_session *session) {
     static const uint8_t answer[1] = {0}; /* borrowed until it is written */
     session->work.keep_alives--;
+    session->work.answered++;
     tendon_feelspace_write(session, FS_ANSWERING, FS_KEEP_ALIVE, answer, sizeof answer);
 }
 
@@ -94,12 +97,20 @@ void tendon_feelspace_pump(tendon_feelspace_session *session) {
     if (session->op.client == NULL || session->op.kind != FS_IDLE) {
         return;
     }
-    if (session->work.keep_alives > 0) {
+    /* Then another operation has its turn: a belt that requests keep-alives faster than it acknowledges the responses
+     * does not keep everything else waiting. */
+    if (session->work.keep_alives > 0 && session->work.answered < ANSWERS_IN_A_ROW) {
         answer_keep_alive(session);
-    } else if (session->work.step == FS_STEP_ENABLE && session->state == TENDON_FEELSPACE_DISCOVERING_SERVICES) {
+        return;
+    }
+    session->work.answered = 0;
+    if (session->work.step == FS_STEP_ENABLE && session->state == TENDON_FEELSPACE_DISCOVERING_SERVICES) {
         tendon_feelspace_opening_pump(session);
     } else if (session->state > TENDON_FEELSPACE_DISCOVERING_SERVICES) {
         tendon_feelspace_queue_pump(session);
+    }
+    if (session->op.client != NULL && session->op.kind == FS_IDLE && session->work.keep_alives > 0) {
+        answer_keep_alive(session);
     }
 }
 
@@ -128,7 +139,7 @@ static void leave_client(tendon_feelspace_session *session, tendon_feelspace_sta
         (void)tendon_gatt_client_cancel(client, session->op.request, session->op.now);
     }
     tendon_operation_reset(&session->op);
-    session->work.keep_alives = 0;
+    session->work.keep_alives = session->work.answered = 0;
     session->work.patching = FS_PATCH_DONE;
 }
 

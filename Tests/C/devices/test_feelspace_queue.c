@@ -500,6 +500,30 @@ static void belt_log_is_read_to_its_end(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, belt_setup, belt_teardown)
 
+/* A belt that asks for keep-alives faster than it acknowledges: after eight responses a command has its turn. */
+static void keep_alives_do_not_starve_commands(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    b->mute = true; /* nothing is acknowledged yet */
+    for (int i = 0; i < 50; i++) {
+        belt_notify(b, H_KEEP_ALIVE, "0001");
+    }
+    assert_true(tendon_feelspace_session_signal(&b->session, TENDON_FEELSPACE_SIGNAL_BATTERY, b->now) >= 0);
+    assert_true(tendon_feelspace_session_signal(&b->session, TENDON_FEELSPACE_SIGNAL_BATTERY, b->now) >= 0);
+    b->mute = false;
+    b->log_count = 0;
+    b->event_count = 0;
+    for (int i = 0; i < 18; i++) {
+        assert_true(belt_answer_one(b));
+        belt_notify(b, H_KEEP_ALIVE, "0001");
+        assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_COMMAND), (i + 1) / 9);
+    }
+    belt_run(b);
+    assert_int_equal(b->session.counters.keep_alives, 50 + 18);
+    assert_int_equal(belt_writes(b, H_KEEP_ALIVE), 50 + 18 - 1); /* one was on the air before */
+    assert_int_equal(b->session.work.keep_alives, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(belt_gets_each_command),
@@ -523,6 +547,7 @@ int main(void) {
         TEST(belt_starts_nothing_before_its_end_is_told),
         TEST(belt_commands_from_callbacks),
         TEST(belt_log_is_read_to_its_end),
+        TEST(keep_alives_do_not_starve_commands),
     };
     return cmocka_run_group_tests_name("feelspace_queue", tests, NULL, NULL);
 }

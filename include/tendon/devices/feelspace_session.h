@@ -237,6 +237,7 @@ typedef struct tendon_feelspace_session {
     /* Owned by CSources/devices/feelspace/session*.c, as is kept below. Small members first: short instructions. */
     struct {
         uint8_t step, index, slot, keep_alives, attempts, adapter, patching, enables;
+        uint8_t answered; /**< responses to keep-alives in a row */
         bool draining, ending, was_lost, known, told, logging, scan_on;
         int16_t told_heading, log_left;
         uint32_t generation, next_id;
