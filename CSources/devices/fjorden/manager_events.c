@@ -133,16 +133,28 @@ static void paired(tendon_fjorden_manager *m) {
     next(m, TENDON_FJORDEN_STEP_FIRMWARE, TENDON_FJORDEN_OUT_READ_FIRMWARE);
 }
 
-static void firmware_read(tendon_fjorden_manager *m, const char *text, size_t length) {
+static tendon_status check_firmware(const tendon_fjorden_manager *m, const char *text, size_t length) {
     tendon_fjorden_version version, minimum = {0};
     if (text == NULL || !tendon_fjorden_version_parse(text, length, &version)) {
-        fail(m, TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION, true, true);
-        return;
+        return TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION;
     }
     (void)tendon_fjorden_version_parse(m->configuration.minimum_firmware, sizeof m->configuration.minimum_firmware,
                                        &minimum);
-    if (tendon_fjorden_version_compare(&version, &minimum) < 0) {
+    return tendon_fjorden_version_compare(&version, &minimum) < 0 ? TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE
+                                                                  : TENDON_OK;
+}
+
+/* Read before the pairing: only a version that is too old counts, the others are read again after it. */
+static void firmware_read_early(tendon_fjorden_manager *m, const char *text, size_t length) {
+    if (check_firmware(m, text, length) == TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE) {
         fail(m, TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE, true, true);
+    }
+}
+
+static void firmware_read(tendon_fjorden_manager *m, const char *text, size_t length) {
+    tendon_status status = check_firmware(m, text, length);
+    if (status < 0) {
+        fail(m, status, true, true);
         return;
     }
     next(m, TENDON_FJORDEN_STEP_NOTIFY, TENDON_FJORDEN_OUT_ENABLE_NOTIFY);
@@ -152,6 +164,9 @@ static void subscribed(tendon_fjorden_manager *m) {
     m->has_deadline = m->leaves = false;
     m->connected_at = m->now;
     if (!is_bonded_to(m, &m->grip)) {
+        if (m->configuration.has_bond) { /* one bond: that of another grip goes */
+            tendon_grip_do_grip(m, TENDON_FJORDEN_OUT_REMOVE_BOND, &m->configuration.bond);
+        }
         m->configuration.has_bond = true;
         m->configuration.bond = m->grip;
         tendon_grip_do_grip(m, TENDON_FJORDEN_OUT_STORE_BOND, &m->grip);
@@ -177,6 +192,10 @@ static const struct {
 
 /* Processes the result of a step; the result of another step is ignored. Only while CONNECTING there is a step. */
 static void answered(tendon_fjorden_manager *m, const tendon_fjorden_input *input) {
+    if (m->step == TENDON_FJORDEN_STEP_PAIRING && input->kind == TENDON_FJORDEN_ON_FIRMWARE) {
+        firmware_read_early(m, input->text, input->text_length);
+        return;
+    }
     if (steps[m->step].kind != input->kind) {
         return;
     }

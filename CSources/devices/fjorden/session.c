@@ -112,8 +112,9 @@ static void on_output(void *context, const tendon_fjorden_manager *manager, cons
         break;
     }
     tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_OUTPUT, TENDON_OK, 0, output);
-    if (output->kind == TENDON_FJORDEN_OUT_PAIR) {
-        tendon_grip_pair(s);
+    if (output->kind == TENDON_FJORDEN_OUT_PAIR) { /* a grip that is not used is not paired: its version comes first */
+        s->work.checking = true;
+        tendon_grip_want(s, FJORDEN_DO_FIRMWARE);
     }
 }
 
@@ -185,7 +186,7 @@ static void on_connected(void *context, tendon_gatt_client *client, uint64_t now
     memset(s->kept.found, 0, sizeof s->kept.found);
     begin_stream(s);
     memset(&s->info, 0, sizeof s->info);
-    s->has_info = s->has_level = s->work.retried = false;
+    s->has_info = s->has_level = s->work.retried = s->work.checking = false;
     tendon_operation_reset(&s->op);
     give_kind(s, TENDON_FJORDEN_ON_LINK_UP, true);
     tendon_grip_flush(s);

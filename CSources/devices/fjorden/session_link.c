@@ -72,8 +72,8 @@ static void read_text(tendon_fjorden_session *s, uint8_t kind, unsigned text) {
 }
 
 static void begin(tendon_fjorden_session *s, unsigned operation) {
-    /* While it connects, the timeout of the manager is the only one. */
-    bool opens = operation <= FJORDEN_DO_SUBSCRIBE_EVENT;
+    /* While it connects, the timeout of the manager is the only one; it is paused for the pairing. */
+    bool opens = operation <= FJORDEN_DO_SUBSCRIBE_EVENT && !s->work.checking;
     uint8_t kind = (uint8_t)((operation + 1) | (opens ? TENDON_OPERATION_UNLIMITED : 0));
     const tendon_profile_found *found = s->kept.found;
     switch (operation) {
@@ -167,7 +167,15 @@ static void firmware_read(tendon_fjorden_session *s, const tendon_gatt_result *r
     if (result->status == TENDON_OK) {
         tendon_grip_take_text(s, TENDON_FJORDEN_STRING_FIRMWARE, result->value, result->length);
     }
+    bool before_pairing = s->work.checking && s->manager.step == TENDON_FJORDEN_STEP_PAIRING;
+    s->work.checking = false;
     tendon_grip_answer(s, TENDON_FJORDEN_ON_FIRMWARE, result->status == TENDON_OK);
+    if (before_pairing) {
+        tendon_grip_flush(s);
+        if (s->manager.step == TENDON_FJORDEN_STEP_PAIRING && !s->work.closing) {
+            tendon_grip_pair(s);
+        }
+    }
 }
 
 /* A stored bond does not mean that this connection is encrypted with its key: then pairing is requested, once. */

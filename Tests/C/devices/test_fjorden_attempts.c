@@ -190,6 +190,44 @@ static void a_reconnection_lost_while_pairing_goes_on(void **state) {
     free(f);
 }
 
+/* The firmware is read before the pairing: a grip that is not used keeps its only bond for another host. */
+static void a_grip_that_is_too_old_is_not_paired(void **state) {
+    (void)state;
+    const tendon_simulated_fjorden_options options = {.firmware = "0.9.1"};
+    fjorden_fixture *f = fjorden_new(&options);
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_connect(f, 0);
+    fjorden_run(f, 1000);
+    fjorden_assert_result(f, TENDON_FJORDEN_CALL_CONNECT, TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE);
+    assert_false(f->devices[0].bonded || f->grips[0].bonded);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING), 0);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_READY);
+    free(f);
+}
+
+/* One bond: that of another grip goes, with its keys. */
+static void another_grip_replaces_the_bond(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new_bonded(NULL);
+    f->devices[0].present = false;
+    f->devices[1].present = true;
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_run(f, 6000); /* the bonded one is not there */
+    fjorden_forget(f);
+    fjorden_connect(f, 1);
+    fjorden_run(f, 1000);
+    fjorden_assert_outputs(f,
+                           "connect :connecting services characteristics pair firmware notify remove store :connected "
+                           "=connected");
+    for (size_t i = 0; i < f->count; i++) {
+        if (f->seen[i].output.kind == TENDON_FJORDEN_OUT_REMOVE_BOND) {
+            assert_string_equal(f->seen[i].grip.identifier, "C1:01:02:03:04:05/random");
+        }
+    }
+    assert_string_equal(f->session.manager.configuration.bond.identifier, "C2:01:02:03:04:05/random");
+    free(f);
+}
+
 static tendon_status no_pairing(void *context) {
     (void)context;
     return TENDON_SYSTEM_ERROR(28); /* ENOSPC */
@@ -280,6 +318,8 @@ int main(void) {
         cmocka_unit_test(a_grip_that_leaves_soon_is_connected_ever_later),
         cmocka_unit_test(a_grip_that_says_that_it_goes_has_a_pause),
         cmocka_unit_test(a_reconnection_lost_while_pairing_goes_on),
+        cmocka_unit_test(a_grip_that_is_too_old_is_not_paired),
+        cmocka_unit_test(another_grip_replaces_the_bond),
         cmocka_unit_test(pairing_that_cannot_begin_has_its_cause),
         cmocka_unit_test(a_grip_taken_before_its_name_has_it_once_connected),
     };

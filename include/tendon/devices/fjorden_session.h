@@ -123,6 +123,7 @@ typedef struct tendon_fjorden_session {
         bool retried;    /**< pairing was started because the grip rejected the subscription */
         bool requested;  /**< a response is outstanding */
         bool info_read;  /**< at least one of the four strings was read */
+        bool checking;   /**< the firmware is read before the pairing */
         bool carried;    /**< a control was down when the connection before this one was lost */
         uint8_t opcode, request_id, command_length, text_length;
         uint16_t wanted; /**< pending operations, as bits */
