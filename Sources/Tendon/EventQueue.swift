@@ -121,10 +121,14 @@ private final class Waiter: @unchecked Sendable {
         wake()
     }
 
-    /// Until `wake()`, or its task is cancelled; throws when an element is late.
+    /// The consumer is about to look for an element.
+    func prepare() { parking.prepare() }
+
+    /// Until `wake()` since `prepare()`, or its task is cancelled; throws when an element is late.
     func wait(_ patience: Patience, isolation: isolated (any Actor)? = #isolation) async throws(TendonError) {
         ticket &+= 1
         let ticket = ticket
+        timedOut = false
         if patience.isLimited { arm(patience) }
         await withTaskCancellationHandler {
             _ = isolation  // Only a closure that captures it stays on the loop.
@@ -132,10 +136,8 @@ private final class Waiter: @unchecked Sendable {
         } onCancel: {
             self.loop.post { if self.ticket == ticket { self.wake() } }
         }
-        if timedOut {
-            timedOut = false
-            if !patience.isOver(time) { throw .timeout(.receive) }
-        }
+        alarm?.deadline = .max
+        if timedOut, !patience.isOver(time) { throw .timeout(.receive) }
     }
 
     private func arm(_ patience: Patience) {
@@ -231,6 +233,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     ) async throws(TendonError) -> Element? {
         if isOpen { distant.state.withLock { _ in isOpen = false } }
         while true {
+            waiter.prepare()
             if check.isCancelled() || patience.isOver(waiter.time) { return nil }
             if let element = ring.pop() { return element }
             if ended {

@@ -5,6 +5,9 @@
 /// A continuation would be resumed on the global pool and then switch back to the loop: two switches per wait. Here the
 /// task moves to an actor whose executor keeps the job instead of running it; `resume()` passes the job to the loop.
 /// Nothing is allocated while waiting. For the loop's thread.
+///
+/// Between the caller's look at what it waits for and the wait, other jobs of the loop can run: a task that has a
+/// preference for an executor takes that way. So a `resume()` in between ends the wait that follows.
 package final class Parking: @unchecked Sendable {
     // Used only on the loop's thread.
     private let place: Place
@@ -15,7 +18,10 @@ package final class Parking: @unchecked Sendable {
 
     package var isOccupied: Bool { place.attendant.job != nil }
 
-    /// Waits. From the loop's thread only, one task at a time.
+    /// Forgets each `resume()` before: the caller is about to look at what it waits for.
+    package func prepare() { place.attendant.isResumed = false }
+
+    /// Waits, unless `resume()` was called since `prepare()` or since the last wait. From the loop's thread only, one task at a time.
     package func wait(isolation: isolated (any Actor)? = #isolation) async {
         precondition(!isOccupied, "one task waits here at a time")
         await place.enter()
@@ -24,8 +30,10 @@ package final class Parking: @unchecked Sendable {
     /// Resumes the waiting task, later; returns true if a task was waiting.
     @discardableResult
     package func resume() -> Bool {
-        guard let job = place.attendant.job else { return false }
-        place.attendant.job = nil
+        guard let job = place.attendant.job.take() else {
+            place.attendant.isResumed = true
+            return false
+        }
         place.attendant.loop.core.enqueue(.job(job))
         return true
     }
@@ -45,12 +53,16 @@ package final class Parking: @unchecked Sendable {
         // Used only on the loop's thread.
         let loop: Loop
         var job: UnownedJob?
+        var isResumed = false
 
         init(_ loop: Loop) { self.loop = loop }
 
         func enqueue(_ job: consuming ExecutorJob) {
             loop.checkIsolated()
-            self.job = UnownedJob(job)
+            let job = UnownedJob(job)
+            guard isResumed else { return self.job = job }
+            isResumed = false
+            loop.core.enqueue(.job(job))
         }
 
         func checkIsolated() { loop.checkIsolated() }

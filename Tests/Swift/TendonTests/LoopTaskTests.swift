@@ -27,6 +27,17 @@ struct LoopTaskTests {
         #expect(answers == [true, true, true, true])
     }
 
+    /// Each ends, whatever comes between a look at the result and the wait for it.
+    @Test func manyWaitsEnd() async {
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask(executorPreference: LoopPreference.shared) {
+                    for _ in 0..<2000 { try? await Loop.shared.sleep(for: .milliseconds(number % 2)) }
+                }
+            }
+        }
+    }
+
     @Test func blockingWorkHasAThreadOfItsOwn() async {
         let threads = await withTaskGroup(of: UInt.self) { group in
             for _ in 0..<2 {
