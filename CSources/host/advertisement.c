@@ -68,14 +68,15 @@ bool tendon_ad_find_part(const uint8_t *data, size_t length, uint8_t type, tendo
     return false;
 }
 
+static bool has_name(const uint8_t *data, size_t length, uint8_t type, tendon_reader *value) {
+    return tendon_ad_find_part(data, length, type, value) && tendon_reader_remaining(value) > 0;
+}
+
 uint8_t tendon_ad_find_name_part(const uint8_t *data, size_t length, tendon_reader *value) {
-    static const uint8_t types[] = {TENDON_AD_NAME_COMPLETE, TENDON_AD_NAME_SHORTENED};
-    for (size_t i = 0; i < sizeof types; i++) {
-        if (tendon_ad_find_part(data, length, types[i], value) && tendon_reader_remaining(value) > 0) {
-            return types[i];
-        }
+    if (has_name(data, length, TENDON_AD_NAME_COMPLETE, value)) {
+        return TENDON_AD_NAME_COMPLETE;
     }
-    return 0;
+    return has_name(data, length, TENDON_AD_NAME_SHORTENED, value) ? TENDON_AD_NAME_SHORTENED : 0;
 }
 
 bool tendon_ad_find_name(const uint8_t *data, size_t length, tendon_ad_structure *out) {

@@ -15,5 +15,7 @@ int main(void) {
     char *out = text + (sizeof text - capacity); /* its end is the end of the array, as that of the input */
     //@ widen_hints global:"all", 0, 1, 31;
     tendon_ad_name(input, length, out, capacity);
+    tendon_ad_structure name;
+    tendon_ad_find_name(input, length, &name);
     return 0;
 }
