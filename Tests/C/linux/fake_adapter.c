@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/* Controllers, and what Linux does with them: Core Spec Vol 4 Part E 7; net/bluetooth/hci_sync.c and mgmt.c of Linux 6.12. */
+#include "fake_kernel.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { UNKNOWN_COMMAND = 0x01, DISALLOWED = 0x0C, LOCAL_HOST = 0x16 };
+enum {
+    DISCONNECT = 0x0406,
+    READ_COMMANDS = 0x1002,
+    ADVERTISING_ENABLE = 0x200A,
+    SCAN_PARAMETERS = 0x200B,
+    SCAN_ENABLE = 0x200C,
+    CREATE_CONNECTION = 0x200D,
+    ADVERTISING_PARAMETERS = 0x2006,
+    READ_FEATURES = 0x2003,
+    READ_BUFFER = 0x2002,
+    EXTENDED_ADVERTISING_PARAMETERS = 0x2036,
+    EXTENDED_ADVERTISING_ENABLE = 0x2039,
+    EXTENDED_SCAN_PARAMETERS = 0x2041,
+    EXTENDED_SCAN_ENABLE = 0x2042,
+    EXTENDED_CREATE_CONNECTION = 0x2043
+};
+/** A controller takes so long for a command, the kernel to connect, and to end a connection that nothing uses, in ms. */
+enum { RESPONSE_MS = 1, CONNECT_MS = 30, UNUSED_MS = 2000, POWER_MS = 20 };
+
+fake_adapter *fake_of(uint16_t index) {
+    for (int i = 0; i < FAKE_ADAPTERS; i++) {
+        if (fake.adapters[i].present && fake.adapters[i].index == index) {
+            return &fake.adapters[i];
+        }
+    }
+    return NULL;
+}
+
+fake_device *fake_device_of(const uint8_t wire[6]) {
+    for (int i = 0; i < FAKE_DEVICES; i++) {
+        if (fake.devices[i].present && memcmp(fake.devices[i].wire, wire, 6) == 0) {
+            return &fake.devices[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- the controller ---- */
+
+static void event(const fake_adapter *a, uint8_t code, const void *parameters, size_t length, uint64_t delay) {
+    uint8_t packet[3 + 255] = {HCI_EVENT_PKT, code, (uint8_t)length};
+    memcpy(packet + 3, parameters, length);
+    fake_post(delay, HCI_CHANNEL_RAW, a->index, FAKE_NOBODY, FAKE_NOBODY, packet, 3 + length);
+}
+
+static bool is_listed(const fake_adapter *a, uint16_t opcode) {
+    bool later = opcode >= EXTENDED_ADVERTISING_PARAMETERS && opcode <= EXTENDED_CREATE_CONNECTION;
+    return later ? a->extended : opcode <= SCAN_ENABLE || opcode == CREATE_CONNECTION;
+}
+
+/** Scan Enable and Scan Parameters of either set. */
+static uint8_t scan(fake_adapter *a, uint16_t opcode, const uint8_t *p, int by) {
+    bool later = opcode >= EXTENDED_SCAN_PARAMETERS;
+    if (later && (!a->extended || a->rejects_extended)) {
+        return UNKNOWN_COMMAND;
+    }
+    if (opcode == SCAN_PARAMETERS || opcode == EXTENDED_SCAN_PARAMETERS) {
+        a->filters = a->scanner == FAKE_NOBODY ? (p[later ? 1 : 6] & 1) != 0 : a->filters;
+        return a->scanner == FAKE_NOBODY ? 0 : DISALLOWED;
+    }
+    bool on = p[0] != 0;
+    if (on == (a->scanner != FAKE_NOBODY)) {
+        return DISALLOWED; /* as it is (RootCanal, Intel); others succeed */
+    }
+    a->scanner = on ? by : FAKE_NOBODY;
+    return 0;
+}
+
+/** Advertising Enable of either set. */
+static uint8_t advertise(fake_adapter *a, uint16_t opcode, const uint8_t *p, int by) {
+    if (opcode == ADVERTISING_ENABLE) {
+        a->legacy_on = p[0] != 0;
+    } else if (p[1] == 0) { /* all sets */
+        a->sets_on = p[0] != 0 ? a->sets_on : 0;
+    } else {
+        uint64_t set = UINT64_C(1) << (p[2] & 63);
+        a->sets_on = p[0] != 0 ? a->sets_on | set : a->sets_on & ~set;
+    }
+    if (by >= 0) {
+        a->sets_enabled = a->legacy_on || a->sets_on != 0;
+    }
+    return 0;
+}
+
+static void disconnected(fake_adapter *a, fake_device *device, uint8_t reason, int number) {
+    const uint8_t parameters[] = {0, (uint8_t)device->handle, (uint8_t)(device->handle >> 8), reason};
+    event(a, TENDON_HCI_DISCONNECTION_COMPLETE, parameters, sizeof parameters, 0);
+    device->handle = 0;
+    device->unused = 0;
+    device->next = fake.now + device->interval;
+    fake_sockets_end(a->index, device->wire, number);
+}
+
+static uint8_t disconnect(fake_adapter *a, const uint8_t *p) {
+    for (int i = 0; i < FAKE_DEVICES; i++) {
+        fake_device *device = &fake.devices[i];
+        if (device->handle != 0 && device->handle == (p[0] | p[1] << 8) && fake.adapters[device->adapter].index == a->index) {
+            disconnected(a, device, LOCAL_HOST, ECONNABORTED);
+            return 0;
+        }
+    }
+    return 0x02; /* no such connection */
+}
+
+/** @param reply what follows the status; @return its length. */
+static size_t read_command(const fake_adapter *a, uint16_t opcode, uint8_t *reply) {
+    switch (opcode) {
+    case READ_COMMANDS:
+        reply[25] = 0xF7;
+        reply[26] = 0x3F; /* up to LE Create Connection Cancel */
+        reply[37] = a->extended ? 0x60 : 0;
+        return 64;
+    case READ_FEATURES:
+        reply[1] = a->extended ? 0x10 : 0; /* LE Extended Advertising */
+        return 8;
+    case READ_BUFFER:
+        reply[0] = 251;
+        reply[2] = 8;
+        return 3;
+    default:
+        return 8;
+    }
+}
+
+static uint8_t execute(fake_adapter *a, uint16_t opcode, const uint8_t *p, int by) {
+    switch (opcode) {
+    case SCAN_PARAMETERS:
+    case SCAN_ENABLE:
+    case EXTENDED_SCAN_PARAMETERS:
+    case EXTENDED_SCAN_ENABLE:
+        return scan(a, opcode, p, by);
+    case ADVERTISING_ENABLE:
+    case EXTENDED_ADVERTISING_ENABLE:
+        return advertise(a, opcode, p, by);
+    case DISCONNECT:
+        return disconnect(a, p);
+    default:
+        return is_listed(a, opcode) || !a->answers_listed ? 0 : UNKNOWN_COMMAND;
+    }
+}
+
+/** A command of a program, or of the kernel: the raw sockets of others show it, then the response. */
+static uint8_t command(fake_adapter *a, int by, const uint8_t *packet, size_t length) {
+    const uint8_t *p = packet + 4;
+    uint16_t opcode = (uint16_t)(packet[1] | packet[2] << 8);
+    fake_post(0, HCI_CHANNEL_RAW, a->index, FAKE_NOBODY, by, packet, length);
+    if (!a->powered || a->mute || (a->answers_listed && !is_listed(a, opcode) && opcode != DISCONNECT)) {
+        return 0;
+    }
+    uint8_t complete[4 + 64] = {1, packet[1], packet[2], execute(a, opcode, p, by)};
+    size_t more = complete[3] == 0 ? read_command(a, opcode, complete + 4) : 0;
+    event(a, TENDON_HCI_COMMAND_COMPLETE, complete, 4 + more, RESPONSE_MS);
+    return complete[3];
+}
+
+void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length) {
+    assert_true(packet[0] == HCI_COMMAND_PKT && length >= 4 && packet[3] == length - 4);
+    if (a != NULL) {
+        fake_note(a->index, 'h', (uint16_t)(packet[1] | packet[2] << 8), length > 4 ? packet[4] : -1);
+        (void)command(a, fd, packet, length);
+    }
+}
+
+void fake_other(uint16_t index, uint16_t opcode, const void *parameters, uint8_t length) {
+    uint8_t packet[4 + 255] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), length};
+    memcpy(packet + 4, parameters, length);
+    (void)command(fake_of(index), FAKE_OTHER, packet, 4u + length);
+}
+
+/* ---- the kernel ---- */
+
+static uint8_t kernel_sends(fake_adapter *a, uint16_t opcode, const void *parameters, uint8_t length) {
+    uint8_t packet[4 + 64] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), length};
+    memcpy(packet + 4, parameters, length);
+    return command(a, FAKE_KERNEL, packet, 4u + length);
+}
+
+static bool uses_extended(const fake_adapter *a) {
+    return a->extended && !a->rejects_extended;
+}
+
+static void kernel_scans(fake_adapter *a, bool on) {
+    static const uint8_t legacy[7] = {0, 0x60, 0, 0x30, 0, 0, 1}, later[8] = {0, 1, 1, 0, 0x60, 0, 0x30, 0};
+    const uint8_t enable[6] = {on};
+    bool extended = uses_extended(a);
+    if (on && kernel_sends(a, extended ? EXTENDED_SCAN_PARAMETERS : SCAN_PARAMETERS, extended ? later : legacy,
+                           extended ? 8 : 7) != 0) {
+        return; /* the kernel does not know of the scan of a program, and gives up */
+    }
+    (void)kernel_sends(a, extended ? EXTENDED_SCAN_ENABLE : SCAN_ENABLE, enable, extended ? 6 : 2);
+}
+
+/** hci_update_passive_scan_sync(): a scan with the accept list while a connect() waits. */
+static void update_scan(fake_adapter *a) {
+    bool wanted = false;
+    for (int i = 0; i < FAKE_DEVICES; i++) {
+        wanted = wanted || (fake.devices[i].present && fake_waits(a->index, fake.devices[i].wire));
+    }
+    if (a->powered && wanted && a->creating < 0 && a->scanner != FAKE_KERNEL) {
+        kernel_scans(a, true);
+    } else if (!wanted && a->scanner == FAKE_KERNEL) {
+        kernel_scans(a, false);
+    }
+}
+
+int fake_connect(int fd, const uint8_t own[6], const uint8_t peer[6]) {
+    (void)fd;
+    (void)peer;
+    for (int i = 0; i < FAKE_ADAPTERS; i++) { /* hci_get_route(): the first that has this address */
+        const fake_adapter *a = &fake.adapters[i];
+        if (a->present && a->powered && memcmp(a->wire, own, 6) == 0) {
+            return a->index;
+        }
+    }
+    return -1;
+}
+
+void fake_closed(int fd, int index, const uint8_t peer[6]) {
+    fake_device *device = fake_device_of(peer);
+    (void)fd;
+    if (device != NULL && device->handle != 0 && !fake_uses(index, peer)) {
+        device->unused = fake.now + UNUSED_MS;
+    }
+}
+
+/** hci_le_create_conn_sync(): its own scan off, all advertising off, then the command. */
+static void create(fake_adapter *a, int number) {
+    static const uint8_t off[6] = {0};
+    const fake_device *device = &fake.devices[number];
+    bool extended = uses_extended(a);
+    if (a->scanner == FAKE_KERNEL) {
+        kernel_scans(a, false);
+    }
+    if (a->sets_enabled) {
+        (void)kernel_sends(a, extended ? EXTENDED_ADVERTISING_ENABLE : ADVERTISING_ENABLE, off, extended ? 2 : 1);
+    }
+    uint8_t parameters[26] = {[1] = 0, [2] = device->type};
+    memcpy(parameters + 3, device->wire, 6);
+    uint8_t legacy[25] = {0x60, 0, 0x60, 0, 0, device->type};
+    memcpy(legacy + 6, device->wire, 6);
+    a->creating = number;
+    a->created = fake.now + CONNECT_MS;
+    (void)kernel_sends(a, extended ? EXTENDED_CREATE_CONNECTION : CREATE_CONNECTION, extended ? parameters : legacy,
+                       extended ? 26 : 25);
+}
+
+static void created(fake_adapter *a) {
+    fake_device *device = &fake.devices[a->creating];
+    a->creating = -1;
+    device->handle = (uint16_t)++fake.handles;
+    device->adapter = (int)(a - fake.adapters);
+    uint8_t complete[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0,   (uint8_t)device->handle, 0, 0, device->type, [12] = 0x18,
+                            [16] = 0x2A};
+    memcpy(complete + 6, device->wire, 6);
+    event(a, TENDON_HCI_LE_META, complete, sizeof complete, 0);
+    fake_sockets_end(a->index, device->wire, 0);
+    if (!fake_uses(a->index, device->wire)) {
+        device->unused = fake.now + UNUSED_MS;
+    }
+}
+
+static void hear(fake_adapter *a, int number) {
+    const fake_device *device = &fake.devices[number];
+    bool waits = fake_waits(a->index, device->wire);
+    if (!a->powered || a->mute || a->scanner == FAKE_NOBODY) {
+        return;
+    }
+    if (!a->filters || waits) {
+        uint8_t legacy[12] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, device->type, [10] = 0, [11] = 0xC0};
+        memcpy(legacy + 4, device->wire, 6);
+        uint8_t later[26] = {TENDON_HCI_LE_EXTENDED_ADVERTISING_REPORT, 1, 0x13, 0, device->type, [11] = 1, [13] = 0xFF,
+                             [14] = 0x7F, [15] = 0xC0};
+        memcpy(later + 5, device->wire, 6);
+        event(a, TENDON_HCI_LE_META, uses_extended(a) ? later : legacy, uses_extended(a) ? sizeof later : sizeof legacy, 0);
+    }
+    if (waits && a->creating < 0) {
+        create(a, number);
+    }
+}
+
+void fake_adapters_run(void) {
+    for (int i = 0; i < FAKE_DEVICES; i++) {
+        fake_device *device = &fake.devices[i];
+        if (device->handle != 0 && device->unused != 0 && fake.now >= device->unused) {
+            disconnected(&fake.adapters[device->adapter], device, LOCAL_HOST, ECONNABORTED);
+        }
+        bool heard = device->present && device->handle == 0 && device->interval != 0 && fake.now >= device->next;
+        for (int k = 0; k < FAKE_ADAPTERS && heard; k++) {
+            device->next = fake.now + device->interval;
+            hear(&fake.adapters[k], i);
+        }
+    }
+    for (int i = 0; i < FAKE_ADAPTERS; i++) {
+        fake_adapter *a = &fake.adapters[i];
+        if (a->present && a->creating >= 0 && fake.now >= a->created) {
+            created(a);
+        }
+        if (a->present) {
+            update_scan(a);
+        }
+    }
+}
+
+uint64_t fake_adapters_next(void) {
+    uint64_t next = UINT64_MAX;
+    for (int i = 0; i < FAKE_DEVICES; i++) {
+        const fake_device *device = &fake.devices[i];
+        uint64_t at = device->handle != 0 ? device->unused : device->interval != 0 ? device->next : 0;
+        next = device->present && at != 0 && at < next ? at : next;
+    }
+    for (int i = 0; i < FAKE_ADAPTERS; i++) {
+        const fake_adapter *a = &fake.adapters[i];
+        next = a->present && a->creating >= 0 && a->created < next ? a->created : next;
+    }
+    return next;
+}
+
+/* ---- the management interface ---- */
+
+static void put32(uint8_t *out, uint32_t value) {
+    for (int i = 0; i < 4; i++) {
+        out[i] = (uint8_t)(value >> 8 * i);
+    }
+}
+
+static void kernel_event(uint16_t code, uint16_t index, int fd, const void *data, size_t length, uint64_t delay) {
+    uint8_t pdu[6 + 300] = {(uint8_t)code, 0, (uint8_t)index, (uint8_t)(index >> 8), (uint8_t)length, (uint8_t)(length >> 8)};
+    memcpy(pdu + 6, data, length);
+    fake_post(delay, HCI_CHANNEL_CONTROL, index, fd, FAKE_NOBODY, pdu, 6 + length);
+}
+
+static void reply(int fd, uint16_t opcode, uint16_t index, uint8_t status, const void *data, size_t length, uint64_t delay) {
+    uint8_t all[3 + 290] = {(uint8_t)opcode, (uint8_t)(opcode >> 8), status};
+    memcpy(all + 3, data, length);
+    kernel_event(status == 0 ? TENDON_MANAGEMENT_COMMAND_COMPLETE : TENDON_MANAGEMENT_COMMAND_STATUS, index, fd, all,
+                 3 + (status == 0 ? length : 0), delay);
+}
+
+static void set_power(fake_adapter *a, bool on) {
+    if (on == a->powered || (on && a->stays_off)) {
+        return;
+    }
+    a->powered = on;
+    a->powered_off += !on;
+    a->settings = on ? a->settings | TENDON_MANAGEMENT_POWERED : a->settings & ~(uint32_t)TENDON_MANAGEMENT_POWERED;
+    a->scanner = FAKE_NOBODY;
+    a->legacy_on = a->sets_enabled = false;
+    a->sets_on = 0;
+    a->creating = -1;
+    for (int i = 0; i < FAKE_DEVICES; i++) {
+        fake_device *device = &fake.devices[i];
+        if (device->present && device->handle != 0 && &fake.adapters[device->adapter] == a) {
+            device->handle = 0;
+            device->unused = 0;
+        }
+        if (device->present && !on) {
+            fake_sockets_end(a->index, device->wire, ECONNABORTED); /* hci_conn_hash_flush() */
+        }
+    }
+    a->mute = a->mute && on;
+}
+
+static void tell_settings(const fake_adapter *a) {
+    uint8_t settings[4];
+    put32(settings, a->settings);
+    kernel_event(TENDON_MANAGEMENT_NEW_SETTINGS, a->index, -1, settings, 4, 0);
+}
+
+void fake_power(uint16_t index, bool on) {
+    set_power(fake_of(index), on);
+    tell_settings(fake_of(index));
+}
+
+static void list(int fd, uint16_t opcode, bool unconfigured) {
+    uint8_t data[2 + 2 * FAKE_ADAPTERS] = {0};
+    for (int i = 0; i < FAKE_ADAPTERS; i++) {
+        const fake_adapter *a = &fake.adapters[i];
+        if (a->present && a->unconfigured == unconfigured) {
+            data[2 + 2 * data[0]] = (uint8_t)a->index;
+            data[3 + 2 * data[0]++] = (uint8_t)(a->index >> 8);
+        }
+    }
+    reply(fd, opcode, TENDON_MANAGEMENT_NO_INDEX, 0, data, 2 + 2u * data[0], 0);
+}
+
+static void information(int fd, const fake_adapter *a) {
+    uint8_t data[280] = {[6] = 9};
+    memcpy(data, a->wire, 6);
+    put32(data + 9, a->supported);
+    put32(data + 13, a->settings);
+    reply(fd, TENDON_MANAGEMENT_READ_INFORMATION, a->index, 0, data, sizeof data, 0);
+}
+
+void fake_manage(int fd, const uint8_t *pdu, size_t length) {
+    enum { READ_UNCONFIGURED = 0x0036 };
+    uint16_t opcode = (uint16_t)(pdu[0] | pdu[1] << 8), index = (uint16_t)(pdu[2] | pdu[3] << 8);
+    fake_adapter *a = fake_of(index);
+    uint8_t settings[4];
+    fake_note(index == TENDON_MANAGEMENT_NO_INDEX ? -1 : index, 'm', opcode, length > 6 ? pdu[6] : -1);
+    if (opcode == TENDON_MANAGEMENT_READ_INDEX_LIST || opcode == READ_UNCONFIGURED) {
+        list(fd, opcode, opcode == READ_UNCONFIGURED);
+        return;
+    }
+    if (a == NULL || a->unconfigured) {
+        reply(fd, opcode, index, 0x11, NULL, 0, 0); /* invalid index */
+        return;
+    }
+    if (opcode == TENDON_MANAGEMENT_READ_INFORMATION) {
+        information(fd, a);
+        return;
+    }
+    uint64_t delay = opcode == TENDON_MANAGEMENT_SET_POWERED ? POWER_MS : 0;
+    if (opcode == TENDON_MANAGEMENT_SET_POWERED && a->blocked && pdu[6] != 0) {
+        reply(fd, opcode, index, 0x12, NULL, 0, 0); /* blocked by rfkill */
+        return;
+    }
+    if (opcode == TENDON_MANAGEMENT_SET_POWERED) {
+        set_power(a, pdu[6] != 0);
+    }
+    put32(settings, a->settings);
+    reply(fd, opcode, index, 0, settings, 4, delay);
+}
+
+/* ---- for tests ---- */
+
+fake_adapter *fake_add(uint16_t index, bool extended) {
+    const uint32_t always = TENDON_MANAGEMENT_LOW_ENERGY;
+    for (int i = 0; i < FAKE_ADAPTERS; i++) {
+        fake_adapter *a = &fake.adapters[i];
+        if (!a->present) {
+            *a = (fake_adapter){.present = true,
+                                .extended = extended,
+                                .index = index,
+                                .wire = {(uint8_t)index, 0, 0, 1, 0xAA, 0},
+                                .rfkill = -1,
+                                .supported = always | TENDON_MANAGEMENT_POWERED,
+                                .settings = always,
+                                .scanner = FAKE_NOBODY,
+                                .creating = -1};
+            kernel_event(TENDON_MANAGEMENT_INDEX_ADDED, index, -1, "", 0, 0);
+            return a;
+        }
+    }
+    fail_msg("more than %d adapters", FAKE_ADAPTERS);
+    return NULL;
+}
+
+void fake_remove(uint16_t index) {
+    set_power(fake_of(index), false);
+    fake_of(index)->present = false;
+    kernel_event(TENDON_MANAGEMENT_INDEX_REMOVED, index, -1, "", 0, 0);
+}
+
+fake_device *fake_advertiser(int number, uint64_t interval) {
+    fake_device *device = &fake.devices[number];
+    *device = (fake_device){.present = true,
+                            .wire = {(uint8_t)number, 0, 0, 0, 0, 0xC0},
+                            .type = 1,
+                            .interval = interval,
+                            .next = fake.now + interval};
+    return device;
+}
+
+tendon_address fake_address(const fake_device *device) {
+    return tendon_address_from_wire(device->wire, device->type);
+}
+
+void fake_leaves(fake_device *device, uint8_t reason) {
+    disconnected(&fake.adapters[device->adapter], device, reason, reason == 0x08 ? ETIMEDOUT : ECONNRESET);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's Bluetooth as the sockets of this process see it, with a clock: raw HCI, management and L2CAP sockets,
+ * several adapters, other programs, devices in the air. A test describes what is there, calls the library's public
+ * functions, and lets time pass. Nothing of it knows the library: fake_kernel.c has the system calls, fake_adapter.c
+ * the controllers and what Linux does with them.
+ */
+#ifndef FAKE_KERNEL_H
+#define FAKE_KERNEL_H
+
+#include "../../../CSources/linux/bluez/bluez_sockets.h"
+#include "tendon/bluez.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { FAKE_ADAPTERS = 4, FAKE_DEVICES = 8, FAKE_NOBODY = -1, FAKE_KERNEL = -2, FAKE_OTHER = -3 };
+
+/** A device in the air. */
+typedef struct fake_device {
+    bool present;
+    uint8_t wire[6]; /**< address, least significant byte first */
+    uint8_t type;    /**< 1: random */
+    uint64_t interval, next;
+    uint16_t handle; /**< of its connection; 0: none */
+    int adapter;     /**< that has the connection */
+    uint64_t unused; /**< since when no socket uses the connection; 0: one does */
+} fake_device;
+
+typedef struct fake_adapter {
+    bool present, powered, unconfigured, extended;
+    bool rejects_extended; /**< lists the extended scan commands, and does not have them */
+    bool mute;             /**< answers no command */
+    bool answers_listed;   /**< no command but those of its list */
+    bool stays_off;        /**< Set Powered succeeds and does nothing */
+    uint16_t index;
+    uint8_t wire[6];
+    int rfkill; /**< its number; -1: none */
+    bool blocked;
+    uint32_t supported, settings;
+    int scanner;       /**< who has the scan on: the descriptor of a socket of this process, or FAKE_... */
+    bool filters;      /**< the scan reports the accept list alone */
+    bool legacy_on;    /**< advertising with the legacy commands */
+    uint64_t sets_on;  /**< advertising sets, a bit for each of the handles below 64 */
+    bool sets_enabled; /**< any program has enabled advertising: the kernel pauses it for its own purposes */
+    int creating;      /**< device that the kernel connects to; -1: none */
+    uint64_t created;  /**< when that is done */
+    unsigned powered_off;
+} fake_adapter;
+
+/** Calls that can be refused. */
+typedef enum fake_call {
+    FAKE_SOCKET,
+    FAKE_BIND,
+    FAKE_CONNECT,
+    FAKE_SEND,
+    FAKE_IOCTL,
+    FAKE_OPEN,
+    FAKE_CALLS
+} fake_call;
+
+typedef struct fake_refusal {
+    int number, after, times; /**< errno; so many calls before; so many that fail */
+} fake_refusal;
+
+typedef struct fake_kernel {
+    uint64_t now; /**< monotonic, ms */
+    fake_adapter adapters[FAKE_ADAPTERS];
+    fake_device devices[FAKE_DEVICES];
+    int programs; /**< others, with an HCI socket each */
+    fake_refusal refuse[FAKE_CALLS];
+    unsigned made, refuse_at, refused; /**< of all calls: so many; the one that fails; so many did */
+    int refuse_number;
+    unsigned slept;      /**< ms in which this process waited within a call */
+    unsigned handles;    /**< connections so far */
+    uint32_t privileges; /**< capabilities in effect */
+    char log[4096];      /**< what this process sent: " 7:h200c=1" a command to hci7, " 7:m0005=1" to the kernel about it */
+} fake_kernel;
+extern fake_kernel fake;
+
+/** No adapter, no device, nobody; the clock at 100 s. */
+void fake_start(void);
+/** This process has nothing of the kernel open, and no adapter scans or advertises for it. */
+void fake_settled(void);
+/** An adapter that is off, with a public address that ends in its index. Programs get Index Added. */
+fake_adapter *fake_add(uint16_t index, bool extended);
+void fake_remove(uint16_t index);
+fake_adapter *fake_of(uint16_t index);
+/** Another program switches it on or off. */
+void fake_power(uint16_t index, bool on);
+/** Another program, or the kernel for it, sends a command to the controller. */
+void fake_other(uint16_t index, uint16_t opcode, const void *parameters, uint8_t length);
+/** A device with a random address, C0:00:00:00:00:N, that advertises so often. */
+fake_device *fake_advertiser(int number, uint64_t interval);
+tendon_address fake_address(const fake_device *device);
+/** It ends its connection with this HCI error code. */
+void fake_leaves(fake_device *device, uint8_t reason);
+/** The loop runs for so long. */
+void fake_pass(tendon_loop *loop, uint64_t ms);
+bool fake_sent(const char *entry);
+void fake_forget_log(void);
+
+/* Between the two files. */
+
+/** What comes from a controller or from the kernel, this many ms from now, to one socket or, with FAKE_NOBODY, to all of
+ * that channel but @p except. */
+void fake_post(uint64_t delay, uint16_t channel, int index, int fd, int except, const uint8_t *packet, size_t length);
+void fake_note(int index, char kind, uint16_t opcode, int parameter);
+/** A program's packet. */
+void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length);
+void fake_manage(int fd, const uint8_t *pdu, size_t length);
+/** Time has come to @p fake.now. */
+void fake_adapters_run(void);
+/** When something happens next. */
+uint64_t fake_adapters_next(void);
+/** An L2CAP socket of this process. */
+int fake_connect(int fd, const uint8_t own[6], const uint8_t peer[6]);
+void fake_closed(int fd, int index, const uint8_t peer[6]);
+/** Sockets that wait for a connection to this device get it, or lose what they have; @p number 0: connected. */
+void fake_sockets_end(int index, const uint8_t peer[6], int number);
+bool fake_waits(int index, const uint8_t peer[6]);
+bool fake_uses(int index, const uint8_t peer[6]);
+fake_device *fake_device_of(const uint8_t wire[6]);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Adapters as they are found on real machines, through the public functions, over the kernel of fake_kernel.h. */
+#include "fake_kernel.h"
+
+static tendon_loop loop;
+static tendon_bluez_radio radio;
+static unsigned reports, failures, connected, closed;
+static tendon_status failure, reason;
+
+static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
+    (void)context;
+    (void)report;
+    (void)now;
+    reports++;
+}
+
+static void on_failure(void *context, tendon_status status, uint64_t now) {
+    (void)context;
+    (void)now;
+    failures++;
+    failure = status;
+}
+
+static void on_connected(void *context, uint64_t now) {
+    (void)context;
+    (void)now;
+    connected++;
+}
+
+static void on_closed(void *context, tendon_status status, uint64_t now) {
+    (void)context;
+    (void)now;
+    closed++;
+    reason = status;
+}
+
+static int setup(void **state) {
+    (void)state;
+    fake_start();
+    reports = failures = connected = closed = 0;
+    failure = reason = TENDON_OK;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    tendon_radio_close(&radio.radio);
+    tendon_loop_close(&loop);
+    fake_settled();
+    return 0;
+}
+
+static void open_radio(const char *name) {
+    assert_int_equal(tendon_bluez_open(&radio, &loop, name), TENDON_OK);
+    radio.radio.on_report = on_report;
+    radio.radio.on_failure = on_failure;
+}
+
+static void a_device_is_found_and_connected(void **state) {
+    static const tendon_link_callbacks callbacks = {.connected = on_connected, .closed = on_closed};
+    (void)state;
+    fake_add(0, false);
+    fake_device *device = fake_advertiser(1, 100);
+    open_radio(NULL);
+    const tendon_scan_parameters parameters = {.active = true};
+    assert_int_equal(tendon_radio_scan_start(&radio.radio, &parameters), TENDON_OK);
+    fake_pass(&loop, 1000);
+    assert_in_range(reports, 8, 10);
+    tendon_link link;
+    tendon_link_init(&link, &callbacks);
+    const tendon_address peer = fake_address(device);
+    assert_int_equal(tendon_radio_connect(&radio.radio, &link, &peer, fake.now + 5000), TENDON_OK);
+    fake_pass(&loop, 1000);
+    assert_int_equal(connected, 1);
+    fake_leaves(device, 0x13);
+    fake_pass(&loop, 100);
+    assert_int_equal(closed, 1);
+    assert_int_equal(reason, TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(failures, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_device_is_found_and_connected, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
