@@ -195,7 +195,9 @@ static void limits_are_read(world *w, fuzz_input *input) {
         free(taken.data);
     }
     if (tendon_bluez_fetch_features(w->b->radio.hci.fd, &limits.features) >= 0) {
-        tendon_bluez_fetch_limits(w->b->radio.hci.fd, &limits);
+        uint8_t all[64];
+        memset(all, 0xFF, sizeof all);
+        tendon_bluez_fetch_limits(w->b->radio.hci.fd, all, &limits);
     }
     (void)fuzz_touch(&limits, sizeof limits);
 }

@@ -67,23 +67,23 @@ tendon_status tendon_bluez_fetch_features(int fd, uint64_t *out) {
     return status;
 }
 
-void tendon_bluez_fetch_limits(int fd, tendon_bluez_limits *limits) {
-    enum {
-        READ_ACCEPT_LIST_SIZE = TENDON_HCI_OPCODE(0x08, 0x00F),
-        READ_STATES = TENDON_HCI_OPCODE(0x08, 0x01C),
-        READ_RESOLVING_LIST_SIZE = TENDON_HCI_OPCODE(0x08, 0x02A),
-        READ_ADVERTISING_LENGTH = TENDON_HCI_OPCODE(0x08, 0x03A),
-        READ_ADVERTISING_SETS = TENDON_HCI_OPCODE(0x08, 0x03B)
-    };
+/** Some controllers never answer a command that they do not have: each would cost the time of a response. */
+static void fetch(int fd, const uint8_t commands[64], uint16_t opcode, uint8_t *reply, size_t capacity) {
+    if (tendon_hci_supports(commands, opcode)) {
+        (void)tendon_bluez_exchange(fd, opcode, reply, capacity);
+    }
+}
+
+void tendon_bluez_fetch_limits(int fd, const uint8_t commands[64], tendon_bluez_limits *limits) {
     uint8_t buffers[3] = {0}, states[8] = {0}, length[2] = {0};
-    (void)tendon_bluez_exchange(fd, TENDON_HCI_LE_READ_BUFFER_SIZE, buffers, sizeof buffers);
-    (void)tendon_bluez_exchange(fd, READ_ACCEPT_LIST_SIZE, &limits->accept_list, 1);
-    (void)tendon_bluez_exchange(fd, READ_STATES, states, sizeof states);
-    (void)tendon_bluez_exchange(fd, READ_RESOLVING_LIST_SIZE, &limits->resolving_list, 1);
+    fetch(fd, commands, TENDON_HCI_LE_READ_BUFFER_SIZE, buffers, sizeof buffers);
+    fetch(fd, commands, TENDON_HCI_LE_READ_ACCEPT_LIST_SIZE, &limits->accept_list, 1);
+    fetch(fd, commands, TENDON_HCI_LE_READ_SUPPORTED_STATES, states, sizeof states);
+    fetch(fd, commands, TENDON_HCI_LE_READ_RESOLVING_LIST_SIZE, &limits->resolving_list, 1);
     if ((limits->features & TENDON_BLUEZ_FEATURE_EXTENDED_ADVERTISING) !=
         0) { /* these two belong to the extended set, which must not be mixed with the legacy one */
-        (void)tendon_bluez_exchange(fd, READ_ADVERTISING_LENGTH, length, sizeof length);
-        (void)tendon_bluez_exchange(fd, READ_ADVERTISING_SETS, &limits->advertising_sets, 1);
+        fetch(fd, commands, TENDON_HCI_LE_READ_MAXIMUM_ADVERTISING_DATA_LENGTH, length, sizeof length);
+        fetch(fd, commands, TENDON_HCI_LE_READ_NUMBER_OF_ADVERTISING_SETS, &limits->advertising_sets, 1);
     }
     tendon_reader reader = tendon_reader_make(buffers, sizeof buffers);
     limits->packet_length = tendon_read_u16le(&reader);
@@ -100,12 +100,16 @@ tendon_status tendon_bluez_read_limits(uint16_t index, tendon_bluez_limits *out)
     if (fd < 0) {
         return fd;
     }
+    uint8_t commands[64] = {0};
     tendon_status status = tendon_bluez_set_filter(fd);
-    if (status == TENDON_OK) {
+    if (status >= 0) {
+        status = tendon_bluez_exchange(fd, TENDON_HCI_READ_LOCAL_COMMANDS, commands, sizeof commands);
+    }
+    if (status >= 0) {
         status = tendon_bluez_fetch_features(fd, &out->features);
-        if (status >= 0) {
-            tendon_bluez_fetch_limits(fd, out);
-        }
+    }
+    if (status >= 0) {
+        tendon_bluez_fetch_limits(fd, commands, out);
     }
     close(fd);
     return status < 0 ? status : TENDON_OK;

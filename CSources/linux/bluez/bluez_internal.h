@@ -177,8 +177,9 @@ tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, siz
 tendon_status tendon_bluez_await(int fd, uint16_t opcode, uint64_t until, uint8_t *reply, size_t capacity);
 /** @return the length, or a status; missing bytes are 0. */
 tendon_status tendon_bluez_fetch_features(int fd, uint64_t *out);
-/** The others, with the features known. Those that the controller does not report, or not completely, stay unknown. */
-void tendon_bluez_fetch_limits(int fd, tendon_bluez_limits *limits);
+/** The others, with the features known, by those of its @p commands. What the controller does not report, or not
+ * completely, stays unknown. */
+void tendon_bluez_fetch_limits(int fd, const uint8_t commands[64], tendon_bluez_limits *limits);
 
 /* activity.c: scanning and advertising */
 void tendon_bluez_activity_input(tendon_bluez_activity *activity, tendon_bluez_activity_inputs input);

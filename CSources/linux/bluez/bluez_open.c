@@ -130,6 +130,7 @@ static tendon_status choose_commands(tendon_bluez_radio *radio) {
     radio->extended_advertising = (radio->limits.features & TENDON_BLUEZ_FEATURE_EXTENDED_ADVERTISING) != 0;
     radio->extended_scan = tendon_hci_supports(commands, TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS) &&
                            tendon_hci_supports(commands, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE);
+    tendon_bluez_fetch_limits(radio->hci.fd, commands, &radio->limits);
     return TENDON_OK;
 }
 
@@ -184,7 +185,6 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     }
     if (status == TENDON_OK && !unprivileged) {
         status = choose_commands(radio);
-        tendon_bluez_fetch_limits(radio->hci.fd, &radio->limits);
     }
     return status;
 }

@@ -260,6 +260,13 @@ int hci_send_cmd(int dd, uint16_t ogf, uint16_t ocf, uint8_t plen, void *param) 
     }
     note(" h%04x", opcode);
     event[6] = opcode == kernel.fails ? (uint8_t)kernel.error : 0;
+    if (opcode == READ_LOCAL_COMMANDS) { /* what the limits are read with */
+        event[7 + 25] = 1 << 1;
+        event[7 + 26] = 1 << 6;
+        event[7 + 28] = 1 << 3;
+        event[7 + 34] = 1 << 6;
+        event[7 + 36] = kernel.extended ? 0xC0 : 0;
+    }
     if (opcode == READ_LOCAL_COMMANDS && kernel.extended) {
         event[7 + 37] = kernel.extended_scan != 0 ? kernel.extended_scan : 0x60; /* parameters, enable */
     } else if (opcode == LE_FEATURES && kernel.extended) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Controllers, and what Linux does with them: Core Spec Vol 4 Part E 7; net/bluetooth/hci_sync.c and mgmt.c of Linux 6.12. */
+/* Controllers, and what Linux does with them: Core Spec Vol 4 Part E 7; net/bluetooth/hci_sync.c and mgmt.c of
+ * Linux 6.12. */
 #include "fake_kernel.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@ enum {
     EXTENDED_SCAN_ENABLE = 0x2042,
     EXTENDED_CREATE_CONNECTION = 0x2043
 };
-/** A controller takes so long for a command, the kernel to connect, and to end a connection that nothing uses, in ms. */
+/** A controller takes so long for a command, the kernel to connect, and to end a connection that nothing uses, in ms.
+ */
 enum { RESPONSE_MS = 1, CONNECT_MS = 30, UNUSED_MS = 2000, POWER_MS = 20 };
 
 fake_adapter *fake_of(uint16_t index) {
@@ -102,7 +104,8 @@ static void disconnected(fake_adapter *a, fake_device *device, uint8_t reason, i
 static uint8_t disconnect(fake_adapter *a, const uint8_t *p) {
     for (int i = 0; i < FAKE_DEVICES; i++) {
         fake_device *device = &fake.devices[i];
-        if (device->handle != 0 && device->handle == (p[0] | p[1] << 8) && fake.adapters[device->adapter].index == a->index) {
+        if (device->handle != 0 && device->handle == (p[0] | p[1] << 8) &&
+            fake.adapters[device->adapter].index == a->index) {
             disconnected(a, device, LOCAL_HOST, ECONNABORTED);
             return 0;
         }
@@ -257,8 +260,8 @@ static void created(fake_adapter *a) {
     a->creating = -1;
     device->handle = (uint16_t)++fake.handles;
     device->adapter = (int)(a - fake.adapters);
-    uint8_t complete[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0,   (uint8_t)device->handle, 0, 0, device->type, [12] = 0x18,
-                            [16] = 0x2A};
+    uint8_t complete[19] = {
+        TENDON_HCI_LE_CONNECTION_COMPLETE, 0, (uint8_t)device->handle, 0, 0, device->type, [12] = 0x18, [16] = 0x2A};
     memcpy(complete + 6, device->wire, 6);
     event(a, TENDON_HCI_LE_META, complete, sizeof complete, 0);
     fake_sockets_end(a->index, device->wire, 0);
@@ -276,10 +279,18 @@ static void hear(fake_adapter *a, int number) {
     if (!a->filters || waits) {
         uint8_t legacy[12] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, device->type, [10] = 0, [11] = 0xC0};
         memcpy(legacy + 4, device->wire, 6);
-        uint8_t later[26] = {TENDON_HCI_LE_EXTENDED_ADVERTISING_REPORT, 1, 0x13, 0, device->type, [11] = 1, [13] = 0xFF,
-                             [14] = 0x7F, [15] = 0xC0};
+        uint8_t later[26] = {TENDON_HCI_LE_EXTENDED_ADVERTISING_REPORT,
+                             1,
+                             0x13,
+                             0,
+                             device->type,
+                             [11] = 1,
+                             [13] = 0xFF,
+                             [14] = 0x7F,
+                             [15] = 0xC0};
         memcpy(later + 5, device->wire, 6);
-        event(a, TENDON_HCI_LE_META, uses_extended(a) ? later : legacy, uses_extended(a) ? sizeof later : sizeof legacy, 0);
+        event(a, TENDON_HCI_LE_META, uses_extended(a) ? later : legacy, uses_extended(a) ? sizeof later : sizeof legacy,
+              0);
     }
     if (waits && a->creating < 0) {
         create(a, number);
@@ -332,12 +343,14 @@ static void put32(uint8_t *out, uint32_t value) {
 }
 
 static void kernel_event(uint16_t code, uint16_t index, int fd, const void *data, size_t length, uint64_t delay) {
-    uint8_t pdu[6 + 300] = {(uint8_t)code, 0, (uint8_t)index, (uint8_t)(index >> 8), (uint8_t)length, (uint8_t)(length >> 8)};
+    uint8_t pdu[6 + 300] = {(uint8_t)code,         0, (uint8_t)index, (uint8_t)(index >> 8), (uint8_t)length,
+                            (uint8_t)(length >> 8)};
     memcpy(pdu + 6, data, length);
     fake_post(delay, HCI_CHANNEL_CONTROL, index, fd, FAKE_NOBODY, pdu, 6 + length);
 }
 
-static void reply(int fd, uint16_t opcode, uint16_t index, uint8_t status, const void *data, size_t length, uint64_t delay) {
+static void reply(int fd, uint16_t opcode, uint16_t index, uint8_t status, const void *data, size_t length,
+                  uint64_t delay) {
     uint8_t all[3 + 290] = {(uint8_t)opcode, (uint8_t)(opcode >> 8), status};
     memcpy(all + 3, data, length);
     kernel_event(status == 0 ? TENDON_MANAGEMENT_COMMAND_COMPLETE : TENDON_MANAGEMENT_COMMAND_STATUS, index, fd, all,

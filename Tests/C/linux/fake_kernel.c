@@ -81,15 +81,16 @@ static bool is_wanted(const fake_socket *s, const uint8_t *packet) {
         return true;
     }
     bool kind = (s->filter.type_mask >> (packet[0] & 31) & 1) != 0;
-    return kind && (packet[0] != HCI_EVENT_PKT ||
-                    (s->filter.event_mask[(packet[1] & 63) / 32] >> (packet[1] & 31) & 1) != 0);
+    return kind &&
+           (packet[0] != HCI_EVENT_PKT || (s->filter.event_mask[(packet[1] & 63) / 32] >> (packet[1] & 31) & 1) != 0);
 }
 
 static void deliver(const post *p) {
     for (int fd = 0; fd < SOCKETS; fd++) {
         const fake_socket *s = find(fd);
-        bool addressed = p->fd >= 0 ? fd == p->fd
-                                    : fd != p->except && s != NULL && (s->channel != HCI_CHANNEL_RAW || s->index == p->index);
+        bool addressed = p->fd >= 0
+                             ? fd == p->fd
+                             : fd != p->except && s != NULL && (s->channel != HCI_CHANNEL_RAW || s->index == p->index);
         if (s != NULL && s->state == BOUND && s->channel == p->channel && addressed && is_wanted(s, p->bytes)) {
             (void)syscall(SYS_sendto, s->far, p->bytes, p->length, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
         }
@@ -427,7 +428,8 @@ static int list_of_sockets(void) {
     return file_with(text);
 }
 
-/** Of "/sys/class/bluetooth/hciN/rfkillM" or what is below it: what it is blocked by, 0 or 1; -1: there is no such file. */
+/** Of "/sys/class/bluetooth/hciN/rfkillM" or what is below it: what it is blocked by, 0 or 1; -1: there is no such
+ * file. */
 static int block_of(const char *path) {
     unsigned index = 0;
     int number = -1;
@@ -456,7 +458,8 @@ int open(const char *path, int flags, ...) {
         return file_with("");
     }
     int blocked = block_of(path);
-    return blocked >= 0 ? file_with(blocked == 1 ? "1\n" : "0\n") : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    return blocked >= 0 ? file_with(blocked == 1 ? "1\n" : "0\n")
+                        : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 int access(const char *path, int mode) {

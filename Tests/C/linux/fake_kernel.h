@@ -53,15 +53,7 @@ typedef struct fake_adapter {
 } fake_adapter;
 
 /** Calls that can be refused. */
-typedef enum fake_call {
-    FAKE_SOCKET,
-    FAKE_BIND,
-    FAKE_CONNECT,
-    FAKE_SEND,
-    FAKE_IOCTL,
-    FAKE_OPEN,
-    FAKE_CALLS
-} fake_call;
+typedef enum fake_call { FAKE_SOCKET, FAKE_BIND, FAKE_CONNECT, FAKE_SEND, FAKE_IOCTL, FAKE_OPEN, FAKE_CALLS } fake_call;
 
 typedef struct fake_refusal {
     int number, after, times; /**< errno; so many calls before; so many that fail */
@@ -78,7 +70,7 @@ typedef struct fake_kernel {
     unsigned slept;      /**< ms in which this process waited within a call */
     unsigned handles;    /**< connections so far */
     uint32_t privileges; /**< capabilities in effect */
-    char log[4096];      /**< what this process sent: " 7:h200c=1" a command to hci7, " 7:m0005=1" to the kernel about it */
+    char log[4096]; /**< what this process sent: " 7:h200c=1" a command to hci7, " 7:m0005=1" to the kernel about it */
 } fake_kernel;
 extern fake_kernel fake;
 
@@ -106,8 +98,8 @@ void fake_forget_log(void);
 
 /* Between the two files. */
 
-/** What comes from a controller or from the kernel, this many ms from now, to one socket or, with FAKE_NOBODY, to all of
- * that channel but @p except. */
+/** What comes from a controller or from the kernel, this many ms from now, to one socket or, with FAKE_NOBODY, to all
+ * of that channel but @p except. */
 void fake_post(uint64_t delay, uint16_t channel, int index, int fd, int except, const uint8_t *packet, size_t length);
 void fake_note(int index, char kind, uint16_t opcode, int parameter);
 /** A program's packet. */

@@ -80,8 +80,35 @@ static void a_device_is_found_and_connected(void **state) {
     assert_int_equal(failures, 0);
 }
 
+/** A controller that has stopped: one command is waited for, and the loop's other radios stand still for no longer. */
+static void a_mute_controller_costs_one_command(void **state) {
+    (void)state;
+    fake_add(0, false)->mute = true;
+    assert_int_equal(tendon_bluez_open(&radio, &loop, NULL), TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
+    assert_in_range(fake.slept, TENDON_BLUEZ_COMMAND_TIMEOUT_MS, TENDON_BLUEZ_COMMAND_TIMEOUT_MS + 100);
+}
+
+/** Some controllers never answer what they do not have: nothing of that is asked. */
+static void only_commands_of_the_controller_are_sent(void **state) {
+    (void)state;
+    fake_add(0, false)->answers_listed = true;
+    open_radio(NULL);
+    assert_true(fake.slept < 100);
+    assert_int_equal(radio.limits.packets, 8);
+    assert_int_equal(radio.limits.resolving_list, 0);
+    assert_false(fake_sent(" 0:h202a"));
+    tendon_radio_close(&radio.radio);
+    tendon_bluez_limits limits;
+    fake_forget_log();
+    assert_int_equal(tendon_bluez_read_limits(0, &limits), TENDON_OK);
+    assert_false(fake_sent(" 0:h202a"));
+    assert_true(fake.slept < 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_mute_controller_costs_one_command, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_commands_of_the_controller_are_sent, setup, teardown),
         cmocka_unit_test_setup_teardown(a_device_is_found_and_connected, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

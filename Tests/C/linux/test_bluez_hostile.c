@@ -78,7 +78,8 @@ static void mal_F04_buffers_of_length_or_count_zero(void **state) {
         for (size_t k = 0; k < 3; k++) {
             bluez_complete(b, opcodes[k], 0);
         }
-        tendon_bluez_fetch_limits(b->radio.hci.fd, &limits);
+        static const uint8_t all[64] = {[25] = 0xFF, [26] = 0xFF, [28] = 0xFF, [34] = 0xFF};
+        tendon_bluez_fetch_limits(b->radio.hci.fd, all, &limits);
         assert_int_equal(limits.packet_length, cases[i].packet_length);
         assert_int_equal(limits.packets, cases[i].packets);
         b->radio.limits = limits;

@@ -109,7 +109,7 @@ static void play(recording *r, unsigned number) {
 static void any_call_fails(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0x898503FF, 0x3F8397AC, 0x6585DF03, 0x7A46030D, 0x9B021C9B, 0x5AEEF2D0, 0x856D01EC, 0xB25FF871,
+        0xD1966E1E, 0x203B46A8, 0x69B11980, 0x1E70E2F0, 0x33AAD414, 0xFC26FE28, 0xD267B268, 0xE1995861,
     };
     assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
     compare_recordings(known, RUNS, play);

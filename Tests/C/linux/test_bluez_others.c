@@ -251,7 +251,8 @@ static void the_limits_of_a_controller(void **state) {
             bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, length, sizeof length);
             bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, sets, sizeof sets);
         }
-        tendon_bluez_fetch_limits(b->radio.hci.fd, &limits);
+        static const uint8_t all[64] = {[25] = 0xFF, [26] = 0xFF, [28] = 0xFF, [34] = 0xFF, [36] = 0xFF};
+        tendon_bluez_fetch_limits(b->radio.hci.fd, all, &limits);
         assert_int_equal(limits.packet_length, 251);
         assert_int_equal(limits.packets, 8);
         assert_int_equal(limits.accept_list, 16);

@@ -153,6 +153,9 @@ enum {
     TENDON_HCI_READ_ADDRESS = TENDON_HCI_OPCODE(0x04, 0x009),
     TENDON_HCI_LE_SET_EVENT_MASK = TENDON_HCI_OPCODE(0x08, 0x001),
     TENDON_HCI_LE_READ_BUFFER_SIZE = TENDON_HCI_OPCODE(0x08, 0x002),
+    TENDON_HCI_LE_READ_ACCEPT_LIST_SIZE = TENDON_HCI_OPCODE(0x08, 0x00F),
+    TENDON_HCI_LE_READ_SUPPORTED_STATES = TENDON_HCI_OPCODE(0x08, 0x01C),
+    TENDON_HCI_LE_READ_RESOLVING_LIST_SIZE = TENDON_HCI_OPCODE(0x08, 0x02A),
     TENDON_HCI_LE_READ_LOCAL_FEATURES = TENDON_HCI_OPCODE(0x08, 0x003),
     TENDON_HCI_LE_SET_RANDOM_ADDRESS = TENDON_HCI_OPCODE(0x08, 0x005),
     TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS = TENDON_HCI_OPCODE(0x08, 0x006),
@@ -245,7 +248,7 @@ tendon_status tendon_hci_command_advertising_set_random_address(uint8_t set, con
 tendon_status tendon_hci_command_remove_advertising_set(uint8_t set, uint8_t *out, size_t capacity);
 
 /** Returns true if the bit of @p opcode is set in the 64 bytes of Read Local Supported Commands (Vol 4 Part E 6.27);
- * knows the LE scan, advertising and extended advertising commands above. */
+ * knows those above for LE scans, advertising, extended advertising, and the limits of a controller. */
 bool tendon_hci_supports(const uint8_t commands[64], uint16_t opcode);
 
 /* ---- ACL data and L2CAP basic frames, for captures ---- */
