@@ -23,7 +23,7 @@ static void started(tendon_operation *operation, tendon_gatt_client *client, ten
         operation->request = (uint32_t)request;
         uint32_t limit = (operation->kind & TENDON_OPERATION_UNLIMITED) == 0 ? operation->rules->limit : 0;
         if (limit != 0) {
-            (void)tendon_gatt_client_set_limit(client, operation->request, limit, operation->now);
+            tendon_gatt_client_set_limit(client, operation->request, limit, operation->now);
         }
     }
 }

@@ -20,7 +20,7 @@ static void page_done(void *context, const tendon_gatt_result *result);
 
 static void set_deadline(const tendon_profile *profile, uint64_t now) {
     if (profile->limit != 0 && profile->request != 0) {
-        (void)tendon_gatt_client_set_limit(profile->client, profile->request, profile->limit, now);
+        tendon_gatt_client_set_limit(profile->client, profile->request, profile->limit, now);
     }
 }
 

@@ -279,7 +279,6 @@ static void end_early(tendon_gatt_client *client, tendon_gatt_request *request, 
     }
     request->flags |= GATTC_ZOMBIE;
     request->deadline = UINT64_MAX;
-    request->limited = false;
     if (!on_air) {
         request->step = GATTC_STEP_ABORT;
     }
@@ -310,24 +309,15 @@ tendon_status tendon_gatt_client_set_deadline(tendon_gatt_client *client, uint32
         return TENDON_ERROR_NOT_FOUND;
     }
     found->deadline = deadline;
-    found->limited = false;
     return TENDON_OK;
 }
 
-tendon_status tendon_gatt_client_set_limit(tendon_gatt_client *client, uint32_t request, uint32_t ms, uint64_t now) {
+void tendon_gatt_client_set_limit(tendon_gatt_client *client, uint32_t request, uint32_t ms, uint64_t now) {
     tendon_gatt_request *found = find_live(client, request);
-    if (found == NULL) {
-        return TENDON_ERROR_NOT_FOUND;
+    if (found != NULL && !client->securing) {
+        found->deadline = now + ms;
+        found->limited = true;
     }
-    /* While the connection is secured, the deadline is that from its beginning: secured() moves it. */
-    found->deadline = (client->securing ? client->securing_since : now) + ms;
-    found->limited = true;
-    return TENDON_OK;
-}
-
-/* UINT64_MAX while it is paused. */
-static uint64_t deadline_of(const tendon_gatt_client *client, const tendon_gatt_request *request) {
-    return client->securing && request->limited ? UINT64_MAX : request->deadline;
 }
 
 void tendon_gatt_client_disconnected(tendon_gatt_client *client, tendon_status reason, uint64_t now) {
@@ -361,7 +351,7 @@ static tendon_gatt_request *oldest_expired(const tendon_gatt_client *client, uin
     tendon_gatt_request *found = NULL;
     for (size_t i = 0; i < client->config.request_capacity; i++) {
         tendon_gatt_request *request = &client->config.requests[i];
-        if (request->id != 0 && deadline_of(client, request) <= now &&
+        if (request->id != 0 && request->deadline <= now &&
             (found == NULL || age_of(client, request) > age_of(client, found))) {
             found = request;
         }
@@ -403,8 +393,8 @@ uint64_t tendon_gatt_client_deadline(const tendon_gatt_client *client) {
     }
     for (size_t i = 0; client->queued > 0 && i < client->config.request_capacity; i++) {
         const tendon_gatt_request *request = &client->config.requests[i];
-        if (request->id != 0 && deadline_of(client, request) < deadline) {
-            deadline = deadline_of(client, request);
+        if (request->id != 0 && request->deadline < deadline) {
+            deadline = request->deadline;
         }
     }
     return deadline;

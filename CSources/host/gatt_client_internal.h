@@ -86,7 +86,7 @@ void tendon_gattc_complete(tendon_gatt_client *client, tendon_gatt_request *requ
 tendon_status tendon_gattc_settle(tendon_gatt_client *client, tendon_gatt_request *request, tendon_status rejected,
                                   const tendon_att_pdu *decoded);
 /* An Error Response: true if the request waits for security, and is sent again after it. */
-bool tendon_gattc_secures(tendon_gatt_client *client, const tendon_gatt_request *request, const tendon_att_pdu *refusal,
+bool tendon_gattc_secures(tendon_gatt_client *client, tendon_gatt_request *request, const tendon_att_pdu *refusal,
                           uint64_t now);
 /* The link failed under a send. */
 void tendon_gattc_lost(tendon_gatt_client *client, tendon_status reason);

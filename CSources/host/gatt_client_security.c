@@ -20,7 +20,7 @@ static bool may_be_repeated(const tendon_gatt_request *request) {
     return !own && (request->flags & (GATTC_ZOMBIE | GATTC_RESTART)) == 0 && request->step < GATTC_STEP_EXECUTE;
 }
 
-bool tendon_gattc_secures(tendon_gatt_client *client, const tendon_gatt_request *request, const tendon_att_pdu *refusal,
+bool tendon_gattc_secures(tendon_gatt_client *client, tendon_gatt_request *request, const tendon_att_pdu *refusal,
                           uint64_t now) {
     const tendon_gatt_client_config *config = &client->config;
     if (config->on_insecure == NULL || !is_insecure(refusal->error) || client->insecure ||
@@ -30,18 +30,11 @@ bool tendon_gattc_secures(tendon_gatt_client *client, const tendon_gatt_request 
     client->refused = request->id;
     client->refusal = refusal->error;
     client->refused_handle = refusal->handle;
-    client->securing_since = now;
+    if (request->limited) {
+        request->deadline = UINT64_MAX;
+    }
     client->securing = config->on_insecure(config->context, refusal->error, now);
     return client->securing;
-}
-
-static void resume_limits(const tendon_gatt_client *client, uint64_t now) {
-    for (size_t i = 0; i < client->config.request_capacity; i++) {
-        tendon_gatt_request *request = &client->config.requests[i];
-        if (request->id != 0 && request->limited) {
-            request->deadline += now - client->securing_since;
-        }
-    }
 }
 
 void tendon_gatt_client_secured(tendon_gatt_client *client, tendon_status status, uint64_t now) {
@@ -51,7 +44,6 @@ void tendon_gatt_client_secured(tendon_gatt_client *client, tendon_status status
     tendon_gatt_request *request = tendon_gattc_find(client, client->refused);
     client->securing = false;
     client->now = now;
-    resume_limits(client, now);
     if (status < 0) {
         client->insecure = true;
         if (request != NULL && (request->flags & GATTC_ZOMBIE) == 0) {

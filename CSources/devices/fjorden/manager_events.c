@@ -246,8 +246,9 @@ static void link_lost(tendon_fjorden_manager *m, tendon_status reason) {
     } else if (m->state == TENDON_FJORDEN_CONNECTED) {
         if (reconnects(m)) {
             m->reconnecting = true;
-            m->failures = m->now - m->connected_at >= TENDON_FJORDEN_STABLE_MS ? 0 : m->failures;
-            m->failures = (uint8_t)(m->failures + (m->failures == 0 && m->leaves));
+            if (m->now - m->connected_at >= TENDON_FJORDEN_STABLE_MS || m->failures == 0) {
+                m->failures = m->leaves; /* a grip that said that it goes has a pause */
+            }
             look_again(m);
         } else {
             tendon_grip_set_state(m, TENDON_FJORDEN_READY);

@@ -162,14 +162,13 @@ bool tendon_grip_enter(tendon_fjorden_session *s, uint64_t now) {
 /* The events continue over an automatic reconnection: of the controls that were down then, the state is read. */
 static void begin_stream(tendon_fjorden_session *s) {
     const tendon_fjorden_control_state rest = {0};
-    tendon_fjorden_stream stream = {0};
-    uint8_t events[2];
+    uint8_t events[2], shutter = s->stream.last_shutter, lever = s->stream.last_lever;
+    memset(&s->stream, 0, sizeof s->stream);
     if (s->manager.reconnecting) {
-        stream.last_shutter = s->stream.last_shutter;
-        stream.last_lever = s->stream.last_lever;
+        s->stream.last_shutter = shutter;
+        s->stream.last_lever = lever;
     }
-    s->stream = stream;
-    s->work.carried = tendon_fjorden_resync(stream.last_shutter, stream.last_lever, &rest, events) > 0;
+    s->work.carried = tendon_fjorden_resync(s->stream.last_shutter, s->stream.last_lever, &rest, events) > 0;
 }
 
 static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {

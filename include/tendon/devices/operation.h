@@ -26,9 +26,9 @@ enum { TENDON_OPERATION_UNLIMITED = 0x80 };
 /** Rules for all operations of a family's sessions; one constant per family. */
 typedef struct tendon_operation_rules {
     tendon_gatt_done done; /**< the session's; calls tendon_operation_ended() first */
-    uint32_t limit;    /**< ms that an operation may take, without a pairing that its refusal begins; 0: no limit but
-                          the client's */
-    uint32_t capacity; /**< of the buffer for long reads */
+    uint32_t limit;        /**< ms that an operation may take, unless its refusal begins a pairing; 0: no limit but
+                              the client's */
+    uint32_t capacity;     /**< of the buffer for long reads */
 } tendon_operation_rules;
 
 typedef enum tendon_operation_verb {

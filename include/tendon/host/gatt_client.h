@@ -78,7 +78,7 @@ typedef void (*tendon_gatt_on_value)(void *context, const tendon_gatt_value *val
 typedef struct tendon_gatt_request {
     uint32_t id; /**< 0: free */
     uint8_t kind, step, flags, restarts;
-    bool limited; /**< the deadline is that of tendon_gatt_client_set_limit() */
+    bool limited; /**< by tendon_gatt_client_set_limit() */
     uint16_t handle, end_handle, cursor, progress;
     uint16_t capacity, count;
     uint16_t length, offset, pages;
@@ -161,7 +161,6 @@ typedef struct tendon_gatt_client {
     size_t subscription_end;  /**< no subscription at or beyond this index */
     size_t last_subscription; /**< the subscription of the last value, compared first */
     uint64_t transaction_deadline;
-    uint64_t securing_since;
     uint64_t now; /**< of the latest input, for completions */
     void (*on_writable)(void *context, uint64_t now);
     void *writable_context;
@@ -184,8 +183,8 @@ void tendon_gatt_client_disconnected(tendon_gatt_client *client, tendon_status r
  * refused request is sent again, once, and a second refusal completes it. A negative status: it completes with the
  * error of its refusal, and on_insecure() is not called again before the next init().
  *
- * Until then requests can be cancelled, and complete with TENDON_ERROR_TIMEOUT at their deadlines; the time does not
- * count for a limit (tendon_gatt_client_set_limit()).
+ * Until then requests can be cancelled, and complete with TENDON_ERROR_TIMEOUT at their deadlines, but not at
+ * the limit of the refused request (tendon_gatt_client_set_limit()).
  */
 void tendon_gatt_client_secured(tendon_gatt_client *client, tendon_status status, uint64_t now);
 
@@ -207,9 +206,9 @@ tendon_status tendon_gatt_client_cancel(tendon_gatt_client *client, uint32_t req
 /** Sets a deadline (monotonic ms). When it passes, the request is cancelled and completes with TENDON_ERROR_TIMEOUT.
  */
 tendon_status tendon_gatt_client_set_deadline(tendon_gatt_client *client, uint32_t request, uint64_t deadline);
-/** Sets a deadline @p ms from @p now. The time between on_insecure() and secured(), in which a user may have to confirm
- * a pairing, does not count. */
-tendon_status tendon_gatt_client_set_limit(tendon_gatt_client *client, uint32_t request, uint32_t ms, uint64_t now);
+/** Sets a deadline @p ms from @p now, which a pairing ends: after on_insecure(), in which a user may take part, the
+ * request has the 30 s of ATT. Until secured() this call has no effect. */
+void tendon_gatt_client_set_limit(tendon_gatt_client *client, uint32_t request, uint32_t ms, uint64_t now);
 
 /*
  * Protocol violations of the peer:
