@@ -12,6 +12,8 @@
 enum { STEP_PARAMETERS = 0, STEP_ADDRESS, STEP_DATA, STEP_RESPONSE };
 /** Pause between attempts while connections exist, which can be the reason of the rejection. */
 #define CONNECTED_RETRY_MS 5000u
+/** Between the end of our advertising by somebody else and the next start, in ms: the kernel is about to connect. */
+#define YIELD_MS 1000u
 
 /** Legacy PDUs, which every central understands, unless the data is longer than they hold. */
 static bool legacy_pdus(const tendon_bluez_advertising *advertising) {
@@ -159,6 +161,38 @@ void tendon_bluez_advertise_done(tendon_bluez_radio *radio, tendon_bluez_request
 
 void tendon_bluez_advertise_ended(tendon_bluez_radio *radio) {
     tendon_bluez_activity_input(&radio->advertising.activity, TENDON_BLUEZ_STOPPED);
+}
+
+/** Whether these parameters of LE Set (Extended) Advertising Enable end what this radio advertises. */
+static bool ends_ours(const tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
+    enum { ENTRY_REST = 3 }; /* duration (2), events (1) */
+    bool extended = opcode == TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE;
+    bool off = tendon_read_u8(parameters) == 0 && tendon_reader_ok(parameters);
+    if (!off || extended != radio->extended_advertising) {
+        return false;
+    }
+    uint8_t sets = extended ? tendon_read_u8(parameters) : 0; /* 0: all */
+    bool ours = sets == 0;
+    for (uint8_t i = 0; i < sets; i++) {
+        ours = ours || tendon_read_u8(parameters) == TENDON_BLUEZ_ADVERTISING_SET;
+        (void)tendon_read_bytes(parameters, ENTRY_REST);
+    }
+    return ours && tendon_reader_ok(parameters);
+}
+
+/*
+ * The kernel disables all advertising before it connects, before a discovery and at suspend, and enables only its own
+ * again (hci_pause_advertising_sync() of Linux); another program can disable the only set that the legacy commands
+ * have.
+ */
+void tendon_bluez_advertise_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
+    tendon_bluez_activity *activity = &radio->advertising.activity;
+    bool enable =
+        opcode == TENDON_HCI_LE_SET_ADVERTISING_ENABLE || opcode == TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE;
+    if (enable && activity->state == TENDON_BLUEZ_ON && ends_ours(radio, opcode, parameters)) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_STOPPED);
+        tendon_bluez_activity_retry(radio, activity, tendon_monotonic_ms() + YIELD_MS);
+    }
 }
 
 void tendon_bluez_advertise_disconnected(tendon_bluez_radio *radio) {

@@ -176,6 +176,11 @@ static tendon_bluez_request choose(tendon_bluez_radio *radio, uint64_t now, tend
     return request;
 }
 
+/** The adapter is off, or the kernel has no memory for the packet at this time. */
+static bool is_passing(int number) {
+    return number == ENETDOWN || number == ENOBUFS || number == ENOMEM || number == EAGAIN;
+}
+
 void tendon_bluez_step(tendon_bluez_radio *radio) {
     tendon_bluez_queue *queue = &radio->command;
     bool powered = radio->power.state == TENDON_BLUEZ_POWERED || radio->power.state == TENDON_BLUEZ_RECOVERING;
@@ -202,7 +207,7 @@ void tendon_bluez_step(tendon_bluez_radio *radio) {
     }
     input(radio,
           sent                 ? TENDON_BLUEZ_QUEUE_SENT
-          : number == ENETDOWN ? TENDON_BLUEZ_QUEUE_ADAPTER_OFF
+          : is_passing(number) ? TENDON_BLUEZ_QUEUE_ADAPTER_OFF
                                : TENDON_BLUEZ_QUEUE_NOT_SENT,
           number, now);
 }

@@ -151,6 +151,8 @@ static void take_command(tendon_bluez_radio *radio, const uint8_t *packet, size_
     } else if (tendon_bluez_sets_resolution(opcode)) {
         tendon_bluez_note_resolution(radio, &reader);
     } else {
+        tendon_reader again = reader;
+        tendon_bluez_advertise_other_sent(radio, opcode, &again);
         tendon_bluez_scan_other_sent(radio, opcode, &reader);
     }
 }

@@ -57,7 +57,7 @@ typedef enum tendon_bluez_demand {
 /** Of the command queue. */
 typedef enum tendon_bluez_queue_inputs {
     TENDON_BLUEZ_QUEUE_SENT = 0,
-    TENDON_BLUEZ_QUEUE_ADAPTER_OFF, /**< the kernel rejected it with ENETDOWN */
+    TENDON_BLUEZ_QUEUE_ADAPTER_OFF, /**< the kernel rejected it for a time: ENETDOWN, or no memory */
     TENDON_BLUEZ_QUEUE_NOT_SENT,    /**< the kernel rejected it with another error */
     TENDON_BLUEZ_QUEUE_ANSWERED,
     TENDON_BLUEZ_QUEUE_TIMEOUT,
@@ -351,6 +351,8 @@ void tendon_bluez_scan_paused(tendon_radio *radio);
 tendon_bluez_request tendon_bluez_advertise_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);
 void tendon_bluez_advertise_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now);
 /** A central has connected to this radio's advertising: the controller advertises no more. */
+/** A command of the kernel or of another program, as it is sent. */
+void tendon_bluez_advertise_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters);
 void tendon_bluez_advertise_ended(tendon_bluez_radio *radio);
 /** A connection has ended: a rejected advertisement is tried again. */
 void tendon_bluez_advertise_disconnected(tendon_bluez_radio *radio);

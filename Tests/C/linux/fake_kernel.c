@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -337,6 +338,10 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
         return -1;
     }
     return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+    return find(fd) != NULL && refuses(FAKE_SEND) ? -1 : syscall(SYS_writev, fd, parts, count);
 }
 
 int setsockopt(int fd, int level, int option, const void *value, socklen_t size) {

@@ -2,6 +2,8 @@
 /* Adapters as they are found on real machines, through the public functions, over the kernel of fake_kernel.h. */
 #include "fake_kernel.h"
 
+#include <errno.h>
+
 static tendon_loop loop;
 static tendon_bluez_radio radio;
 static unsigned reports, failures, connected, closed;
@@ -67,7 +69,7 @@ static void a_device_is_found_and_connected(void **state) {
     assert_int_equal(tendon_radio_scan_start(&radio.radio, &parameters), TENDON_OK);
     fake_pass(&loop, 1000);
     assert_in_range(reports, 8, 10);
-    tendon_link link;
+    static tendon_link link;
     tendon_link_init(&link, &callbacks);
     const tendon_address peer = fake_address(device);
     assert_int_equal(tendon_radio_connect(&radio.radio, &link, &peer, fake.now + 5000), TENDON_OK);
@@ -78,6 +80,79 @@ static void a_device_is_found_and_connected(void **state) {
     assert_int_equal(closed, 1);
     assert_int_equal(reason, TENDON_RADIO_ERROR_PEER_CLOSED);
     assert_int_equal(failures, 0);
+}
+
+static void advertise(void) {
+    static const uint8_t data[] = {2, 1, 6};
+    const tendon_advertise_parameters parameters = {.data = data, .length = sizeof data};
+    assert_int_equal(tendon_radio_advertise_start(&radio.radio, &parameters), TENDON_OK);
+    fake_pass(&loop, 100);
+}
+
+/** The kernel disables all advertising before it connects: it is on again after that, with either set of commands. */
+static void advertising_goes_on_after_a_connection(void **state) {
+    (void)state;
+    for (int extended = 0; extended < 2; extended++) {
+        const fake_adapter *a = fake_add((uint16_t)extended, extended);
+        fake_device *device = fake_advertiser(1, 100);
+        open_radio(extended ? "hci1" : "hci0");
+        advertise();
+        assert_true(extended ? a->sets_on != 0 : a->legacy_on);
+        static tendon_link link;
+        tendon_link_init(&link, NULL);
+        const tendon_address peer = fake_address(device);
+        assert_int_equal(tendon_radio_connect(&radio.radio, &link, &peer, fake.now + 5000), TENDON_OK);
+        fake_pass(&loop, 200);
+        assert_int_equal(link.state, TENDON_LINK_OPEN);
+        assert_false(extended ? a->sets_on != 0 : a->legacy_on);
+        fake_pass(&loop, 1500);
+        assert_true(extended ? a->sets_on != 0 : a->legacy_on);
+        /* Another program ends it; its own sets are its own business. */
+        static const uint8_t off[] = {0}, off_other[] = {0, 1, 5, 0, 0, 0}, off_all[] = {0, 0};
+        fake_forget_log();
+        fake_other(a->index, extended ? 0x2039 : 0x200A, extended ? off_all : off, extended ? 2 : 1);
+        fake_pass(&loop, 1500);
+        assert_true(extended ? a->sets_on != 0 : a->legacy_on);
+        if (extended) {
+            fake_forget_log();
+            fake_other(a->index, 0x2039, off_other, sizeof off_other);
+            fake_pass(&loop, 1500);
+            assert_false(fake_sent("h2039"));
+        }
+        tendon_link_close(&link);
+        tendon_radio_advertise_stop(&radio.radio);
+        fake_pass(&loop, 3000);
+        tendon_radio_close(&radio.radio);
+        assert_int_equal(failures, 0);
+    }
+}
+
+/** The kernel has no memory for a command, or its queue is full: that passes. */
+static void a_command_that_cannot_be_sent_now_is_sent_later(void **state) {
+    static const int numbers[] = {ENOBUFS, ENOMEM, ENETDOWN};
+    const tendon_scan_parameters parameters = {.active = true};
+    (void)state;
+    fake_add(0, false);
+    fake_advertiser(1, 100);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        open_radio(NULL);
+        reports = 0;
+        fake.refuse[FAKE_SEND] = (fake_refusal){.number = numbers[i], .times = 3};
+        assert_int_equal(tendon_radio_scan_start(&radio.radio, &parameters), TENDON_OK);
+        fake_pass(&loop, 2000);
+        assert_int_equal(fake.refuse[FAKE_SEND].number, 0);
+        assert_int_equal(failures, 0);
+        assert_true(reports > 5);
+        tendon_radio_close(&radio.radio);
+        fake_pass(&loop, 10);
+    }
+    open_radio(NULL); /* one that stays is an end */
+    fake.refuse[FAKE_SEND] = (fake_refusal){.number = ENOBUFS, .times = 1000};
+    assert_int_equal(tendon_radio_scan_start(&radio.radio, &parameters), TENDON_OK);
+    fake_pass(&loop, 5000);
+    assert_int_equal(failures, 1);
+    assert_int_equal(failure, TENDON_SYSTEM_ERROR(ENOBUFS));
+    fake.refuse[FAKE_SEND] = (fake_refusal){0};
 }
 
 /** A controller that has stopped: one command is waited for, and the loop's other radios stand still for no longer. */
@@ -107,6 +182,8 @@ static void only_commands_of_the_controller_are_sent(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(advertising_goes_on_after_a_connection, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_command_that_cannot_be_sent_now_is_sent_later, setup, teardown),
         cmocka_unit_test_setup_teardown(a_mute_controller_costs_one_command, setup, teardown),
         cmocka_unit_test_setup_teardown(only_commands_of_the_controller_are_sent, setup, teardown),
         cmocka_unit_test_setup_teardown(a_device_is_found_and_connected, setup, teardown),
