@@ -12,7 +12,7 @@
 enum { STEP_PARAMETERS = 0, STEP_ADDRESS, STEP_DATA, STEP_RESPONSE };
 /** Pause between attempts while connections exist, which can be the reason of the rejection. */
 #define CONNECTED_RETRY_MS 5000u
-/** Between the end of our advertising by somebody else and the next start, in ms: the kernel is about to connect. */
+/** Between the end of our advertising by another program and the next start, in ms: the kernel is about to connect. */
 #define YIELD_MS 1000u
 
 /** Legacy PDUs, which every central understands, unless the data is longer than they hold. */
