@@ -35,6 +35,9 @@
         /// The watch reports the descriptors again after `goOn()`.
         private var isReported = false
         private var isFenced = false
+        /// The watch waits for the end of this turn, and passes the fence that it places.
+        private var isWatchTurn = false
+        private var isWatchFence = false
         /// Entries ran after the fence was placed; what they resumed stands behind it.
         private var isFenceStale = false
         private var fences = 0
@@ -53,18 +56,32 @@
             self.runEntries = runEntries
             self.poll = poll
             DispatchQueue.main.setSpecific(key: Self.key, value: true)
+            // Synchronous: once `dispatchMain()` serves the main queue, what is called this way runs on the calling thread if the
+            // queue is idle. No other thread is woken, for the fence after it neither.
             try watch.start { [unowned self] event in
-                DispatchQueue.main.async { self.take(event) }
+                var isFencePending = DispatchQueue.main.sync { self.take(event) }
+                while isFencePending { isFencePending = DispatchQueue.main.sync { self.passWatchFence() } }
             }
         }
 
-        private func take(_ event: LoopWatch.Event) {
+        /// Returns true if the watch is to pass a fence.
+        private func take(_ event: LoopWatch.Event) -> Bool {
             switch event {
             case .readable: isReported = true
             case .deadline: armed = .max
             }
             isDue = true
-            turn()
+            return watchTurn { turn() }
+        }
+
+        private func passWatchFence() -> Bool { watchTurn { passFence() } }
+
+        private func watchTurn(_ body: () -> Void) -> Bool {
+            isWatchTurn = true
+            isWatchFence = false
+            body()
+            isWatchTurn = false
+            return isWatchFence
         }
 
         /// True on the main queue, whichever thread serves it.
@@ -107,7 +124,11 @@
         private func placeFence() {
             isFenced = true
             isFenceStale = false
-            DispatchQueue.main.async { [self] in passFence() }
+            if isWatchTurn {
+                isWatchFence = true
+            } else {
+                DispatchQueue.main.async { [self] in passFence() }
+            }
         }
 
         private func passFence() {
