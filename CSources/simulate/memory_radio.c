@@ -135,7 +135,7 @@ static void settle_link(tendon_memory_radio *radio, uint64_t now) {
     if (radio->pair_asked && radio->peer != NULL) {
         radio->pair_asked = false;
         radio->pairing = true;
-        radio->paired_at = now + radio->pairing_ms;
+        radio->paired_at = now + (radio->peer->bonded ? 0 : radio->pairing_ms); /* encrypted already */
     }
     if (radio->pairing && radio->peer != NULL && now >= radio->paired_at) {
         pair_now(radio, now);

@@ -18,6 +18,20 @@ uint8_t tendon_obvious_row(void *context, size_t row, tendon_uuid *service, tend
     return row == DATA ? TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD : TENDON_PROFILE_REQUIRED;
 }
 
+/* The link is encrypted before anything of OGP is read or written: a device that does not require it may be another
+ * one. With a stored key pairing ends immediately. @p cause: why it has to be done again. */
+static void pair(tendon_obvious_session *s, tendon_status cause) {
+    const tendon_session_link *link = &s->config.link;
+    s->work.step = STEP_PAIR;
+    if (s->work.pairings < TENDON_OBVIOUS_PAIRING_ATTEMPTS) {
+        s->work.pairings++;
+        cause = link->pair != NULL ? link->pair(link->context) : TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
+    }
+    if (cause < 0) {
+        tendon_obvious_session_give_up(s, TENDON_OBVIOUS_ERROR_UNAUTHORIZED, cause);
+    }
+}
+
 static void discovered(void *context, tendon_status status, size_t row, uint64_t now) {
     tendon_obvious_session *s = context;
     (void)row;
@@ -34,7 +48,7 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
         return;
     }
     s->work.deadline = UINT64_MAX;
-    step(s, STEP_STATUS);
+    pair(s, TENDON_OK);
 }
 
 static void step(tendon_obvious_session *s, uint8_t next) {
@@ -61,24 +75,14 @@ static void step(tendon_obvious_session *s, uint8_t next) {
     }
 }
 
-/* Requests pairing if that is what the device requires. After it the same step again. */
+/* Pairs again if that is what the device requires. */
 static bool pairs(tendon_obvious_session *s, tendon_status status) {
-    const tendon_session_link *link = &s->config.link;
-    if (status != TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_AUTHENTICATION) &&
-        status != TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_ENCRYPTION)) {
-        return false;
+    bool insecure = status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_AUTHENTICATION) ||
+                    status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_ENCRYPTION);
+    if (insecure) {
+        pair(s, status);
     }
-    if (s->work.pairings < TENDON_OBVIOUS_PAIRING_ATTEMPTS) {
-        s->work.pairings++;
-        s->work.paired_step = s->work.step;
-        s->work.step = STEP_PAIR;
-        status = link->pair != NULL ? link->pair(link->context) : TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
-    }
-    if (status < 0) {
-        tendon_obvious_session_give_up(s, TENDON_OBVIOUS_ERROR_UNAUTHORIZED,
-                                       s->work.cause < 0 ? s->work.cause : status);
-    }
-    return true;
+    return insecure;
 }
 
 static void status_read(tendon_obvious_session *s, const tendon_gatt_result *result) {
@@ -199,8 +203,11 @@ void tendon_obvious_session_paired(void *context, tendon_status status, uint64_t
         s->counters.illegal_inputs++;
         return;
     }
-    s->work.cause = status;
-    step(s, s->work.paired_step); /* after a failure, too: the device requires pairing again then */
+    if (status >= 0) {
+        step(s, STEP_STATUS);
+    } else if (status != TENDON_ERROR_DISCONNECTED) { /* disconnected() follows */
+        pair(s, status);
+    }
 }
 
 /* ---- time ---- */

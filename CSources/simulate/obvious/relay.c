@@ -138,8 +138,8 @@ void tendon_obvious_relay_init(tendon_obvious_relay *relay, tendon_memory_radio 
     relay->gatt = gatt != NULL ? *gatt : tendon_obvious_gatt_defaults();
     relay->radio = radio;
     relay->deadline = UINT64_MAX;
-    /* The application pairs: a rejected read stays rejected. */
-    relay->device = (tendon_memory_radio_device){.device = {.ops = &ops, .context = relay}, .rejects_pairing = true};
+    /* The application has paired: a rejected read stays rejected. */
+    relay->device = (tendon_memory_radio_device){.device = {.ops = &ops, .context = relay}, .bonded = true};
     tendon_memory_radio_init(radio, &relay->device, 1);
     radio->connect_ms = radio->pairing_ms = 0;
     radio->mtu = TENDON_ATT_MTU_MAX;

@@ -26,7 +26,8 @@ public protocol OcelotDeviceConnectorCallback: AnyObject {
         -> Bool
     /// Reads; the value is passed to the connector's `onUpdateDeviceData`, a failure to `onReadStatus`.
     func requestCharacteristicRead(serviceId: String, characteristicId: String) -> Bool
-    /// Connects; the result is passed to the connector's `onConnectionStateChange`.
+    /// Connects, and pairs unless the connection is encrypted, whatever the device requires; the result is passed to the
+    /// connector's `onConnectionStateChange`.
     func requestDeviceConnect()
     /// Disconnects; the result is passed to the connector's `onConnectionStateChange`.
     func requestDeviceDisconnect()

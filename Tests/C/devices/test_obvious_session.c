@@ -114,6 +114,40 @@ static void pairs_when_the_device_requires_it(void **state) {
     fixture_free(f);
 }
 
+/* A device that requires no encryption could be another one: nothing of OGP is read or written in clear. */
+static void pairs_with_a_device_that_does_not_require_it(void **state) {
+    (void)state;
+    for (unsigned how = 0; how < 3; how++) { /* it pairs, rejects pairing, or there is no pairing service */
+        obvious_fixture *f = fixture_new();
+        f->devices[0].bonded = f->device.encrypted = false;
+        f->devices[0].rejects_pairing = how == 1;
+        f->session.config.link.pair = how == 2 ? NULL : f->session.config.link.pair;
+        connect_now(f);
+        fixture_run(f, 1000);
+        expect(how == 0 ? "opened:OK " : "unusable:UNAUTHORIZED ");
+        assert_int_equal(f->devices[0].bonded, how == 0);
+        assert_int_equal(f->session.work.pairings, how == 1 ? 2 : 1);
+        assert_int_equal(f->device.commands + f->device.writes > 0, how == 0);
+        fixture_free(f);
+    }
+}
+
+/* The pairing that the end of the connection ends is no failed one. */
+static void disconnected_while_pairing(void **state) {
+    (void)state;
+    obvious_fixture *f = fixture_new();
+    f->devices[0].bonded = false;
+    connect_now(f);
+    f->air.pairing_ms = 5000;
+    fixture_run(f, 1000);
+    assert_int_equal(f->session.work.step, 5); /* PAIR */
+    tendon_obvious_session_inputs.paired(&f->session, TENDON_ERROR_DISCONNECTED, f->now);
+    fixture_drop(f);
+    expect("closed:RADIO_ERROR_PEER_CLOSED ");
+    assert_int_equal(f->session.counters.illegal_inputs, 0);
+    fixture_free(f);
+}
+
 /* OGP_STATUS may be readable by anybody: then the subscription is what requires encryption. */
 static void pairs_when_the_subscription_requires_it(void **state) {
     (void)state;
@@ -546,6 +580,8 @@ int main(void) {
         cmocka_unit_test(opens_with_the_lower_limits),
         cmocka_unit_test(other_profiles_are_unusable),
         cmocka_unit_test(pairs_when_the_device_requires_it),
+        cmocka_unit_test(pairs_with_a_device_that_does_not_require_it),
+        cmocka_unit_test(disconnected_while_pairing),
         cmocka_unit_test(pairs_when_the_subscription_requires_it),
         cmocka_unit_test(a_subscription_that_is_refused_is_tried_again),
         cmocka_unit_test(a_silent_device),

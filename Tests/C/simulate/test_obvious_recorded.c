@@ -339,8 +339,8 @@ static void play(recording *r, unsigned number) {
 static void client_and_device_are_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0xA26B6277, 0xE3D4CD20, 0x4CE4BB45, 0x134AB6CC, 0x270C0650, 0xE9AE266C, 0x9E5283D4, 0xC018419A,
-        0x7CFA2E94, 0x82215ED4, 0x0E98D24B, 0xE52E0DCD, 0xFDA07014, 0x4C2E5211, 0xA81B7034, 0xCEA0376B,
+        0xB693E58E, 0x701100D5, 0xCB7A6C42, 0x74956DEA, 0x0E22E592, 0xC783E8E0, 0xE0FBBF54, 0xCA1716F8,
+        0xBBC70556, 0x8A3B4075, 0x6FB5C31D, 0x055B04E3, 0xBAC83B94, 0xEBD8DE43, 0x2A8B0DD0, 0xE05FB883,
     };
     compare_recordings(known, RUNS, play);
 }
@@ -348,8 +348,8 @@ static void client_and_device_are_as_recorded(void **state) {
 static void with_damaged_responses_too(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0x2F5D8400, 0xC2FAF093, 0x07D47060, 0x4C5870AA, 0xC0EF39F4, 0x610D2481, 0x5CDC58CA, 0xC778F12D,
-        0xD69CB7F7, 0x0D848A98, 0x5308B444, 0xD83770A9, 0xD717C53A, 0x7FA1605B, 0xD9C7CA0B, 0xE02CB34F,
+        0xAB1E4A53, 0x834B81E7, 0xFCE8FA07, 0x066428EC, 0x89EC8CB0, 0x0A929F7E, 0x7C11F8E4, 0x0F0F5C0B,
+        0xAD51C464, 0xE3017DB7, 0x271C8D18, 0xBEAF31F4, 0xA39824FE, 0x84AB1DBC, 0xDDC1C826, 0xE83F9633,
     };
     damages = true;
     compare_recordings(known, RUNS, play);

@@ -136,15 +136,19 @@ import Testing
 
     /// A device that has forgotten the counter of the last package.
     @Test @TendonActor func aDeviceThatForgot() async throws {
-        let site = try await OcelotSite { $0.requiresPairing = false }
+        let site = try await OcelotSite()
         let cloud = ScriptedCloud {
             $0.updates = [43, 42].map { .success(.package(site.signer.package([.init(20)], counter: $0))) }
         }
         let manager = site.manager(cloud)
+        let central = try await Central(radio: site.radio, bonds: .memory)
+        manager.setDeviceConnector(
+            try OcelotDeviceConnector(to: site.device.address, productId: "1234", on: central))
         try await manager.updateFeatures()
         manager.getDeviceConnector().disconnect()
         await site.device.stop()
         await eventually("its connection ends") { await site.device.connections == 0 }
+        try await central.forget(site.device.address)  // the second device does not have the key either
         let second = try await site.secondDevice()
         await #expect(throws: OcelotError.self) { try await manager.updateFeatures() }
         #expect(cloud.calls.updates.count == 2)

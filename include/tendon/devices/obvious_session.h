@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Obvious session: opens OGP/1 on one connection and carries requests over it. Order: discovery, OGP_STATUS (with
- * pairing if the device requires it), profile, notifications, HELLO. Then requests, events, and a PING after 20 s
+ * Obvious session: opens OGP/1 on one connection and carries requests over it. Order: discovery, pairing unless the
+ * connection is encrypted, OGP_STATUS, profile, notifications, HELLO. Then requests, events, and a PING after 20 s
  * without a request while an operation is open. Driven through tendon_obvious_session_inputs.
  *
  * Events and completions never come from within a call of this header.
@@ -98,7 +98,7 @@ typedef struct tendon_obvious_session {
     uint32_t caps, boot_id;
     tendon_status status; /**< UNUSABLE: the reason */
     struct {
-        uint8_t step, paired_step, pairings, tries;
+        uint8_t step, pairings, tries;
         bool lost;    /* the sender gave up: handled by the next tick */
         bool inside;  /* a segment is being written */
         bool waiting; /* control contains a segment that could not be sent */

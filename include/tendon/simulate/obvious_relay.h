@@ -3,8 +3,9 @@
  * Relay: an Obvious device whose connection the application owns. A session uses it as a device of the radio in
  * memory; the application transfers the values of the two characteristics between it and the device.
  *
- * OGP_STATUS is read first; the session is connected when its value arrived. A write that the application cannot send
- * is lost. If that is the first one, the device does not have OGP_DATA.
+ * The application has encrypted the connection, which the session cannot see. OGP_STATUS is read first; the session is
+ * connected when its value arrived. A write that the application cannot send is lost. If that is the first one, the
+ * device does not have OGP_DATA.
  */
 #ifndef TENDON_SIMULATE_OBVIOUS_RELAY_H
 #define TENDON_SIMULATE_OBVIOUS_RELAY_H
