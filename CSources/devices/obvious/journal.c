@@ -21,38 +21,12 @@ static const field record_fields[] = {
 };
 enum { RECORD_FIELDS = sizeof record_fields / sizeof record_fields[0] };
 
-/* Version 1, of the same size: one counter for both, and two members without a use. */
-typedef struct old_record {
-    uint8_t state;
-    uint32_t version, offset, caps, boot_id;
-    uint64_t serial, counter;
-    uint8_t sha256[TENDON_OBVIOUS_SHA256_SIZE];
-} old_record;
-
-#define OF_OLD(member, limit) FIELD_INTEGER(old_record, member, limit)
-static const field old_fields[] = {
-    OF_OLD(state, TENDON_OBVIOUS_JOURNAL_REJOIN),
-    OF_OLD(serial, LIMIT_NONE),
-    OF_OLD(counter, LIMIT_NONE),
-    OF_OLD(version, LIMIT_NONE),
-    OF_OLD(offset, LIMIT_NONE),
-    OF_OLD(caps, LIMIT_NONE),
-    OF_OLD(boot_id, LIMIT_NONE),
-    FIELD_BYTES(old_record, sha256),
-};
-enum { OLD_FIELDS = sizeof old_fields / sizeof old_fields[0] };
-
-static bool take_old(tendon_reader *reader, tendon_obvious_record *out) {
-    old_record old;
-    bool permitted = tendon_obvious_take_fields(old_fields, OLD_FIELDS, reader, &old);
-    *out = (tendon_obvious_record){.state = old.state,
-                                   .version = old.version,
-                                   .caps = old.caps,
-                                   .serial = old.serial,
-                                   .counter = old.counter,
-                                   .before = old.counter};
-    memcpy(out->sha256, old.sha256, sizeof out->sha256);
-    return permitted;
+/* Version 1, of the same size: state, serial, one counter, version, offset, caps, boot id, hash. Offset and boot id
+ * have no use. */
+static void take_old(tendon_obvious_record *record) {
+    record->caps = record->version;
+    record->version = (uint32_t)record->before;
+    record->before = record->counter;
 }
 
 void tendon_obvious_encode_record(const tendon_obvious_record *record, uint8_t out[TENDON_OBVIOUS_RECORD_SIZE]) {
@@ -70,12 +44,14 @@ tendon_status tendon_obvious_decode_record(const uint8_t *data, size_t length, t
     tendon_reader reader = tendon_reader_make(data + VERSION_AT, length - VERSION_AT);
     tendon_obvious_record record;
     uint8_t version = tendon_read_u8(&reader);
-    bool permitted =
-        version == 1 ? take_old(&reader, &record)
-                     : version == VERSION && tendon_obvious_take_fields(record_fields, RECORD_FIELDS, &reader, &record);
+    bool permitted = (version == 1 || version == VERSION) &&
+                     tendon_obvious_take_fields(record_fields, RECORD_FIELDS, &reader, &record);
     if (length != TENDON_OBVIOUS_RECORD_SIZE || memcmp(data, magic, sizeof magic) != 0 || !permitted ||
         tendon_read_u32le(&reader) != tendon_crc32(0, data, CRC_AT)) {
         return TENDON_ERROR_MALFORMED;
+    }
+    if (version == 1) {
+        take_old(&record);
     }
     *out = record;
     return TENDON_OK;
