@@ -76,6 +76,7 @@ static const row rows[] = {
     /* the packages of an update */
     {S_NONCE, I_OK, U, NOTHING, S_FETCH, KEPT},
     {S_NONCE, I_ALT, U, STARTS, S_PROVISION, KEPT},
+    {S_NONCE, I_SECOND, U, NOTHING, S_PROVISION, KEPT},
     {S_FETCH, A_GIVEN, U, NOTHING, S_BEGIN, KEPT},
     {S_FETCH, A_NOTHING, U, NOTHING, S_IDLE, GOOD},
     {S_FETCH, A_PROVISION, U, STARTS, S_PROVISION, KEPT},
@@ -89,7 +90,7 @@ static const row rows[] = {
     {S_BEGIN, I_ALT, X, NOTHING, S_END, KEPT},
     {S_BEGIN, I_SECOND, X, NOTHING, S_RESTART, KEPT},
     {S_RESTART, I_OK, X, NOTHING, S_BEGIN, KEPT},
-    {S_RESTART, I_FAIL, X, NOTHING, S_BEGIN, KEPT},
+    {S_RESTART, I_ALT, X, NOTHING, S_INFO, KEPT},
     {S_DATA, I_OK, X, NOTHING, S_DATA, KEPT},
     {S_DATA, I_ALT, X, NOTHING, S_END, KEPT},
     {S_END, I_OK, U, NOTHING, S_IDLE, GOOD},
@@ -101,11 +102,13 @@ static const row rows[] = {
     {S_END, I_TIMEOUT, X, NOTHING, S_GREET, KEPT},
     {S_GREET, I_OK, X, NOTHING, S_QUERY, KEPT},
     {S_QUERY, I_OK, X, NOTHING, S_BEGIN, KEPT},
+    {S_QUERY, I_SECOND, X, NOTHING, S_RESTART, KEPT},
     {S_BACKOFF, I_TIMER, X, NOTHING, S_RECONNECT, KEPT},
     {S_BACKOFF, I_CLOSED, X, NOTHING, SAME, KEPT},
     {S_BACKOFF, I_FAIL, G, NOTHING, S_IDLE, FAILED},
     {S_RECONNECT, I_OPEN, X, NOTHING, S_BEGIN, KEPT},
     {S_RECONNECT, I_ALT, X, NOTHING, S_QUERY, KEPT},
+    {S_RECONNECT, I_SECOND, X, NOTHING, S_RESTART, KEPT},
     {TRANSFER, I_CLOSED, X, NOTHING, S_BACKOFF, KEPT},
     {S_RECONNECT, I_UNUSABLE, X, NOTHING, S_BACKOFF, KEPT},
     {S_RECONNECT, I_TIMER, X, NOTHING, S_BACKOFF, KEPT},
@@ -447,7 +450,7 @@ tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obv
     }
     m->operation = (uint8_t)number;
     m->obj = m->package_kind = m->tries = m->corrections = m->activations = 0;
-    m->answered = m->cancelled = m->restarted = m->resumes = m->provisioned = m->end_sent = m->announced =
+    m->answered = m->cancelled = m->restarted = m->resumes = m->bound = m->provisioned = m->end_sent = m->announced =
         m->rejoining = m->other_trial = false;
     m->percent = -1;
     m->nonce.outstanding = false;

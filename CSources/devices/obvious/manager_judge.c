@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { CORRECTIONS_MAX = 5, COMPLETE = 2, TRIAL = 2, APPLIED = 3, BATTERY_UNKNOWN = 255, PROVISIONED = 1 };
-enum { REASON_CRC = 1, REASON_HASH = 2, DATA_OVERHEAD = TENDON_OBVIOUS_FRAME_OVERHEAD + 8 };
+enum { REASON_CRC = 1, REASON_HASH = 2, REASON_SUPERSEDED = 3, DATA_OVERHEAD = TENDON_OBVIOUS_FRAME_OVERHEAD + 8 };
 
 static uint8_t supported(tendon_obvious_manager *m, uint32_t caps, uint8_t input) {
     return (caps & ~m->session->caps) == 0 ? input : tendon_obvious_manager_reject(m, CODE_NOT_SUPPORTED);
@@ -95,7 +95,9 @@ static uint8_t judge_nonce(tendon_obvious_manager *m, const tendon_obvious_paylo
     if (payload != NULL) {
         tendon_obvious_nonce_set(&m->nonce, payload->nonce.bytes, m->now);
     }
-    return (m->flags & PROVISIONED) != 0 ? (uint8_t)I_OK : supported(m, TENDON_OBVIOUS_CAP_PROVISIONING, I_ALT);
+    bool begun = m->package_kind == TENDON_OBVIOUS_PACKAGE_PROVISION; /* its start was reported */
+    return (m->flags & PROVISIONED) != 0 ? (uint8_t)I_OK
+                                         : supported(m, TENDON_OBVIOUS_CAP_PROVISIONING, begun ? I_SECOND : I_ALT);
 }
 
 /* ---- features ---- */
@@ -141,6 +143,21 @@ static uint8_t again(tendon_obvious_manager *m, uint8_t reason) {
     m->resumes = false;
     m->reason = reason;
     return I_SECOND;
+}
+
+/* A nonce ends with its connection: another package takes the place of one that is bound to it. */
+static uint8_t supersede(tendon_obvious_manager *m) {
+    m->reason = REASON_SUPERSEDED;
+    return I_SECOND;
+}
+
+/* The device has forgotten the transfer, or had none. */
+static uint8_t aborted(tendon_obvious_manager *m) {
+    if (m->reason != REASON_SUPERSEDED) {
+        return I_OK;
+    }
+    m->obj = 0;
+    return I_ALT;
 }
 
 /* CRC of what the device says it has; the memory of the next request is free. */
@@ -219,7 +236,8 @@ static uint8_t judge_query(tendon_obvious_manager *m, const tendon_obvious_paylo
     bool same = payload->transfer.state == APPLIED &&
                 memcmp(payload->transfer.sha256, m->sha256, TENDON_OBVIOUS_SHA256_SIZE) == 0;
     m->resumes = true;
-    return same ? applied(m, m->reboots) : (uint8_t)I_OK;
+    bool another = m->tries > 0; /* connection than that of the nonce */
+    return same ? applied(m, m->reboots) : m->bound && another ? supersede(m) : (uint8_t)I_OK;
 }
 
 uint8_t tendon_obvious_manager_judge(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
@@ -252,6 +270,8 @@ uint8_t tendon_obvious_manager_judge(tendon_obvious_manager *m, const tendon_obv
         return applied(m, (payload->end.flags & 1) != 0);
     case S_QUERY:
         return judge_query(m, payload);
+    case S_RESTART:
+        return aborted(m);
     default:
         return I_OK;
     }
@@ -272,7 +292,7 @@ uint8_t tendon_obvious_manager_judge_error(tendon_obvious_manager *m, const tend
     if (m->state == S_END && is_upgrade(m) && response->status == TENDON_OBVIOUS_ERROR_HASH_MISMATCH) {
         return again(m, REASON_HASH);
     }
-    return I_FAIL;
+    return m->state == S_RESTART ? aborted(m) : (uint8_t)I_FAIL;
 }
 
 uint8_t tendon_obvious_manager_judge_open(tendon_obvious_manager *m) {
@@ -283,8 +303,8 @@ uint8_t tendon_obvious_manager_judge_open(tendon_obvious_manager *m) {
         caps |= m->operation != TENDON_OBVIOUS_CHECK_STATUS ? TENDON_OBVIOUS_CAP_TOGGLE : 0;
         return supported(m, caps, I_OPEN);
     }
-    if (m->state == S_RECONNECT && m->end_sent) {
-        return I_ALT;
+    if (m->state == S_RECONNECT && (m->end_sent || m->bound)) {
+        return m->end_sent ? I_ALT : supersede(m);
     }
     if (m->state == S_JOINING && !is_upgrade(m) && session->boot_id == m->boot_id) {
         return tendon_obvious_manager_reject(m, CODE_INTERNAL); /* it did not reset */
@@ -312,6 +332,7 @@ static tendon_status take_package(tendon_obvious_manager *m) {
         m->obj = provision ? TENDON_OBVIOUS_OBJECT_PROVISION : TENDON_OBVIOUS_OBJECT_PACKAGE;
         m->package_kind = package.kind;
         m->reboots = (package.flags & TENDON_OBVIOUS_PACKAGE_REBOOTS) != 0;
+        m->bound = (package.flags & TENDON_OBVIOUS_PACKAGE_NONCE) != 0;
         m->counter = package.counter;
         m->size = (uint32_t)m->answer.length;
         m->crc32 = tendon_crc32(0, m->answer.data, m->answer.length);

@@ -84,20 +84,24 @@ static void answer(void) {
     }
 }
 
+static void step(uint64_t end) {
+    if (s.radio.peer == NULL) { /* in range when it runs */
+        o.seam.ops->tick(o.seam.context, s.now);
+        s.device.present = o.device.running;
+    }
+    tendon_memory_radio_tick(&s.radio, s.now);
+    if (s.need >= 0) {
+        answer();
+    }
+    uint64_t due = tendon_memory_radio_deadline(&s.radio), device = o.seam.ops->deadline(o.seam.context);
+    due = device < due ? device : due;
+    s.now = due <= s.now ? s.now + (s.radio.peer == NULL) : due < end ? due : end;
+}
+
 static void run(uint64_t ms) {
     const uint64_t end = s.now + ms;
     while (s.now < end && !s.done) {
-        if (s.radio.peer == NULL) { /* in range when it runs */
-            o.seam.ops->tick(o.seam.context, s.now);
-            s.device.present = o.device.running;
-        }
-        tendon_memory_radio_tick(&s.radio, s.now);
-        if (s.need >= 0) {
-            answer();
-        }
-        uint64_t due = tendon_memory_radio_deadline(&s.radio), device = o.seam.ops->deadline(o.seam.context);
-        due = device < due ? device : due;
-        s.now = due <= s.now ? s.now + (s.radio.peer == NULL) : due < end ? due : end;
+        step(end);
     }
 }
 
@@ -157,6 +161,34 @@ static void a_new_device_is_provisioned_and_updated(void **state) {
     assert_int_equal(o.device.counter, 2);
 }
 
+/* Runs until a part of an object has arrived, then disconnects. */
+static void drop_within(uint8_t obj) {
+    for (unsigned i = 0; i < 100000 && (s.manager.obj != obj || s.manager.offset < 20 || s.manager.offset > 100); i++) {
+        step(s.now + 1);
+    }
+    assert_int_equal(s.manager.obj, obj);
+    assert_in_range(s.manager.offset, 20, 100);
+    tendon_att_bearer_close(&s.radio.theirs);
+}
+
+/* The nonce ends with the connection: what is bound to it is made again, with the next nonce. */
+static void what_is_bound_to_a_nonce_is_fetched_again(void **state) {
+    (void)state;
+    const tendon_simulated_obvious_options options = {.unprovisioned = true};
+    begin(&options);
+    s.radio.mtu = 23;
+    s.manager.config.chunk_max = 1;
+    assert_int_equal(tendon_obvious_manager_start(&s.manager, TENDON_OBVIOUS_UPDATE_FEATURES, NULL, 0, NULL, s.now),
+                     TENDON_OK);
+    drop_within(TENDON_OBVIOUS_OBJECT_PROVISION);
+    drop_within(TENDON_OBVIOUS_OBJECT_PACKAGE);
+    run(120000);
+    assert_string_equal(s.trace, "provisioning 1, need 1, need 1, provisioning 0, need 0, need 0, update 1, update 2, "
+                                 "need 4, done 0, ");
+    assert_int_equal(o.device.counter, 2);
+    assert_int_equal(s.manager.illegal_inputs, 0);
+}
+
 /* Transfer, trial boot, self test, confirmation; then the device runs the firmware, and there is nothing newer. */
 static void an_upgrade_with_a_trial_boot(void **state) {
     (void)state;
@@ -183,6 +215,7 @@ static void an_upgrade_with_a_trial_boot(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_device_is_provisioned_and_updated),
+        cmocka_unit_test(what_is_bound_to_a_nonce_is_fetched_again),
         cmocka_unit_test(an_upgrade_with_a_trial_boot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

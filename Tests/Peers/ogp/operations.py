@@ -174,8 +174,9 @@ def abort(client, reason=0):
 LOST = ("DISCONNECTED", "LINK_ERROR", "TIMEOUT")
 
 
-def send_over_connections(client, upload, delays, limit=None):
-    """Sub-operation: the upload, with new connections where one is lost; Failure after the last of `delays`."""
+def send_over_connections(client, upload, delays, limit=None, renew=None):
+    """Sub-operation: the upload, with new connections where one is lost; Failure after the last of `delays`. `renew`, a
+    sub-operation, gives the upload that takes its place on another connection."""
     left = list(delays)
     started = client.now
     while True:
@@ -196,6 +197,8 @@ def send_over_connections(client, upload, delays, limit=None):
                 yield Connected(30_000)
                 yield from client.session()
                 left = list(delays)
+                if renew is not None:
+                    upload = yield from renew(upload)
                 break
             except Failure as failure:
                 if failure.name not in LOST:
@@ -240,23 +243,21 @@ class FeatureUpdate:
         client = self.client
         client.call("onProvisioningStatus", "START")
         try:
-            nonce = yield from self.nonce()
-            package = self.cloud.provision(self.info, nonce)
-            self.check(package, signed.PROVISION)
+            upload = yield from self.upload(pl.PROVISION_KIND)
+            try:
+                yield from send_over_connections(client, upload, (0, 0, 0), renew=self.renew)
+                self.info = yield Ask(pl.GET_DEVICE_INFO, {})
+                if not self.info["flags"] & 1:
+                    raise Failure("PROTOCOL")
+            except Failure as failure:
+                yield from abort(client)
+                client.call("onProvisioningStatus", "TIMEOUT" if failure.name == "TIMEOUT" else "WRITE_FAILED")
+                self.end("FAILED")
+                return False
         except (CloudError, OgpError) as error:
             forbidden = isinstance(error, CloudError) and error.kind == "forbidden"
             client.call("onProvisioningStatus", "FAILED" if forbidden else "DOWNLOAD_FAILED")
             self.end("NOT_PROVISIONED" if forbidden else "FAILED")
-            return False
-        try:
-            yield from send_over_connections(client, Upload(pl.PROVISION_KIND, package), (0, 0, 0))
-            self.info = yield Ask(pl.GET_DEVICE_INFO, {})
-            if not self.info["flags"] & 1:
-                raise Failure("PROTOCOL")
-        except Failure as failure:
-            yield from abort(client)
-            client.call("onProvisioningStatus", "TIMEOUT" if failure.name == "TIMEOUT" else "WRITE_FAILED")
-            self.end("FAILED")
             return False
         client.call("onProvisioningStatus", "SUCCESS")
         return True
@@ -273,37 +274,61 @@ class FeatureUpdate:
             raise OgpError("REPLAY")
         return package
 
+    def upload(self, obj):
+        """Sub-operation: the upload of a package, for the present nonce; None: the cloud has nothing new."""
+        nonce = yield from self.nonce()
+        if obj == pl.PROVISION_KIND:
+            data = self.cloud.provision(self.info, nonce)
+            self.package = self.check(data, signed.PROVISION)
+        else:
+            data = self.cloud.feature_update(self.info, nonce)
+            if data is None:
+                return None
+            self.package = self.check(data, signed.FULL, signed.DELTA, signed.CLEAR)
+        return Upload(obj, data)
+
+    def renew(self, upload):
+        """Sub-operation: what is bound to a nonce is made again on another connection, unless it was applied."""
+        if not self.package.flags & signed.NONCE_BOUND:
+            return upload
+        status = yield Ask(pl.XFER_STATUS, {"session": 0})
+        if status["state"] == 3 and status["sha256"] == upload.sha256:
+            return upload
+        yield from abort(self.client, 3)
+        self.info = yield Ask(pl.GET_DEVICE_INFO, {})
+        upload = yield from self.upload(upload.obj)
+        if upload is None:
+            raise CloudError("download")
+        return upload
+
     def fetch(self):
         client = self.client
         try:
-            nonce = yield from self.nonce()
-        except Failure:
-            self.end("FAILED")
-            return
-        try:
-            data = self.cloud.feature_update(self.info, nonce)
-            if data is None:
+            upload = yield from self.upload(pl.FEATURE)
+            if upload is None:
                 self.end("SUCCESS")
                 return
-            package = self.check(data, signed.FULL, signed.DELTA, signed.CLEAR)
+            boot_id = client.hello["boot_id"]
+            try:
+                answer = yield from send_over_connections(client, upload, (0, 0, 0), renew=self.renew)
+            except Failure as failure:
+                yield from abort(client)
+                clear = self.package.kind == signed.CLEAR
+                self.end("TIMEOUT" if failure.name == "TIMEOUT" else "CLEAR_FAILED" if clear else "WRITE_FAILED")
+                return
         except CloudError as error:
             self.end("NOT_PROVISIONED" if error.kind == "not_provisioned" else "DOWNLOAD_FAILED")
             return
         except OgpError:
             self.end("DOWNLOAD_FAILED")
             return
-        boot_id = client.hello["boot_id"]
-        try:
-            answer = yield from send_over_connections(client, Upload(pl.FEATURE, data), (0, 0, 0))
-        except Failure as failure:
-            yield from abort(client)
-            clear = package.kind == signed.CLEAR
-            self.end("TIMEOUT" if failure.name == "TIMEOUT" else "CLEAR_FAILED" if clear else "WRITE_FAILED")
+        except Failure:
+            self.end("FAILED")
             return
         if answer["flags"] & 1:
-            yield from self.restart(package, boot_id)
+            yield from self.restart(self.package, boot_id)
             return
-        if package.kind == signed.CLEAR:
+        if self.package.kind == signed.CLEAR:
             self.end("CLEAR_SUCCESS")
         self.end("SUCCESS")
 
