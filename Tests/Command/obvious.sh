@@ -63,7 +63,10 @@ like "$out" '   19 .* enabled' "features: one, without a cloud, for people"
 run obvious features 4711 --radio virtual
 is "$status" 2 "a feature's number is at most 1024"
 run obvious features 99 --radio virtual
-is "$status" 1 "a feature that the device does not have"
+is "$status" 0 "a feature that the device does not have"
+like "$out" 'unknown' "is unknown"
+run obvious toggle 99 on --radio virtual
+is "$status" 1 "and cannot be switched"
 like "$err" 'UNKNOWN_FEATURE' "says so"
 run obvious toggle 16 on --radio virtual
 is "$status" 1 "a feature that was not bought cannot be switched"

@@ -78,7 +78,7 @@ class DeviceRules(unittest.TestCase):
         wire = Wire()
         wire.hello()
         for number, (opcode, payload, status) in enumerate((
-                (0x7F, b"", 1), (pl.GET_TIME, b"x", 2), (pl.FEATURE_STATUS, b"\0", 3), (pl.FEATURE_STATUS, b"\1\x10\0", 8),
+                (0x7F, b"", 1), (pl.GET_TIME, b"x", 2), (pl.FEATURE_STATUS, b"\0", 3), (pl.FEATURE_STATUS, b"\1\x10\0", 0),
                 (pl.XFER_END, bytes(4), 20), (pl.XFER_ABORT, bytes(5), 20), (pl.FW_ACTIVATE, bytes(4) + b"\1\0", 5),
                 (pl.FW_CONFIRM, struct.pack("<IB", 7, 1), 3), (pl.XFER_STATUS, b"\1\0\0\0", 20))):
             with self.subTest(opcode=opcode):

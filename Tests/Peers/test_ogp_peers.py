@@ -156,6 +156,10 @@ class Features(Case):
         world.client.calls.clear()
         world.run(op.toggle(world.client, 16))
         self.assertEqual(world.client.calls, [("didToggleFeatureStatus", 16, (1, 2))])
+        del world.device.holder.features[130]
+        world.client.calls.clear()
+        world.run(op.check_statuses(world.client, (130, 16)))
+        self.assertEqual(world.client.calls, [("onCheckFeatureStatuses", {130: (255, 255), 16: (1, 2)})])
         for feature, state in ((7, (0, 1, 0)), (8, (1, 0, 0)), (9, None)):
             world.client.calls.clear()
             world.device.holder.features[feature] = state

@@ -191,7 +191,8 @@ class Statuses(Case):
     def test_requests_out_of_place(self):
         world = self.world()
         for expected, opcode, fields in (
-                ("UNKNOWN_FEATURE", pl.FEATURE_STATUS, {"ids": [99]}),
+                ({"features": [{"id": 99, "enable": 255, "toggle": 255}]}, pl.FEATURE_STATUS, {"ids": [99]}),
+                ("UNKNOWN_FEATURE", pl.FEATURE_TOGGLE, {"features": [{"id": 99, "toggle": 1}]}),
                 ("FEATURE_DISABLED", pl.FEATURE_TOGGLE, {"features": [{"id": 16, "toggle": 1}]}),
                 ("NO_SESSION", pl.XFER_DATA, {"session": 7, "offset": 0, "data": b"x"}), ("NO_SESSION", pl.XFER_END, {"session": 7})):
             self.assertEqual(self.ask(world, opcode, **fields), expected)

@@ -228,7 +228,8 @@ class RequestsToTheDevice(unittest.TestCase):
         self.assertEqual(gateway.ask(pl.FEATURE_TOGGLE, features=[{"id": 16, "toggle": 2}])[1]["features"],
                          [{"id": 16, "enable": 1, "toggle": 2}])
         self.assertEqual(gateway.ask(pl.FEATURE_TOGGLE, features=[{"id": 17, "toggle": 2}])[0], "FEATURE_DISABLED")
-        self.assertEqual(gateway.ask(pl.FEATURE_STATUS, ids=[99])[0], "UNKNOWN_FEATURE")
+        self.assertEqual(gateway.ask(pl.FEATURE_STATUS, ids=[99, 16])[1]["features"],
+                         [{"id": 99, "enable": 255, "toggle": 255}, {"id": 16, "enable": 1, "toggle": 2}])
         self.assertEqual(gateway.end.events, [(pl.EVT_FEATURE_CHANGED, bytes.fromhex("021000010111000002"))])
         self.assertEqual((gateway.end.errors, gateway.close()), ([], 0))
 

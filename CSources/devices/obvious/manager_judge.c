@@ -106,7 +106,8 @@ static uint8_t judge_nonce(tendon_obvious_manager *m, const tendon_obvious_paylo
 static uint8_t flip(tendon_obvious_manager *m) {
     tendon_obvious_feature *feature = m->features;
     if (feature->enable != TENDON_OBVIOUS_ENABLED) {
-        return tendon_obvious_manager_reject(m, CODE_FEATURE_DISABLED);
+        return tendon_obvious_manager_reject(m, feature->enable == TENDON_OBVIOUS_DISABLED ? CODE_FEATURE_DISABLED
+                                                                                           : CODE_UNKNOWN_FEATURE);
     }
     if (feature->toggle != TENDON_OBVIOUS_TOGGLE_ACTIVATED && feature->toggle != TENDON_OBVIOUS_TOGGLE_DEACTIVATED) {
         return tendon_obvious_manager_reject(m, CODE_TOGGLE_UNSUPPORTED);

@@ -138,10 +138,10 @@ bool tendon_simulated_obvious_get(const tendon_simulated_obvious *device, uint16
 
 static void write_feature(const tendon_simulated_obvious *device, uint16_t id, tendon_writer *out) {
     tendon_simulated_obvious_feature feature;
-    (void)tendon_simulated_obvious_get(device, id, &feature);
+    bool known = tendon_simulated_obvious_get(device, id, &feature);
     tendon_write_u16le(out, id);
-    tendon_write_u8(out, feature.enable);
-    tendon_write_u8(out, feature.toggle);
+    tendon_write_u8(out, known ? feature.enable : TENDON_OBVIOUS_ENABLE_UNKNOWN);
+    tendon_write_u8(out, known ? feature.toggle : TENDON_OBVIOUS_TOGGLE_UNKNOWN);
 }
 
 tendon_status tendon_simulated_obvious_set(tendon_simulated_obvious *device, uint16_t id, uint8_t enable,
@@ -189,18 +189,14 @@ static void write_list(obvious_request *r, const uint16_t *ids, uint8_t count) {
 uint8_t tendon_simulated_obvious_feature_status(obvious_request *r) {
     uint16_t ids[LIST_MAX];
     uint8_t count, status = check_list(r, 2, &count);
-    bool known = true;
     for (size_t i = 0; i < count && status == OK; i++) {
-        tendon_simulated_obvious_feature feature;
         ids[i] = tendon_read_u16le(&r->in);
         status = is_id(ids[i]) ? OK : BAD_PARAM;
-        known = known && tendon_simulated_obvious_get(r->device, ids[i], &feature);
     }
-    if (status != OK || !known) {
-        return status != OK ? status : UNKNOWN_FEATURE;
+    if (status == OK) {
+        write_list(r, ids, count);
     }
-    write_list(r, ids, count);
-    return OK;
+    return status;
 }
 
 /* One item of a list of toggles, in the spare table. */

@@ -54,6 +54,28 @@ static void status_of_features(void **state) {
     end();
 }
 
+/* What the device does not know is an answer, beside others; it cannot be switched. */
+static void unknown_features(void **state) {
+    (void)state;
+    begin();
+    fixture_open(f);
+    f->device.features[0] = (tendon_obvious_feature){99, 255, 255};
+    f->device.features[1] = (tendon_obvious_feature){16, 1, 1};
+    f->device.feature_count = 2;
+    tendon_obvious_feature list[] = {{99, 0, 0}, {16, 0, 0}};
+    start_with(TENDON_OBVIOUS_CHECK_STATUS, list, 2, 0);
+    fixture_run(f, 1000);
+    expect("done:0/OK ");
+    assert_int_equal(list[0].enable, TENDON_OBVIOUS_ENABLE_UNKNOWN);
+    assert_int_equal(list[0].toggle, TENDON_OBVIOUS_TOGGLE_UNKNOWN);
+    assert_int_equal(list[1].enable, TENDON_OBVIOUS_ENABLED);
+    start_with(TENDON_OBVIOUS_TOGGLE, list, 1, 0);
+    fixture_run(f, 1000);
+    expect("done:14/UNKNOWN_FEATURE ");
+    assert_int_equal(fixture_times(f, TENDON_OBVIOUS_FEATURE_TOGGLE), 0);
+    end();
+}
+
 /* Answers with other ids, another order, fewer or more features. */
 static void lying_status_answers(void **state) {
     (void)state;
@@ -93,7 +115,7 @@ static void toggles(void **state) {
         {1, 0, "done:14/TOGGLE_UNSUPPORTED ", 0},
         {1, 255, "done:14/TOGGLE_UNSUPPORTED ", 255},
         {0, 1, "done:14/FEATURE_DISABLED ", 1},
-        {255, 1, "done:14/FEATURE_DISABLED ", 1},
+        {255, 1, "done:14/UNKNOWN_FEATURE ", 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         begin();
@@ -350,6 +372,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_information),
         cmocka_unit_test(status_of_features),
+        cmocka_unit_test(unknown_features),
         cmocka_unit_test(lying_status_answers),
         cmocka_unit_test(toggles),
         cmocka_unit_test(what_the_caps_do_not_cover_is_not_sent),

@@ -248,7 +248,7 @@ static void lengths_and_fields_are_checked(void **state) {
         {0x10, "01 00 00", 3},
         {0x10, "01 01 04", 3},
         {0x10, "01 10 00 00", 2},
-        {0x10, "01 63 00", 8},
+        {0x10, "01 63 00", 0},
         {0x11, "", 2},
         {0x11, "00", 3},
         {0x11, "41", 3},
@@ -348,7 +348,8 @@ static void features_are_listed_in_the_order_of_the_request(void **state) {
     obvious_hello(0);
     assert_int_equal(obvious_ask_hex(0, 0x10, "03 14 00 10 00 11 00"), 0);
     obvious_expect(0, "03 14 00 00 00 10 00 01 01 11 00 01 02");
-    assert_int_equal(obvious_ask_hex(0, 0x10, "02 10 00 63 00"), 8);
+    assert_int_equal(obvious_ask_hex(0, 0x10, "02 63 00 10 00"), 0); /* one that it does not know among others */
+    obvious_expect(0, "02 63 00 ff ff 10 00 01 01");
     assert_int_equal(obvious_ask(0, 0x12, "", 0), 0);
     obvious_expect(0, "29 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
 }

@@ -44,7 +44,8 @@ static void a_package_is_applied(void **state) {
     assert_int_equal(obvious_transfer(0, 1, package, length, 50, NULL), 0);
     assert_int_equal(obvious_ask_hex(0, 0x10, "03 10 00 11 00 14 00"), 0);
     obvious_expect(0, "03 10 00 00 01 11 00 00 00 14 00 00 00");
-    assert_int_equal(obvious_ask_hex(0, 0x10, "01 12 00"), 8);
+    assert_int_equal(obvious_ask_hex(0, 0x10, "01 12 00"), 0);
+    obvious_expect(0, "01 12 00 ff ff");
     assert_int_equal(obvious_ask_hex(0, 0x11, "01 11 00 01"), 9);
     length = obvious_package(package, 1, 0, 42, entries, 1);
     assert_int_equal(obvious_transfer(0, 1, package, length, 50, NULL), 12); /* REPLAY */

@@ -287,8 +287,7 @@ class Device:
     def _states(self, ids):
         rows = []
         for feature in ids:
-            require(feature in self.holder.features, "UNKNOWN_FEATURE")
-            enable, toggle, _ = self.holder.features[feature]
+            enable, toggle, _ = self.holder.features.get(feature, (255, 255, 0))
             rows.append({"id": feature, "enable": enable, "toggle": toggle})
         return rows
 
