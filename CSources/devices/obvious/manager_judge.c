@@ -189,6 +189,7 @@ static uint8_t judge_begin(tendon_obvious_manager *m, const tendon_obvious_paylo
     if (!has_prefix(m, payload->begin_response.crc32)) {
         return again(m, REASON_CRC);
     }
+    m->resumes = true; /* from now on, over another connection */
     return m->offset == m->size ? I_ALT : I_OK;
 }
 
@@ -236,7 +237,6 @@ static uint8_t applied(tendon_obvious_manager *m, bool reboots) {
 static uint8_t judge_query(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
     bool same = payload->transfer.state == APPLIED &&
                 memcmp(payload->transfer.sha256, m->sha256, TENDON_OBVIOUS_SHA256_SIZE) == 0;
-    m->resumes = true;
     bool another = m->tries > 0; /* connection than that of the nonce */
     return same ? applied(m, m->reboots) : m->bound && another ? supersede(m) : (uint8_t)I_OK;
 }

@@ -70,13 +70,14 @@ tendon_status tendon_obvious_manager_store(tendon_obvious_manager *m, uint8_t st
     return m->config.store != NULL ? m->config.store(m->config.context, &m->record) : TENDON_OK;
 }
 
-/* An upgrade that may go on later keeps its record: after lost connections, the limit of time, and a cancellation. No
- * other operation ends it. */
+/* An upgrade that may go on later keeps its record: after lost connections, the limit of time, a cancellation, and an
+ * XFER_BEGIN that was refused. No other operation ends it. */
 static void close_record(tendon_obvious_manager *m) {
     bool good = m->result == TENDON_OBVIOUS_UPDATE_SUCCESS;
     bool resumable = m->status == TENDON_ERROR_TIMEOUT || m->status == TENDON_ERROR_CANCELLED ||
                      TENDON_STATUS_LAYER(m->status) != TENDON_LAYER_OBVIOUS ||
-                     m->status == TENDON_OBVIOUS_ERROR_LINK_ERROR;
+                     m->status == TENDON_OBVIOUS_ERROR_LINK_ERROR ||
+                     (m->transfer == 0 && m->record.state == TENDON_OBVIOUS_JOURNAL_SEND);
     if (is_upgrade(m) && m->obj != 0 && (good || !resumable)) { /* 0: what the device has is not known */
         (void)tendon_obvious_manager_store(m, TENDON_OBVIOUS_JOURNAL_NONE);
     }
@@ -218,7 +219,6 @@ static uint8_t back_off(tendon_obvious_manager *m) {
     }
     m->deadline = m->now + seconds[m->tries] * 1000u;
     m->tries++;
-    m->resumes = true;
     m->status = TENDON_OK;
     tendon_obvious_session_disconnect(m->session, m->now);
     return I_NONE;
@@ -304,6 +304,7 @@ uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
         break;
     case S_BEGIN:
         m->end_sent = false;
+        m->transfer = 0; /* if the device refuses it, what it has of another connection stays */
         if (is_upgrade(m)) {
             status = tendon_obvious_manager_store(m, TENDON_OBVIOUS_JOURNAL_SEND);
             if (m->percent < 0) {

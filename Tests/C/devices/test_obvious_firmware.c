@@ -274,6 +274,58 @@ static void an_upgrade_resumes(void **state) {
     }
 }
 
+/* What the device has, it keeps: BUSY and LOW_POWER are of now. The next upgrade resumes. */
+static void a_begin_that_is_refused_ends_no_transfer(void **state) {
+    (void)state;
+    static const uint8_t statuses[] = {4, 22};
+    for (unsigned i = 0; i < 4; i++) {
+        bool after_a_drop = i >= 2;
+        begin();
+        fixture_open(f);
+        f->device.chunk_max = 20;
+        upgrade();
+        run_to(TENDON_OBVIOUS_XFER_DATA, 7);
+        f->device.error[TENDON_OBVIOUS_XFER_BEGIN] = statuses[i % 2];
+        if (!after_a_drop) {
+            tendon_obvious_manager_cancel(&w.manager, f->now);
+            fixture_run(f, 0);
+        }
+        fixture_drop(f);
+        if (!after_a_drop) {
+            const tendon_obvious_record record = *last_record();
+            start_from(TENDON_OBVIOUS_UPGRADE_FIRMWARE, &record);
+        }
+        fixture_run(f, 20000);
+        assert_non_null(strstr(trace, i % 2 == 0 ? "done:2/BUSY " : "done:2/LOW_POWER "));
+        assert_int_equal(last_record()->state, TENDON_OBVIOUS_JOURNAL_SEND);
+        assert_int_equal(fixture_times(f, TENDON_OBVIOUS_XFER_ABORT), 0);
+        f->device.error[TENDON_OBVIOUS_XFER_BEGIN] = 0;
+        const tendon_obvious_record record = *last_record();
+        start_from(TENDON_OBVIOUS_UPGRADE_FIRMWARE, &record);
+        fixture_run(f, 200000);
+        assert_non_null(strstr(trace, "need:report done:0/OK "));
+        assert_in_range(fixture_times(f, TENDON_OBVIOUS_XFER_DATA), 200, 202);
+        trace[0] = '\0';
+        end();
+    }
+}
+
+/* The reason of an abort is of its own operation. */
+static void reasons_of_aborts(void **state) {
+    (void)state;
+    begin();
+    f->device.error[TENDON_OBVIOUS_XFER_END] = 18;
+    perform_upgrade();
+    assert_int_equal(f->device.last[6], TENDON_OBVIOUS_XFER_ABORT);
+    assert_int_equal(f->device.last[10 + 4], 2);
+    f->device.error[TENDON_OBVIOUS_XFER_DATA] = 21;
+    perform_upgrade();
+    assert_int_equal(f->device.last[6], TENDON_OBVIOUS_XFER_ABORT);
+    assert_int_equal(f->device.last[10 + 4], 0);
+    trace[0] = '\0';
+    end();
+}
+
 static void bad_offsets(void **state) {
     (void)state;
     begin();
@@ -447,6 +499,8 @@ int main(void) {
         cmocka_unit_test(images_that_do_not_fit),
         cmocka_unit_test(five_reconnections_then_the_end),
         cmocka_unit_test(an_upgrade_resumes),
+        cmocka_unit_test(a_begin_that_is_refused_ends_no_transfer),
+        cmocka_unit_test(reasons_of_aborts),
         cmocka_unit_test(bad_offsets),
         cmocka_unit_test(hash_mismatches),
         cmocka_unit_test(trials_that_fail),

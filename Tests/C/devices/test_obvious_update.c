@@ -268,6 +268,27 @@ static void a_transfer_goes_on_after_a_disconnection(void **state) {
     end();
 }
 
+/* The connection is lost while a wrong prefix is aborted: it is not resumed over the next one. */
+static void a_restart_that_loses_its_connection(void **state) {
+    (void)state;
+    begin();
+    f->device.chunk_max = 20;
+    fixture_open(f);
+    start(TENDON_OBVIOUS_UPDATE_FEATURES);
+    run_to_data(7);
+    f->device.object[3] ^= 1;
+    f->device.mute[TENDON_OBVIOUS_XFER_ABORT] = true;
+    fixture_drop(f);
+    fixture_run(f, 1500);
+    assert_int_equal(fixture_times(f, TENDON_OBVIOUS_XFER_ABORT), 1);
+    fixture_drop(f);
+    fixture_run(f, 60000);
+    expect("need:package need:report done:0/OK ");
+    assert_int_equal(f->device.begin[1], 0); /* flags */
+    assert_memory_equal(f->device.object, w.package, w.package_length);
+    end();
+}
+
 static void three_reconnections_then_the_end(void **state) {
     (void)state;
     begin();
@@ -542,6 +563,7 @@ int main(void) {
         cmocka_unit_test(lying_offsets),
         cmocka_unit_test(bad_offsets_are_corrected),
         cmocka_unit_test(a_transfer_goes_on_after_a_disconnection),
+        cmocka_unit_test(a_restart_that_loses_its_connection),
         cmocka_unit_test(three_reconnections_then_the_end),
         cmocka_unit_test(a_lost_end_answer),
         cmocka_unit_test(an_update_that_resets_the_device),
