@@ -29,6 +29,7 @@ enum {
     S_GREET,   /* HELLO after a lost answer to XFER_END */
     S_QUERY,   /* XFER_STATUS */
     S_RESTART, /* XFER_ABORT, then from the beginning */
+    S_PREFIX,  /* sums what the device has */
     S_BACKOFF,
     S_RECONNECT,
     S_START,
@@ -67,6 +68,7 @@ enum {
 /* Evaluates what arrived in the present state: returns the input for the table. */
 uint8_t tendon_obvious_manager_judge(tendon_obvious_manager *manager, const tendon_obvious_payload *payload);
 uint8_t tendon_obvious_manager_judge_error(tendon_obvious_manager *manager, const tendon_obvious_response *response);
+uint8_t tendon_obvious_manager_judge_prefix(tendon_obvious_manager *manager);
 uint8_t tendon_obvious_manager_judge_open(tendon_obvious_manager *manager);
 uint8_t tendon_obvious_manager_judge_answer(tendon_obvious_manager *manager);
 /* The work of a state that was entered; returns an input that it causes, or I_NONE. */

@@ -161,32 +161,20 @@ static uint8_t aborted(tendon_obvious_manager *m) {
     return I_ALT;
 }
 
-/* CRC of what the device says it has; the memory of the next request is free. */
-static bool has_prefix(tendon_obvious_manager *m, uint32_t crc32) {
-    uint8_t *buffer = session_payload(m->session);
-    uint32_t step = (uint32_t)m->session->config.frame_max - TENDON_OBVIOUS_FRAME_OVERHEAD, crc = 0;
-    for (uint32_t at = 0; at < m->offset;) {
-        uint32_t length = m->offset - at < step ? m->offset - at : step;
-        if (tendon_obvious_manager_read(m, at, buffer, length) < 0) {
-            return false;
-        }
-        crc = tendon_crc32(crc, buffer, length);
-        at += length;
-    }
-    return crc == crc32;
-}
-
 static uint8_t judge_begin(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
     size_t most = (size_t)m->session->frame_max - DATA_OVERHEAD;
     m->chunk = payload->begin_response.chunk_max < m->config.chunk_max ? payload->begin_response.chunk_max
                                                                        : m->config.chunk_max;
     m->chunk = m->chunk < most ? m->chunk : (uint16_t)most;
     m->transfer = payload->begin_response.session;
-    m->offset = m->sent = payload->begin_response.offset;
-    if (m->offset > m->size) {
-        return tendon_obvious_manager_reject(m, CODE_BAD_PARAM);
-    }
-    if (!has_prefix(m, payload->begin_response.crc32)) {
+    m->offset = payload->begin_response.offset;
+    m->prefix = payload->begin_response.crc32;
+    m->sent = m->sum = 0;
+    return m->offset > m->size ? tendon_obvious_manager_reject(m, CODE_BAD_PARAM) : (uint8_t)I_OK;
+}
+
+uint8_t tendon_obvious_manager_judge_prefix(tendon_obvious_manager *m) {
+    if (m->sum != m->prefix) {
         return again(m, REASON_CRC);
     }
     m->resumes = true; /* from now on, over another connection */

@@ -2,6 +2,7 @@
 /* The work of each state: what is sent when it is entered, and what its results mean. */
 #include "codes.h"
 #include "manager.h"
+#include "tendon/base/crc.h"
 
 #include <string.h>
 
@@ -132,6 +133,18 @@ static tendon_status send_data(tendon_obvious_manager *m) {
                                              tendon_obvious_manager_response, m, m->now);
 }
 
+/* The next part of what the device says that it has: others are served before the one after it. `sent` is the place. */
+static tendon_status sum_prefix(tendon_obvious_manager *m) {
+    uint8_t *buffer = session_payload(m->session);
+    uint32_t step = (uint32_t)m->session->frame_max - TENDON_OBVIOUS_FRAME_OVERHEAD, left = m->offset - m->sent;
+    step = left < step ? left : step;
+    tendon_status status = tendon_obvious_manager_read(m, m->sent, buffer, step);
+    m->sum = tendon_crc32(m->sum, buffer, step);
+    m->sent += step;
+    m->deadline = m->now;
+    return status;
+}
+
 static void fill(const tendon_obvious_manager *m, tendon_obvious_payload *out) {
     memset(out, 0, sizeof *out);
     switch (opcodes[m->state]) {
@@ -177,6 +190,8 @@ static tendon_status send_request(tendon_obvious_manager *m) {
         return send_features(m, 3);
     case S_DATA:
         return send_data(m);
+    case S_PREFIX:
+        return sum_prefix(m);
     default:
         break;
     }
@@ -310,6 +325,11 @@ uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
             if (m->percent < 0) {
                 tendon_obvious_manager_progress(m, 0);
             }
+        }
+        break;
+    case S_PREFIX:
+        if (m->sent == m->offset) {
+            return tendon_obvious_manager_judge_prefix(m);
         }
         break;
     case S_END:

@@ -310,6 +310,50 @@ static void a_begin_that_is_refused_ends_no_transfer(void **state) {
     }
 }
 
+static unsigned parts;
+
+/* Counts the parts of the image that are read in calls of their own. */
+static void count_parts(void *manager, uint64_t now) {
+    unsigned before = w.reads;
+    tendon_obvious_manager_inputs.tick(manager, now);
+    assert_true(w.reads - before <= 2); /* the last one, and the first data */
+    parts += w.reads > before;
+}
+
+/* The sum of a long prefix takes time: others are served between its parts. */
+static void a_prefix_is_summed_part_by_part(void **state) {
+    (void)state;
+    begin();
+    f->device.max_frame = 512;
+    f->device.chunk_max = 20;
+    tendon_session_inputs counted = tendon_obvious_manager_inputs;
+    counted.tick = count_parts;
+    tendon_memory_radio_attach(&f->air, &counted, &w.manager);
+    fixture_open(f);
+    upgrade();
+    run_to(TENDON_OBVIOUS_XFER_DATA, 180);
+    fixture_drop(f);
+    parts = 0;
+    fixture_run(f, 200000);
+    assert_in_range(parts, 7, 9); /* 3600 bytes, 498 each */
+    assert_non_null(strstr(trace, "need:report done:0/OK "));
+    trace[0] = '\0';
+    end();
+    begin(); /* what cannot be read here is no wrong prefix of the device */
+    fixture_open(f);
+    f->device.chunk_max = 20;
+    upgrade();
+    run_to(TENDON_OBVIOUS_XFER_DATA, 7);
+    w.unreadable = true;
+    fixture_drop(f);
+    fixture_run(f, 200000);
+    assert_non_null(strstr(trace, "done:2/ERROR_NOT_FOUND "));
+    assert_int_equal(fixture_times(f, TENDON_OBVIOUS_XFER_BEGIN), 2);
+    assert_int_equal(f->device.last[10 + 4], 0); /* XFER_ABORT */
+    trace[0] = '\0';
+    end();
+}
+
 /* The reason of an abort is of its own operation. */
 static void reasons_of_aborts(void **state) {
     (void)state;
@@ -500,6 +544,7 @@ int main(void) {
         cmocka_unit_test(five_reconnections_then_the_end),
         cmocka_unit_test(an_upgrade_resumes),
         cmocka_unit_test(a_begin_that_is_refused_ends_no_transfer),
+        cmocka_unit_test(a_prefix_is_summed_part_by_part),
         cmocka_unit_test(reasons_of_aborts),
         cmocka_unit_test(bad_offsets),
         cmocka_unit_test(hash_mismatches),

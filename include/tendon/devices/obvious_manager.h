@@ -168,7 +168,7 @@ typedef struct tendon_obvious_manager {
     uint16_t chunk, length;
     tendon_obvious_session *session;
     tendon_status status;
-    uint32_t transfer, size, crc32, offset, sent, epoch, active, boot_id;
+    uint32_t transfer, size, crc32, offset, sent, prefix, sum, epoch, active, boot_id;
     uint8_t sha256[TENDON_OBVIOUS_SHA256_SIZE]; /* of the object in transfer */
     tendon_obvious_record record;
     tendon_obvious_feature *features; /* of the caller */
