@@ -64,7 +64,7 @@ static uint8_t judge_info(tendon_obvious_manager *m, const tendon_obvious_payloa
 
 static uint8_t judge_firmware(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
     m->status = TENDON_OK; /* of a connection before */
-    m->active = payload->firmware.active;
+    m->fw = m->active = payload->firmware.active;
     m->epoch = payload->firmware.epoch;
     bool trial = payload->firmware.active_state == TRIAL, named = has_target(m) && m->active == m->record.version;
     m->other_trial = trial && !named;

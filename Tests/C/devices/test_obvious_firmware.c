@@ -161,6 +161,23 @@ static void a_good_upgrade(void **state) {
     end();
 }
 
+/* GET_DEVICE_INFO cannot say the version, FW_STATE can: the application verifies and asks with that one. */
+static void a_device_that_cannot_read_its_version(void **state) {
+    (void)state;
+    begin();
+    f->device.fw = 0xFFFFFFFF;
+    w.silent_cloud = true;
+    upgrade();
+    fixture_run(f, 1000);
+    expect("prep need:image ");
+    assert_int_equal(w.manager.fw, OLD);
+    answer(TENDON_OBVIOUS_NEED_IMAGE);
+    fixture_run(f, 200000);
+    assert_non_null(strstr(trace, "need:report done:0/OK "));
+    trace[0] = '\0';
+    end();
+}
+
 static void upgrades_that_do_not_begin(void **state) {
     (void)state;
     static const struct {
@@ -539,6 +556,7 @@ int main(void) {
         cmocka_unit_test(a_check_tests_the_trial_of_its_upgrade),
         cmocka_unit_test(a_trial_of_somebody_else_is_left_alone),
         cmocka_unit_test(a_good_upgrade),
+        cmocka_unit_test(a_device_that_cannot_read_its_version),
         cmocka_unit_test(upgrades_that_do_not_begin),
         cmocka_unit_test(images_that_do_not_fit),
         cmocka_unit_test(five_reconnections_then_the_end),

@@ -176,8 +176,8 @@ typedef struct tendon_obvious_manager {
     tendon_obvious_answer answer;
     uint64_t now, deadline, limit;
     /* The application's again. */
-    uint32_t fw, bootloader, stack;
-    uint64_t serial, counter; /**< counter: of the device; after an update that of the package */
+    uint32_t fw, bootloader, stack; /**< fw: of FW_STATE, for firmware */
+    uint64_t serial, counter;       /**< counter: of the device; after an update that of the package */
     bool other_trial; /**< firmware check, upgrade: the device runs firmware on trial that the record does not name. It
                          is left alone: who installed it confirms it, or the device goes back */
     tendon_obvious_nonce nonce;       /**< NEED_PACKAGE, NEED_PROVISION: of the device, if it gives nonces */
