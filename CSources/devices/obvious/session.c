@@ -22,13 +22,14 @@ void tendon_obvious_session_close(tendon_obvious_session *s, tendon_status reaso
     s->config.link.disconnect(s->config.link.context);
 }
 
-/* The connection stays, so that the device is not connected to again and again. */
+/* The connection stays, so that the device is not connected to again and again, but nothing more is written. */
 void tendon_obvious_session_give_up(tendon_obvious_session *s, tendon_status status, tendon_status cause) {
     s->state = TENDON_OBVIOUS_SESSION_UNUSABLE;
     s->work.step = STEP_NONE;
     s->work.deadline = UINT64_MAX;
     s->work.cause = cause;
     s->status = status;
+    tendon_obvious_requests_fail(&s->requests, status, s->op.now);
     tendon_obvious_session_tell(s, TENDON_OBVIOUS_SESSION_EVENT_UNUSABLE, status);
 }
 
@@ -50,7 +51,7 @@ static void count_error(tendon_obvious_session *s) {
 static tendon_status write_segment(void *context, const uint8_t *segment, size_t length) {
     tendon_obvious_session *s = context;
     uint16_t handle = s->found[DATA].value;
-    if (s->op.client == NULL) {
+    if (s->op.client == NULL || s->state >= TENDON_OBVIOUS_SESSION_UNUSABLE) {
         return TENDON_ERROR_DISCONNECTED;
     }
     if ((s->found[DATA].properties & TENDON_GATT_WRITE_WITHOUT_RESPONSE) != 0) {
@@ -222,9 +223,11 @@ static void on_done(void *context, tendon_obvious_request *request, const tendon
     } else if (request->opcode == TENDON_OBVIOUS_GET_DEVICE_INFO) {
         result.status = take_info(s, response);
     }
-    if (s->work.step == STEP_HELLO) {
+    bool refused = request->opcode == TENDON_OBVIOUS_HELLO && result.status == TENDON_OBVIOUS_ERROR_PROTOCOL;
+    if (s->work.step == STEP_HELLO || (refused && s->state == TENDON_OBVIOUS_SESSION_OPEN)) {
         opened(s, result.status, response->status);
-    } else if (on_response != NULL) {
+    }
+    if (on_response != NULL) {
         on_response(s->work.context, &result, now);
     }
 }

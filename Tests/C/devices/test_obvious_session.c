@@ -225,6 +225,12 @@ static void hello_that_fails(void **state) {
         connect_now(f);
         fixture_run(f, 21000);
         expect(rows[i].trace);
+        unsigned commands = f->device.commands; /* nothing more is written, not even an acknowledgement */
+        fixture_event(f, TENDON_OBVIOUS_EVT_REBOOTING, (const uint8_t[]){2, 0xE8, 3}, 3);
+        fixture_run(f, 60000);
+        assert_int_equal(f->device.commands, commands);
+        assert_int_equal(f->session.state, TENDON_OBVIOUS_SESSION_UNUSABLE);
+        expect("");
         fixture_free(f);
     }
 }
@@ -248,6 +254,37 @@ static void on_chain(void *context, const tendon_obvious_response *response, uin
             tendon_obvious_session_request(&f->session, TENDON_OBVIOUS_GET_TIME, &none, on_chain, f, f->now),
             TENDON_OK);
     }
+}
+
+static void on_own(void *context, tendon_obvious_request *request, const tendon_obvious_response *response,
+                   uint64_t now) {
+    (void)context, (void)request, (void)now;
+    note("own:%s ", tendon_obvious_status_name(response->status));
+}
+
+/* A HELLO of an operation that is refused: the connection is not used further, and what waits fails. */
+static void a_later_hello_that_is_refused(void **state) {
+    (void)state;
+    obvious_fixture *f = fixture_new();
+    fixture_open(f);
+    f->device.error[TENDON_OBVIOUS_HELLO] = 6;
+    static uint8_t frame[TENDON_OBVIOUS_FRAME_OVERHEAD];
+    tendon_obvious_payload none = {.echo = {NULL, 0}};
+    tendon_obvious_request own = {.on_done = on_own};
+    assert_int_equal(tendon_obvious_request_prepare(&own, TENDON_OBVIOUS_PING, &none, frame, sizeof frame), TENDON_OK);
+    assert_int_equal(tendon_obvious_session_request(&f->session, TENDON_OBVIOUS_HELLO, NULL, on_response, NULL, f->now),
+                     TENDON_OK);
+    assert_int_equal(tendon_obvious_session_add(&f->session, &own, f->now), TENDON_OK);
+    fixture_run(f, 60000);
+    expect("own:PROTOCOL unusable:PROTOCOL PROTOCOL ");
+    assert_int_equal(f->session.state, TENDON_OBVIOUS_SESSION_UNUSABLE);
+    assert_int_equal(fixture_times(f, TENDON_OBVIOUS_PING), 0);
+    assert_int_equal(tendon_obvious_session_request(&f->session, TENDON_OBVIOUS_HELLO, NULL, on_response, NULL, f->now),
+                     TENDON_OBVIOUS_ERROR_PROTOCOL);
+    tendon_obvious_session_disconnect(&f->session, f->now);
+    fixture_run(f, 10);
+    expect("closed:ERROR_CANCELLED ");
+    fixture_free(f);
 }
 
 static void requests_and_their_errors(void **state) {
@@ -294,12 +331,6 @@ static void requests_and_their_errors(void **state) {
         tendon_obvious_session_request(&f->session, TENDON_OBVIOUS_XFER_DATA, &payload, on_response, f, f->now),
         TENDON_ERROR_BUFFER_TOO_SMALL);
     fixture_free(f);
-}
-
-static void on_own(void *context, tendon_obvious_request *request, const tendon_obvious_response *response,
-                   uint64_t now) {
-    (void)context, (void)request, (void)now;
-    note("own:%s ", tendon_obvious_status_name(response->status));
 }
 
 static void a_request_of_the_caller_waits(void **state) {
@@ -586,6 +617,7 @@ int main(void) {
         cmocka_unit_test(a_subscription_that_is_refused_is_tried_again),
         cmocka_unit_test(a_silent_device),
         cmocka_unit_test(hello_that_fails),
+        cmocka_unit_test(a_later_hello_that_is_refused),
         cmocka_unit_test(requests_and_their_errors),
         cmocka_unit_test(a_request_of_the_caller_waits),
         cmocka_unit_test(another_serial_number_disconnects),

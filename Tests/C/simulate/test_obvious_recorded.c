@@ -339,8 +339,8 @@ static void play(recording *r, unsigned number) {
 static void client_and_device_are_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0x0C66099B, 0xCB5A0774, 0x979467EC, 0x7ACA4157, 0x2A9CDB66, 0xEAFC21AA, 0x22AB3B74, 0x4286D71A,
-        0xE3594D68, 0x69AE514F, 0x1BDEED3F, 0x35D9F078, 0xE9936AC4, 0x9AD449B2, 0x22DD274F, 0x24891491,
+        0xF66865EF, 0xF43B85EE, 0x7F466C0F, 0x713426F1, 0x8A8E92B8, 0xCFC3F6D9, 0x51316922, 0x62CEEE06,
+        0xA33D8E80, 0xDFFE9EEA, 0xD574508A, 0x5FF71327, 0xD18814F0, 0x83388586, 0x16D44F01, 0x29B62960,
     };
     compare_recordings(known, RUNS, play);
 }
@@ -348,8 +348,8 @@ static void client_and_device_are_as_recorded(void **state) {
 static void with_damaged_responses_too(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0xF545E542, 0x4C3FB604, 0x954CA5B6, 0x74539259, 0x7709614E, 0xDF985AD1, 0x30E58E60, 0x036FE331,
-        0x72342336, 0x249E7D12, 0xC72341D9, 0x2B27F2B3, 0x9D417B39, 0xFF81E327, 0x206B1CEB, 0x034EBC04,
+        0x84917ABE, 0x9F173358, 0x7ACDF16B, 0x4D04AAED, 0xCEB2F0A4, 0x93DF7B3D, 0xD8B7B543, 0x35F48AE9,
+        0x35DEE60F, 0x4232F1E5, 0x83F3C769, 0xD1F3BD70, 0xBD17E4AA, 0x3A5A39C3, 0x20AB03DB, 0x4931CF43,
     };
     damages = true;
     compare_recordings(known, RUNS, play);

@@ -48,7 +48,8 @@ typedef enum tendon_obvious_session_event_kind {
     TENDON_OBVIOUS_SESSION_EVENT_OPENED = 0, /**< HELLO was answered; limits, caps and boot_id are set */
     /**
      * The connection is up, but cannot be used: status UNSUPPORTED_PROFILE; UNAUTHORIZED (pairing failed); PROTOCOL
-     * (HELLO was refused); TENDON_ERROR_TIMEOUT (no response to HELLO); the error of the write to enable notifications.
+     * (a HELLO was refused, also a later one); TENDON_ERROR_TIMEOUT (no response to HELLO); the error of the write to
+     * enable notifications.
      */
     TENDON_OBVIOUS_SESSION_EVENT_UNUSABLE,
     /** The connection, or the attempt, ended: status LINK_ERROR, PROTOCOL (100 errors, or another serial number), or
