@@ -452,8 +452,8 @@ tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obv
     }
     m->operation = (uint8_t)number;
     m->obj = m->package_kind = m->reason = m->tries = m->corrections = m->activations = 0;
-    m->answered = m->cancelled = m->restarted = m->resumes = m->bound = m->provisioned = m->end_sent = m->announced =
-        m->rejoining = m->other_trial = false;
+    m->answered = m->cancelled = m->restarted = m->resumes = m->bound = m->connects = m->provisioned = m->end_sent =
+        m->announced = m->rejoining = m->other_trial = false;
     m->percent = -1;
     m->nonce.outstanding = false;
     m->status = TENDON_OK;

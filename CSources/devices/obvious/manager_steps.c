@@ -219,6 +219,7 @@ static uint8_t join(tendon_obvious_manager *m) {
     bool may = (m->operation & (TENDON_OBVIOUS_UPDATE_FEATURES | TENDON_OBVIOUS_UPGRADE_FIRMWARE)) != 0;
     tendon_status status = may ? tendon_obvious_session_connect(session, m->now) : TENDON_ERROR_DISCONNECTED;
     if (status >= 0) {
+        m->connects = true;
         return I_NONE;
     }
     m->status = m->state == S_CONNECT ? status : m->status;
@@ -280,6 +281,9 @@ uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
     m->deadline = waits[m->state] != 0 ? m->now + waits[m->state] * 1000u : UINT64_MAX;
     switch (m->state) {
     case S_IDLE:
+        if (m->connects && m->session->state == TENDON_OBVIOUS_SESSION_CONNECTING) { /* for nobody */
+            tendon_obvious_session_disconnect(m->session, m->now);
+        }
         close_record(m);
         return I_NONE;
     case S_CONNECT:

@@ -249,6 +249,30 @@ static void a_session_that_cannot_be_opened(void **state) {
     end();
 }
 
+/* An attempt to connect ends with the operation that began it, and with no other. */
+static void no_attempt_is_left_behind(void **state) {
+    (void)state;
+    for (unsigned how = 0; how < 3; how++) { /* too late, cancelled, of the application */
+        begin();
+        f->devices[0].present = false;
+        if (how == 2) {
+            assert_int_equal(tendon_obvious_session_connect(&f->session, f->now), TENDON_OK);
+        }
+        start(how == 2 ? TENDON_OBVIOUS_GET_INFO : TENDON_OBVIOUS_UPDATE_FEATURES);
+        fixture_run(f, 1000);
+        if (how == 1) {
+            tendon_obvious_manager_cancel(&w.manager, f->now);
+        }
+        fixture_run(f, 30000);
+        expect(how == 0 ? "done:15/OK " : how == 1 ? "done:14/ERROR_CANCELLED " : "done:14/ERROR_TIMEOUT ");
+        assert_int_equal(f->session.state, how == 2 ? TENDON_OBVIOUS_SESSION_CONNECTING : TENDON_OBVIOUS_SESSION_IDLE);
+        tendon_memory_radio_set_present(&f->air, &f->devices[0], true, f->now);
+        fixture_run(f, 10000);
+        assert_int_equal(f->opened, how == 2);
+        end();
+    }
+}
+
 /* The end of the connection before is no failure of an operation that is started meanwhile: it connects again. */
 static void an_operation_waits_for_the_end_of_the_connection_before(void **state) {
     (void)state;
@@ -379,6 +403,7 @@ int main(void) {
         cmocka_unit_test(changes_are_held_back),
         cmocka_unit_test(another_ring_and_product),
         cmocka_unit_test(a_session_that_cannot_be_opened),
+        cmocka_unit_test(no_attempt_is_left_behind),
         cmocka_unit_test(an_operation_waits_for_the_end_of_the_connection_before),
         cmocka_unit_test(arguments),
         cmocka_unit_test(nothing_of_an_operation_is_left_for_the_next),

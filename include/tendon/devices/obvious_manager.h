@@ -162,7 +162,7 @@ typedef struct tendon_obvious_manager {
     uint8_t flags, battery; /**< of the device, as fw to counter, after GET_DEVICE_INFO */
     /* Private until the next comment; members that are used often come first: shorter instructions. */
     uint8_t state, result, obj, package_kind, tries, corrections, activations, reason;
-    bool answered, cancelled, restarted, resumes, provisioned, end_sent, announced, rejoining, reboots, bound;
+    bool answered, cancelled, restarted, resumes, provisioned, end_sent, announced, rejoining, reboots, bound, connects;
     int8_t percent;
     uint8_t held_count;
     uint16_t chunk, length;
