@@ -310,9 +310,9 @@ static void hold(tendon_obvious_manager *m, tendon_obvious_feature feature) {
     while (at < m->held_count && m->held[at].id != feature.id) {
         at++;
     }
-    if (at == TENDON_OBVIOUS_LIST_MAX) {
-        m->dropped++;
-        return;
+    if (at == TENDON_OBVIOUS_LIST_MAX) { /* full: nothing is lost */
+        tell_held(m);
+        at = 0;
     }
     m->held[at] = feature;
     m->held_count = at == m->held_count ? (uint8_t)(at + 1) : m->held_count;

@@ -78,8 +78,9 @@ typedef enum tendon_obvious_event_kind {
     TENDON_OBVIOUS_EVENT_PROVISIONING, /**< code: TENDON_OBVIOUS_PROVISION_... */
     TENDON_OBVIOUS_EVENT_UPDATE,       /**< code: an intermediate tendon_obvious_update_result */
     TENDON_OBVIOUS_EVENT_PROGRESS,     /**< code: percent, or TENDON_OBVIOUS_PROGRESS_... */
-    TENDON_OBVIOUS_EVENT_CHANGED,      /**< features, count: EVT_FEATURE_CHANGED, after the open operation */
-    TENDON_OBVIOUS_EVENT_DONE          /**< code: the result; status: TENDON_OK or the cause */
+    TENDON_OBVIOUS_EVENT_CHANGED, /**< features, count: EVT_FEATURE_CHANGED, after the open operation, or when there are
+                                     64 */
+    TENDON_OBVIOUS_EVENT_DONE     /**< code: the result; status: TENDON_OK or the cause */
 } tendon_obvious_event_kind;
 
 /** Lent for the callback. */
@@ -180,9 +181,9 @@ typedef struct tendon_obvious_manager {
     uint64_t serial, counter;       /**< counter: of the device; after an update that of the package */
     bool other_trial; /**< firmware check, upgrade: the device runs firmware on trial that the record does not name. It
                          is left alone: who installed it confirms it, or the device goes back */
-    tendon_obvious_nonce nonce;       /**< NEED_PACKAGE, NEED_PROVISION: of the device, if it gives nonces */
-    tendon_obvious_manifest offer;    /**< firmware check with SUCCESS, upgrade after the download */
-    uint32_t illegal_inputs, dropped; /**< dropped: changes of features beyond 64 during an operation */
+    tendon_obvious_nonce nonce;    /**< NEED_PACKAGE, NEED_PROVISION: of the device, if it gives nonces */
+    tendon_obvious_manifest offer; /**< firmware check with SUCCESS, upgrade after the download */
+    uint32_t illegal_inputs;
     /** The application may replace `ring` and `product` while no operation is open. */
     tendon_obvious_manager_config config;
     /* ---- */
