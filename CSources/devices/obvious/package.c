@@ -26,19 +26,23 @@ static bool has_header(const uint8_t *data, const uint8_t *domain) {
     return memcmp(data, domain + DOMAIN_SIZE - 1 - MAGIC_SIZE, MAGIC_SIZE) == 0 && data[MAGIC_SIZE] == OBJECT_VERSION;
 }
 
-/* The signature is the end of the data. */
+/* The signature is the end of the data. A key is revoked by any entry with its id. */
 static unsigned verify(const tendon_obvious_key_ring *ring, uint8_t key_id, const uint8_t *domain, const uint8_t *data,
                        size_t length) {
+    const tendon_obvious_key *found = NULL;
     for (size_t i = 0; i < ring->count; i++) {
         const tendon_obvious_key *key = &ring->keys[i];
-        if (key->id == key_id && !key->revoked) {
-            size_t signed_length = length - TENDON_OBVIOUS_SIGNATURE_SIZE;
-            bool valid = ring->crypto.verify(ring->crypto.context, key->bytes, domain, DOMAIN_SIZE, data, signed_length,
-                                             data + signed_length);
-            return valid ? CODE_OK : CODE_SIG_INVALID;
+        if (key->id == key_id && (found == NULL || key->revoked)) {
+            found = key;
         }
     }
-    return CODE_UNKNOWN_KEY;
+    if (found == NULL || found->revoked) {
+        return CODE_UNKNOWN_KEY;
+    }
+    size_t signed_length = length - TENDON_OBVIOUS_SIGNATURE_SIZE;
+    bool valid = ring->crypto.verify(ring->crypto.context, found->bytes, domain, DOMAIN_SIZE, data, signed_length,
+                                     data + signed_length);
+    return valid ? CODE_OK : CODE_SIG_INVALID;
 }
 
 /* The fields after magic number and version. */
@@ -135,8 +139,9 @@ static unsigned check_entries(const tendon_obvious_package *package) {
 /* Whether the device accepts a package that is signed. */
 static unsigned check_package(tendon_obvious_package *package, const uint8_t *nonce,
                               const tendon_obvious_package_state *state) {
+    bool provisions = package->kind == TENDON_OBVIOUS_PACKAGE_PROVISION; /* without a reset */
     if (package->kind < TENDON_OBVIOUS_PACKAGE_FULL || package->kind > TENDON_OBVIOUS_PACKAGE_PROVISION ||
-        (package->flags & ~PACKAGE_FLAGS) != 0) {
+        (package->flags & ~(provisions ? TENDON_OBVIOUS_PACKAGE_NONCE : PACKAGE_FLAGS)) != 0) {
         return CODE_BAD_FORMAT;
     }
     if (package->product != state->product) {

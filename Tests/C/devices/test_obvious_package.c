@@ -126,6 +126,10 @@ static void keys_and_signatures(void **state) {
     ring.count = 0;
     assert_int_equal(check(LENGTH), TENDON_OBVIOUS_ERROR_UNKNOWN_KEY);
     ring.count = 3;
+    keys[1].id = 1; /* a second entry revokes the first one, too */
+    assert_int_equal(check(LENGTH), TENDON_OBVIOUS_ERROR_UNKNOWN_KEY);
+    keys[1].id = 2;
+    assert_int_equal(check(LENGTH), TENDON_OK);
 }
 
 static void each_refusal_has_its_status(void **state) {
@@ -165,6 +169,12 @@ static void each_refusal_has_its_status(void **state) {
         assert_int_equal(check_signed(LENGTH), rows[i].status);
         assert_int_equal(package.nonce_used, rows[i].nonce_used);
     }
+    /* Only an update of features resets the device. */
+    given();
+    bytes[5] = 4;
+    bytes[7] = 2;
+    assert_int_equal(check_signed(LENGTH), TENDON_OBVIOUS_ERROR_BAD_FORMAT);
+    assert_false(package.nonce_used);
     /* The order: each fault outranks all that follow it. */
     given();
     device = (tendon_obvious_package_state){.product = 1, .fw = 0, .serial = 1, .counter = 99};

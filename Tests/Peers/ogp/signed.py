@@ -72,7 +72,8 @@ class Package:
         require(entry_size == 8 and count <= 1024, "BAD_FORMAT")
         require(len(data) == 124 + 8 * count, "BAD_LENGTH")
         verify(keys, key_id, PACKAGE_DOMAIN, data)
-        require(FULL <= kind <= PROVISION and flags & ~3 == 0, "BAD_FORMAT")
+        require(FULL <= kind <= PROVISION and flags & ~(NONCE_BOUND if kind == PROVISION else NONCE_BOUND | REBOOTS) == 0,
+                "BAD_FORMAT")
         entries = list(struct.iter_unpack("<HBBI", data[60:60 + 8 * count]))
         return Package(kind, key_id, flags, product, serial, counter, nonce, min_fw, entries)
 

@@ -93,6 +93,7 @@ def package_refusals(make):
         make.put(f"cut to {length}", good[:length])
     make.put("a byte too long", good + b"\0")
     make.put("longer than the largest", good + bytes(8317 - len(good)))
+    make.build("provision with the reboot flag", [], kind=signed.PROVISION, flags=signed.REBOOTS)
     make.build("n of 1025", count=1025)
     make.build("n of one more", count=4)
     make.build("n of one less", count=2)

@@ -39,7 +39,7 @@ typedef struct tendon_obvious_crypto {
 /** A public key of the vendor. */
 typedef struct tendon_obvious_key {
     uint8_t id;   /**< 1 to 255 */
-    bool revoked; /**< treated as unknown */
+    bool revoked; /**< treated as unknown, and so are others with its id */
     uint8_t bytes[TENDON_OBVIOUS_KEY_SIZE];
 } tendon_obvious_key;
 
