@@ -102,28 +102,36 @@ extension ObviousVectors {
         return tendon_obvious_parse_uuid(text, text.utf8.count, &uuid) < 0 ? nil : uuid
     }
 
+    private static func isEqual(_ one: tendon_uuid, _ other: tendon_uuid) -> Bool {
+        var (one, other) = (one, other)
+        return tendon_uuid_equal(&one, &other)
+    }
+
     @Sendable static func profile(_ input: JSON) throws(VectorError) -> JSON {
         guard let configured = input["gatt"] else { throw VectorError("missing_input", "'gatt' is missing") }
         guard let service = uuid(try string("svc", in: configured)),
             let data = uuid(try string("data", in: configured)),
             let status = uuid(try string("status", in: configured))
         else { return failure(tendon_status(TENDON_OBVIOUS_ERROR_UUID_FORMAT)) }
-        var gatt = tendon_obvious_gatt(service: service, data: data, status: status)
-        var found: [tendon_obvious_discovered] = []
+        var (hasData, hasStatus) = (false, false)
         if case .object(let services)? = input["discovered"] {
             for member in services {
                 for characteristic in member.value.array ?? [] {
-                    guard let service = uuid(member.key), let value = uuid(characteristic.string ?? "") else {
-                        continue
-                    }
-                    found.append(tendon_obvious_discovered(service: service, characteristic: value))
+                    guard let other = uuid(member.key), let value = uuid(characteristic.string ?? ""),
+                        isEqual(other, service)
+                    else { continue }
+                    hasData = hasData || isEqual(value, data)
+                    hasStatus = hasStatus || isEqual(value, status)
                 }
             }
         }
         let value: [UInt8]? = input["status"] == nil || input["status"] == .null ? nil : try input.bytes("status")
         var flags: UInt16 = 0
-        let result = tendon_obvious_select_profile(&gatt, found, found.count, value, value?.count ?? 0, &flags)
-        return result < 0 ? failure(result) : ["profile": "OGP/1", "flags": JSON(flags)]
+        let result = tendon_obvious_decode_profile(value, value?.count ?? 0, &flags)
+        guard hasData, hasStatus, result >= 0 else {
+            return failure(tendon_status(TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE))
+        }
+        return ["profile": "OGP/1", "flags": JSON(flags)]
     }
 }
 

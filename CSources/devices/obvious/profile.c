@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OGP_STATUS and the selection of the profile. */
+/* The UUIDs of OGP/1, and OGP_STATUS. */
 #include "session.h"
 
 #include <string.h>
@@ -30,24 +30,4 @@ tendon_status tendon_obvious_decode_profile(const uint8_t *value, size_t length,
     }
     *flags = (uint16_t)(value[4] | (unsigned)value[5] << 8);
     return TENDON_OK;
-}
-
-static bool contains(const tendon_obvious_discovered *found, size_t count, const tendon_uuid *service,
-                     const tendon_uuid *characteristic) {
-    for (size_t i = 0; i < count; i++) {
-        if (tendon_uuid_equal(&found[i].service, service) &&
-            tendon_uuid_equal(&found[i].characteristic, characteristic)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-tendon_status tendon_obvious_select_profile(const tendon_obvious_gatt *gatt, const tendon_obvious_discovered *found,
-                                            size_t count, const uint8_t *value, size_t length, uint16_t *flags) {
-    if (value == NULL || !contains(found, count, &gatt->service, &gatt->data) ||
-        !contains(found, count, &gatt->service, &gatt->status)) {
-        return TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE;
-    }
-    return tendon_obvious_decode_profile(value, length, flags);
 }

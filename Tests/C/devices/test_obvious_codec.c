@@ -122,7 +122,7 @@ static void uuid_texts(void **state) {
     }
 }
 
-static void profile_needs_the_service_with_both_characteristics(void **state) {
+static void the_profile(void **state) {
     (void)state;
     tendon_obvious_gatt gatt = tendon_obvious_gatt_defaults();
     char text[TENDON_UUID_STRING_SIZE];
@@ -130,21 +130,11 @@ static void profile_needs_the_service_with_both_characteristics(void **state) {
     assert_string_equal(tendon_uuid_format(&gatt.data, text), "9c190002-c113-4e20-95f4-2602d4fc9f35");
     assert_string_equal(tendon_uuid_format(&gatt.status, text), "9c190003-c113-4e20-95f4-2602d4fc9f35");
     static const uint8_t value[] = {'O', 'G', 'P', 1, 2, 0};
-    tendon_obvious_discovered found[] = {{gatt.service, gatt.data}, {gatt.service, gatt.status}};
     uint16_t flags = 0;
-    assert_int_equal(tendon_obvious_select_profile(&gatt, found, 2, value, 6, &flags), TENDON_OK);
+    assert_int_equal(tendon_obvious_decode_profile(value, 6, &flags), TENDON_OK);
     assert_int_equal(flags, 2);
-    assert_int_equal(tendon_obvious_select_profile(&gatt, found, 1, value, 6, &flags),
-                     TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE);
-    assert_int_equal(tendon_obvious_select_profile(&gatt, found + 1, 1, value, 6, &flags),
-                     TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE);
-    assert_int_equal(tendon_obvious_select_profile(&gatt, found, 2, NULL, 0, &flags),
-                     TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE);
-    assert_int_equal(tendon_obvious_select_profile(&gatt, found, 2, value, 5, &flags),
-                     TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE);
-    found[1].service = tendon_uuid_from_u16(0x180F); /* in another service */
-    assert_int_equal(tendon_obvious_select_profile(&gatt, found, 2, value, 6, &flags),
-                     TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE);
+    assert_int_equal(tendon_obvious_decode_profile(value, 5, &flags), TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE);
+    assert_int_equal(tendon_obvious_decode_profile(NULL, 0, &flags), TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE);
 }
 
 /* ---- versions ---- */
@@ -308,7 +298,7 @@ int main(void) {
         cmocka_unit_test(statuses_have_names_and_texts),
         cmocka_unit_test(profile_values),
         cmocka_unit_test(uuid_texts),
-        cmocka_unit_test(profile_needs_the_service_with_both_characteristics),
+        cmocka_unit_test(the_profile),
         cmocka_unit_test(versions),
         cmocka_unit_test(frames_of_the_specification),
         cmocka_unit_test(frame_headers_are_checked_in_order),

@@ -8,9 +8,5 @@ int main(void) {
     uint8_t *input = proof_input(length);
     uint16_t flags;
     tendon_obvious_decode_profile(input, length, &flags);
-    tendon_obvious_gatt gatt = tendon_obvious_gatt_defaults();
-    tendon_obvious_discovered found[2];
-    Frama_C_make_unknown((char *)found, sizeof found);
-    tendon_obvious_select_profile(&gatt, found, 2, input, length, &flags);
     return 0;
 }

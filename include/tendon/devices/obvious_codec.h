@@ -103,11 +103,6 @@ typedef struct tendon_obvious_gatt {
     tendon_uuid status; /**< tendon_obvious_decode_profile() */
 } tendon_obvious_gatt;
 
-/** One characteristic that a device has. */
-typedef struct tendon_obvious_discovered {
-    tendon_uuid service, characteristic;
-} tendon_obvious_discovered;
-
 /** Flags of the OGP_STATUS value. For display: unknown flags are reported, and no decision depends on them. */
 enum { TENDON_OBVIOUS_FLAG_RECOVERY = 1, TENDON_OBVIOUS_FLAG_TRIAL = 2 };
 
@@ -117,13 +112,6 @@ tendon_obvious_gatt tendon_obvious_gatt_defaults(void);
 tendon_status tendon_obvious_parse_uuid(const char *text, size_t length, tendon_uuid *out);
 /** Decodes the OGP_STATUS value. @return TENDON_OK and the flags, or UNSUPPORTED_PROFILE. */
 tendon_status tendon_obvious_decode_profile(const uint8_t *value, size_t length, uint16_t *flags);
-/**
- * Selects the profile: the service must contain both characteristics, and the value must be that of OGP/1.
- * @param value the OGP_STATUS value; NULL if the read failed
- * @return TENDON_OK and the flags, or UNSUPPORTED_PROFILE.
- */
-tendon_status tendon_obvious_select_profile(const tendon_obvious_gatt *gatt, const tendon_obvious_discovered *found,
-                                            size_t count, const uint8_t *value, size_t length, uint16_t *flags);
 
 /* ---- version codes ---- */
 
