@@ -213,7 +213,6 @@ static uint8_t applied(tendon_obvious_manager *m, bool reboots) {
         m->provisioned = true;
         m->restarted = m->resumes = false;
         m->corrections = m->tries = 0;
-        m->transfer = 0;
         return I_ALT;
     }
     if (is_upgrade(m) || !reboots) {
@@ -292,8 +291,11 @@ uint8_t tendon_obvious_manager_judge_open(tendon_obvious_manager *m) {
         caps |= m->operation != TENDON_OBVIOUS_CHECK_STATUS ? TENDON_OBVIOUS_CAP_TOGGLE : 0;
         return supported(m, caps, I_OPEN);
     }
-    if (m->state == S_RECONNECT && (m->end_sent || m->bound)) {
-        return m->end_sent ? I_ALT : supersede(m);
+    if (m->state == S_RECONNECT && m->end_sent) {
+        return I_ALT;
+    }
+    if (m->state == S_RECONNECT && m->bound) {
+        return supersede(m);
     }
     if (m->state == S_JOINING && !is_upgrade(m) && session->boot_id == m->boot_id) {
         return tendon_obvious_manager_reject(m, CODE_INTERNAL); /* it did not reset */

@@ -75,8 +75,7 @@ tendon_status tendon_obvious_manager_store(tendon_obvious_manager *m, uint8_t st
  * XFER_BEGIN that was refused. No other operation ends it. */
 static void close_record(tendon_obvious_manager *m) {
     bool good = m->result == TENDON_OBVIOUS_UPDATE_SUCCESS;
-    bool resumable = m->status == TENDON_ERROR_TIMEOUT || m->status == TENDON_ERROR_CANCELLED ||
-                     TENDON_STATUS_LAYER(m->status) != TENDON_LAYER_OBVIOUS ||
+    bool resumable = TENDON_STATUS_LAYER(m->status) != TENDON_LAYER_OBVIOUS ||
                      m->status == TENDON_OBVIOUS_ERROR_LINK_ERROR ||
                      (m->transfer == 0 && m->record.state == TENDON_OBVIOUS_JOURNAL_SEND);
     if (is_upgrade(m) && m->obj != 0 && (good || !resumable)) { /* 0: what the device has is not known */
