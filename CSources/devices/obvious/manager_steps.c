@@ -280,7 +280,7 @@ uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
     m->deadline = waits[m->state] != 0 ? m->now + waits[m->state] * 1000u : UINT64_MAX;
     switch (m->state) {
     case S_IDLE:
-        if (m->connects && m->session->state == TENDON_OBVIOUS_SESSION_CONNECTING) { /* for nobody */
+        if (m->connects && m->session->state == TENDON_OBVIOUS_SESSION_CONNECTING) { /* without a purpose from now on */
             tendon_obvious_session_disconnect(m->session, m->now);
         }
         close_record(m);
