@@ -32,11 +32,12 @@ static unsigned verify(const tendon_obvious_key_ring *ring, uint8_t key_id, cons
     const tendon_obvious_key *found = NULL;
     for (size_t i = 0; i < ring->count; i++) {
         const tendon_obvious_key *key = &ring->keys[i];
-        if (key->id == key_id && (found == NULL || key->revoked)) {
-            found = key;
+        if (key->id == key_id && key->revoked) {
+            return CODE_UNKNOWN_KEY;
         }
+        found = key->id == key_id ? key : found;
     }
-    if (found == NULL || found->revoked) {
+    if (found == NULL) {
         return CODE_UNKNOWN_KEY;
     }
     size_t signed_length = length - TENDON_OBVIOUS_SIGNATURE_SIZE;
