@@ -315,7 +315,9 @@ static void hold(tendon_obvious_manager *m, tendon_obvious_feature feature) {
         at = 0;
     }
     m->held[at] = feature;
-    m->held_count += at == m->held_count;
+    if (at == m->held_count) {
+        m->held_count++;
+    }
 }
 
 static void on_session_event(void *context, const tendon_obvious_session_event *event, uint64_t now) {
