@@ -453,9 +453,8 @@ tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obv
         return TENDON_ERROR_BUSY;
     }
     m->operation = (uint8_t)number;
-    m->obj = m->package_kind = m->reason = m->tries = m->corrections = m->activations = 0;
-    m->answered = m->cancelled = m->restarted = m->resumes = m->bound = m->connects = m->provisioned = m->end_sent =
-        m->announced = m->rejoining = m->other_trial = false;
+    memset(&m->obj, 0, offsetof(tendon_obvious_manager, percent) - offsetof(tendon_obvious_manager, obj));
+    m->other_trial = false;
     m->percent = -1;
     m->nonce.outstanding = false;
     m->status = TENDON_OK;

@@ -288,12 +288,3 @@ tendon_status tendon_obvious_session_request(tendon_obvious_session *s, uint8_t 
     }
     return status;
 }
-
-tendon_status tendon_obvious_session_add(tendon_obvious_session *s, tendon_obvious_request *request, uint64_t now) {
-    tendon_status status = tendon_obvious_session_ready(s);
-    if (status != TENDON_OK && status != TENDON_ERROR_BUSY) {
-        return status;
-    }
-    s->op.now = now;
-    return tendon_obvious_requests_add(&s->requests, request, now);
-}

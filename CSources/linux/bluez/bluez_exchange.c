@@ -67,7 +67,8 @@ tendon_status tendon_bluez_fetch_features(int fd, uint64_t *out) {
     return status;
 }
 
-/** Some controllers never answer a command that they do not have: each would cost the time of a response. */
+/** A command that not every LE controller has (Core Spec Vol 4 Part E 3.1): some never answer what they do not have,
+ * and each would cost the time of a response. */
 static void fetch(int fd, const uint8_t commands[64], uint16_t opcode, uint8_t *reply, size_t capacity) {
     if (tendon_hci_supports(commands, opcode)) {
         (void)tendon_bluez_exchange(fd, opcode, reply, capacity);
@@ -76,9 +77,9 @@ static void fetch(int fd, const uint8_t commands[64], uint16_t opcode, uint8_t *
 
 void tendon_bluez_fetch_limits(int fd, const uint8_t commands[64], tendon_bluez_limits *limits) {
     uint8_t buffers[3] = {0}, states[8] = {0}, length[2] = {0};
-    fetch(fd, commands, TENDON_HCI_LE_READ_BUFFER_SIZE, buffers, sizeof buffers);
-    fetch(fd, commands, TENDON_HCI_LE_READ_ACCEPT_LIST_SIZE, &limits->accept_list, 1);
-    fetch(fd, commands, TENDON_HCI_LE_READ_SUPPORTED_STATES, states, sizeof states);
+    (void)tendon_bluez_exchange(fd, TENDON_HCI_LE_READ_BUFFER_SIZE, buffers, sizeof buffers);
+    (void)tendon_bluez_exchange(fd, TENDON_HCI_LE_READ_ACCEPT_LIST_SIZE, &limits->accept_list, 1);
+    (void)tendon_bluez_exchange(fd, TENDON_HCI_LE_READ_SUPPORTED_STATES, states, sizeof states);
     fetch(fd, commands, TENDON_HCI_LE_READ_RESOLVING_LIST_SIZE, &limits->resolving_list, 1);
     if ((limits->features & TENDON_BLUEZ_FEATURE_EXTENDED_ADVERTISING) !=
         0) { /* these two belong to the extended set, which must not be mixed with the legacy one */

@@ -274,7 +274,7 @@ static void a_later_hello_that_is_refused(void **state) {
     assert_int_equal(tendon_obvious_request_prepare(&own, TENDON_OBVIOUS_PING, &none, frame, sizeof frame), TENDON_OK);
     assert_int_equal(tendon_obvious_session_request(&f->session, TENDON_OBVIOUS_HELLO, NULL, on_response, NULL, f->now),
                      TENDON_OK);
-    assert_int_equal(tendon_obvious_session_add(&f->session, &own, f->now), TENDON_OK);
+    assert_int_equal(tendon_obvious_requests_add(&f->session.requests, &own, f->now), TENDON_OK);
     fixture_run(f, 60000);
     expect("own:PROTOCOL unusable:PROTOCOL PROTOCOL ");
     assert_int_equal(f->session.state, TENDON_OBVIOUS_SESSION_UNUSABLE);
@@ -341,14 +341,13 @@ static void a_request_of_the_caller_waits(void **state) {
     static const tendon_obvious_payload none;
     assert_int_equal(tendon_obvious_request_prepare(&own, TENDON_OBVIOUS_GET_TIME, &none, frame, sizeof frame),
                      TENDON_OK);
-    assert_int_equal(tendon_obvious_session_add(&f->session, &own, f->now), TENDON_ERROR_DISCONNECTED);
     fixture_open(f);
     f->device.error[TENDON_OBVIOUS_GET_TIME] = 6;
     own.on_done = on_own;
     assert_int_equal(
         tendon_obvious_session_request(&f->session, TENDON_OBVIOUS_GET_DEVICE_INFO, &none, on_response, f, f->now),
         TENDON_OK);
-    assert_int_equal(tendon_obvious_session_add(&f->session, &own, f->now), TENDON_OK);
+    assert_int_equal(tendon_obvious_requests_add(&f->session.requests, &own, f->now), TENDON_OK);
     fixture_run(f, 10);
     expect("OK own:NOT_SUPPORTED ");
     assert_int_equal(f->session.serial, 0x1122334455667788);

@@ -55,7 +55,8 @@ static void event(const fake_adapter *a, uint8_t code, const void *parameters, s
 
 static bool is_listed(const fake_adapter *a, uint16_t opcode) {
     bool later = opcode >= EXTENDED_ADVERTISING_PARAMETERS && opcode <= EXTENDED_CREATE_CONNECTION;
-    return later ? a->extended : opcode <= SCAN_ENABLE || opcode == CREATE_CONNECTION;
+    bool mandatory = opcode <= SCAN_ENABLE || opcode == CREATE_CONNECTION || opcode == 0x200F || opcode == 0x201C;
+    return later ? a->extended : mandatory; /* 0x200F, 0x201C: size of the accept list, supported states */
 }
 
 /** Scan Enable and Scan Parameters of either set. */

@@ -25,29 +25,29 @@ extern "C" {
     X(UNKNOWN_OPCODE, 1, "") /* the opcode is unknown */                                                               \
     X(BAD_LENGTH, 2, "")     /* the length does not fit the content */                                                 \
     X(BAD_PARAM, 3, "")      /* a field is out of its range */                                                         \
-    X(BUSY, 4, "the device is busy")                                                                                   \
+    X(BUSY, 4, "busy")                                                                                                 \
     X(NOT_READY, 5, "") /* the device requires HELLO first */                                                          \
-    X(NOT_SUPPORTED, 6, "the device cannot do this")                                                                   \
+    X(NOT_SUPPORTED, 6, "not supported")                                                                               \
     X(NOT_PROVISIONED, 7, "not provisioned")                                                                           \
     X(UNKNOWN_FEATURE, 8, "") /* the device does not know the feature */                                               \
-    X(FEATURE_DISABLED, 9, "the feature is disabled")                                                                  \
-    X(TOGGLE_UNSUPPORTED, 10, "the feature has no toggle")                                                             \
+    X(FEATURE_DISABLED, 9, "feature disabled")                                                                         \
+    X(TOGGLE_UNSUPPORTED, 10, "no toggle")                                                                             \
     X(SIG_INVALID, 11, "invalid signature")                                                                            \
-    X(REPLAY, 12, "the counter is too low")                                                                            \
+    X(REPLAY, 12, "counter too low")                                                                                   \
     X(WRONG_DEVICE, 13, "made for another device")                                                                     \
     X(WRONG_PRODUCT, 14, "made for another product")                                                                   \
     X(BAD_FORMAT, 15, "") /* the object violates its format */                                                         \
     X(BAD_OFFSET, 16, "") /* the device expects another offset */                                                      \
     X(TOO_LARGE, 17, "")  /* the object is too large */                                                                \
-    X(HASH_MISMATCH, 18, "CRC or SHA-256 differs")                                                                     \
-    X(DOWNGRADE, 19, "not a newer firmware")                                                                           \
+    X(HASH_MISMATCH, 18, "CRC or hash differs")                                                                        \
+    X(DOWNGRADE, 19, "not newer")                                                                                      \
     X(NO_SESSION, 20, "") /* no transfer is in progress */                                                             \
-    X(FLASH_FAILED, 21, "the flash failed")                                                                            \
+    X(FLASH_FAILED, 21, "flash failed")                                                                                \
     X(LOW_POWER, 22, "low battery")                                                                                    \
     X(UNAUTHORIZED, 23, "not encrypted")                                                                               \
     X(UNKNOWN_KEY, 24, "unknown or revoked key")                                                                       \
     X(NONCE_MISMATCH, 25, "wrong or expired nonce")                                                                    \
-    X(FW_TOO_OLD, 26, "requires newer firmware")                                                                       \
+    X(FW_TOO_OLD, 26, "firmware too old")                                                                              \
     X(FRAME_BAD_LENGTH, 32, "")  /* the frame length is wrong */                                                       \
     X(FRAME_BAD_MAGIC, 33, "")   /* the frame has no magic number */                                                   \
     X(FRAME_BAD_CRC, 34, "")     /* the frame CRC differs */                                                           \
@@ -71,13 +71,13 @@ extern "C" {
     X(CTL_BAD_LENGTH, 64, "")    /* the control segment length is not 12 */                                            \
     X(CTL_BAD_FLAGS, 65, "")     /* the control segment flags are wrong */                                             \
     X(CTL_BAD_TYPE, 66, "")      /* the control segment type is unknown */                                             \
-    X(LINK_ERROR, 80, "the message was not transferred")                                                               \
+    X(LINK_ERROR, 80, "not transferred")                                                                               \
     X(PROTOCOL, 81, "protocol violation")                                                                              \
     X(UNSUPPORTED_PROFILE, 82, "not an OGP/1 device")                                                                  \
     X(UUID_FORMAT, 83, "malformed UUID")                                                                               \
-    X(VER_FORMAT, 84, "not a version like 1.2.3")                                                                      \
+    X(VER_FORMAT, 84, "not like 1.2.3")                                                                                \
     X(VER_RANGE, 85, "version out of range")                                                                           \
-    X(INTERNAL, 255, "internal error of the device")
+    X(INTERNAL, 255, "internal device error")
 
 /** The layer of its statuses. */
 #define TENDON_LAYER_OBVIOUS 11

@@ -150,12 +150,6 @@ void tendon_obvious_session_disconnect(tendon_obvious_session *session, uint64_t
 tendon_status tendon_obvious_session_request(tendon_obvious_session *session, uint8_t opcode,
                                              const tendon_obvious_payload *payload,
                                              tendon_obvious_on_response on_response, void *context, uint64_t now);
-/**
- * Adds a request in the caller's memory, which waits behind others (tendon_obvious_requests_add()).
- * @return TENDON_OK, TENDON_GATT_ERROR_QUEUE_FULL, or an error as above.
- */
-tendon_status tendon_obvious_session_add(tendon_obvious_session *session, tendon_obvious_request *request,
-                                         uint64_t now);
 
 /** Returns true if the data of an advertisement contains the OGP service. @p gatt NULL: the default UUIDs. */
 bool tendon_obvious_recognize(const tendon_obvious_gatt *gatt, const uint8_t *data, size_t length);
