@@ -13,7 +13,7 @@ static const struct expectation {
     uint32_t filling, cached;
 } expectations[] = {
     {&soak_bose, 36, 36, 40, 25},          {&soak_feelspace, 31, 32, 36, 14}, {&soak_activ5, 20, 20, 24, 9},
-    {&soak_activ5_legacy, 13, 14, 18, 10}, {&soak_fjorden, 21, 20, 25, 7},    {&soak_obvious, 8, 10, 15, 5},
+    {&soak_activ5_legacy, 13, 14, 18, 10}, {&soak_fjorden, 21, 20, 25, 7},    {&soak_obvious, 8, 10, 14, 5},
 };
 
 /* The rows of the cache, against the types of the device's attributes at these handles. */
