@@ -41,16 +41,17 @@ local function sensors_in(bytes)
     return sensors
 end
 
--- Records of 3 bytes, else of 2 (firmware of 2018), else nil.
+-- Records of 3 bytes, or of 2 (firmware of 2018), else nil. Of two that fit, the one without a remainder.
 local function gesture_form(bytes)
-    for size = 3, 2, -1 do
-        local fits = size == 3 or #bytes % 2 == 0
+    local function fits(size)
         for at = 1, #bytes - size + 1, size do
-            fits = fits and bytes[at] >= 0x80 and (size == 2 or bytes[at + 2] == 0)
+            if bytes[at] < 0x80 or (size == 3 and bytes[at + 2] ~= 0) then return false end
         end
-        if fits then return size end
+        return true
     end
-    return nil
+    local current, older = fits(3), #bytes % 2 == 0 and fits(2)
+    if current and (not older or #bytes % 3 == 0) then return 3 end
+    return older and 2 or nil
 end
 
 function hooks.remember(known, entry, memory)
