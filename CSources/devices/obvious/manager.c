@@ -453,16 +453,13 @@ tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obv
         return TENDON_ERROR_BUSY;
     }
     m->operation = (uint8_t)number;
-    memset(&m->obj, 0, offsetof(tendon_obvious_manager, percent) - offsetof(tendon_obvious_manager, obj));
+    memset(&m->obj, 0, offsetof(tendon_obvious_manager, features) - offsetof(tendon_obvious_manager, obj));
     m->other_trial = false;
     m->percent = -1;
     m->nonce.outstanding = false;
-    m->status = TENDON_OK;
     m->features = features;
     m->feature_count = count;
     m->feature_at = 0;
-    m->transfer = 0;
-    memset(&m->record, 0, sizeof m->record);
     if (record != NULL) {
         m->record = *record;
     }

@@ -37,7 +37,7 @@ const char *tendon_obvious_status_text(tendon_status status) {
     }
     unsigned code = TENDON_STATUS_CODE(status);
     return *text != '\0'          ? text
-           : code <= WIRE_LAST    ? "rejected"
+           : code <= WIRE_LAST    ? "request rejected"
            : code < SEGMENT_FIRST ? "malformed frame"
                                   : "malformed segment";
 }

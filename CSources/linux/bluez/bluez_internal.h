@@ -350,9 +350,9 @@ void tendon_bluez_scan_paused(tendon_radio *radio);
 /* advertise.c */
 tendon_bluez_request tendon_bluez_advertise_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);
 void tendon_bluez_advertise_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now);
-/** A central has connected to this radio's advertising: the controller advertises no more. */
 /** A command of the kernel or of another program, as it is sent. */
 void tendon_bluez_advertise_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters);
+/** A central has connected to this radio's advertising: the controller advertises no more. */
 void tendon_bluez_advertise_ended(tendon_bluez_radio *radio);
 /** A connection has ended: a rejected advertisement is tried again. */
 void tendon_bluez_advertise_disconnected(tendon_bluez_radio *radio);

@@ -25,13 +25,13 @@ extern "C" {
     X(UNKNOWN_OPCODE, 1, "") /* the opcode is unknown */                                                               \
     X(BAD_LENGTH, 2, "")     /* the length does not fit the content */                                                 \
     X(BAD_PARAM, 3, "")      /* a field is out of its range */                                                         \
-    X(BUSY, 4, "busy")                                                                                                 \
+    X(BUSY, 4, "device busy")                                                                                          \
     X(NOT_READY, 5, "") /* the device requires HELLO first */                                                          \
     X(NOT_SUPPORTED, 6, "not supported")                                                                               \
     X(NOT_PROVISIONED, 7, "not provisioned")                                                                           \
     X(UNKNOWN_FEATURE, 8, "") /* the device does not know the feature */                                               \
     X(FEATURE_DISABLED, 9, "feature disabled")                                                                         \
-    X(TOGGLE_UNSUPPORTED, 10, "no toggle")                                                                             \
+    X(TOGGLE_UNSUPPORTED, 10, "without toggle")                                                                        \
     X(SIG_INVALID, 11, "invalid signature")                                                                            \
     X(REPLAY, 12, "counter too low")                                                                                   \
     X(WRONG_DEVICE, 13, "made for another device")                                                                     \
@@ -40,7 +40,7 @@ extern "C" {
     X(BAD_OFFSET, 16, "") /* the device expects another offset */                                                      \
     X(TOO_LARGE, 17, "")  /* the object is too large */                                                                \
     X(HASH_MISMATCH, 18, "CRC or hash differs")                                                                        \
-    X(DOWNGRADE, 19, "not newer")                                                                                      \
+    X(DOWNGRADE, 19, "firmware not newer")                                                                             \
     X(NO_SESSION, 20, "") /* no transfer is in progress */                                                             \
     X(FLASH_FAILED, 21, "flash failed")                                                                                \
     X(LOW_POWER, 22, "low battery")                                                                                    \

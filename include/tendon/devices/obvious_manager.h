@@ -162,12 +162,14 @@ typedef struct tendon_obvious_manager {
     uint8_t operation;      /**< tendon_obvious_operation; 0: none is open */
     uint8_t flags, battery; /**< of the device, as fw to counter, after GET_DEVICE_INFO */
     /* Private until the next comment; members that are used often come first: shorter instructions. */
-    uint8_t state, result, obj, package_kind, tries, corrections, activations, reason;
+    uint8_t state, result;
+    tendon_obvious_session *session;
+    /* Of an operation: zero at its start, up to the record. */
+    uint8_t obj, package_kind, tries, corrections, activations, reason;
     bool answered, cancelled, restarted, resumes, provisioned, end_sent, announced, rejoining, reboots, bound, connects;
     int8_t percent;
     uint8_t held_count;
     uint16_t chunk, length;
-    tendon_obvious_session *session;
     tendon_status status;
     uint32_t transfer, size, crc32, offset, sent, prefix, sum, epoch, active, boot_id;
     uint8_t sha256[TENDON_OBVIOUS_SHA256_SIZE]; /* of the object in transfer */
