@@ -8,6 +8,7 @@
 
 #include "../../../CSources/linux/bluez/bluez_internal.h"
 #include "link_fixture.h"
+#include "privileges.h"
 
 #include <sys/time.h>
 
@@ -72,13 +73,6 @@ bool bluez_call_refused(void);
 extern const char *bluez_hci_sockets;
 /** Its first line: no program has a socket. */
 #define BLUEZ_NO_SOCKETS "sk RefCnt Rmem Wmem User Inode Parent\n"
-/** What capget() reports: capabilities, or an errno. By default CAP_NET_ADMIN and CAP_NET_RAW. */
-typedef struct privileges {
-    uint32_t effective;
-    int error;
-} privileges;
-extern privileges bluez_privileges;
-
 /** open(), but for the kernel's lists of sockets; of the local ones those of this program stand in it. */
 int bluez_open_file(const char *path, int flags, int mode);
 bluez_bench *bluez_open(bool extended, const tendon_address *own);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's lists of sockets, and the capabilities of the process, as these tests see them. */
+/* The kernel's lists of sockets, as these tests see them. */
 #include "bluez_fixture.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +14,6 @@
 #include <unistd.h>
 
 const char *bluez_hci_sockets;
-privileges bluez_privileges = {.effective = 1u << 12 | 1u << 13}; /* CAP_NET_ADMIN, CAP_NET_RAW */
 
 static bool is_ours(uint64_t inode) {
     struct stat found;
@@ -77,34 +74,4 @@ __attribute__((weak)) int open(const char *path, int flags, ...) {
     int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
     va_end(arguments);
     return bluez_open_file(path, flags, mode);
-}
-
-static long capget_of_tests(const struct __user_cap_header_struct *header, struct __user_cap_data_struct *data) {
-    assert_int_equal(header->version, _LINUX_CAPABILITY_VERSION_3);
-    assert_int_equal(header->pid, 0); /* of this process */
-    if (bluez_privileges.error != 0) {
-        errno = bluez_privileges.error;
-        return -1;
-    }
-    data[0] =
-        (struct __user_cap_data_struct){.effective = bluez_privileges.effective, .permitted = ~0u, .inheritable = ~0u};
-    data[1] = (struct __user_cap_data_struct){.effective = ~0u};
-    return 0;
-}
-
-/* Of a call with fewer arguments the others are read from where they would be: what is there is not used. */
-__attribute__((no_sanitize("address"))) long syscall(long number, ...) {
-    static long (*real)(long, ...);
-    long a[6];
-    va_list arguments;
-    if (real == NULL) {
-        *(void **)&real = dlsym(RTLD_NEXT, "syscall");
-    }
-    va_start(arguments, number);
-    for (int i = 0; i < 6; i++) {
-        a[i] = va_arg(arguments, long);
-    }
-    va_end(arguments);
-    return number == SYS_capget ? capget_of_tests((const void *)a[0], (void *)a[1])
-                                : real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

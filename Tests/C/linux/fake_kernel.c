@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls, in the C library's place. Bluetooth sockets are ends of pairs whose other ends are here. */
 #include "fake_kernel.h"
+#include "privileges.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -471,32 +470,11 @@ int access(const char *path, int mode) {
     return block_of(path) >= 0 ? 0 : (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
 }
 
-/* Of a call with fewer arguments the others are read from where they would be: what is there is not used. */
-__attribute__((no_sanitize("address"))) long syscall(long number, ...) {
-    static long (*real)(long, ...);
-    long a[6];
-    va_list arguments;
-    if (real == NULL) {
-        *(void **)&real = dlsym(RTLD_NEXT, "syscall");
-    }
-    va_start(arguments, number);
-    for (int i = 0; i < 6; i++) {
-        a[i] = va_arg(arguments, long);
-    }
-    va_end(arguments);
-    if (number != SYS_capget) {
-        return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    }
-    struct __user_cap_data_struct *data = (void *)a[1]; /* NOLINT: a pointer that was passed as a long */
-    data[0] = (struct __user_cap_data_struct){.effective = fake.privileges};
-    data[1] = (struct __user_cap_data_struct){0};
-    return 0;
-}
-
 /* ---- for tests ---- */
 
 void fake_start(void) {
-    fake = (fake_kernel){.now = 100000, .privileges = 1u << CAP_NET_ADMIN | 1u << CAP_NET_RAW};
+    fake = (fake_kernel){.now = 100000};
+    bluez_privileges = (privileges){.effective = 1u << 12 | 1u << 13}; /* CAP_NET_ADMIN, CAP_NET_RAW */
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
         fake.adapters[i] = (fake_adapter){.creating = -1, .scanner = FAKE_NOBODY, .rfkill = -1};
     }
