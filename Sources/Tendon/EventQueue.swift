@@ -110,9 +110,7 @@ private final class Waiter: @unchecked Sendable {
         parking = Parking(loop)
     }
 
-    func wake() {
-        if parking.resume() { alarm?.deadline = .max }
-    }
+    func wake() { parking.resume() }
 
     /// No consumer will wait again.
     func end() {
@@ -124,8 +122,8 @@ private final class Waiter: @unchecked Sendable {
     /// The consumer is about to look for an element.
     func prepare() { parking.prepare() }
 
-    /// Until `wake()` since `prepare()`, or its task is cancelled; throws when an element is late.
-    func wait(_ patience: Patience, isolation: isolated (any Actor)? = #isolation) async throws(TendonError) {
+    /// Until `wake()` since `prepare()`, or its task is cancelled. Returns true if the time came first, or meanwhile.
+    func wait(_ patience: Patience, isolation: isolated (any Actor)? = #isolation) async -> Bool {
         ticket &+= 1
         let ticket = ticket
         timedOut = false
@@ -137,7 +135,7 @@ private final class Waiter: @unchecked Sendable {
             self.loop.post { if self.ticket == ticket { self.wake() } }
         }
         alarm?.deadline = .max
-        if timedOut, !patience.isOver(time) { throw .timeout(.receive) }
+        return timedOut
     }
 
     private func arm(_ patience: Patience) {
@@ -241,7 +239,9 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
                 return nil
             }
             if Task.isCancelled { return nil }
-            try await waiter.wait(patience)
+            if await waiter.wait(patience), ring.count == 0, !ended, !patience.isOver(waiter.time) {
+                throw .timeout(.receive)
+            }
         }
     }
 

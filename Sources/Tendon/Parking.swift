@@ -21,7 +21,8 @@ package final class Parking: @unchecked Sendable {
     /// Forgets each `resume()` before: the caller is about to look at what it waits for.
     package func prepare() { place.attendant.isResumed = false }
 
-    /// Waits, unless `resume()` was called since `prepare()` or since the last wait. From the loop's thread only, one task at a time.
+    /// Waits, unless `resume()` was called since `prepare()` or since the last wait. From the loop's thread only, one task
+    /// at a time.
     package func wait(isolation: isolated (any Actor)? = #isolation) async {
         precondition(!isOccupied, "one task waits here at a time")
         await place.enter()
