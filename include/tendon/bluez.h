@@ -364,7 +364,7 @@ typedef struct tendon_bluez_radio {
  * _NO_CAP_NET_ADMIN (a capability is missing), _ADAPTER_DOWN (it is off and cannot be powered on), _ADAPTER_BUSY
  * (another program uses it exclusively, or the kernel is busy for longer), _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED:
  * no LE; TENDON_ERROR_INVALID_ARGUMENT: not the name of an adapter; TENDON_ERROR_FILE_PERMISSION, _MALFORMED,
- * TENDON_SYSTEM_ERROR: of the address file. Nothing stays open after an error.
+ * TENDON_SYSTEM_ERROR, TENDON_ERROR_BUSY: of the address file. Nothing stays open after an error.
  */
 tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
 

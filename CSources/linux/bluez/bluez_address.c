@@ -6,18 +6,17 @@
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "../directory.h"
+#include "../file.h"
 #include "bluez_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_SIZE 256
+/** LINE_SIZE: "C0:11:22:33:44:55" and the end of the line, without a terminator. */
+enum { PATH_SIZE = 256, LINE_SIZE = 18 };
 
 tendon_address tendon_bluez_static_address_from(const uint8_t random[6]) {
     tendon_address address = {.type = TENDON_ADDRESS_TYPE_RANDOM};
@@ -30,66 +29,43 @@ tendon_address tendon_bluez_static_address_from(const uint8_t random[6]) {
 
 /** @return TENDON_ERROR_NOT_FOUND: no such file yet. */
 static tendon_status load(const char *path, tendon_address *out) {
-    char text[TENDON_ADDRESS_STRING_SIZE + 1];
-    struct stat state;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) {
-        return errno == ENOENT ? TENDON_ERROR_NOT_FOUND : TENDON_SYSTEM_ERROR(errno);
-    }
-    bool ours = fstat(fd, &state) == 0 && state.st_uid == geteuid() && (state.st_mode & 0077) == 0;
-    ssize_t length = ours ? read(fd, text, sizeof text) : -1;
-    int number = errno;
-    close(fd);
+    char text[LINE_SIZE + 1];
+    struct stat version;
+    tendon_status length = tendon_file_read(path, (uint8_t *)text, sizeof text, &version);
     if (length < 0) {
-        return ours ? TENDON_SYSTEM_ERROR(number) : TENDON_ERROR_FILE_PERMISSION;
+        return length;
     }
     *out = (tendon_address){.type = TENDON_ADDRESS_TYPE_RANDOM};
-    bool valid = length > 1 && text[length - 1] == '\n' &&
-                 tendon_address_parse(text, (size_t)length - 1, out, NULL) >= 0 && (out->bytes[0] & 0xC0u) == 0xC0u;
+    bool valid = length == LINE_SIZE && text[LINE_SIZE - 1] == '\n' &&
+                 tendon_address_parse(text, LINE_SIZE - 1, out, NULL) >= 0 && (out->bytes[0] & 0xC0u) == 0xC0u;
     out->type = TENDON_ADDRESS_TYPE_RANDOM;
     return valid ? TENDON_OK : TENDON_ERROR_MALFORMED;
 }
 
-static tendon_status write_new(const char *path, const char *text) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        return TENDON_SYSTEM_ERROR(errno);
-    }
-    size_t length = strlen(text);
-    ssize_t written = write(fd, text, length);
-    tendon_status status = written < 0                 ? TENDON_SYSTEM_ERROR(errno)
-                           : (size_t)written != length ? TENDON_SYSTEM_ERROR(ENOSPC)
-                           : fsync(fd) != 0            ? TENDON_SYSTEM_ERROR(errno)
-                                                       : TENDON_OK;
-    close(fd);
-    if (status < 0) {
-        (void)unlink(path);
-    }
-    return status;
-}
-
-/** Makes the file, whole or not at all. If another process is first, its address is used. */
-static tendon_status make(const char *path, tendon_address *out) {
+static tendon_status draw(const char *path, tendon_address *out) {
     uint8_t random[6];
-    char text[TENDON_ADDRESS_STRING_SIZE + 1], temporary[PATH_SIZE + 16];
+    char text[TENDON_ADDRESS_STRING_SIZE];
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
         return TENDON_SYSTEM_ERROR(errno);
     }
-    tendon_address address = tendon_bluez_static_address_from(random);
-    (void)tendon_address_format(&address, text);
-    text[17] = '\n'; /* the address type is always the same */
-    text[18] = '\0';
-    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
-    (void)unlink(temporary); /* of a process with the same number that was killed */
-    tendon_status status = write_new(temporary, text);
-    if (status < 0) {
-        return status;
+    *out = tendon_bluez_static_address_from(random);
+    (void)tendon_address_format(out, text);
+    text[LINE_SIZE - 1] = '\n'; /* the address type is always the same */
+    return tendon_file_replace(path, (const uint8_t *)text, LINE_SIZE, NULL);
+}
+
+/** Makes the file, which is on the disk then. Of several processes the first decides: a lock lets in one at a time. */
+static tendon_status make(const char *path, tendon_address *out) {
+    char name[PATH_SIZE + sizeof ".lock"];
+    snprintf(name, sizeof name, "%s.lock", path);
+    tendon_status lock = tendon_file_lock(name);
+    if (lock < 0) {
+        return lock;
     }
-    if (link(temporary, path) != 0) {
-        status = errno == EEXIST ? TENDON_OK : TENDON_SYSTEM_ERROR(errno);
-    }
-    (void)unlink(temporary);
-    return status < 0 ? status : load(path, out);
+    tendon_status status = load(path, out);
+    status = status == TENDON_ERROR_NOT_FOUND ? draw(path, out) : status;
+    close(lock);
+    return status;
 }
 
 tendon_status tendon_bluez_static_address(uint16_t index, bool make_it, tendon_address *out) {
@@ -99,11 +75,7 @@ tendon_status tendon_bluez_static_address(uint16_t index, bool make_it, tendon_a
     if (status >= 0) {
         status = load(path, out);
     }
-    if (status == TENDON_ERROR_NOT_FOUND && make_it) {
-        int error = tendon_directory_make_parents(path);
-        status = error != 0 ? TENDON_SYSTEM_ERROR(error) : make(path, out);
-    }
-    return status;
+    return status == TENDON_ERROR_NOT_FOUND && make_it ? make(path, out) : status;
 }
 
 /*

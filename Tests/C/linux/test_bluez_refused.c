@@ -5,11 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -354,95 +351,6 @@ static void each_further_connection_makes_the_buffers_smaller(void **state) {
     bluez_close(b);
 }
 
-/* ---- the static address ---- */
-
-static void make_directory(char *path) {
-    strcpy(path, "/tmp/tendon-address-XXXXXX");
-    assert_non_null(mkdtemp(path));
-    assert_int_equal(setenv("XDG_STATE_HOME", path, 1), 0);
-}
-
-static void remove_directory(const char *path) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", path);
-    assert_int_equal(system(command), 0);
-}
-
-static void the_static_address_is_random_and_kept(void **state) {
-    (void)state;
-    char directory[64], path[128];
-    struct stat info;
-    tendon_address first, again, other, elsewhere;
-    make_directory(directory);
-    assert_int_equal(tendon_bluez_static_address(0, false, &first), TENDON_ERROR_NOT_FOUND);
-    snprintf(path, sizeof path, "%s/tendon", directory);
-    assert_int_equal(access(path, F_OK), -1); /* asking makes nothing */
-    assert_int_equal(tendon_bluez_static_address(0, true, &first), TENDON_OK);
-    assert_int_equal(first.type, TENDON_ADDRESS_TYPE_RANDOM);
-    assert_int_equal(first.bytes[0] & 0xC0, 0xC0);
-    assert_int_equal(tendon_bluez_static_address(0, true, &again), TENDON_OK);
-    assert_true(tendon_address_equal(&first, &again));
-    assert_int_equal(tendon_bluez_static_address(0, false, &again), TENDON_OK);
-    assert_true(tendon_address_equal(&first, &again));
-    assert_int_equal(tendon_bluez_static_address(1, true, &other), TENDON_OK);
-    assert_false(tendon_address_equal(&first, &other));
-    snprintf(path, sizeof path, "%s/tendon/address-hci0", directory);
-    assert_int_equal(stat(path, &info), 0);
-    assert_int_equal(info.st_mode & 0777, 0600);
-    assert_int_equal(info.st_nlink, 1); /* the temporary name is gone */
-    remove_directory(directory);
-    /* Another board with the same image, serial number and machine-id included, has another address. */
-    make_directory(directory);
-    assert_int_equal(tendon_bluez_static_address(0, true, &elsewhere), TENDON_OK);
-    assert_false(tendon_address_equal(&first, &elsewhere));
-    remove_directory(directory);
-}
-
-static void write_text(const char *path, const char *text, mode_t mode) {
-    (void)unlink(path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, mode);
-    assert_true(fd >= 0);
-    assert_int_equal(fchmod(fd, mode), 0);
-    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    close(fd);
-}
-
-static void an_address_file_that_is_not_ours_is_refused_and_kept(void **state) {
-    (void)state;
-    static const struct {
-        const char *text;
-        mode_t mode;
-        tendon_status expected;
-    } cases[] = {
-        {"C5:11:22:33:44:56\n", 0600, TENDON_OK},
-        {"C5:11:22:33:44:56\n", 0640, TENDON_ERROR_FILE_PERMISSION},
-        {"", 0600, TENDON_ERROR_MALFORMED},
-        {"\n", 0600, TENDON_ERROR_MALFORMED},
-        {"C5:11:22:33:44:56", 0600, TENDON_ERROR_MALFORMED}, /* truncated */
-        {"C5:11:22:33:44\n", 0600, TENDON_ERROR_MALFORMED},
-        {"C5:11:22:33:44:567\n", 0600, TENDON_ERROR_MALFORMED},
-        {"45:11:22:33:44:56\n", 0600, TENDON_ERROR_MALFORMED}, /* resolvable, not static */
-    };
-    char directory[64], path[128];
-    make_directory(directory);
-    snprintf(path, sizeof path, "%s/tendon", directory);
-    assert_int_equal(mkdir(path, 0700), 0);
-    snprintf(path, sizeof path, "%s/tendon/address-hci0", directory);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tendon_address address;
-        struct stat info;
-        write_text(path, cases[i].text, cases[i].mode);
-        assert_int_equal(tendon_bluez_static_address(0, true, &address), cases[i].expected);
-        assert_int_equal(stat(path, &info), 0);
-        assert_int_equal(info.st_size, strlen(cases[i].text));
-    }
-    remove_directory(directory);
-    /* A directory that cannot be made. */
-    tendon_address address;
-    assert_int_equal(setenv("XDG_STATE_HOME", "/proc/nowhere", 1), 0);
-    assert_true(tendon_bluez_static_address(0, true, &address) < 0);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_connect_that_fails_leaves_nothing),
@@ -456,8 +364,6 @@ int main(void) {
         cmocka_unit_test(a_discovery_that_cannot_be_stopped_holds_nothing_up),
         cmocka_unit_test(receive_buffers_share_the_memory_of_the_machine),
         cmocka_unit_test(each_further_connection_makes_the_buffers_smaller),
-        cmocka_unit_test(the_static_address_is_random_and_kept),
-        cmocka_unit_test(an_address_file_that_is_not_ours_is_refused_and_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
