@@ -2,6 +2,7 @@
 #include "directory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,24 @@ void tendon_directory_each(int fd, size_t limit, bool (*visit)(void *context, co
             }
         }
     }
+}
+
+int tendon_directory_read(int fd, const char *path, char *out, size_t capacity) {
+    int file = openat(fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) {
+        return -1;
+    }
+    size_t length = 0;
+    ssize_t got = 0;
+    while (length + 1 < capacity && (got = read(file, out + length, capacity - 1 - length)) > 0) {
+        length += (size_t)got;
+    }
+    close(file);
+    if (length > 0 && out[length - 1] == '\n') {
+        length--;
+    }
+    out[length] = '\0';
+    return got < 0 ? -1 : (int)length;
 }
 
 tendon_status tendon_directory_state_path(const char *name, char *out, size_t capacity) {

@@ -11,6 +11,9 @@
  */
 void tendon_directory_each(int fd, size_t limit, bool (*visit)(void *context, const char *name), void *context);
 
+/** Reads a small file below the directory @p fd, or AT_FDCWD. @return its length without the last newline, or -1. */
+int tendon_directory_read(int fd, const char *path, char *out, size_t capacity);
+
 /** The path of the file @p name in the directory for the state of this user, or of the system. */
 tendon_status tendon_directory_state_path(const char *name, char *out, size_t capacity);
 /** Creates the directories of the file @p path, each accessible only by its owner. @return 0 or an errno. */

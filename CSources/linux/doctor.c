@@ -44,25 +44,6 @@ static void lack(tendon_finding *finding, tendon_status status) {
     finding->status = status;
 }
 
-/** Reads a small file below @p directory_fd (or AT_FDCWD); returns its length without the last newline, or -1. */
-static int read_small(int directory_fd, const char *path, char *out, size_t capacity) {
-    int fd = openat(directory_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        return -1;
-    }
-    size_t length = 0;
-    ssize_t got = 0;
-    while (length + 1 < capacity && (got = read(fd, out + length, capacity - 1 - length)) > 0) {
-        length += (size_t)got;
-    }
-    close(fd);
-    if (length > 0 && out[length - 1] == '\n') {
-        length--;
-    }
-    out[length] = '\0';
-    return got < 0 ? -1 : (int)length;
-}
-
 static int open_directory(const examination *state, const char *path) {
     char full[256];
     int length = snprintf(full, sizeof full, "%s%s", state->root, path);
@@ -89,7 +70,7 @@ static bool kernel_has_bluetooth(const examination *state) {
         return errno != EAFNOSUPPORT && errno != EPROTONOSUPPORT;
     }
     snprintf(path, sizeof path, "%s/proc/self/net/protocols", state->root);
-    return read_small(AT_FDCWD, path, text, sizeof text) > 0 && strstr(text, "\nHCI ") != NULL;
+    return tendon_directory_read(AT_FDCWD, path, text, sizeof text) > 0 && strstr(text, "\nHCI ") != NULL;
 }
 
 static void examine_kernel(examination *state, tendon_finding *finding) {
@@ -105,7 +86,7 @@ static void examine_kernel(examination *state, tendon_finding *finding) {
 static void examine_capabilities(examination *state, tendon_finding *finding) {
     char path[256], text[8192];
     snprintf(path, sizeof path, "%s/proc/self/status", state->root);
-    const char *line = read_small(AT_FDCWD, path, text, sizeof text) > 0 ? strstr(text, "\nCapEff:") : NULL;
+    const char *line = tendon_directory_read(AT_FDCWD, path, text, sizeof text) > 0 ? strstr(text, "\nCapEff:") : NULL;
     unsigned long long effective = line != NULL ? strtoull(line + 8, NULL, 16) : 0;
     bool raw = (effective >> CAP_NET_RAW_BIT & 1) != 0, admin = (effective >> CAP_NET_ADMIN_BIT & 1) != 0;
     if (raw && admin) {
@@ -153,13 +134,13 @@ static bool visit_switch(void *context, const char *name) {
         return true;
     }
     snprintf(path, sizeof path, "%.32s/type", name);
-    if (read_small(state->directory_fd, path, type, sizeof type) < 0 || strcmp(type, "bluetooth") != 0) {
+    if (tendon_directory_read(state->directory_fd, path, type, sizeof type) < 0 || strcmp(type, "bluetooth") != 0) {
         return true;
     }
     snprintf(path, sizeof path, "%.32s/soft", name);
-    bool is_soft = read_small(state->directory_fd, path, soft, sizeof soft) > 0 && soft[0] == '1';
+    bool is_soft = tendon_directory_read(state->directory_fd, path, soft, sizeof soft) > 0 && soft[0] == '1';
     snprintf(path, sizeof path, "%.32s/hard", name);
-    bool is_hard = read_small(state->directory_fd, path, hard, sizeof hard) > 0 && hard[0] == '1';
+    bool is_hard = tendon_directory_read(state->directory_fd, path, hard, sizeof hard) > 0 && hard[0] == '1';
     if (!is_soft && !is_hard) {
         return true;
     }
@@ -189,7 +170,7 @@ static bool visit_process(void *context, const char *name) {
         return true;
     }
     snprintf(path, sizeof path, "%.16s/comm", name);
-    if (read_small(state->directory_fd, path, comm, sizeof comm) > 0 && strcmp(comm, "bluetoothd") == 0) {
+    if (tendon_directory_read(state->directory_fd, path, comm, sizeof comm) > 0 && strcmp(comm, "bluetoothd") == 0) {
         state->finding->count++;
         say(state->finding->text, "bluetoothd runs (process %.16s): it may scan and connect on the same adapter", name);
     }

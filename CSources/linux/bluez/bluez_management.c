@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Management socket: blocking exchanges, for opening; adapters; capabilities. */
 #if defined(TENDON_HAVE_BLUEZ)
+#include "../directory.h"
 #include "bluez_internal.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@
  */
 #define BUSY_TRIES 250
 #define BUSY_PAUSE_MS 20
+/** Entries of an adapter's directory looked at; it has about ten, and one for each connection. */
+#define SYSFS_ENTRIES_MAX 256u
 
 tendon_status tendon_bluez_management_status(uint8_t status) {
     switch (status) {
@@ -153,27 +156,37 @@ tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
     return status < 0 ? status : TENDON_OK;
 }
 
-/** Returns true if rfkill blocks the adapter, read from sysfs. */
-void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter) {
+/** What an adapter's directory of sysfs contains, and what is known of the adapter. */
+typedef struct sysfs_search {
+    int directory_fd;
+    tendon_bluez_adapter *adapter;
+} sysfs_search;
+
+/* Numbers of rfkill are never used again, and all kinds of radio have them: one can be far above 63. */
+static bool visit_entry(void *context, const char *name) {
     static const char *const kinds[2] = {"soft", "hard"};
-    for (int number = 0; number < 64; number++) { /* entries of rfkill, of all kinds of radio */
-        char path[96], text[16] = "";
-        snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u/rfkill%d", adapter->index, number);
-        if (access(path, F_OK) != 0) {
-            continue;
+    const sysfs_search *search = context;
+    if (strncmp(name, "rfkill", 6) != 0 || strlen(name) > 16) {
+        return true;
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        char path[24], text[8];
+        snprintf(path, sizeof path, "%.16s/%s", name, kinds[kind]);
+        if (tendon_directory_read(search->directory_fd, path, text, sizeof text) > 0 && text[0] == '1') {
+            search->adapter->blocked = true;
+            search->adapter->hard_blocked = search->adapter->hard_blocked || kind == 1;
         }
-        for (int kind = 0; kind < 2; kind++) {
-            snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u/rfkill%d/%s", adapter->index, number, kinds[kind]);
-            int fd = open(path, O_RDONLY | O_CLOEXEC);
-            if (fd < 0) {
-                continue;
-            }
-            if (read(fd, text, sizeof text - 1) > 0 && text[0] == '1') {
-                adapter->blocked = true;
-                adapter->hard_blocked = adapter->hard_blocked || kind == 1;
-            }
-            close(fd);
-        }
+    }
+    return true;
+}
+
+void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter) {
+    char path[40];
+    snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u", adapter->index);
+    sysfs_search search = {.directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), .adapter = adapter};
+    if (search.directory_fd >= 0) {
+        tendon_directory_each(search.directory_fd, SYSFS_ENTRIES_MAX, visit_entry, &search);
+        close(search.directory_fd);
     }
 }
 

@@ -73,11 +73,6 @@ int open(const char *path, int flags, ...) {
     va_start(arguments, flags);
     int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
     va_end(arguments);
-    if (kernel.blocked && strcmp(path, "/sys/class/bluetooth/hci3/rfkill0/soft") == 0) {
-        int soft = memfd_create("soft", MFD_CLOEXEC);
-        assert_int_equal(pwrite(soft, "1\n", 2, 0), 2);
-        return soft;
-    }
     if (strcmp(path, "/proc/self/net/hci") != 0) {
         return bluez_open_file(path, flags, mode);
     }
@@ -97,11 +92,6 @@ int open(const char *path, int flags, ...) {
     assert_int_equal(write(fd, text, lengths[kernel.others]), (ssize_t)lengths[kernel.others]);
     assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
     return fd;
-}
-
-int access(const char *path, int mode) {
-    bool switched = kernel.blocked && strcmp(path, "/sys/class/bluetooth/hci3/rfkill0") == 0;
-    return switched ? 0 : (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
 }
 
 int socket(int domain, int type, int protocol) {

@@ -22,7 +22,6 @@ typedef struct bluez_kernel {
     bool alone;              /**< no event of another adapter comes before each answer */
     uint16_t empty;          /**< this command has a reply without data */
     const char *out_of_band; /**< reply of Read Local Out Of Band Extended Data, in hexadecimal digits */
-    bool blocked;            /**< by rfkill */
     uint8_t static_address[6];
     uint8_t bound[6]; /**< own address of the latest L2CAP socket, as on the wire */
     bool extended;

@@ -424,7 +424,7 @@ void fake_manage(int fd, const uint8_t *pdu, size_t length) {
         return;
     }
     if (a == NULL || a->unconfigured) {
-        reply(fd, opcode, index, 0x11, NULL, 0, 0); /* invalid index */
+        reply(fd, opcode, index, 0x11, "", 0, 0); /* invalid index */
         return;
     }
     if (opcode == TENDON_MANAGEMENT_READ_INFORMATION) {
@@ -433,7 +433,7 @@ void fake_manage(int fd, const uint8_t *pdu, size_t length) {
     }
     uint64_t delay = opcode == TENDON_MANAGEMENT_SET_POWERED ? POWER_MS : 0;
     if (opcode == TENDON_MANAGEMENT_SET_POWERED && a->blocked && pdu[6] != 0) {
-        reply(fd, opcode, index, 0x12, NULL, 0, 0); /* blocked by rfkill */
+        reply(fd, opcode, index, 0x12, "", 0, 0); /* blocked by rfkill */
         return;
     }
     if (opcode == TENDON_MANAGEMENT_SET_POWERED) {
@@ -454,7 +454,6 @@ fake_adapter *fake_add(uint16_t index, bool extended) {
                                 .extended = extended,
                                 .index = index,
                                 .wire = {(uint8_t)index, 0, 0, 1, 0xAA, 0},
-                                .rfkill = -1,
                                 .supported = always | TENDON_MANAGEMENT_POWERED,
                                 .settings = always,
                                 .scanner = FAKE_NOBODY,

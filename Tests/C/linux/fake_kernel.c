@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls, in the C library's place. Bluetooth sockets are ends of pairs whose other ends are here. */
 #include "fake_kernel.h"
+#include "file_tree.h"
 #include "privileges.h"
 
 #include <errno.h>
@@ -45,6 +46,7 @@ fake_kernel fake;
 static fake_socket sockets[SOCKETS];
 static post posts[POSTS];
 static unsigned post_count;
+static char tree[sizeof FILE_TREE];
 
 static bool refuses(fake_call call) {
     fake_refusal *refusal = &fake.refuse[call];
@@ -432,21 +434,6 @@ static int list_of_sockets(void) {
     return file_with(text);
 }
 
-/** Of "/sys/class/bluetooth/hciN/rfkillM" or what is below it: what it is blocked by, 0 or 1; -1: there is no such
- * file. */
-static int block_of(const char *path) {
-    unsigned index = 0;
-    int number = -1;
-    const fake_adapter *a = NULL;
-    if (sscanf(path, "/sys/class/bluetooth/hci%u/rfkill%d", &index, &number) == 2) {
-        a = fake_of((uint16_t)index);
-    }
-    if (a == NULL || a->rfkill != number) {
-        return -1;
-    }
-    return strstr(path, "/hard") == NULL && a->blocked;
-}
-
 int open(const char *path, int flags, ...) {
     va_list arguments;
     va_start(arguments, flags);
@@ -461,24 +448,27 @@ int open(const char *path, int flags, ...) {
     if (strcmp(path, "/proc/self/net/unix") == 0) {
         return file_with("");
     }
-    int blocked = block_of(path);
-    return blocked >= 0 ? file_with(blocked == 1 ? "1\n" : "0\n")
-                        : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-}
-
-int access(const char *path, int mode) {
-    return block_of(path) >= 0 ? 0 : (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
+    char full[256];
+    snprintf(full, sizeof full, "%s%s", strncmp(path, "/sys/", 5) == 0 ? tree : "", path);
+    return (int)syscall(SYS_openat, AT_FDCWD, full, flags, mode);
 }
 
 /* ---- for tests ---- */
+
+void fake_sysfs(uint16_t index, const char *name, const char *text) {
+    char path[128];
+    snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u/%s", index, name);
+    tree_put(tree, path, text);
+}
 
 void fake_start(void) {
     fake = (fake_kernel){.now = 100000};
     bluez_privileges = (privileges){.effective = 1u << 12 | 1u << 13}; /* CAP_NET_ADMIN, CAP_NET_RAW */
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
-        fake.adapters[i] = (fake_adapter){.creating = -1, .scanner = FAKE_NOBODY, .rfkill = -1};
+        fake.adapters[i] = (fake_adapter){.creating = -1, .scanner = FAKE_NOBODY};
     }
     post_count = 0;
+    assert_non_null(mkdtemp(strcpy(tree, FILE_TREE)));
 }
 
 void fake_settled(void) {
@@ -492,6 +482,7 @@ void fake_settled(void) {
         assert_false(a->present && a->sets_enabled);
         assert_int_equal(a->creating, -1);
     }
+    tree_remove(tree);
 }
 
 void fake_note(int index, char kind, uint16_t opcode, int parameter) {

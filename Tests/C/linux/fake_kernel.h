@@ -39,8 +39,7 @@ typedef struct fake_adapter {
     bool stays_off;        /**< Set Powered succeeds and does nothing */
     uint16_t index;
     uint8_t wire[6];
-    int rfkill; /**< its number; -1: none */
-    bool blocked;
+    bool blocked; /**< by rfkill: it cannot be switched on; what sysfs has about it is fake_sysfs() */
     uint32_t supported, settings;
     int scanner;       /**< who has the scan on: the descriptor of a socket of this process, or FAKE_... */
     bool filters;      /**< the scan reports the accept list alone */
@@ -81,6 +80,8 @@ void fake_settled(void);
 fake_adapter *fake_add(uint16_t index, bool extended);
 void fake_remove(uint16_t index);
 fake_adapter *fake_of(uint16_t index);
+/** A file in the adapter's directory of sysfs: "rfkill0/soft". */
+void fake_sysfs(uint16_t index, const char *name, const char *text);
 /** Another program switches it on or off. */
 void fake_power(uint16_t index, bool on);
 /** Another program, or the kernel for it, sends a command to the controller. */

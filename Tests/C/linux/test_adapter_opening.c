@@ -3,6 +3,7 @@
 #include "fake_kernel.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static tendon_loop loop;
 static tendon_bluez_radio radio;
@@ -180,6 +181,41 @@ static void only_commands_of_the_controller_are_sent(void **state) {
     assert_true(fake.slept < 100);
 }
 
+/** Numbers of rfkill are not used again: after some replugs, and with Wi-Fi, they are above any limit. */
+static void rfkill_is_read_under_any_number(void **state) {
+    static const struct {
+        const char *name, *soft, *hard;
+        bool blocked, hard_blocked;
+    } cases[] = {{"rfkill0", "0\n", "0\n", false, false},        {"rfkill3", "1\n", "0\n", true, false},
+                 {"rfkill63", "0\n", "1\n", true, true},         {"rfkill64", "1\n", "0\n", true, false},
+                 {"rfkill4294967295", "1\n", "1\n", true, true}, {"rfkill5", "", "", false, false},
+                 {"rfkill6", NULL, "1\n", true, true},           {"power", "1\n", "1\n", false, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tendon_bluez_adapter found[2];
+        const uint16_t index = (uint16_t)i;
+        char path[64];
+        fake_add(index, false)->blocked = cases[i].blocked;
+        for (int hard = 0; hard < 2; hard++) {
+            const char *text = hard ? cases[i].hard : cases[i].soft;
+            snprintf(path, sizeof path, "%s/%s", cases[i].name, hard ? "hard" : "soft");
+            if (text != NULL) {
+                fake_sysfs(index, path, text);
+            }
+        }
+        assert_int_equal(tendon_bluez_list(found, 2), 1);
+        assert_int_equal(found[0].blocked, cases[i].blocked);
+        assert_int_equal(found[0].hard_blocked, cases[i].hard_blocked);
+        fake_forget_log();
+        tendon_status status = tendon_bluez_open(&radio, &loop, NULL);
+        assert_int_equal(status, cases[i].blocked ? TENDON_RADIO_ERROR_RFKILL : TENDON_OK);
+        snprintf(path, sizeof path, " %u:m0005", index); /* Set Powered is not even tried */
+        assert_int_equal(fake_sent(path), !cases[i].blocked);
+        tendon_radio_close(&radio.radio);
+        fake_remove(index);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(advertising_goes_on_after_a_connection, setup, teardown),
@@ -187,6 +223,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_mute_controller_costs_one_command, setup, teardown),
         cmocka_unit_test_setup_teardown(only_commands_of_the_controller_are_sent, setup, teardown),
         cmocka_unit_test_setup_teardown(a_device_is_found_and_connected, setup, teardown),
+        cmocka_unit_test_setup_teardown(rfkill_is_read_under_any_number, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

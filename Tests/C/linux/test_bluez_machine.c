@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the radio reads about the machine: rfkill, capabilities, the HCI sockets of others, bond stores in use. */
 #include "bluez_fixture.h"
+#include "file_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,37 +19,22 @@
 /* ---- in the place of the C library ---- */
 
 typedef struct fake_file {
-    const char *path, *text; /* NULL: cannot be read */
+    const char *path, *text;
 } fake_file;
 
 static struct machine {
-    fake_file files[8];
+    fake_file files[2];
     size_t count;
+    const char *tree; /* in which /sys is; NULL: nowhere */
     int devinfo_error;
-    int stat_error;
 } machine;
 
-static const fake_file *fake(const char *path, bool directory) {
-    for (size_t i = 0; i < machine.count; i++) {
-        size_t length = strlen(path);
-        const char *name = machine.files[i].path;
-        if (directory ? strncmp(name, path, length) == 0 && name[length] == '/' : strcmp(name, path) == 0) {
-            return &machine.files[i];
-        }
-    }
-    return NULL;
-}
-
-static bool is_fake_place(const char *path) {
-    return strncmp(path, "/sys/class/bluetooth/", 21) == 0 || strncmp(path, "/proc/self/net/", 15) == 0;
-}
-
-int access(const char *path, int mode) {
-    if (!is_fake_place(path)) {
-        return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
-    }
-    errno = ENOENT;
-    return fake(path, true) != NULL || fake(path, false) != NULL ? 0 : -1;
+static int file_with(const char *text) {
+    int fd = memfd_create("file", MFD_CLOEXEC);
+    size_t length = strlen(text);
+    assert_int_equal(write(fd, text, length), (ssize_t)length);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    return fd;
 }
 
 int open(const char *path, int flags, ...) {
@@ -56,19 +42,19 @@ int open(const char *path, int flags, ...) {
     va_start(arguments, flags);
     int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
     va_end(arguments);
-    if (!is_fake_place(path)) {
-        return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    size_t i = 0;
+    while (i < machine.count && strcmp(machine.files[i].path, path) != 0) {
+        i++;
     }
-    const fake_file *file = fake(path, false);
-    if (file == NULL || file->text == NULL) {
-        errno = file == NULL ? ENOENT : EACCES;
-        return -1;
+    if (i < machine.count || strncmp(path, "/proc/self/net/", 15) == 0) {
+        const char *text = i < machine.count ? machine.files[i].text : NULL;
+        errno = ENOENT;
+        return text != NULL ? file_with(text) : -1;
     }
-    int fd = memfd_create("file", MFD_CLOEXEC);
-    size_t length = strlen(file->text);
-    assert_int_equal(write(fd, file->text, length), (ssize_t)length);
-    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    return fd;
+    char full[256];
+    snprintf(full, sizeof full, "%s%s",
+             strncmp(path, "/sys/", 5) == 0 ? (machine.tree != NULL ? machine.tree : "/nowhere") : "", path);
+    return (int)syscall(SYS_openat, AT_FDCWD, full, flags, mode);
 }
 
 int hci_devinfo(int index, struct hci_dev_info *info) {
@@ -86,63 +72,13 @@ static int open_descriptors(void) {
     return count;
 }
 
-/* ---- rfkill ---- */
-
-#define ENTRY(adapter, number) "/sys/class/bluetooth/" adapter "/rfkill" number
-
-static void rfkill_blocks_an_adapter_softly_or_by_a_switch(void **state) {
-    (void)state;
-    static const struct {
-        fake_file files[5];
-        bool blocked, hard;
-    } cases[] = {
-        {{{0}}, false, false},
-        {{{ENTRY("hci7", "3/soft"), "0\n"}, {ENTRY("hci7", "3/hard"), "0\n"}}, false, false},
-        {{{ENTRY("hci7", "3/soft"), "1\n"}, {ENTRY("hci7", "3/hard"), "0\n"}}, true, false},
-        {{{ENTRY("hci7", "3/soft"), "0\n"}, {ENTRY("hci7", "3/hard"), "1\n"}}, true, true},
-        {{{ENTRY("hci7", "0/soft"), "1\n"}, {ENTRY("hci7", "0/hard"), "1\n"}}, true, true},
-        {{{ENTRY("hci7", "63/soft"), "1\n"}, {ENTRY("hci7", "63/hard"), "0\n"}}, true, false},
-        /* A switch is not forgotten for what follows it. */
-        {{{ENTRY("hci7", "1/soft"), "0\n"},
-          {ENTRY("hci7", "1/hard"), "1\n"},
-          {ENTRY("hci7", "2/soft"), "1\n"},
-          {ENTRY("hci7", "2/hard"), "0\n"}},
-         true,
-         true},
-        {{{ENTRY("hci77", "3/soft"), "1\n"}, {ENTRY("hci77", "3/hard"), "1\n"}}, false, false}, /* another adapter */
-        {{{ENTRY("hci7", "3/soft"), NULL}, {ENTRY("hci7", "3/hard"), "1\n"}}, true, true},      /* one is unreadable */
-        {{{ENTRY("hci7", "3/soft"), ""}, {ENTRY("hci7", "3/hard"), ""}}, false, false},
-        /* Nothing is left of the file before. */
-        {{{ENTRY("hci7", "3/soft"), "1\n"}, {ENTRY("hci7", "3/hard"), ""}}, true, false},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tendon_bluez_adapter adapter = {.index = 7};
-        machine = (struct machine){.count = 0};
-        while (machine.count < 5 && cases[i].files[machine.count].path != NULL) {
-            machine.files[machine.count] = cases[i].files[machine.count];
-            machine.count++;
-        }
-        int before = open_descriptors();
-        tendon_bluez_read_blocks(&adapter);
-        assert_int_equal(open_descriptors(), before);
-        assert_int_equal(adapter.blocked, cases[i].blocked);
-        assert_int_equal(adapter.hard_blocked, cases[i].hard);
-        /* The same decides what an adapter that is off is reported as. */
-        static const int errors[] = {0, EPERM, ENODEV};
-        for (size_t error = 0; error < 3; error++) {
-            machine.devinfo_error = errors[error];
-            assert_int_equal(tendon_bluez_why_off(7), errors[error] == ENODEV ? TENDON_RADIO_ERROR_NO_ADAPTER
-                                                      : cases[i].blocked      ? TENDON_RADIO_ERROR_RFKILL
-                                                                              : TENDON_RADIO_ERROR_ADAPTER_DOWN);
-        }
-    }
-}
-
 static void an_adapter_that_is_switched_off_has_its_reason(void **state) {
     (void)state;
-    static const fake_file soft = {ENTRY("hci7", "3/soft"), "1\n"};
+    char tree[] = FILE_TREE;
+    assert_non_null(mkdtemp(tree));
+    tree_put(tree, "/sys/class/bluetooth/hci7/rfkill3/soft", "1\n");
     for (int how = 0; how < 3; how++) {
-        machine = (struct machine){.files = {soft}, .count = how == 1, .devinfo_error = how == 2 ? ENODEV : 0};
+        machine = (struct machine){.tree = how == 1 ? tree : NULL, .devinfo_error = how == 2 ? ENODEV : 0};
         bluez_bench *b = bluez_open(false, &bluez_public_address);
         bluez_settings(b, false);
         bluez_read_kernel(b);
@@ -153,6 +89,8 @@ static void an_adapter_that_is_switched_off_has_its_reason(void **state) {
         assert_int_equal(b->failure, expected[how]);
         bluez_close(b);
     }
+    machine = (struct machine){.count = 0};
+    tree_remove(tree);
 }
 
 /* ---- capabilities ---- */
@@ -172,7 +110,6 @@ static void capabilities_are_the_effective_ones(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tendon_bluez_capabilities found;
         memset(&found, 0xFF, sizeof found);
-        machine = (struct machine){0};
         bluez_privileges = (privileges){.effective = cases[i].effective, .error = cases[i].error};
         calls = (system_calls){.fd = -1, .peer = -1, .central = -1};
         int before = open_descriptors();
@@ -313,7 +250,7 @@ static void a_store_is_shown_once_by_its_file(void **state) {
     (void)state;
     char directory[] = "/tmp/tendon-keys-XXXXXX", path[64], first[128], again[128];
     assert_non_null(mkdtemp(directory));
-    machine = (struct machine){.count = 0};
+    machine.count = 0;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     tendon_bonds bonds;
     add_bond(&bonds);
@@ -365,7 +302,6 @@ static void a_store_is_shown_once_by_its_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rfkill_blocks_an_adapter_softly_or_by_a_switch),
         cmocka_unit_test(an_adapter_that_is_switched_off_has_its_reason),
         cmocka_unit_test(capabilities_are_the_effective_ones),
         cmocka_unit_test(sockets_of_this_adapter_are_counted),

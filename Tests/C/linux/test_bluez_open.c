@@ -369,20 +369,6 @@ static void each_status_of_the_kernel_has_a_meaning(void **state) {
     }
 }
 
-/* Set Powered is not even tried. */
-static void an_adapter_that_rfkill_blocks_is_not_switched_on(void **state) {
-    (void)state;
-    kernel.settings = TENDON_MANAGEMENT_LOW_ENERGY;
-    kernel.blocked = true;
-    assert_int_equal(tendon_bluez_open(&radio, &loop, "hci3"), TENDON_RADIO_ERROR_RFKILL);
-    assert_string_equal(kernel.log, " m03 m04 m04 m04");
-    tendon_bluez_adapter adapters[3];
-    assert_int_equal(tendon_bluez_list(adapters, 3), 3);
-    assert_false(adapters[0].blocked);
-    assert_true(adapters[1].blocked && !adapters[1].hard_blocked);
-    assert_all_closed();
-}
-
 /* Half of a command set is none. */
 static void a_controller_with_one_command_of_two_scans_as_before(void **state) {
     (void)state;
@@ -440,7 +426,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_kernel_or_controller_that_is_silent, start, end),
         cmocka_unit_test_setup_teardown(the_last_of_many_adapters_is_found, start, end),
         cmocka_unit_test(each_status_of_the_kernel_has_a_meaning),
-        cmocka_unit_test_setup_teardown(an_adapter_that_rfkill_blocks_is_not_switched_on, start, end),
         cmocka_unit_test_setup_teardown(a_controller_with_one_command_of_two_scans_as_before, start, end),
         cmocka_unit_test(a_name_is_hci_and_an_index),
         cmocka_unit_test_setup_teardown(the_probe_counts_the_sockets_of_others, start, end),

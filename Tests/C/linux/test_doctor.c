@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The doctor on made-up machines: trees of /proc and /sys in a temporary directory. */
+#include "file_tree.h"
 #include "open_files.h"
 #include "tendon/linux.h"
 
@@ -33,7 +34,7 @@ typedef struct machine {
 
 static int machine_setup(void **state) {
     machine *m = calloc(1, sizeof *m);
-    strcpy(m->root, "/tmp/tendon-test-XXXXXX");
+    strcpy(m->root, FILE_TREE);
     *state = m;
     m->options.root = m->root;
     return mkdtemp(m->root) != NULL ? 0 : -1;
@@ -41,28 +42,13 @@ static int machine_setup(void **state) {
 
 static int machine_teardown(void **state) {
     machine *m = *state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", m->root);
-    int result = system(command);
+    tree_remove(m->root);
     free(m);
-    return result;
+    return 0;
 }
 
-/* Writes a file of the tree, with the directories that lead to it. */
 static void put(machine *m, const char *path, const char *text) {
-    char full[256];
-    snprintf(full, sizeof full, "%s%s", m->root, path);
-    for (char *c = full + strlen(m->root) + 1; *c != '\0'; c++) {
-        if (*c == '/') {
-            *c = '\0';
-            (void)mkdir(full, 0700);
-            *c = '/';
-        }
-    }
-    FILE *file = fopen(full, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    tree_put(m->root, path, text);
 }
 
 static const tendon_finding *examine(machine *m, tendon_finding_kind kind) {
