@@ -3,6 +3,9 @@
 
 #include "directory.h"
 #include "virtual_radio.h"
+#if defined(TENDON_HAVE_BLUEZ)
+#include "tendon/bluez.h"
+#endif
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,6 +120,32 @@ static bool visit_adapter(void *context, const char *name) {
     return true;
 }
 
+#if defined(TENDON_HAVE_BLUEZ)
+/** Adapters of this machine that exist and do not open. */
+static void examine_usable(tendon_finding *finding) {
+    tendon_bluez_adapter adapters[16];
+    tendon_status count = tendon_bluez_list(adapters, 16);
+    tendon_status worst = TENDON_OK;
+    bool usable = false;
+    for (int i = 0; i < count && i < 16; i++) {
+        usable = usable || adapters[i].status >= 0;
+        if (adapters[i].status < 0 && worst >= 0) {
+            const size_t used = strlen(finding->text);
+            worst = adapters[i].status;
+            snprintf(finding->text + used, sizeof finding->text - used, "; %s: %s", adapters[i].name,
+                     tendon_status_text(worst));
+            say(finding->remedy, "sudo btmgmt --index %s %s", adapters[i].name,
+                worst == TENDON_RADIO_ERROR_UNCONFIGURED ? "public-addr ADDRESS" : "power off");
+        }
+    }
+    if (worst < 0 && usable) {
+        finding->state = TENDON_FINDING_NOTE;
+    } else if (worst < 0) {
+        lack(finding, worst);
+    }
+}
+#endif
+
 static void examine_adapters(examination *state, tendon_finding *finding) {
     each(state, "/sys/class/bluetooth", visit_adapter);
     if (finding->count == 0) {
@@ -124,6 +153,11 @@ static void examine_adapters(examination *state, tendon_finding *finding) {
         say(finding->text, "no Bluetooth adapter");
         say(finding->remedy, "plug one in, or use --radio virtual");
     }
+#if defined(TENDON_HAVE_BLUEZ)
+    if (finding->count > 0 && state->root[0] == '\0') {
+        examine_usable(finding);
+    }
+#endif
 }
 
 static bool visit_switch(void *context, const char *name) {

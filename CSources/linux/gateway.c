@@ -44,7 +44,8 @@ static void wait_for_adapter(tendon_gateway *gateway, uint64_t now) {
     tendon_bluez_arrival_close(&gateway->arrival);
     gateway->waiting = true;
     gateway->retry.deadline = now + gateway->pause_ms;
-    if (gateway->adapter_failure == TENDON_RADIO_ERROR_NO_ADAPTER) {
+    if (gateway->adapter_failure == TENDON_RADIO_ERROR_NO_ADAPTER ||
+        gateway->adapter_failure == TENDON_RADIO_ERROR_UNCONFIGURED) {
         (void)tendon_bluez_await_adapter(&gateway->arrival, &gateway->loop, NULL, gateway, adapter_arrived);
     }
     gateway->pause_ms =

@@ -14,12 +14,23 @@ static size_t find(const tendon_radio_group *group, const tendon_radio *radio) {
     return i;
 }
 
+/** Linux would make the connections of one of these adapters over the other one. */
+static bool has_address_of(const tendon_radio *a, const tendon_radio *b) {
+    return a->ops != NULL && a->ops == b->ops && a->ops->bond_radio == TENDON_BOND_KERNEL &&
+           tendon_address_equal(&a->address, &b->address);
+}
+
 tendon_status tendon_radio_group_add(tendon_radio_group *group, tendon_radio *radio, uint32_t limit) {
     if (find(group, radio) < group->count) {
         return TENDON_ERROR_WRONG_STATE;
     }
     if (group->count == TENDON_RADIO_GROUP_MAX) {
         return TENDON_ERROR_OVERFLOW;
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        if (has_address_of(group->members[i].radio, radio)) {
+            return TENDON_RADIO_ERROR_SAME_ADDRESS;
+        }
     }
     group->members[group->count++] = (tendon_radio_member){.radio = radio, .limit = limit};
     return TENDON_OK;

@@ -360,11 +360,17 @@ typedef struct tendon_bluez_radio {
  * The call blocks while the kernel powers the adapter on, up to 5 s if it does so for another program.
  *
  * @param name "hci0", ...; NULL: the adapter with the lowest index.
- * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _NO_CAP_NET_RAW,
- * _NO_CAP_NET_ADMIN (a capability is missing), _ADAPTER_DOWN (it is off and cannot be powered on), _ADAPTER_BUSY
- * (another program uses it exclusively, or the kernel is busy for longer), _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED:
- * no LE; TENDON_ERROR_INVALID_ARGUMENT: not the name of an adapter; TENDON_ERROR_FILE_PERMISSION, _MALFORMED,
- * TENDON_SYSTEM_ERROR, TENDON_ERROR_BUSY: of the address file. Nothing stays open after an error.
+ * Of adapters with one public address, as some USB adapters have it, one can be used: Linux finds the adapter of a
+ * connection by its address. An adapter whose address another one has that is on does not open (_SAME_ADDRESS), and
+ * one that is open ends with that status if the other one is switched on.
+ *
+ * @param name "hci0", ...; NULL: the adapter with the lowest index.
+ * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _UNCONFIGURED (it has no address),
+ * _SAME_ADDRESS, _RFKILL (blocked), _NO_CAP_NET_RAW, _NO_CAP_NET_ADMIN (a capability is missing), _ADAPTER_DOWN (it is
+ * off and cannot be powered on), _ADAPTER_BUSY (another program uses it exclusively, or the kernel is busy for longer),
+ * _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED: no LE; TENDON_ERROR_INVALID_ARGUMENT: not the name of an adapter;
+ * TENDON_ERROR_FILE_PERMISSION, _MALFORMED, TENDON_SYSTEM_ERROR, TENDON_ERROR_BUSY: of the address file. Nothing stays
+ * open after an error.
  */
 tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
 
@@ -408,11 +414,13 @@ typedef struct tendon_bluez_adapter {
     bool hard_blocked;   /**< by a hardware switch */
     uint8_t version;     /**< HCI version: 6 is Bluetooth 4.0, 9 is 5.0 */
     uint32_t supported_settings, current_settings;
+    tendon_status status; /**< TENDON_OK; why it cannot be opened: TENDON_RADIO_ERROR_UNCONFIGURED (nothing else is
+                             known of it), _SAME_ADDRESS */
 } tendon_bluez_adapter;
 
 /**
- * Lists the adapters, in order of their index. Requires no capability; powers nothing on. An adapter whose static
- * address has not been made yet has an address of zeros.
+ * Lists the adapters, in order of their index, then those that are unconfigured. Requires no capability; powers nothing
+ * on. An adapter whose static address has not been made yet has an address of zeros.
  * @return the number of adapters (only the first @p capacity are stored), TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, ...
  */
 tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity);

@@ -162,6 +162,8 @@ tendon_status tendon_bluez_manage_settings(int fd, uint16_t opcode, uint16_t ind
                                            uint32_t *settings);
 /** Adapters with the data of the management interface, in order of their index; see tendon_bluez_list(). */
 tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity);
+/** Whether the kernel has not configured this adapter (-1: any), which has no valid address: no list contains it. */
+bool tendon_bluez_is_unconfigured(int fd, int index);
 /** Sets blocked and hard_blocked. */
 void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter);
 /** A status byte of the management interface as a status. */

@@ -17,6 +17,8 @@
 #define BUSY_PAUSE_MS 20
 /** Entries of an adapter's directory looked at; it has about ten, and one for each connection. */
 #define SYSFS_ENTRIES_MAX 256u
+/** Adapters of a machine that are looked at. */
+#define INDEXES_MAX 64
 
 tendon_status tendon_bluez_management_status(uint8_t status) {
     switch (status) {
@@ -218,40 +220,76 @@ static tendon_status read_adapter(int fd, uint16_t index, tendon_bluez_adapter *
     return TENDON_OK;
 }
 
-tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity) {
+/** Reads a list of adapters; the kernel has them in the order in which they were added. @return how many there are. */
+static tendon_status read_indexes(int fd, uint16_t opcode, uint16_t sorted[INDEXES_MAX]) {
     uint8_t reply[TENDON_MANAGEMENT_PDU_MAX];
-    uint16_t indexes[64];
-    tendon_status length = tendon_bluez_manage(fd, TENDON_MANAGEMENT_READ_INDEX_LIST, TENDON_MANAGEMENT_NO_INDEX, NULL,
-                                               0, reply, sizeof reply);
-    if (length < 0) {
-        return length;
+    uint16_t indexes[INDEXES_MAX];
+    tendon_status length = tendon_bluez_manage(fd, opcode, TENDON_MANAGEMENT_NO_INDEX, NULL, 0, reply, sizeof reply);
+    tendon_status count =
+        length < 0 ? length : tendon_management_decode_index_list(reply, (size_t)length, indexes, INDEXES_MAX, NULL);
+    count = count < INDEXES_MAX ? count : INDEXES_MAX;
+    for (int i = 0; i < count; i++) {
+        int slot = i;
+        for (; slot > 0 && sorted[slot - 1] > indexes[i]; slot--) {
+            sorted[slot] = sorted[slot - 1];
+        }
+        sorted[slot] = indexes[i];
     }
-    tendon_status count = tendon_management_decode_index_list(reply, (size_t)length, indexes, 64, NULL);
-    if (count < 0) {
-        return count;
-    }
-    size_t listed = count < 64 ? (size_t)count : 64, found = 0;
-    uint32_t next = 0; /* the kernel lists them in the order in which they were added */
-    for (size_t done = 0; done < listed; done++) {
-        uint32_t lowest = UINT32_MAX;
-        for (size_t i = 0; i < listed; i++) {
-            if (indexes[i] >= next && indexes[i] < lowest) {
-                lowest = indexes[i];
+    return count;
+}
+
+/** Of adapters with one address, each is hidden by one that is on: Linux finds that of a connection by its address. */
+static void find_doubles(tendon_bluez_adapter *adapters, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t other = 0; other < count && !adapters[i].static_address; other++) {
+            if (other != i && adapters[other].powered && !adapters[other].static_address &&
+                tendon_address_equal(&adapters[i].address, &adapters[other].address)) {
+                adapters[i].status = TENDON_RADIO_ERROR_SAME_ADDRESS;
             }
         }
-        if (lowest == UINT32_MAX) {
-            break;
-        }
-        next = lowest + 1;
+    }
+}
+
+tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity) {
+    uint16_t indexes[INDEXES_MAX];
+    tendon_status count = read_indexes(fd, TENDON_MANAGEMENT_READ_INDEX_LIST, indexes);
+    size_t found = 0;
+    for (int i = 0; i < count; i++) {
         tendon_bluez_adapter adapter;
-        if (read_adapter(fd, (uint16_t)lowest, &adapter) == TENDON_OK) { /* else it was removed in the meantime */
+        if (read_adapter(fd, indexes[i], &adapter) == TENDON_OK) { /* else it was removed in the meantime */
             if (found < capacity) {
                 adapters[found] = adapter;
             }
             found++;
         }
     }
-    return (tendon_status)found;
+    find_doubles(adapters, found < capacity ? found : capacity);
+    return count < 0 ? count : (tendon_status)found;
+}
+
+bool tendon_bluez_is_unconfigured(int fd, int index) {
+    uint16_t indexes[INDEXES_MAX];
+    tendon_status count = read_indexes(fd, TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST, indexes);
+    int i = 0;
+    while (i < count && index >= 0 && indexes[i] != index) {
+        i++;
+    }
+    return i < count;
+}
+
+/** Appends the adapters that the kernel has not configured; a kernel before Linux 3.17 has none. */
+static tendon_status append_unconfigured(int fd, tendon_status found, tendon_bluez_adapter *adapters, size_t capacity) {
+    uint16_t indexes[INDEXES_MAX];
+    tendon_status count = read_indexes(fd, TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST, indexes);
+    for (int i = 0; i < count; i++, found++) {
+        if ((size_t)found < capacity) {
+            tendon_bluez_adapter *adapter = &adapters[found];
+            *adapter = (tendon_bluez_adapter){.index = indexes[i], .status = TENDON_RADIO_ERROR_UNCONFIGURED};
+            snprintf(adapter->name, sizeof adapter->name, "hci%u", indexes[i]);
+            tendon_bluez_read_blocks(adapter);
+        }
+    }
+    return found;
 }
 
 tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity) {
@@ -260,6 +298,7 @@ tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity)
         return fd;
     }
     tendon_status count = tendon_bluez_read_adapters(fd, adapters, capacity);
+    count = count < 0 ? count : append_unconfigured(fd, count, adapters, capacity);
     close(fd);
     return count;
 }

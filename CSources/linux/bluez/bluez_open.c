@@ -42,20 +42,25 @@ tendon_status tendon_bluez_set_filter(int fd) {
 static tendon_status look_up(int fd, int index, tendon_bluez_adapter *out) {
     tendon_bluez_adapter adapters[16];
     tendon_status count = tendon_bluez_read_adapters(fd, adapters, 16);
+    count = count < 16 ? count : 16;
     if (count < 0) {
         return count;
     }
-    for (int i = 0; i < count && i < 16; i++) {
+    tendon_status status = TENDON_RADIO_ERROR_NO_ADAPTER;
+    for (int i = 0; i < count && status < 0; i++) {
         if (index < 0 || adapters[i].index == index) {
             *out = adapters[i];
-            return TENDON_OK;
+            status = adapters[i].status;
         }
     }
-    struct hci_dev_info info;
-    if (index >= 0 && hci_devinfo(index, &info) == 0) {
-        return TENDON_ERROR_INCOMPLETE;
+    if (status != TENDON_RADIO_ERROR_NO_ADAPTER) {
+        return status;
     }
-    return TENDON_RADIO_ERROR_NO_ADAPTER;
+    struct hci_dev_info info;
+    if (tendon_bluez_is_unconfigured(fd, index)) {
+        return TENDON_RADIO_ERROR_UNCONFIGURED;
+    }
+    return index >= 0 && hci_devinfo(index, &info) == 0 ? TENDON_ERROR_INCOMPLETE : TENDON_RADIO_ERROR_NO_ADAPTER;
 }
 
 static tendon_status find_adapter(int fd, const char *name, tendon_bluez_adapter *out) {
@@ -200,8 +205,25 @@ tendon_status tendon_bluez_why_off(uint16_t index) {
     return adapter.blocked ? TENDON_RADIO_ERROR_RFKILL : TENDON_RADIO_ERROR_ADAPTER_DOWN;
 }
 
+/** Another adapter was switched on: if it has the address of this one, connections would go over it, unseen. */
+static void other_adapter_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
+    tendon_management_information other;
+    if (event->code == TENDON_MANAGEMENT_NEW_SETTINGS && (event->settings & TENDON_MANAGEMENT_POWERED) != 0) {
+        uint8_t pdu[TENDON_MANAGEMENT_HEADER_SIZE];
+        (void)tendon_bluez_management_write(
+            radio, pdu,
+            tendon_management_encode(TENDON_MANAGEMENT_READ_INFORMATION, event->index, NULL, 0, pdu, sizeof pdu));
+    } else if (event->opcode == TENDON_MANAGEMENT_READ_INFORMATION &&
+               tendon_management_decode_information(event->data, event->length, &other, NULL) == TENDON_OK &&
+               (other.current_settings & TENDON_MANAGEMENT_POWERED) != 0 &&
+               tendon_address_equal(&other.address, &radio->radio.address)) {
+        tendon_bluez_fail(radio, TENDON_RADIO_ERROR_SAME_ADDRESS);
+    }
+}
+
 static void management_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     if (event->index != radio->index) {
+        other_adapter_event(radio, event);
         return;
     }
     if (event->opcode == TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION) { /* only an answer has an opcode */

@@ -67,6 +67,14 @@ extension Command {
                 let name = text(of: adapter.name)
                 let address = Address(adapter.address).description
                 let state = adapter.blocked ? "blocked" : adapter.powered ? "on" : "off"
+                if adapter.status < 0 {
+                    let error = TendonError(status: adapter.status, operation: .openRadio)
+                    events.result(
+                        "adapter", nil,
+                        (["adapter": .string(name), "address": .string(address)] as JSON).merging(error.members),
+                        text: "   \(left(name, 14))\(error.cause)\n")
+                    continue
+                }
                 var line: JSON = [
                     "adapter": .string(name), "address": .string(address), "state": .string(state),
                     "low_energy": .bool(adapter.low_energy), "hci_version": JSON(adapter.version),

@@ -221,9 +221,12 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
         free(data.data);
     } else if (opcode == TENDON_MANAGEMENT_READ_INDEX_LIST) {
         size = list(out);
+    } else if (opcode == TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST) {
+        size = 2;
     } else if (opcode == TENDON_MANAGEMENT_READ_INFORMATION) {
         size = 280;
         memcpy(out, kernel.address, 6);
+        out[0] = (uint8_t)(out[0] + (out[4] != 0 ? pdu[2] - 1 : 0)); /* each has its own */
         out[6] = 9;
         put_settings(out + 9, kernel.supported);
         put_settings(out + 13, kernel.settings);

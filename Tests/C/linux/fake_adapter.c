@@ -414,13 +414,13 @@ static void information(int fd, const fake_adapter *a) {
 }
 
 void fake_manage(int fd, const uint8_t *pdu, size_t length) {
-    enum { READ_UNCONFIGURED = 0x0036 };
     uint16_t opcode = (uint16_t)(pdu[0] | pdu[1] << 8), index = (uint16_t)(pdu[2] | pdu[3] << 8);
     fake_adapter *a = fake_of(index);
     uint8_t settings[4];
     fake_note(index == TENDON_MANAGEMENT_NO_INDEX ? -1 : index, 'm', opcode, length > 6 ? pdu[6] : -1);
-    if (opcode == TENDON_MANAGEMENT_READ_INDEX_LIST || opcode == READ_UNCONFIGURED) {
-        list(fd, opcode, opcode == READ_UNCONFIGURED);
+    bool unconfigured = opcode == TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST;
+    if (opcode == TENDON_MANAGEMENT_READ_INDEX_LIST || unconfigured) {
+        list(fd, opcode, unconfigured);
         return;
     }
     if (a == NULL || a->unconfigured) {
@@ -458,6 +458,7 @@ fake_adapter *fake_add(uint16_t index, bool extended) {
                                 .settings = always,
                                 .scanner = FAKE_NOBODY,
                                 .creating = -1};
+            fake_sysfs(index, "uevent", "");
             kernel_event(TENDON_MANAGEMENT_INDEX_ADDED, index, -1, "", 0, 0);
             return a;
         }
@@ -469,6 +470,7 @@ fake_adapter *fake_add(uint16_t index, bool extended) {
 void fake_remove(uint16_t index) {
     set_power(fake_of(index), false);
     fake_of(index)->present = false;
+    fake_sysfs(index, NULL, NULL);
     kernel_event(TENDON_MANAGEMENT_INDEX_REMOVED, index, -1, "", 0, 0);
 }
 

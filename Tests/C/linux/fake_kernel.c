@@ -457,6 +457,11 @@ int open(const char *path, int flags, ...) {
 
 void fake_sysfs(uint16_t index, const char *name, const char *text) {
     char path[128];
+    if (text == NULL) {
+        snprintf(path, sizeof path, "%s/sys/class/bluetooth/hci%u", tree, index);
+        tree_remove(path);
+        return;
+    }
     snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u/%s", index, name);
     tree_put(tree, path, text);
 }

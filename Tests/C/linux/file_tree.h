@@ -19,7 +19,7 @@
 
 /** Removes it with all that is in it. */
 static inline void tree_remove(const char *root) {
-    char command[64];
+    char command[160];
     snprintf(command, sizeof command, "rm -rf %s", root);
     assert_int_equal(system(command), 0);
 }

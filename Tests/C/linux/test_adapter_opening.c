@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Adapters as they are found on real machines, through the public functions, over the kernel of fake_kernel.h. */
 #include "fake_kernel.h"
+#include "tendon/linux/doctor.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static tendon_loop loop;
 static tendon_bluez_radio radio;
@@ -58,6 +60,12 @@ static void open_radio(const char *name) {
     assert_int_equal(tendon_bluez_open(&radio, &loop, name), TENDON_OK);
     radio.radio.on_report = on_report;
     radio.radio.on_failure = on_failure;
+}
+
+static const tendon_finding *examine(tendon_finding_kind kind) {
+    static tendon_finding findings[TENDON_FINDING_COUNT];
+    tendon_doctor_examine(NULL, findings);
+    return &findings[kind];
 }
 
 static void a_device_is_found_and_connected(void **state) {
@@ -216,6 +224,65 @@ static void rfkill_is_read_under_any_number(void **state) {
     }
 }
 
+/** Some adapters all have one address: Linux would make the connections of one over the other. */
+static void of_two_adapters_with_one_address_one_is_used(void **state) {
+    (void)state;
+    static tendon_bluez_radio second;
+    static tendon_link link;
+    const fake_adapter *first = fake_add(0, false);
+    fake_adapter *other = fake_add(1, false);
+    memcpy(other->wire, first->wire, 6);
+    open_radio("hci0");
+    assert_int_equal(tendon_bluez_open(&second, &loop, "hci1"), TENDON_RADIO_ERROR_SAME_ADDRESS);
+    assert_false(other->powered);
+    tendon_link_init(&link, NULL);
+    const tendon_address peer = fake_address(fake_advertiser(1, 0)); /* absent */
+    assert_int_equal(tendon_radio_connect(&radio.radio, &link, &peer, fake.now + 60000), TENDON_OK);
+    fake_pass(&loop, 61000);
+    assert_int_equal(failures, 0);
+    fake_power(1, true); /* by another program */
+    fake_pass(&loop, 10);
+    assert_int_equal(failures, 1);
+    assert_int_equal(failure, TENDON_RADIO_ERROR_SAME_ADDRESS);
+    tendon_radio_close(&radio.radio);
+    static const char *const names[] = {"hci0", "hci1", NULL};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(tendon_bluez_open(&radio, &loop, names[i]), TENDON_RADIO_ERROR_SAME_ADDRESS);
+    }
+    assert_int_equal(examine(TENDON_FINDING_ADAPTERS)->status, TENDON_RADIO_ERROR_SAME_ADDRESS);
+    assert_int_equal(first->powered_off + other->powered_off, 0);
+    fake_power(0, false);
+    assert_int_equal(tendon_bluez_open(&radio, &loop, NULL), TENDON_OK); /* that of the two which is on */
+    assert_int_equal(radio.index, 1);
+    assert_int_equal(examine(TENDON_FINDING_ADAPTERS)->state, TENDON_FINDING_NOTE);
+}
+
+/** The kernel keeps a controller without a valid address apart, and no list of adapters contains it. */
+static void an_adapter_without_an_address_is_named(void **state) {
+    (void)state;
+    tendon_bluez_adapter found[3];
+    fake_add(5, false)->unconfigured = true;
+    static const char *const names[] = {"hci5", NULL};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(tendon_bluez_open(&radio, &loop, names[i]), TENDON_RADIO_ERROR_UNCONFIGURED);
+    }
+    assert_int_equal(fake.slept, 0);
+    assert_int_equal(tendon_bluez_open(&radio, &loop, "hci4"), TENDON_RADIO_ERROR_NO_ADAPTER);
+    const tendon_finding *finding = examine(TENDON_FINDING_ADAPTERS);
+    assert_int_equal(finding->status, TENDON_RADIO_ERROR_UNCONFIGURED);
+    assert_string_equal(finding->remedy, "sudo btmgmt --index hci5 public-addr ADDRESS");
+    fake_add(7, false);
+    assert_int_equal(tendon_bluez_list(found, 3), 2);
+    assert_int_equal(found[0].index, 7);
+    assert_int_equal(found[0].status, TENDON_OK);
+    assert_int_equal(found[1].index, 5);
+    assert_int_equal(found[1].status, TENDON_RADIO_ERROR_UNCONFIGURED);
+    assert_string_equal(found[1].name, "hci5");
+    open_radio(NULL);
+    assert_int_equal(radio.index, 7);
+    assert_int_equal(examine(TENDON_FINDING_ADAPTERS)->state, TENDON_FINDING_NOTE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(advertising_goes_on_after_a_connection, setup, teardown),
@@ -224,6 +291,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(only_commands_of_the_controller_are_sent, setup, teardown),
         cmocka_unit_test_setup_teardown(a_device_is_found_and_connected, setup, teardown),
         cmocka_unit_test_setup_teardown(rfkill_is_read_under_any_number, setup, teardown),
+        cmocka_unit_test_setup_teardown(of_two_adapters_with_one_address_one_is_used, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_adapter_without_an_address_is_named, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

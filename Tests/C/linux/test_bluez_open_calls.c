@@ -109,7 +109,7 @@ static void play(recording *r, unsigned number) {
 static void any_call_fails(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0xD1966E1E, 0x203B46A8, 0x69B11980, 0x1E70E2F0, 0x33AAD414, 0xFC26FE28, 0xD267B268, 0xE1995861,
+        0x410D0083, 0x81E6EF95, 0x8FC70FFB, 0xF472F61B, 0x57446D6F, 0x0066948D, 0x55F8FC8D, 0xC8C2AAA0,
     };
     assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
     compare_recordings(known, RUNS, play);

@@ -65,6 +65,24 @@ static void connections_are_spread(void **state) {
     assert_true(each[0] == 10 && each[1] == 10 && each[2] == 10);
 }
 
+/** Linux finds the adapter of a connection by its address. */
+static void adapters_with_one_address_are_one(void **state) {
+    static const tendon_radio_ops kernels = {.bond_radio = TENDON_BOND_KERNEL},
+                                  virtual = {.bond_radio = TENDON_BOND_VIRTUAL};
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        radios[i].ops = i < 3 ? &kernels : &virtual;
+        radios[i].address = device(i == 1 ? 2 : 1);
+    }
+    static const tendon_status expected[] = {TENDON_OK, TENDON_OK, TENDON_RADIO_ERROR_SAME_ADDRESS,
+                                             TENDON_OK, TENDON_OK, TENDON_OK};
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(tendon_radio_group_add(&group, &radios[i], 0), expected[i]);
+    }
+    tendon_radio_group_remove(&group, &radios[0]);
+    assert_int_equal(tendon_radio_group_add(&group, &radios[2], 0), TENDON_OK);
+}
+
 static void no_device_is_connected_twice(void **state) {
     (void)state;
     static const tendon_link_state states[] = {TENDON_LINK_CONNECTING, TENDON_LINK_OPEN};
@@ -283,6 +301,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(connections_are_spread, start),
         cmocka_unit_test_setup(no_device_is_connected_twice, start),
+        cmocka_unit_test_setup(adapters_with_one_address_are_one, start),
         cmocka_unit_test_setup(the_limit_of_the_owner_is_kept, start),
         cmocka_unit_test_setup(a_controller_that_refuses_gets_no_more, start),
         cmocka_unit_test_setup(other_reasons_are_not_about_room, start),

@@ -93,7 +93,9 @@ typedef enum tendon_layer {
     X(RADIO_ERROR_PAIRING_TOO_WEAK, RADIO, 17, "the device pairs with less security than required")                    \
     X(RADIO_ERROR_IDENTITY_TAKEN, RADIO, 18, "the device claims the identity of another bond; forget that bond first") \
     X(RADIO_ERROR_NOT_SECURE, RADIO, 19, "the connection does not have the required security")                         \
-    X(RADIO_ERROR_STALLED, RADIO, 20, "the controller accepts no more data for the device")
+    X(RADIO_ERROR_STALLED, RADIO, 20, "the controller accepts no more data for the device")                            \
+    X(RADIO_ERROR_UNCONFIGURED, RADIO, 21, "the adapter has no address; set one with 'btmgmt public-addr'")            \
+    X(RADIO_ERROR_SAME_ADDRESS, RADIO, 22, "another adapter that is on has the same address; use one of them")
 
 #define TENDON_STATUS_ENUM(name, layer, code, text) TENDON_##name = -((int)TENDON_LAYER_##layer * 256 + (code)),
 /** All statuses that Tendon defines, except those of the device families, which are in the headers of the families. */

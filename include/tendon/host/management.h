@@ -65,6 +65,7 @@ typedef enum tendon_management_opcode {
     TENDON_MANAGEMENT_ADD_DEVICE = 0x0033,                 /**< address, address type, action */
     TENDON_MANAGEMENT_REMOVE_DEVICE = 0x0034,              /**< address, address type */
     TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS = 0x0035,
+    TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST = 0x0036,
     TENDON_MANAGEMENT_READ_LOCAL_OUT_OF_BAND_EXTENDED_DATA = 0x003B, /**< address types */
     TENDON_MANAGEMENT_GET_PHYS = 0x0044,         /**< response: supported(4), configurable(4), selected(4) */
     TENDON_MANAGEMENT_SET_PHYS = 0x0045,         /**< selected(4) */

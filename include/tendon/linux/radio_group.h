@@ -37,7 +37,8 @@ typedef struct tendon_radio_group {
 /**
  * Adds a radio, borrowed until it is removed: before it is closed.
  * @param limit see tendon_radio_member.
- * @return TENDON_OK, TENDON_ERROR_WRONG_STATE (it is in the group), TENDON_ERROR_OVERFLOW (TENDON_RADIO_GROUP_MAX).
+ * @return TENDON_OK, TENDON_ERROR_WRONG_STATE (it is in the group), TENDON_ERROR_OVERFLOW (TENDON_RADIO_GROUP_MAX),
+ * TENDON_RADIO_ERROR_SAME_ADDRESS (an adapter of the group has its address).
  */
 tendon_status tendon_radio_group_add(tendon_radio_group *group, tendon_radio *radio, uint32_t limit);
 /** Removes a radio. Does nothing if it is not in the group. */
