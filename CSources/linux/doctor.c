@@ -86,21 +86,51 @@ static void examine_kernel(examination *state, tendon_finding *finding) {
     say(finding->remedy, "sudo modprobe bluetooth");
 }
 
-static void examine_capabilities(examination *state, tendon_finding *finding) {
+/** What the process has, by procfs. */
+typedef struct capabilities {
+    bool raw, admin;
+} capabilities;
+
+static capabilities effective_capabilities(const examination *state) {
     char path[256], text[8192];
     snprintf(path, sizeof path, "%s/proc/self/status", state->root);
     const char *line = tendon_directory_read(AT_FDCWD, path, text, sizeof text) > 0 ? strstr(text, "\nCapEff:") : NULL;
     unsigned long long effective = line != NULL ? strtoull(line + 8, NULL, 16) : 0;
-    bool raw = (effective >> CAP_NET_RAW_BIT & 1) != 0, admin = (effective >> CAP_NET_ADMIN_BIT & 1) != 0;
-    if (raw && admin) {
+    return (capabilities){(effective >> CAP_NET_RAW_BIT & 1) != 0, (effective >> CAP_NET_ADMIN_BIT & 1) != 0};
+}
+
+/** What the kernel's Bluetooth grants: capabilities of a user namespace count for nothing there. */
+static capabilities granted_capabilities(const examination *state, capabilities effective) {
+#if defined(TENDON_HAVE_BLUEZ)
+    tendon_bluez_capabilities kernel;
+    if (state->root[0] == '\0') {
+        tendon_bluez_get_capabilities(&kernel);
+        return kernel.kernel_support ? (capabilities){kernel.net_raw, kernel.net_admin} : effective;
+    }
+#else
+    (void)state;
+#endif
+    return effective;
+}
+
+static void examine_capabilities(examination *state, tendon_finding *finding) {
+    const capabilities has = effective_capabilities(state), may = granted_capabilities(state, has);
+    if (may.raw && may.admin) {
         say(finding->text, "this process has cap_net_raw and cap_net_admin");
         return;
     }
-    say(finding->text, "this process lacks %s%s%s%s", raw ? "" : "cap_net_raw (scan, advertise, capture)",
-        raw || admin ? "" : " and ", admin ? "" : "cap_net_admin (switch an adapter on, pair)",
-        raw ? "" : "; links to known addresses need neither");
+    if ((has.raw && !may.raw) || (has.admin && !may.admin)) {
+        lack(finding, TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
+        say(finding->text, "this process has its capabilities in a user namespace only, and the kernel does not accept "
+                           "them for Bluetooth (a container without root)");
+        say(finding->remedy, "start the container as root, with --network host --cap-add NET_RAW,NET_ADMIN");
+        return;
+    }
+    say(finding->text, "this process lacks %s%s%s%s", may.raw ? "" : "cap_net_raw (scan, advertise, capture)",
+        may.raw || may.admin ? "" : " and ", may.admin ? "" : "cap_net_admin (switch an adapter on, pair)",
+        may.raw ? "" : "; links to known addresses need neither");
     say(finding->remedy, "sudo setcap cap_net_raw,cap_net_admin+eip %s", state->program);
-    if (raw) {
+    if (may.raw) {
         finding->state = TENDON_FINDING_NOTE; /* sufficient if another program powers on the adapter */
     } else {
         lack(finding, TENDON_RADIO_ERROR_NO_CAP_NET_RAW);

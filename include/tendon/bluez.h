@@ -460,7 +460,8 @@ tendon_status tendon_bluez_read_limits(uint16_t index, tendon_bluez_limits *out)
 /** Capabilities of this process and support by the kernel, for `tendon doctor`. */
 typedef struct tendon_bluez_capabilities {
     bool kernel_support;     /**< AF_BLUETOOTH sockets */
-    bool net_raw, net_admin; /**< effective capabilities of this process */
+    bool net_raw, net_admin; /**< the kernel grants them to this process; not those of a user namespace, as in a
+                                container without root. Without kernel_support: the effective ones */
     uint32_t other_sockets;  /**< HCI sockets of other programs (bluetoothd has one or two); 0 if unknown */
 } tendon_bluez_capabilities;
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -314,17 +315,20 @@ bool tendon_bluez_may_administer(void) {
     return (effective_capabilities() & 1u << CAP_NET_ADMIN) != 0;
 }
 
+/* The kernel removes bits of the filter without CAP_NET_RAW; of an adapter that does not exist nothing can be reset. */
 void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out) {
-    *out = (tendon_bluez_capabilities){0};
+    *out = (tendon_bluez_capabilities){.net_raw = (effective_capabilities() & 1u << CAP_NET_RAW) != 0,
+                                       .net_admin = tendon_bluez_may_administer()};
     int fd = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
     out->kernel_support = fd >= 0;
     int others = tendon_bluez_other_sockets(fd, -1, -1);
     out->other_sockets = others > 0 ? (uint32_t)others : 0;
     if (fd >= 0) {
+        out->net_raw = tendon_bluez_set_filter(fd) == TENDON_OK;
+        out->net_admin =
+            ioctl(fd, (tendon_ioctl_request)HCIDEVRESTAT, (unsigned long)HCI_DEV_NONE) == 0 || errno != EPERM;
         close(fd);
     }
-    out->net_raw = (effective_capabilities() & 1u << CAP_NET_RAW) != 0;
-    out->net_admin = tendon_bluez_may_administer();
 }
 
 #else

@@ -135,6 +135,7 @@ struct hci_conn_info_req {
 };
 
 #define HCIDEVDOWN _IOW('H', 202, int)
+#define HCIDEVRESTAT _IOW('H', 204, int)
 #define HCIGETDEVINFO _IOR('H', 211, int)
 #define HCIGETCONNINFO _IOR('H', 213, int)
 

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -345,6 +345,11 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
     return find(fd) != NULL && refuses(FAKE_SEND) ? -1 : syscall(SYS_writev, fd, parts, count);
 }
 
+/** A capability of a user namespace is none here. */
+static bool is_granted(int capability) {
+    return !fake.user_namespace && (bluez_privileges.effective >> capability & 1) != 0;
+}
+
 int setsockopt(int fd, int level, int option, const void *value, socklen_t size) {
     fake_socket *s = find(fd);
     if (s == NULL) {
@@ -352,6 +357,11 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
     }
     if (level == SOL_HCI && option == HCI_FILTER) {
         memcpy(&s->filter, value, sizeof s->filter);
+        if (!is_granted(CAP_NET_RAW)) { /* hci_sec_filter */
+            s->filter.type_mask &= 0x10;
+            s->filter.event_mask[0] &= 0x1000D9FE;
+            s->filter.event_mask[1] &= 0x0000B00C;
+        }
     }
     return 0;
 }
@@ -391,7 +401,14 @@ int ioctl(int fd, unsigned long request, ...) {
         fake_power((uint16_t)(uintptr_t)argument, false);
         return 0;
     }
+    if (request == HCIDEVRESTAT && !is_granted(CAP_NET_ADMIN)) {
+        errno = EPERM;
+        return -1;
+    }
     errno = ENODEV;
+    if (request == HCIDEVRESTAT) {
+        return fake_of((uint16_t)(uintptr_t)argument) != NULL ? 0 : -1;
+    }
     if (request == HCIGETDEVINFO) {
         struct hci_dev_info *info = argument;
         const fake_adapter *a = fake_of(info->dev_id);
@@ -448,9 +465,18 @@ int open(const char *path, int flags, ...) {
     if (strcmp(path, "/proc/self/net/unix") == 0) {
         return file_with("");
     }
+    if (strcmp(path, "/proc/self/status") == 0) {
+        char text[64];
+        snprintf(text, sizeof text, "Name:\ttendon\nCapEff:\t%016x\n", bluez_privileges.effective);
+        return file_with(text);
+    }
     char full[256];
     snprintf(full, sizeof full, "%s%s", strncmp(path, "/sys/", 5) == 0 ? tree : "", path);
     return (int)syscall(SYS_openat, AT_FDCWD, full, flags, mode);
+}
+
+int openat(int directory, const char *path, int flags, ...) {
+    return directory == AT_FDCWD ? open(path, flags) : (int)syscall(SYS_openat, directory, path, flags, 0);
 }
 
 /* ---- for tests ---- */
@@ -468,7 +494,7 @@ void fake_sysfs(uint16_t index, const char *name, const char *text) {
 
 void fake_start(void) {
     fake = (fake_kernel){.now = 100000};
-    bluez_privileges = (privileges){.effective = 1u << 12 | 1u << 13}; /* CAP_NET_ADMIN, CAP_NET_RAW */
+    bluez_privileges = (privileges){.effective = 1u << CAP_NET_ADMIN | 1u << CAP_NET_RAW};
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
         fake.adapters[i] = (fake_adapter){.creating = -1, .scanner = FAKE_NOBODY};
     }

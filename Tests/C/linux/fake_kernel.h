@@ -62,7 +62,8 @@ typedef struct fake_kernel {
     uint64_t now; /**< monotonic, ms */
     fake_adapter adapters[FAKE_ADAPTERS];
     fake_device devices[FAKE_DEVICES];
-    int programs; /**< others, with an HCI socket each */
+    int programs;        /**< others, with an HCI socket each */
+    bool user_namespace; /**< of this process: its capabilities, which capget() reports, are none for the kernel */
     fake_refusal refuse[FAKE_CALLS];
     unsigned made, refuse_at, refused; /**< of all calls: so many; the one that fails; so many did */
     int refuse_number;

@@ -48,9 +48,10 @@ extern const size_t library_count, own_count;
         MEMBER(struct hci_conn_info, bdaddr), MEMBER(struct hci_conn_info, type), MEMBER(struct hci_conn_info, out),   \
         MEMBER(struct hci_conn_info, state), MEMBER(struct hci_conn_info, link_mode), NUMBER(HCI_LM_ENCRYPT),          \
         SIZE(struct hci_conn_info_req), MEMBER(struct hci_conn_info_req, bdaddr),                                      \
-        MEMBER(struct hci_conn_info_req, type), OFFSET(struct hci_conn_info_req, conn_info), NUMBER(HCIGETDEVINFO),    \
-        NUMBER(HCIGETCONNINFO), SIZE(struct sockaddr_l2), MEMBER(struct sockaddr_l2, l2_family),                       \
-        MEMBER(struct sockaddr_l2, l2_psm), MEMBER(struct sockaddr_l2, l2_bdaddr), MEMBER(struct sockaddr_l2, l2_cid), \
+        MEMBER(struct hci_conn_info_req, type), OFFSET(struct hci_conn_info_req, conn_info), NUMBER(HCIDEVRESTAT),     \
+        NUMBER(HCIGETDEVINFO), NUMBER(HCIGETCONNINFO), SIZE(struct sockaddr_l2),                                       \
+        MEMBER(struct sockaddr_l2, l2_family), MEMBER(struct sockaddr_l2, l2_psm),                                     \
+        MEMBER(struct sockaddr_l2, l2_bdaddr), MEMBER(struct sockaddr_l2, l2_cid),                                     \
         MEMBER(struct sockaddr_l2, l2_bdaddr_type), NUMBER(L2CAP_CONNINFO), SIZE(struct l2cap_conninfo),               \
         MEMBER(struct l2cap_conninfo, hci_handle), MEMBER(struct l2cap_conninfo, dev_class)
 

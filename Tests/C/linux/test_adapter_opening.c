@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Adapters as they are found on real machines, through the public functions, over the kernel of fake_kernel.h. */
 #include "fake_kernel.h"
+#include "privileges.h"
 #include "tendon/linux/doctor.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -283,6 +285,42 @@ static void an_adapter_without_an_address_is_named(void **state) {
     assert_int_equal(examine(TENDON_FINDING_ADAPTERS)->state, TENDON_FINDING_NOTE);
 }
 
+/** In a container without root the process has capabilities, and the kernel does not accept them. */
+static void capabilities_are_those_that_the_kernel_grants(void **state) {
+    static const struct {
+        uint32_t effective;
+        bool user_namespace, raw, admin;
+        tendon_finding_state found;
+    } cases[] = {{0, false, false, false, TENDON_FINDING_LACKING},
+                 {1u << CAP_NET_RAW, false, true, false, TENDON_FINDING_NOTE},
+                 {1u << CAP_NET_ADMIN, false, false, true, TENDON_FINDING_LACKING},
+                 {~0u, false, true, true, TENDON_FINDING_GOOD},
+                 {~(1u << CAP_NET_RAW | 1u << CAP_NET_ADMIN), false, false, false, TENDON_FINDING_LACKING},
+                 {~0u, true, false, false, TENDON_FINDING_LACKING}};
+    (void)state;
+    fake_add(0, false);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tendon_bluez_capabilities found;
+        memset(&found, 0xFF, sizeof found);
+        bluez_privileges.effective = cases[i].effective;
+        fake.user_namespace = cases[i].user_namespace;
+        tendon_bluez_get_capabilities(&found);
+        assert_true(found.kernel_support);
+        assert_int_equal(found.net_raw, cases[i].raw);
+        assert_int_equal(found.net_admin, cases[i].admin);
+        const tendon_finding *finding = examine(TENDON_FINDING_CAPABILITIES);
+        assert_int_equal(finding->state, cases[i].found);
+        tendon_status status = tendon_bluez_open(&radio, &loop, NULL); /* says the same */
+        assert_int_equal(status, finding->status);
+        tendon_radio_close(&radio.radio);
+        /* Without Bluetooth in the kernel, what capget() reports. */
+        fake.refuse[FAKE_SOCKET] = (fake_refusal){.number = EAFNOSUPPORT, .times = 1};
+        tendon_bluez_get_capabilities(&found);
+        assert_false(found.kernel_support);
+        assert_int_equal(found.net_raw, (cases[i].effective & 1u << CAP_NET_RAW) != 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(advertising_goes_on_after_a_connection, setup, teardown),
@@ -293,6 +331,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rfkill_is_read_under_any_number, setup, teardown),
         cmocka_unit_test_setup_teardown(of_two_adapters_with_one_address_one_is_used, setup, teardown),
         cmocka_unit_test_setup_teardown(an_adapter_without_an_address_is_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(capabilities_are_those_that_the_kernel_grants, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

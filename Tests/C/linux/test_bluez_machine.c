@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the radio reads about the machine: rfkill, capabilities, the HCI sockets of others, bond stores in use. */
+/* What the radio reads about the machine: rfkill, the HCI sockets of others, bond stores in use. */
 #include "bluez_fixture.h"
 #include "file_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,35 +90,6 @@ static void an_adapter_that_is_switched_off_has_its_reason(void **state) {
     }
     machine = (struct machine){.count = 0};
     tree_remove(tree);
-}
-
-/* ---- capabilities ---- */
-
-static void capabilities_are_the_effective_ones(void **state) {
-    (void)state;
-    static const struct {
-        uint32_t effective;
-        int error;
-        bool raw, admin;
-    } cases[] = {{0, 0, false, false},
-                 {1u << CAP_NET_RAW, 0, true, false},
-                 {1u << CAP_NET_ADMIN, 0, false, true},
-                 {~0u, 0, true, true},
-                 {~(1u << CAP_NET_RAW | 1u << CAP_NET_ADMIN), 0, false, false},
-                 {~0u, EPERM, false, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tendon_bluez_capabilities found;
-        memset(&found, 0xFF, sizeof found);
-        bluez_privileges = (privileges){.effective = cases[i].effective, .error = cases[i].error};
-        calls = (system_calls){.fd = -1, .peer = -1, .central = -1};
-        int before = open_descriptors();
-        tendon_bluez_get_capabilities(&found);
-        assert_int_equal(found.net_raw, cases[i].raw);
-        assert_int_equal(found.net_admin, cases[i].admin);
-        assert_int_equal(found.other_sockets, 0); /* unknown: no /proc/self/net/hci */
-        assert_int_equal(open_descriptors(), before + 1);
-        close(calls.peer);
-    }
 }
 
 /* ---- HCI sockets of others ---- */
@@ -303,7 +273,6 @@ static void a_store_is_shown_once_by_its_file(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_adapter_that_is_switched_off_has_its_reason),
-        cmocka_unit_test(capabilities_are_the_effective_ones),
         cmocka_unit_test(sockets_of_this_adapter_are_counted),
         cmocka_unit_test(a_store_of_another_process_is_found),
         cmocka_unit_test(a_store_is_shown_once_by_its_file),
