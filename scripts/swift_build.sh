@@ -7,7 +7,7 @@
 # is not random the order stays. Programs and tests are not run with it: they must work in any order.
 set -euo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1
-# A release is linked in the form that Debian's packages need, whoever builds it: in one scratch path another form would replace
-# the program while it runs.
+# Every release is linked in the form that Debian's packages need: in one scratch path another form would replace the
+# program while it runs.
 case " $* " in *" -c release "*) set -- "$@" -Xlinker -z -Xlinker now ;; esac
 exec swift build "$@"
