@@ -20,7 +20,19 @@ extension Central {
     ///   - loop: the event loop that waits.
     public static func waitForAdapter(_ name: String? = nil, loop: Loop = .shared) async throws(TendonError) {
         #if BlueZ || KernelSockets
-            try await LoopContext(loop).wait(for: AdapterArrival(loop, AdapterArrival.awaitAdapter(name)))
+            try await LoopContext(loop).wait(
+                for: AdapterArrival(loop, AdapterArrival.start(name, tendon_bluez_await_adapter)))
+        #else
+            throw TendonError(status: Int32(TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT), operation: .openRadio)
+        #endif
+    }
+
+    /// The same, but an adapter that another program has switched off is not enough: returns when it is on again, or when
+    /// no other program is left that could switch it on. Opening it does that then.
+    package static func waitForUsableAdapter(_ name: String?, loop: Loop = .shared) async throws(TendonError) {
+        #if BlueZ || KernelSockets
+            try await LoopContext(loop).wait(
+                for: AdapterArrival(loop, AdapterArrival.start(name, tendon_bluez_await_usable_adapter)))
         #else
             throw TendonError(status: Int32(TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT), operation: .openRadio)
         #endif
@@ -50,10 +62,17 @@ extension Central {
             result = Pending(loop)
         }
 
-        static func awaitAdapter(_ name: String?) -> Start {
+        fileprivate typealias Await =
+            @Sendable (
+                CPointer<tendon_bluez_arrival>?, CPointer<tendon_loop>?, UnsafePointer<CChar>?,
+                UnsafeMutableRawPointer?,
+                (@convention(c) (UnsafeMutableRawPointer?, tendon_status, UInt64) -> Void)?
+            ) -> tendon_status
+
+        fileprivate static func start(_ name: String?, _ await: @escaping Await) -> Start {
             { arrival, loop, context, onAdapter in
-                guard let name else { return tendon_bluez_await_adapter(arrival, loop, nil, context, onAdapter) }
-                return name.withCString { tendon_bluez_await_adapter(arrival, loop, $0, context, onAdapter) }
+                guard let name else { return await (arrival, loop, nil, context, onAdapter) }
+                return name.withCString { await (arrival, loop, $0, context, onAdapter) }
             }
         }
 

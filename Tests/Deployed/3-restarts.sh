@@ -15,6 +15,8 @@ check "the adapter's arrival starts bluetoothd, which powers it on" wait_for 60 
 mark
 for family in "${BESIDE[@]}"; do wear "start $family"; done
 streams 90 "beside bluetoothd" "${BESIDE[@]}"
+service() { systemctl show -p MainPID,NRestarts tendon; }
+process=$(service)
 mark
 systemctl restart bluetooth
 check "bluetoothd is restarted" active bluetooth
@@ -22,6 +24,7 @@ streams 60 "bluetoothd was restarted" "${BESIDE[@]}"
 mark
 check "bluetoothd is stopped for good" systemctl mask --now bluetooth
 streams 60 "bluetoothd was stopped" "${BESIDE[@]}"
+check "the service waited for the adapter, and was not started again" test "$(service)" = "$process"
 
 mark
 for family in feelspace fjorden obvious; do wear "start $family"; done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for an adapter: the management socket reports each one that the kernel has set up. */
+/* Waiting for an adapter: the management socket reports each one that the kernel has set up, or that is switched on. */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
@@ -9,32 +9,53 @@
 
 /** Events that one step of the loop reads. */
 #define BATCH 8
+/** In hci_dev_info.flags: the adapter is on. */
+#define IS_UP 1u
 
 static bool is_wanted(const tendon_bluez_arrival *arrival, uint16_t index) {
     return arrival->index < 0 || arrival->index == index;
 }
 
+/** Whether the adapter is what is waited for. One that is off is looked at again later. */
+static bool is_enough(tendon_bluez_arrival *arrival, uint16_t index, uint64_t now) {
+    struct hci_dev_info info;
+    if (!is_wanted(arrival, index)) {
+        return false;
+    }
+    if (arrival->usable && hci_devinfo(index, &info) < 0) {
+        return false; /* it went away while it was off; its event follows when it comes back */
+    }
+    bool off = arrival->usable && (info.flags & IS_UP) == 0;
+    if (!off || tendon_bluez_other_sockets(arrival->source.fd, -1, index) <= 0) {
+        return true;
+    }
+    arrival->off = index;
+    arrival->source.deadline = now + TENDON_BLUEZ_OFF_CHECK_MS;
+    return false;
+}
+
 /** The response to Read Controller Index List: adapters that were there before. */
-static bool lists_wanted(const tendon_bluez_arrival *arrival, const tendon_management_event *event) {
+static bool lists_enough(tendon_bluez_arrival *arrival, const tendon_management_event *event, uint64_t now) {
     uint16_t indexes[64];
     if (event->opcode != TENDON_MANAGEMENT_READ_INDEX_LIST || event->status != TENDON_MANAGEMENT_SUCCESS) {
         return false;
     }
     tendon_status count = tendon_management_decode_index_list(event->data, event->length, indexes, 64, NULL);
     for (tendon_status i = 0; i < count && i < 64; i++) {
-        if (is_wanted(arrival, indexes[i])) {
+        if (is_enough(arrival, indexes[i], now)) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_arrival(const tendon_bluez_arrival *arrival, const tendon_management_event *event) {
+static bool is_arrival(tendon_bluez_arrival *arrival, const tendon_management_event *event, uint64_t now) {
     switch (event->code) {
     case TENDON_MANAGEMENT_INDEX_ADDED:
-        return is_wanted(arrival, event->index);
+    case TENDON_MANAGEMENT_NEW_SETTINGS:
+        return is_enough(arrival, event->index, now);
     case TENDON_MANAGEMENT_COMMAND_COMPLETE:
-        return lists_wanted(arrival, event);
+        return lists_enough(arrival, event, now);
     default:
         return false;
     }
@@ -63,19 +84,28 @@ static void ready(void *context, uint32_t events, uint64_t now) {
             return;
         }
         if ((size_t)got <= sizeof pdu && tendon_management_decode(pdu, (size_t)got, &event, NULL) == TENDON_OK &&
-            is_arrival(arrival, &event)) {
+            is_arrival(arrival, &event, now)) {
             finish(arrival, TENDON_OK, now);
             return;
         }
     }
 }
 
-tendon_status tendon_bluez_await_adapter(tendon_bluez_arrival *arrival, tendon_loop *loop, const char *name,
-                                         void *context,
-                                         void (*on_adapter)(void *context, tendon_status status, uint64_t now)) {
+/** The programs that could switch the adapter on may have ended, which no event reports. */
+static void look_again(void *context, uint64_t now) {
+    tendon_bluez_arrival *arrival = context;
+    arrival->source.deadline = UINT64_MAX;
+    if (is_enough(arrival, (uint16_t)arrival->off, now)) {
+        finish(arrival, TENDON_OK, now);
+    }
+}
+
+static tendon_status await(tendon_bluez_arrival *arrival, tendon_loop *loop, const char *name) {
     const int index = name != NULL ? tendon_bluez_parse_name(name) : -1;
-    *arrival = (tendon_bluez_arrival){.loop = loop, .index = index, .context = context, .on_adapter = on_adapter};
-    tendon_source_init(&arrival->source, -1, arrival, ready, NULL);
+    arrival->loop = loop;
+    arrival->index = index;
+    arrival->off = -1;
+    tendon_source_init(&arrival->source, -1, arrival, ready, look_again);
     if (name != NULL && index < 0) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
@@ -98,6 +128,20 @@ tendon_status tendon_bluez_await_adapter(tendon_bluez_arrival *arrival, tendon_l
         tendon_bluez_arrival_close(arrival);
     }
     return status < 0 ? status : TENDON_OK;
+}
+
+tendon_status tendon_bluez_await_adapter(tendon_bluez_arrival *arrival, tendon_loop *loop, const char *name,
+                                         void *context,
+                                         void (*on_adapter)(void *context, tendon_status status, uint64_t now)) {
+    *arrival = (tendon_bluez_arrival){.context = context, .on_adapter = on_adapter};
+    return await(arrival, loop, name);
+}
+
+tendon_status tendon_bluez_await_usable_adapter(tendon_bluez_arrival *arrival, tendon_loop *loop, const char *name,
+                                                void *context,
+                                                void (*on_adapter)(void *context, tendon_status status, uint64_t now)) {
+    *arrival = (tendon_bluez_arrival){.context = context, .on_adapter = on_adapter, .usable = true};
+    return await(arrival, loop, name);
 }
 
 void tendon_bluez_arrival_close(tendon_bluez_arrival *arrival) {

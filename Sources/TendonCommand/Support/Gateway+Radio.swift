@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The radios of a run. An adapter that is missing, or is unplugged, is waited for; meanwhile the devices are connected to
+// The radios of a run. An adapter that is missing, is unplugged or switched off is waited for; meanwhile the devices are connected to
 // over the other radios, if there are any. The virtual radio is never used in its place.
 import CTendon
 import Tendon
@@ -112,9 +112,10 @@ extension Gateway {
     private func serve(_ radio: Int, _ capture: LinkCapture?) async throws(CommandError) {
         let choice = settings.radios[radio]
         var pause: UInt64 = 0
+        var wasSwitchedOff = false
         while !Task.isCancelled {
             try? await Loop.shared.sleep(for: .milliseconds(pause))
-            guard let central = await opened(radio, choice) else { return }
+            guard let central = await opened(radio, choice, wasSwitchedOff) else { return }
             do throws(CommandError) {
                 try await settings.pairingChoice.apply(to: central)
                 await capture?.follow(central)
@@ -127,6 +128,7 @@ extension Gateway {
             } catch {
                 let removal = await central.removal
                 guard settings.reconnects, !Task.isCancelled, removal != nil || centrals.count > 1 else { throw error }
+                wasSwitchedOff = removal != nil && removal?.status != Int32(TENDON_RADIO_ERROR_NO_ADAPTER)
                 pause = removal != nil ? 0 : min(max(2 * pause, Gateway.shortestPause), Gateway.longestPause)
                 await leave(radio, central, error.message, removal?.members ?? [:])
             }
@@ -173,14 +175,19 @@ extension Gateway {
 
     /// The open radio; if its adapter is gone, waits for it, however long, and opens it. One that does not open is tried
     /// again after a pause. Nil: the task was cancelled.
-    private func opened(_ radio: Int, _ choice: RadioChoice) async -> Central? {
+    ///
+    /// - Parameter wasSwitchedOff: the radio ended because of that. The adapter is left alone while a program is there that
+    ///   may have done it on purpose.
+    private func opened(_ radio: Int, _ choice: RadioChoice, _ wasSwitchedOff: Bool) async -> Central? {
         if let open = central(radio) { return open }
         var name: String?
         if case .bluez(let adapter, _) = choice { name = adapter }
         var pause = Gateway.shortestPause
         while true {
             // An error is not the last word: opening the radio reports what is really wrong.
-            if choice.isAdapter { try? await Central.waitForAdapter(name) }
+            if choice.isAdapter {
+                try? await wasSwitchedOff ? Central.waitForUsableAdapter(name) : Central.waitForAdapter(name)
+            }
             if Task.isCancelled { return nil }
             do throws(TendonError) {
                 let central = try await open(radio, choice)
@@ -203,9 +210,10 @@ extension Gateway {
 }
 
 extension Central {
-    /// Why the radio can no longer be used, if that is because its adapter is gone.
+    /// Why the radio can no longer be used, if that is because its adapter is gone or was switched off.
     fileprivate var removal: TendonError? {
-        guard let failure = core.failure, failure.status == Int32(TENDON_RADIO_ERROR_NO_ADAPTER) else { return nil }
+        let passing = [TENDON_RADIO_ERROR_NO_ADAPTER, TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_RADIO_ERROR_RFKILL]
+        guard let failure = core.failure, passing.contains(where: { Int32($0) == failure.status }) else { return nil }
         return failure
     }
 }
