@@ -25,6 +25,7 @@ the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 
   --connections N    so many at the same time (hostile.py has them); one more is refused with Connection Limit Exceeded
                      (0x09), and there is a second device, 00:00:5E:00:53:02
   --reports N        reports N times, then not before the next command --until (hexadecimal, e.g. 200c or 0c03)
+  --devices N        of N devices, whose addresses differ by 16
   --other            reports a second device too, 00:00:5E:00:53:02, without a limit and without a service
   --h4               before each report: a packet of each kind that is none, and the report cut at every byte
   --log FILE         one line per command: opcode, parameters, status
@@ -196,7 +197,8 @@ class Controller:
     def report(self):
         self.reports += 1
         if self.options.reports is None or self.reports <= self.options.reports:
-            self.report_of(PEER)
+            for number in range(self.options.devices):
+                self.report_of(bytes([PEER[0], PEER[1] + 16 * number]) + PEER[2:])
             if self.options.connections:
                 self.report_of(SECOND)
         if self.options.other:
@@ -258,6 +260,7 @@ def parser():
     parser.add_argument("--data-length", type=int, default=0)
     parser.add_argument("--reports", type=int)
     parser.add_argument("--until")
+    parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--other", action="store_true")
     parser.add_argument("--h4", action="store_true")
     parser.add_argument("--log")

@@ -53,6 +53,9 @@ extern "C" {
 /** A scan without a report for so long, in ms, after reports had come, is started again; after as long again, the
  * adapter is powered off and on. */
 #define TENDON_BLUEZ_SILENCE_MS 60000u
+/** Silence is the controller's if reports of so many devices came this long before it at most. */
+#define TENDON_BLUEZ_SILENCE_DEVICES 3
+#define TENDON_BLUEZ_SILENCE_AT_ONCE_MS 10000u
 /** So long after the latest data of a connection, in ms, the controller is asked whether it still responds. */
 #define TENDON_BLUEZ_DATA_PAUSE_MS 2000u
 /** A scan that filters duplicates is started again after this time, in ms: controllers keep their list until it ends.
@@ -115,6 +118,12 @@ typedef struct tendon_bluez_activity {
     uint64_t retry_at;     /**< monotonic ms; 0: no pause */
 } tendon_bluez_activity;
 
+/** A device whose report came. */
+typedef struct tendon_bluez_heard {
+    tendon_address peer;
+    uint64_t at; /**< monotonic ms; 0: no device */
+} tendon_bluez_heard;
+
 typedef struct tendon_bluez_scan {
     tendon_bluez_activity activity; /**< first */
     tendon_scan_parameters parameters;
@@ -127,6 +136,8 @@ typedef struct tendon_bluez_scan {
     bool restarted;        /**< the watchdog has started it again, and no report has come since */
     uint64_t heard_at;     /**< the last report, or the start after it; monotonic ms */
     uint64_t enabled_at;   /**< monotonic ms */
+    uint64_t silent_since; /**< the last report before the watchdog started it again; monotonic ms */
+    tendon_bluez_heard latest[TENDON_BLUEZ_SILENCE_DEVICES]; /**< devices, in no order */
 } tendon_bluez_scan;
 
 /** How the kernel interprets our scan: see bluez_discovery.c. */
@@ -146,6 +157,13 @@ typedef struct tendon_bluez_advertising {
     uint16_t length, response_length;
     uint8_t data[TENDON_BLUEZ_ADVERTISING_MAX], response[TENDON_BLUEZ_ADVERTISING_MAX];
 } tendon_bluez_advertising;
+
+/** Which random address the controller has, of an adapter without a public one. */
+typedef enum tendon_bluez_address_state {
+    TENDON_BLUEZ_ADDRESS_UNKNOWN = 0,
+    TENDON_BLUEZ_ADDRESS_OURS,
+    TENDON_BLUEZ_ADDRESS_OF_OTHERS /**< the kernel, or another program, has set another one */
+} tendon_bluez_address_state;
 
 /** Power state of the adapter, which determines if commands can be sent. */
 typedef enum tendon_bluez_power_state {
@@ -221,7 +239,8 @@ typedef struct tendon_bluez_disconnect_reason {
     uint16_t handle;
     uint8_t reason; /**< HCI error code; 0: unused, or reported already */
 } tendon_bluez_disconnect_reason;
-#define TENDON_BLUEZ_ENDINGS 8
+#define TENDON_BLUEZ_ENDINGS 24
+#define TENDON_BLUEZ_LEAVING 8
 
 /** A connection that this radio has disconnected, and that the controller has not confirmed yet. */
 typedef struct tendon_bluez_pending_disconnect {
@@ -295,9 +314,9 @@ typedef struct tendon_bluez_radio {
                                 * first use: only they are used */
     bool extended_advertising; /**< likewise */
     bool opened;
-    bool unprivileged; /**< see tendon_bluez_open_unprivileged() */
-    uint8_t use;       /**< tendon_bluez_use */
-    bool address_set;  /**< the controller has our static random address */
+    bool unprivileged;     /**< see tendon_bluez_open_unprivileged() */
+    uint8_t use;           /**< tendon_bluez_use */
+    uint8_t address_state; /**< tendon_bluez_address_state: the random address of the controller */
     tendon_bluez_limits limits;
     uint32_t settings;        /**< of the adapter: TENDON_MANAGEMENT_POWERED, ... */
     tendon_source hci;        /**< raw socket; its deadline is that of the command in flight */
@@ -329,7 +348,7 @@ typedef struct tendon_bluez_radio {
     uint8_t next_ending;
     tendon_bluez_key_seen keys[TENDON_BLUEZ_SLOTS];
     uint8_t next_key;
-    tendon_bluez_pending_disconnect leaving[TENDON_BLUEZ_ENDINGS];
+    tendon_bluez_pending_disconnect leaving[TENDON_BLUEZ_LEAVING];
     tendon_bluez_timing timings[TENDON_BLUEZ_TIMINGS];
     uint8_t next_timing;
     tendon_bluez_counters counters;
@@ -425,12 +444,15 @@ typedef struct tendon_bluez_adapter {
  */
 tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity);
 
+#define TENDON_BLUEZ_OFF_CHECK_MS 5000u
 /** A program that waits for an adapter. The caller owns the memory. */
 typedef struct tendon_bluez_arrival {
     tendon_loop *loop;
     tendon_source source; /**< a management socket */
     int lease;            /**< shows radios that this socket uses no adapter */
     int index;            /**< N of hciN; -1: any */
+    bool usable;          /**< one that another program has switched off is not enough */
+    int off;              /**< N of the hciN that another program has switched off; -1: none */
     void *context;
     void (*on_adapter)(void *context, tendon_status status, uint64_t now);
 } tendon_bluez_arrival;
@@ -447,6 +469,15 @@ typedef struct tendon_bluez_arrival {
 tendon_status tendon_bluez_await_adapter(tendon_bluez_arrival *arrival, tendon_loop *loop, const char *name,
                                          void *context,
                                          void (*on_adapter)(void *context, tendon_status status, uint64_t now));
+/**
+ * The same for a radio that ended because its adapter was switched off (TENDON_RADIO_ERROR_ADAPTER_DOWN, _RFKILL):
+ * waits until an adapter is on, or no other program has an HCI socket that could switch it on again; then opening it
+ * does. bluetoothd switches its adapters off when it ends. While one is off, the sockets are looked at every
+ * TENDON_BLUEZ_OFF_CHECK_MS.
+ */
+tendon_status tendon_bluez_await_usable_adapter(tendon_bluez_arrival *arrival, tendon_loop *loop, const char *name,
+                                                void *context,
+                                                void (*on_adapter)(void *context, tendon_status status, uint64_t now));
 /** Ends the waiting without a call of on_adapter(). A second call does nothing. */
 void tendon_bluez_arrival_close(tendon_bluez_arrival *arrival);
 

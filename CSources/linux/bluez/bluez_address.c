@@ -17,6 +17,8 @@
 
 /** LINE_SIZE: "C0:11:22:33:44:55" and the end of the line, without a terminator. */
 enum { PATH_SIZE = 256, LINE_SIZE = 18 };
+/** Between two attempts to set the controller's address while it scans for another program, in ms. */
+#define ADDRESS_PAUSE_MS 1000u
 
 tendon_address tendon_bluez_static_address_from(const uint8_t random[6]) {
     tendon_address address = {.type = TENDON_ADDRESS_TYPE_RANDOM};
@@ -135,21 +137,40 @@ bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio) {
     return radio->radio.address.type == TENDON_ADDRESS_TYPE_RANDOM;
 }
 
-bool tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out) {
-    if (!tendon_bluez_address_is_random(radio) || radio->address_set) {
+bool tendon_bluez_address_next(const tendon_bluez_radio *radio, const tendon_bluez_activity *activity,
+                               tendon_bluez_command *out) {
+    const bool advertises = activity == &radio->advertising.activity && !radio->extended_advertising;
+    const bool needed = radio->address_state == TENDON_BLUEZ_ADDRESS_UNKNOWN ||
+                        (radio->address_state == TENDON_BLUEZ_ADDRESS_OF_OTHERS && advertises);
+    if (!tendon_bluez_address_is_random(radio) || !needed) {
         return false;
     }
     out->length = tendon_hci_command_random_address(&radio->radio.address, out->bytes, sizeof out->bytes);
     return true;
 }
 
-void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status) {
-    /* Disallowed: it scans for the kernel or another program. So it has an address, and the kernel's is ours. */
+/* Linux scans actively with an address that it makes up, and sets ours again when it connects. */
+void tendon_bluez_address_other_sent(tendon_bluez_radio *radio, tendon_reader *parameters) {
+    const uint8_t *wire = tendon_read_bytes(parameters, 6);
+    if (wire != NULL && tendon_bluez_address_is_random(radio)) {
+        const tendon_address other = tendon_address_from_wire(wire, TENDON_ADDRESS_TYPE_RANDOM);
+        radio->address_state = tendon_address_equal(&other, &radio->radio.address) ? TENDON_BLUEZ_ADDRESS_OURS
+                                                                                   : TENDON_BLUEZ_ADDRESS_OF_OTHERS;
+    }
+}
+
+void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
     if (status != 0 && status != HCI_COMMAND_DISALLOWED_ERROR) {
         tendon_bluez_fail(radio, TENDON_HCI_ERROR(status));
         return;
     }
-    radio->address_set = true;
+    /* Disallowed: it scans for the kernel or another program. So it has an address: the kernel's, which is ours, or the
+     * one that was seen; then advertising waits for the end of that scan. */
+    if (status != 0 && radio->address_state == TENDON_BLUEZ_ADDRESS_OF_OTHERS) {
+        tendon_bluez_activity_retry(radio, &radio->advertising.activity, now + ADDRESS_PAUSE_MS);
+        return;
+    }
+    radio->address_state = TENDON_BLUEZ_ADDRESS_OURS;
     tendon_bluez_connect_waiting(radio);
 }
 

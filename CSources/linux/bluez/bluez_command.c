@@ -109,7 +109,7 @@ static void input(tendon_bluez_radio *radio, tendon_bluez_queue_inputs what, int
         queue->unanswered = 0;
         note_response(queue, now);
         if (queue->request == TENDON_BLUEZ_SEND_ADDRESS) {
-            tendon_bluez_address_done(radio, (uint8_t)number);
+            tendon_bluez_address_done(radio, (uint8_t)number, now);
         } else if (queue->request == TENDON_BLUEZ_SEND_PROBE) {
             break;
         } else if (queue->activity == &radio->scan.activity) {
@@ -170,7 +170,7 @@ static tendon_bluez_request choose(tendon_bluez_radio *radio, uint64_t now, tend
         *activity = NULL;
         return probe(radio, out);
     }
-    if (request != TENDON_BLUEZ_SEND_NOTHING && tendon_bluez_address_next(radio, out)) {
+    if (request != TENDON_BLUEZ_SEND_NOTHING && tendon_bluez_address_next(radio, *activity, out)) {
         return TENDON_BLUEZ_SEND_ADDRESS;
     }
     return request;

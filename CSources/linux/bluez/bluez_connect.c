@@ -145,7 +145,9 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
         return TENDON_OK;
     }
     if (errno != EINPROGRESS) {
-        tendon_status status = tendon_bluez_link_reason(link, errno, true);
+        /* Busy is the channel ATT of that connection; without one, the kernel, which connects to another device. */
+        tendon_status status = errno == EBUSY && has_connection ? TENDON_RADIO_ERROR_DEVICE_IN_USE
+                                                                : tendon_bluez_link_reason(link, errno, true);
         close(fd);
         return status;
     }

@@ -150,6 +150,8 @@ static void take_command(tendon_bluez_radio *radio, const uint8_t *packet, size_
         tendon_bluez_note_key(radio, &reader);
     } else if (tendon_bluez_sets_resolution(opcode)) {
         tendon_bluez_note_resolution(radio, &reader);
+    } else if (opcode == TENDON_HCI_LE_SET_RANDOM_ADDRESS) {
+        tendon_bluez_address_other_sent(radio, &reader);
     } else {
         tendon_reader again = reader;
         tendon_bluez_advertise_other_sent(radio, opcode, &again);

@@ -223,7 +223,7 @@ bool tendon_bluez_may_cycle(tendon_bluez_radio *radio, uint64_t now);
 void tendon_bluez_watch_commands(tendon_bluez_radio *radio, uint64_t now);
 /** Our scan was enabled; reports have come; data of a connection have come. */
 void tendon_bluez_watch_enabled(tendon_bluez_radio *radio, uint64_t now);
-void tendon_bluez_watch_heard(tendon_bluez_radio *radio, uint64_t now);
+void tendon_bluez_watch_heard(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now);
 void tendon_bluez_watch_data(tendon_bluez_radio *radio, uint64_t now);
 /** Starts a scan again that has fallen silent, and requests a probe when connections have; sets the timer. */
 void tendon_bluez_watch(tendon_bluez_radio *radio, uint64_t now);
@@ -276,8 +276,11 @@ tendon_status tendon_bluez_static_address(uint16_t index, bool make_it, tendon_a
 tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, tendon_bluez_adapter *adapter, uint32_t *settings);
 bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio);
 /** Replaces the first command by LE Set Random Address. @return whether it did. */
-bool tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out);
-void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status);
+bool tendon_bluez_address_next(const tendon_bluez_radio *radio, const tendon_bluez_activity *activity,
+                               tendon_bluez_command *out);
+/** The kernel or another program sets the controller's random address. */
+void tendon_bluez_address_other_sent(tendon_bluez_radio *radio, tendon_reader *parameters);
+void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now);
 
 /** Longest parameters of a command: the keys of a whole store. */
 enum { TENDON_BLUEZ_PARAMETERS_MAX = 2 + 36 * TENDON_BONDS_MAX };

@@ -94,7 +94,7 @@ void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_
     if (radio->connecting_handle == handle) {
         radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
     }
-    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+    for (size_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
         if (radio->leaving[i].handle == handle && radio->leaving[i].until > now) {
             radio->leaving[i].until = now + KERNEL_PAUSE_MS;
             tendon_bluez_wake_at(radio, now + KERNEL_PAUSE_MS);
@@ -172,6 +172,11 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
         return tendon_bluez_why_not_encrypted(radio, link);
     }
     tendon_status status = controller_reason(radio, link, connecting);
+    if (status == TENDON_OK &&
+        !connecting) { /* the kernel can report the end before the event that says why was read */
+        tendon_bluez_read_controller(radio, tendon_monotonic_ms());
+        status = controller_reason(radio, link, connecting);
+    }
     if (status != TENDON_OK) {
         return status;
     }
@@ -235,7 +240,7 @@ static uint32_t queued(const tendon_link *link) {
 /** The pending end of a connection, in the place of a past one, or of the oldest. */
 static void await_end(tendon_bluez_radio *radio, const tendon_address *peer, uint16_t handle, uint64_t until) {
     tendon_bluez_pending_disconnect *leaving = &radio->leaving[0];
-    for (size_t i = 1; i < TENDON_BLUEZ_ENDINGS; i++) {
+    for (size_t i = 1; i < TENDON_BLUEZ_LEAVING; i++) {
         if (radio->leaving[i].until < leaving->until) {
             leaving = &radio->leaving[i];
         }
@@ -252,7 +257,7 @@ void tendon_bluez_await_kernel(tendon_bluez_radio *radio, const tendon_address *
  * such a connection from Linux 6.12.117 and keeps it: its device does not advertise.
  */
 void tendon_bluez_end_given_up(tendon_bluez_radio *radio, uint64_t now) {
-    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+    for (size_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
         tendon_bluez_pending_disconnect *leaving = &radio->leaving[i];
         if (leaving->until > now && leaving->handle == TENDON_BLUEZ_HANDLE_UNKNOWN &&
             tendon_bluez_is_same_device(&leaving->peer, &radio->connecting_peer)) {
@@ -279,7 +284,7 @@ void tendon_bluez_connect_failed_event(tendon_bluez_radio *radio, const tendon_m
 
 uint64_t tendon_bluez_free_at(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
     uint64_t time = 0;
-    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+    for (size_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
         tendon_bluez_pending_disconnect *leaving = &radio->leaving[i];
         uint64_t until = leaving->until;
         if (until <= now || !tendon_bluez_is_same_device(&leaving->peer, peer)) {

@@ -47,7 +47,7 @@ static const transition table[TENDON_BLUEZ_POWER_STATES][TENDON_BLUEZ_POWER_INPU
 static void forget_state(tendon_bluez_radio *radio) {
     tendon_bluez_queue_reset(radio);
     radio->other_command = 0;
-    radio->address_set = false;
+    radio->address_state = TENDON_BLUEZ_ADDRESS_UNKNOWN;
     radio->connects_until = radio->begins_until = 0;
     radio->connections = 0;
     radio->data_watched = radio->probe_requested = radio->signal_asked = false;

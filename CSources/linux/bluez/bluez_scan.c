@@ -346,11 +346,11 @@ void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event
     if (!radio->scan.activity.requested) {
         return; /* of another program's scan */
     }
-    tendon_bluez_watch_heard(radio, now);
     radio->scan.unseen = 0;
     tendon_hci_reports reports = tendon_hci_reports_of(event);
     tendon_ad_report fragment, whole;
     while (radio->scan.activity.requested && tendon_hci_reports_next(&reports, &fragment)) {
+        tendon_bluez_watch_heard(radio, &fragment.address, now);
         if (!tendon_ad_reassembler_feed(&radio->reassembler, &fragment, now, &whole)) {
             continue;
         }

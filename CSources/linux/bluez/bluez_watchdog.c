@@ -26,8 +26,32 @@ void tendon_bluez_watch_enabled(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_wake_at(radio, now + TENDON_BLUEZ_SILENCE_MS);
 }
 
-void tendon_bluez_watch_heard(tendon_bluez_radio *radio, uint64_t now) {
+static void note_device(tendon_bluez_scan *scan, const tendon_address *peer, uint64_t now) {
+    tendon_bluez_heard *place = &scan->latest[0]; /* its own, or that of the one whose report is oldest */
+    for (size_t i = 0; i < TENDON_BLUEZ_SILENCE_DEVICES; i++) {
+        tendon_bluez_heard *heard = &scan->latest[i];
+        if (heard->at != 0 && tendon_address_equal(&heard->peer, peer)) {
+            place = heard;
+            break;
+        }
+        place = heard->at < place->at ? heard : place;
+    }
+    *place = (tendon_bluez_heard){.peer = *peer, .at = now};
+}
+
+/** Whether several devices fell silent together: one that leaves says nothing about the controller. */
+static bool were_several(const tendon_bluez_scan *scan) {
+    for (size_t i = 0; i < TENDON_BLUEZ_SILENCE_DEVICES; i++) {
+        if (scan->latest[i].at == 0 || scan->silent_since - scan->latest[i].at > TENDON_BLUEZ_SILENCE_AT_ONCE_MS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void tendon_bluez_watch_heard(tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
+    note_device(scan, peer, now);
     if (!scan->heard) { /* later the timer finds the time of the latest report by itself */
         tendon_bluez_wake_at(radio, now + TENDON_BLUEZ_SILENCE_MS);
     }
@@ -64,11 +88,12 @@ static void watch_scan(tendon_bluez_radio *radio, uint64_t now) {
     bool silent = is_silent(radio, now), stale = is_stale(radio, now);
     if (silent && scan->restarted) {
         scan->heard = scan->restarted = false;
-        if (radio->connections == 0) {
+        if (radio->connections == 0 && were_several(scan)) {
             (void)tendon_bluez_cycle(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, now);
         }
     } else if (silent || stale) {
         scan->restarted = silent;
+        scan->silent_since = silent ? scan->heard_at : scan->silent_since;
         *(silent ? &radio->counters.scan_restarts : &radio->counters.scan_refreshes) += 1;
         tendon_bluez_activity_input(&scan->activity, TENDON_BLUEZ_RESTARTED);
     }

@@ -169,7 +169,7 @@ static void note_radio(world *w) {
     note(r, "scanning %d, of others %d%d%d %d, command %04x %d, discovery %d%d%d kinds %d; set %d, address %d",
          radio->radio.scanning, radio->scan.enabled_by_other, radio->scan.other_filters, radio->scan.joined,
          radio->scan.unseen, radio->other_command, radio->other_enables, radio->discovery.expected, radio->discovery.on,
-         radio->discovery.stopping, radio->discovery.kinds, radio->advertising.set_made, radio->address_set);
+         radio->discovery.stopping, radio->discovery.kinds, radio->advertising.set_made, radio->address_state);
     for (int i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
         const tendon_bluez_attempt *a = &radio->attempts[i];
         if (a->link != NULL) {
@@ -178,9 +178,13 @@ static void note_radio(world *w) {
         }
     }
     for (int i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
-        if (radio->endings[i].reason != 0 || radio->leaving[i].until != 0) {
-            note(r, "%d: %x ended with %x; %x leaves until %lld", i, radio->endings[i].handle, radio->endings[i].reason,
-                 radio->leaving[i].handle, noted_time(radio->leaving[i].until));
+        if (radio->endings[i].reason != 0) {
+            note(r, "%d: %x ended with %x", i, radio->endings[i].handle, radio->endings[i].reason);
+        }
+    }
+    for (int i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
+        if (radio->leaving[i].until != 0) {
+            note(r, "%d: %x leaves until %lld", i, radio->leaving[i].handle, noted_time(radio->leaving[i].until));
         }
     }
     note(r, "connects until %lld, connections %d; counted %u %u %u %u, %u %u", noted_time(radio->connects_until),

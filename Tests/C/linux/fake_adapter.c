@@ -10,6 +10,7 @@ enum { UNKNOWN_COMMAND = 0x01, DISALLOWED = 0x0C, LOCAL_HOST = 0x16 };
 enum {
     DISCONNECT = 0x0406,
     READ_COMMANDS = 0x1002,
+    RANDOM_ADDRESS = 0x2005,
     ADVERTISING_ENABLE = 0x200A,
     SCAN_PARAMETERS = 0x200B,
     SCAN_ENABLE = 0x200C,
@@ -146,6 +147,8 @@ static uint8_t execute(fake_adapter *a, uint16_t opcode, const uint8_t *p, int b
         return advertise(a, opcode, p, by);
     case DISCONNECT:
         return disconnect(a, p);
+    case RANDOM_ADDRESS:
+        return a->scanner != FAKE_NOBODY || a->legacy_on ? DISALLOWED : 0;
     default:
         return is_listed(a, opcode) || !a->answers_listed ? 0 : UNKNOWN_COMMAND;
     }
@@ -488,6 +491,16 @@ tendon_address fake_address(const fake_device *device) {
     return tendon_address_from_wire(device->wire, device->type);
 }
 
+void fake_taken(fake_device *device, uint16_t index) {
+    fake_adapter *a = fake_of(index);
+    device->of_other = true;
+    device->adapter = (int)(a - fake.adapters);
+    device->handle = (uint16_t)++fake.handles;
+}
+
 void fake_leaves(fake_device *device, uint8_t reason) {
-    disconnected(&fake.adapters[device->adapter], device, reason, reason == 0x08 ? ETIMEDOUT : ECONNRESET);
+    int number = reason == 0x08                     ? ETIMEDOUT
+                 : reason >= 0x13 && reason <= 0x15 ? ECONNRESET
+                                                    : ENOSYS; /* bt_to_errno() */
+    disconnected(&fake.adapters[device->adapter], device, reason, number);
 }

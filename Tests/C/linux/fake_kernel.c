@@ -286,6 +286,10 @@ int connect(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
         return -1;
     }
     const fake_device *device = fake_device_of(s->peer);
+    if (device != NULL && device->of_other) {
+        errno = EBUSY;
+        return -1;
+    }
     s->state = device != NULL && device->handle != 0 ? CONNECTED : WAITING;
     if (s->state == CONNECTED) {
         return 0;

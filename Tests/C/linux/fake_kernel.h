@@ -18,11 +18,12 @@
 
 #include <cmocka.h>
 
-enum { FAKE_ADAPTERS = 4, FAKE_DEVICES = 8, FAKE_NOBODY = -1, FAKE_KERNEL = -2, FAKE_OTHER = -3 };
+enum { FAKE_ADAPTERS = 4, FAKE_DEVICES = 24, FAKE_NOBODY = -1, FAKE_KERNEL = -2, FAKE_OTHER = -3 };
 
 /** A device in the air. */
 typedef struct fake_device {
     bool present;
+    bool of_other;   /**< another program has its channel ATT */
     uint8_t wire[6]; /**< address, least significant byte first */
     uint8_t type;    /**< 1: random */
     uint64_t interval, next;
@@ -90,6 +91,8 @@ void fake_other(uint16_t index, uint16_t opcode, const void *parameters, uint8_t
 /** A device with a random address, C0:00:00:00:00:N, that advertises so often. */
 fake_device *fake_advertiser(int number, uint64_t interval);
 tendon_address fake_address(const fake_device *device);
+/** Another program connects to it. */
+void fake_taken(fake_device *device, uint16_t index);
 /** It ends its connection with this HCI error code. */
 void fake_leaves(fake_device *device, uint8_t reason);
 /** The loop runs for so long. */

@@ -245,8 +245,8 @@ static void a_peer_is_connected_again_when_its_last_connection_has_ended(void **
 static void more_connections_end_than_are_awaited(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
-    uint64_t before[TENDON_BLUEZ_ENDINGS];
-    for (uint16_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+    uint64_t before[TENDON_BLUEZ_LEAVING];
+    for (uint16_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
         calls.kernel_handle = i;
         tendon_bluez_end_connection(&b->radio, &bluez_peer, i);
         b->radio.leaving[i].until += i == 5 ? 0 : 1000u + i; /* the sixth is the oldest */
@@ -255,7 +255,7 @@ static void more_connections_end_than_are_awaited(void **state) {
     }
     calls.kernel_handle = 0x100;
     tendon_bluez_end_connection(&b->radio, &bluez_peer, 0x100);
-    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+    for (size_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
         assert_int_equal(b->radio.leaving[i].handle, i == 5 ? 0x100 : i);
         assert_true(i == 5 || b->radio.leaving[i].until == before[i]);
     }

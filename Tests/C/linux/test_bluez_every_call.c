@@ -155,7 +155,7 @@ static void play(recording *r, unsigned number) {
 static void any_call_fails(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0x3A2C1372, 0x5481DF95, 0xDE85E53A, 0x90CC1521, 0x2A9FD944, 0x3E4233D1, 0x6C76CF76, 0x9D565043, 0xA0380F8C,
+        0x800071EC, 0x4AEADDFC, 0x5722644B, 0xB492F655, 0x1C40ABED, 0x5E945036, 0x267F9187, 0xAD3DCD6A, 0x1D53C86D,
     };
     compare_recordings(known, RUNS, play);
 }

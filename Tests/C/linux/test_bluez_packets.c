@@ -195,7 +195,7 @@ static void the_end_that_is_awaited_shortens_the_pause(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     uint64_t now = tendon_monotonic_ms();
-    tendon_bluez_pending_disconnect *last = &b->radio.leaving[TENDON_BLUEZ_ENDINGS - 1];
+    tendon_bluez_pending_disconnect *last = &b->radio.leaving[TENDON_BLUEZ_LEAVING - 1];
     *last = (tendon_bluez_pending_disconnect){.peer = bluez_peer, .handle = 0x40, .until = now + 3000};
     tendon_bluez_note_ending(&b->radio, 0x41, 0x13, now);
     assert_int_equal(last->until, now + 3000);

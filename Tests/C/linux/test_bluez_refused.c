@@ -33,7 +33,7 @@ static void a_connect_that_fails_leaves_nothing(void **state) {
         {&calls.bind, ENODEV, TENDON_RADIO_ERROR_NO_ADAPTER},
         {&calls.connect, EHOSTUNREACH, TENDON_RADIO_ERROR_ADAPTER_DOWN},
         {&calls.connect, ENETDOWN, TENDON_RADIO_ERROR_ADAPTER_DOWN},
-        {&calls.connect, EBUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+        {&calls.connect, EBUSY, TENDON_RADIO_ERROR_DEVICE_IN_USE}, /* this kernel has a connection to each device */
         {&calls.connect, EALREADY, TENDON_RADIO_ERROR_ADAPTER_BUSY},
         {&calls.connect, EMLINK, TENDON_HCI_ERROR(0x09)},
         {&calls.connect, ECONNREFUSED, TENDON_HCI_ERROR(0x0D)},

@@ -324,14 +324,16 @@ static void a_reset_makes_it_forget_what_the_controller_did(void **state) {
     assert_int_equal(radio->connections, 1);
     assert_int_equal(radio->other_command, TENDON_HCI_LE_SET_SCAN_ENABLE);
     assert_int_equal(radio->connects_until, UINT64_MAX);
-    radio->scan.enabled_by_other = radio->address_set = true;
+    radio->scan.enabled_by_other = true;
+    radio->address_state = TENDON_BLUEZ_ADDRESS_OURS;
     bluez_hardware_error(b);
     assert_int_equal(radio->connections, 0);
     assert_int_equal(radio->other_command, 0);
     assert_int_equal(radio->connects_until, 0);
     assert_int_equal(radio->command.opcode, 0);
     assert_int_equal(radio->hci.deadline, UINT64_MAX);
-    assert_false(radio->scan.enabled_by_other || radio->address_set || radio->advertising.set_made);
+    assert_false(radio->scan.enabled_by_other || radio->advertising.set_made);
+    assert_int_equal(radio->address_state, TENDON_BLUEZ_ADDRESS_UNKNOWN);
     assert_int_equal(radio->scan.activity.state, TENDON_BLUEZ_OFF);
     assert_int_equal(radio->advertising.activity.state, TENDON_BLUEZ_OFF);
     assert_int_equal(radio->advertising.activity.step, 0);

@@ -108,6 +108,7 @@ static void follow(const row *r, way how, bool background) {
     connection.background = background;
     if (how == CALL) {
         calls.connect = (refused_call){r->number, 0};
+        calls.kernel_state = r->reason == TENDON_RADIO_ERROR_DEVICE_IN_USE; /* BT_CONNECTED: it has a connection */
     }
     assert_int_equal(tendon_connection_connect(&connection), how == CALL && !r->retried ? r->reason : TENDON_OK);
     assert_int_equal(calls.connects, 1);
@@ -151,6 +152,8 @@ static void a_first_connect_that_fails_is_retried_or_not(void **state) {
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
         follow(&alone[i], CALL, false);
     }
+    static const row in_use = {EBUSY, 0, false, TENDON_RADIO_ERROR_DEVICE_IN_USE};
+    follow(&in_use, CALL, false);
 }
 
 int main(void) {

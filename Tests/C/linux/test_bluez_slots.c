@@ -82,7 +82,7 @@ static void the_last_slots_are_like_the_others(void **state) {
     tendon_link links[TENDON_BLUEZ_ATTEMPTS];
     tendon_status reasons[TENDON_BLUEZ_ATTEMPTS] = {TENDON_OK};
     uint64_t now = tendon_monotonic_ms();
-    b->radio.leaving[TENDON_BLUEZ_ENDINGS - 1] =
+    b->radio.leaving[TENDON_BLUEZ_LEAVING - 1] =
         (tendon_bluez_pending_disconnect){.peer = bluez_peer, .handle = 0x40, .until = now + 1000};
     for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
         tendon_address peer = bluez_peer;
@@ -91,7 +91,7 @@ static void the_last_slots_are_like_the_others(void **state) {
         assert_int_equal(tendon_radio_connect(&b->radio.radio, &links[i], &peer, UINT64_MAX), TENDON_OK);
         assert_int_equal(calls.connects, i); /* the first waits for the end of its last connection */
     }
-    b->radio.leaving[TENDON_BLUEZ_ENDINGS - 1].until = now;
+    b->radio.leaving[TENDON_BLUEZ_LEAVING - 1].until = now;
     bluez_tick(b, now);
     assert_int_equal(calls.connects, TENDON_BLUEZ_ATTEMPTS);
     tendon_bluez_fail(&b->radio, TENDON_RADIO_ERROR_NO_ADAPTER);

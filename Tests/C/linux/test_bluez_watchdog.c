@@ -176,9 +176,12 @@ static void a_response_that_nobody_waits_for_changes_nothing(void **state) {
 
 /* ---- a scanner that falls silent ---- */
 
+/** Of several devices: what one does says nothing about the controller. */
 static void report(bluez_bench *b) {
-    static const uint8_t parameters[] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, 0, 6, 5, 4, 3, 2, 1, 0, 0xC0};
-    bluez_event(b, TENDON_HCI_LE_META, parameters, sizeof parameters);
+    for (uint8_t i = 0; i < TENDON_BLUEZ_SILENCE_DEVICES; i++) {
+        const uint8_t parameters[] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, 0, i, 5, 4, 3, 2, 1, 0, 0xC0};
+        bluez_event(b, TENDON_HCI_LE_META, parameters, sizeof parameters);
+    }
     bluez_read_controller(b);
 }
 
@@ -189,6 +192,10 @@ static bool silence(bluez_bench *b, uint64_t ms) {
     tendon_bluez_counters before = b->radio.counters;
     b->radio.scan.heard_at -= ms;
     b->radio.scan.enabled_at -= ms;
+    b->radio.scan.silent_since -= ms;
+    for (size_t i = 0; i < TENDON_BLUEZ_SILENCE_DEVICES; i++) {
+        b->radio.scan.latest[i].at -= ms;
+    }
     if (b->radio.timer.deadline != UINT64_MAX) {
         b->radio.timer.deadline -= ms;
     }

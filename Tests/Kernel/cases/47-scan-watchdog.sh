@@ -39,10 +39,10 @@ check "and the reports come again" test "$(reports "$CASE_DIR/quiet.txt")" = 60
 kill -9 $QUIET
 scripted_stop
 
-scripted_start --reports 20 --until 0c03
+scripted_start --reports 20 --until 0c03 --devices 3
 radio_check scan hci0 150000 passive Nobody - >"$CASE_DIR/silent.txt"
 sed 's/^/# /' "$CASE_DIR/silent.txt"
-check "silence of two minutes: powered off and on" watchdog "$CASE_DIR/silent.txt" "0 refreshes, 1 restarts, 1 power cycles"
-check "the scan is on again, and the reports come" test "$(reports "$CASE_DIR/silent.txt")" = 40
+check "three fall silent for two minutes: powered off and on" watchdog "$CASE_DIR/silent.txt" "0 refreshes, 1 restarts, 1 power cycles"
+check "the scan is on again, and the reports come" test "$(reports "$CASE_DIR/silent.txt")" = 120
 check "it was enabled three times" test "$(enabled "$CASE_DIR/commands.txt" 0100)" = 3
 scripted_stop

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* What the controller, the kernel and other programs do while a radio is open, over the kernel of fake_kernel.h. */
+#include "adapter_fixture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** A wearable that leaves the house: the adapter is not powered off and on for that, however often. */
+static void the_silence_of_one_device_is_its_own(void **state) {
+    (void)state;
+    const fake_adapter *a = fake_add(0, true);
+    fake_device *device = fake_advertiser(1, 100);
+    adapter_open(NULL);
+    adapter_scan();
+    for (int i = 0; i < 3; i++) {
+        device->interval = 100;
+        device->next = fake.now;
+        fake_pass(&own.loop, 10000);
+        device->interval = 0;
+        fake_pass(&own.loop, 10 * TENDON_BLUEZ_SILENCE_MS);
+        assert_int_equal(a->powered_off, 0);
+        assert_int_equal(own.radio.counters.scan_restarts, i + 1); /* that costs nothing */
+    }
+    assert_int_equal(own.failures, 0);
+}
+
+/** Devices that leave one after the other, the last one alone; and several at once, which is the controller. */
+static void the_silence_of_several_at_once_is_the_controllers(void **state) {
+    (void)state;
+    const fake_adapter *a = fake_add(0, true);
+    for (int at_once = 0; at_once < 2; at_once++) {
+        for (int i = 1; i <= 4; i++) {
+            (void)fake_advertiser(i, 100u + (unsigned)i);
+        }
+        if (!at_once) {
+            adapter_open(NULL);
+            adapter_scan();
+        }
+        fake_pass(&own.loop, 60000);
+        for (int i = 1; i <= 4; i++) {
+            fake.devices[i].interval = 0;
+            fake_pass(&own.loop, at_once ? 0 : TENDON_BLUEZ_SILENCE_AT_ONCE_MS);
+        }
+        fake_pass(&own.loop, 10 * TENDON_BLUEZ_SILENCE_MS);
+        assert_int_equal(a->powered_off, at_once);
+        assert_true(a->powered);
+    }
+    assert_int_equal(own.failures, 0);
+}
+
+/** Each link has the controller's own code, of which the errno has lost one half, however many end at once. */
+static void each_of_many_links_has_its_reason(void **state) {
+    enum { LINKS = 20 };
+    static tendon_link links[LINKS];
+    (void)state;
+    fake_add(0, false);
+    adapter_open(NULL);
+    for (int i = 0; i < LINKS; i++) {
+        const fake_device *device = fake_advertiser(i + 1, 20);
+        assert_int_equal(adapter_connect(&links[i], device), TENDON_OK);
+        fake_pass(&own.loop, 200);
+        assert_int_equal(own.connected, i + 1);
+    }
+    for (unsigned i = 0; i < LINKS; i++) {
+        fake_leaves(&fake.devices[i + 1], 0x22); /* LL Response Timeout */
+        fake.devices[i + 1].interval = 0;
+    }
+    fake_pass(&own.loop, 100);
+    assert_int_equal(own.closed, LINKS);
+    for (int i = 0; i < LINKS; i++) {
+        assert_int_equal(links[i].reason, TENDON_HCI_ERROR(0x22));
+    }
+}
+
+/** Another program has the device: that is said, and is no matter of the adapter. */
+static void a_device_of_another_program_is_in_use(void **state) {
+    static tendon_link link;
+    (void)state;
+    fake_add(0, false);
+    fake_device *device = fake_advertiser(1, 100);
+    adapter_open(NULL);
+    fake_taken(device, 0);
+    assert_int_equal(adapter_connect(&link, device), TENDON_RADIO_ERROR_DEVICE_IN_USE);
+    device->of_other = false;
+    device->handle = 0;
+    fake.refuse[FAKE_CONNECT] = (fake_refusal){.number = EBUSY, .times = 1}; /* the kernel connects to another one */
+    assert_int_equal(adapter_connect(&link, device), TENDON_RADIO_ERROR_ADAPTER_BUSY);
+    assert_int_equal(adapter_connect(&link, device), TENDON_OK);
+    fake_pass(&own.loop, 500);
+    assert_int_equal(link.state, TENDON_LINK_OPEN);
+    tendon_link_close(&link);
+    fake_pass(&own.loop, 3000);
+}
+
+/** For its active scan Linux gives the controller an address that it makes up: ours is set before we advertise again.
+ */
+static void advertising_has_our_address_again(void **state) {
+    static const uint8_t made_up[6] = {1, 2, 3, 4, 5, 0x26}, off[] = {0}, scan_on[] = {1, 0}, scan_off[] = {0, 0};
+    char directory[] = "/tmp/tendon-XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(setenv("XDG_STATE_HOME", directory, 1), 0);
+    fake_adapter *a = fake_add(0, false);
+    memset(a->wire, 0, sizeof a->wire);
+    adapter_open(NULL);
+    adapter_advertise();
+    assert_true(a->legacy_on);
+    fake_forget_log();
+    fake_other(0, 0x200A, off, sizeof off);
+    fake_other(0, 0x2005, made_up, sizeof made_up);
+    fake_other(0, 0x200C, scan_on, sizeof scan_on);
+    fake_pass(&own.loop, 5000);
+    assert_false(a->legacy_on); /* no other address than ours: peers know us by it */
+    assert_true(fake_sent(" 0:h2005"));
+    fake_other(0, 0x200C, scan_off, sizeof scan_off);
+    fake_forget_log();
+    fake_pass(&own.loop, 2000);
+    assert_true(a->legacy_on);
+    const char *address = strstr(fake.log, " 0:h2005"), *enable = strstr(fake.log, " 0:h200a=1");
+    assert_non_null(address);
+    assert_non_null(enable);
+    assert_true(address < enable);
+    assert_int_equal(own.failures, 0);
+    tendon_radio_close(&own.radio.radio);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    assert_int_equal(system(command), 0);
+}
+
+static unsigned arrivals;
+
+static void on_adapter(void *context, tendon_status status, uint64_t now) {
+    (void)context;
+    (void)now;
+    assert_int_equal(status, TENDON_OK);
+    arrivals++;
+}
+
+static void await_usable(tendon_bluez_arrival *arrival) {
+    arrivals = 0;
+    assert_int_equal(tendon_bluez_await_usable_adapter(arrival, &own.loop, "hci0", NULL, on_adapter), TENDON_OK);
+}
+
+/** bluetoothd ends, or its user wants it so: the radio ends, and the adapter stays off as long as a program is there
+ * that may want it off. */
+static void an_adapter_that_is_switched_off_is_waited_for(void **state) {
+    static tendon_bluez_arrival arrival;
+    (void)state;
+    fake_add(0, false);
+    fake_add(1, false);
+    fake.programs = 1;
+    adapter_open("hci0");
+    adapter_scan();
+    fake_pass(&own.loop, 100);
+    fake_power(0, false);
+    fake_pass(&own.loop, 100);
+    assert_int_equal(own.failures, 1);
+    assert_int_equal(own.failure, TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    tendon_radio_close(&own.radio.radio);
+    await_usable(&arrival);
+    fake_pass(&own.loop, 3600000);
+    fake_power(1, true); /* not ours */
+    fake_pass(&own.loop, 1000);
+    assert_int_equal(arrivals, 0);
+    fake_power(0, true);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(arrivals, 1);
+
+    fake_power(0, false);
+    await_usable(&arrival);
+    fake_pass(&own.loop, 60000);
+    assert_int_equal(arrivals, 0);
+    fake.programs = 0; /* nobody else would switch it on */
+    fake_pass(&own.loop, TENDON_BLUEZ_OFF_CHECK_MS);
+    assert_int_equal(arrivals, 1);
+    adapter_open("hci0");
+    assert_true(fake_of(0)->powered);
+    tendon_radio_close(&own.radio.radio);
+
+    fake_remove(0); /* while it is off: waited for as any adapter */
+    fake.programs = 1;
+    fake_add(0, false);
+    await_usable(&arrival);
+    fake_pass(&own.loop, 1000);
+    fake_remove(0);
+    fake_pass(&own.loop, 60000);
+    assert_int_equal(arrivals, 0);
+    fake_add(0, false)->powered = true;
+    fake_pass(&own.loop, 10);
+    assert_int_equal(arrivals, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        ADAPTER_TEST(the_silence_of_one_device_is_its_own),
+        ADAPTER_TEST(the_silence_of_several_at_once_is_the_controllers),
+        ADAPTER_TEST(each_of_many_links_has_its_reason),
+        ADAPTER_TEST(a_device_of_another_program_is_in_use),
+        ADAPTER_TEST(advertising_has_our_address_again),
+        ADAPTER_TEST(an_adapter_that_is_switched_off_is_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
