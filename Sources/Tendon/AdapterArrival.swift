@@ -62,17 +62,17 @@ extension Central {
             result = Pending(loop)
         }
 
-        fileprivate typealias Await =
+        fileprivate typealias Wait =
             @Sendable (
                 CPointer<tendon_bluez_arrival>?, CPointer<tendon_loop>?, UnsafePointer<CChar>?,
                 UnsafeMutableRawPointer?,
                 (@convention(c) (UnsafeMutableRawPointer?, tendon_status, UInt64) -> Void)?
             ) -> tendon_status
 
-        fileprivate static func start(_ name: String?, _ await: @escaping Await) -> Start {
+        fileprivate static func start(_ name: String?, _ wait: @escaping Wait) -> Start {
             { arrival, loop, context, onAdapter in
-                guard let name else { return await (arrival, loop, nil, context, onAdapter) }
-                return name.withCString { await (arrival, loop, $0, context, onAdapter) }
+                guard let name else { return wait(arrival, loop, nil, context, onAdapter) }
+                return name.withCString { wait(arrival, loop, $0, context, onAdapter) }
             }
         }
 
