@@ -42,7 +42,8 @@ static tendon_status start_connect(tendon_radio *radio, tendon_link *link, const
     /* A bonded device may have another private address by now. */
     const tendon_address *identity = tendon_radio_identity_of(radio, peer, tendon_monotonic_ms());
     const tendon_address target = identity != NULL ? *identity : *peer;
-    return radio->ops->connect(radio, link, &target, deadline);
+    tendon_status status = identity != NULL && radio->ops->resolves != NULL ? radio->ops->resolves(radio) : TENDON_OK;
+    return status < 0 ? status : radio->ops->connect(radio, link, &target, deadline);
 }
 
 tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,

@@ -307,6 +307,13 @@ typedef enum tendon_bluez_use {
     TENDON_BLUEZ_OBSERVER
 } tendon_bluez_use;
 
+/** A setting of the adapter. */
+typedef enum tendon_bluez_mode {
+    TENDON_BLUEZ_MODE_OF_OTHERS = 0, /**< as other programs have set it */
+    TENDON_BLUEZ_MODE_OFF,
+    TENDON_BLUEZ_MODE_ON
+} tendon_bluez_mode;
+
 typedef struct tendon_bluez_radio {
     tendon_radio radio;        /**< first */
     uint16_t index;            /**< N of hciN */
@@ -322,8 +329,13 @@ typedef struct tendon_bluez_radio {
     tendon_source hci;        /**< raw socket; its deadline is that of the command in flight */
     tendon_source management; /**< reports when the adapter is powered off or removed */
     tendon_source timer;      /**< retries, and failures to be reported */
-    int leases[4]; /**< show other processes the adapter of the two sockets above, the bond store in use, sole use */
+    int leases[4];    /**< show other processes the adapter of the two sockets above, the bond store in use, sole use */
+    uint8_t bondable; /**< tendon_bluez_mode: who decides about it */
+    bool bondable_before; /**< as it was before that */
+    bool io_set;          /**< the adapter has this radio's IO capability */
+    uint8_t io;
     bool identities_loaded; /**< the kernel has the identity keys of the bonds */
+    bool identity_received; /**< the kernel has made one in a pairing */
     bool unresolved;        /**< the controller does not resolve addresses; false: not known */
     tendon_bluez_power power;
     tendon_bluez_queue command;

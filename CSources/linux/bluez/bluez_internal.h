@@ -490,8 +490,13 @@ void tendon_bluez_pair_cancel(tendon_radio *radio, const tendon_link *link);
 tendon_status tendon_bluez_unpair(tendon_radio *radio, const tendon_address *peer);
 /** The controller encrypts this connection from now on. */
 /** The encryption of a connection was enabled or disabled. */
+tendon_status tendon_bluez_resolves(tendon_radio *radio);
 void tendon_bluez_encryption_changed(tendon_bluez_radio *radio, uint16_t handle, bool enabled, uint64_t now);
 bool tendon_bluez_is_encrypted(const tendon_link *link);
+/** Settings of the adapter follow what this radio does: after it began or ceased to listen. */
+void tendon_bluez_pairing_settle(tendon_bluez_radio *radio);
+/** They are as they were before this radio: it is closed. */
+void tendon_bluez_pairing_restore(tendon_bluez_radio *radio);
 /** Encrypts a new connection to a bonded peer. Returns false if the peer is not bonded, or the connection is encrypted
  * already. */
 bool tendon_bluez_secure(tendon_link *link);

@@ -186,6 +186,14 @@ void tendon_bluez_load_missing(tendon_bluez_radio *radio) {
     }
 }
 
+/* Without the identity keys it would wait for an address that the device does not use. A key that came by a pairing is
+ * in the kernel, too. */
+tendon_status tendon_bluez_resolves(tendon_radio *base) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    tendon_bluez_load_missing(radio);
+    return radio->identities_loaded || radio->identity_received ? TENDON_OK : TENDON_RADIO_ERROR_OTHER_BOND_STORE;
+}
+
 /* After the size of a key the kernel sends 0. A file can have sizes that no key has: 7 to 16 (Core Spec Vol 3 Part H
  * 2.3.4). */
 static bool is_key_of(const tendon_bond *bond, const uint8_t *key) {

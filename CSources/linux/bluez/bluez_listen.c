@@ -51,11 +51,14 @@ tendon_status tendon_bluez_listen(tendon_radio *base, tendon_listener *listener)
         close(fd);
         return status;
     }
-    return tendon_socket_listener_open(listener, base, fd, &acceptor);
+    tendon_status status = tendon_socket_listener_open(listener, base, fd, &acceptor);
+    tendon_bluez_pairing_settle(radio);
+    return status;
 }
 
 void tendon_bluez_unlisten(tendon_radio *base, tendon_listener *listener) {
     tendon_socket_listener_close(listener, base);
+    tendon_bluez_pairing_settle((tendon_bluez_radio *)base);
 }
 
 #else

@@ -286,6 +286,7 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .bond_radio = TENDON_BOND_KERNEL,
                                      .use_bonds = tendon_bluez_use_bonds,
                                      .set_pairable = tendon_bluez_set_pairable,
+                                     .resolves = tendon_bluez_resolves,
                                      .set_io = tendon_bluez_set_io,
                                      .pair = tendon_bluez_pair,
                                      .answer = tendon_bluez_answer,
@@ -423,6 +424,7 @@ void tendon_bluez_close(tendon_radio *base) {
     tendon_bluez_unlisten(base, base->listener);
     tendon_pairing_close(base);
     if (radio->power.state == TENDON_BLUEZ_CYCLING) {
+    tendon_bluez_pairing_restore(radio);
         end_cycle(radio);
     } else if (!tendon_bluez_failed(radio)) {
         switch_off(radio);

@@ -29,25 +29,74 @@ static uint16_t no_to(uint8_t question) {
                                             : TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY;
 }
 
-/** Adapter settings for pairing; each can be rejected: Secure Connections requires a 4.2 controller. */
-static void prepare(tendon_bluez_radio *radio, bool bondable) {
-    (void)mode(radio, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, 1);
-    (void)mode(radio, TENDON_MANAGEMENT_SET_IO_CAPABILITY, radio->radio.agent.io);
-    (void)mode(radio, TENDON_MANAGEMENT_SET_BONDABLE, bondable);
+/** Whether a procedure of this radio is in progress: without Bondable the kernel makes no key that can be stored. */
+static bool is_pairing(const tendon_radio *base) {
+    const tendon_link *link = base->links;
+    while (link != NULL && link->pairing.state != TENDON_PAIRING_RUNNING) {
+        link = link->next;
+    }
+    return link != NULL;
+}
+
+static void settle_bondable(tendon_bluez_radio *radio, bool answers) {
+    const tendon_radio *base = &radio->radio;
+    tendon_bluez_mode wanted = base->pairable || is_pairing(base) ? TENDON_BLUEZ_MODE_ON
+                               : answers                          ? TENDON_BLUEZ_MODE_OFF
+                                                                  : TENDON_BLUEZ_MODE_OF_OTHERS;
+    if (radio->bondable == TENDON_BLUEZ_MODE_OF_OTHERS) {
+        radio->bondable_before = (radio->settings & TENDON_MANAGEMENT_BONDABLE) != 0;
+    }
+    const bool values[] = {radio->bondable_before, false, true};
+    if (values[wanted] != values[radio->bondable]) {
+        (void)mode(radio, TENDON_MANAGEMENT_SET_BONDABLE, values[wanted]);
+    }
+    radio->bondable = (uint8_t)wanted;
+}
+
+/**
+ * Two settings of the whole adapter, which other programs use too: they are this radio's while centrals may ask it to
+ * pair. The kernel copies the IO capability into each connection as it begins, so that an agent which can show or enter
+ * something needs it for what peripherals request, too. Pair Device has its own. What other programs had set as IO
+ * capability cannot be read: in the end it is as the kernel begins.
+ */
+static tendon_status settle(tendon_bluez_radio *radio) {
+    tendon_radio *base = &radio->radio;
+    const bool answers = base->pairable || (base->listener != NULL && base->pairable_told);
+    const bool has_io = base->bonds != NULL && (answers || base->agent.io != TENDON_PAIRING_NO_INPUT_NO_OUTPUT);
+    const uint8_t io = has_io ? base->agent.io : (uint8_t)TENDON_PAIRING_NO_INPUT_NO_OUTPUT;
+    tendon_status status = TENDON_OK;
+    if (has_io ? !radio->io_set || radio->io != io : radio->io_set && radio->io != io) {
+        status = mode(radio, TENDON_MANAGEMENT_SET_IO_CAPABILITY, io);
+    }
+    radio->io_set = has_io;
+    radio->io = io;
+    settle_bondable(radio, answers);
+    return status;
+}
+
+void tendon_bluez_pairing_settle(tendon_bluez_radio *radio) {
+    if (radio->radio.bonds != NULL && radio->opened && !tendon_bluez_failed(radio)) {
+        (void)settle(radio);
+    }
+}
+
+void tendon_bluez_pairing_restore(tendon_bluez_radio *radio) {
+    radio->radio.pairable = radio->radio.pairable_told = false;
+    radio->radio.agent.io = TENDON_PAIRING_NO_INPUT_NO_OUTPUT;
+    tendon_bluez_pairing_settle(radio);
 }
 
 tendon_status tendon_bluez_set_pairable(tendon_radio *base, bool pairable) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     if (pairable) {
         tendon_bluez_load_missing(radio);
+        (void)mode(radio, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, 1); /* a controller before 4.2 has none */
     }
-    prepare(radio, pairable);
-    return TENDON_OK;
+    return settle(radio);
 }
 
-/* A connection keeps the capability that the adapter has when it begins. */
 tendon_status tendon_bluez_set_io(tendon_radio *base) {
-    return mode((tendon_bluez_radio *)base, TENDON_MANAGEMENT_SET_IO_CAPABILITY, base->agent.io);
+    return settle((tendon_bluez_radio *)base);
 }
 
 /*
@@ -60,7 +109,8 @@ static uint8_t capability_for(const tendon_link *link) {
 
 tendon_status tendon_bluez_pair(tendon_radio *base, tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    prepare(radio, true);
+    (void)mode(radio, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, 1);
+    (void)settle(radio);
     return link->pairing.authenticates
                ? tendon_bluez_authenticate(radio, link)
                : about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, capability_for(link));
@@ -77,6 +127,7 @@ void tendon_bluez_pair_cancel(tendon_radio *base, const tendon_link *link) {
     } else if (link->question != TENDON_PAIRING_NOTHING) {
         (void)about(radio, no_to(link->question), &link->identity, false, 0);
     }
+    tendon_bluez_pairing_settle(radio);
 }
 
 tendon_status tendon_bluez_unpair(tendon_radio *base, const tendon_address *peer) {
@@ -285,6 +336,7 @@ static void note_identity(tendon_bluez_radio *radio, const tendon_management_eve
         radio->radio.malformed++;
         return;
     }
+    radio->identity_received = true;
     tendon_link *link = tendon_bluez_link_of(radio, &identity.private_address);
     link = link != NULL
                ? link
@@ -453,6 +505,7 @@ void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_manageme
                event->code == TENDON_MANAGEMENT_PASSKEY_NOTIFY) {
         take_passkey(radio, event, now);
     }
+    tendon_bluez_pairing_settle(radio);
 }
 
 #else

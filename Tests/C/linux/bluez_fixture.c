@@ -308,6 +308,7 @@ bluez_bench *bluez_open(bool extended, const tendon_address *own) {
     b->kernel = management[1];
     b->radio.index = 7;
     b->radio.radio.address = *own;
+    b->radio.settings = TENDON_MANAGEMENT_BONDABLE; /* as bluetoothd has it */
     b->radio.extended_scan = b->radio.extended_advertising = extended;
     b->radio.radio.report_context = b;
     b->radio.radio.on_failure = on_failure;

@@ -26,7 +26,7 @@ enum {
 };
 /** A controller takes so long for a command, the kernel to connect, and to end a connection that nothing uses, in ms.
  */
-enum { RESPONSE_MS = 1, CONNECT_MS = 30, UNUSED_MS = 2000, POWER_MS = 20 };
+enum { RESPONSE_MS = 1, CONNECT_MS = 30, UNUSED_MS = 2000, POWER_MS = 20, PAIR_MS = 50 };
 
 fake_adapter *fake_of(uint16_t index) {
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
@@ -441,6 +441,15 @@ void fake_manage(int fd, const uint8_t *pdu, size_t length) {
     }
     if (opcode == TENDON_MANAGEMENT_SET_POWERED) {
         set_power(a, pdu[6] != 0);
+    }
+    if (opcode == TENDON_MANAGEMENT_PAIR_DEVICE) { /* the peer rejects it */
+        reply(fd, opcode, index, TENDON_MANAGEMENT_REJECTED, "", 0, PAIR_MS);
+        return;
+    }
+    a->io = opcode == TENDON_MANAGEMENT_SET_IO_CAPABILITY ? pdu[6] : a->io;
+    if (opcode == TENDON_MANAGEMENT_SET_BONDABLE) {
+        a->settings = pdu[6] != 0 ? a->settings | TENDON_MANAGEMENT_BONDABLE
+                                  : a->settings & ~(uint32_t)TENDON_MANAGEMENT_BONDABLE;
     }
     put32(settings, a->settings);
     reply(fd, opcode, index, 0, settings, 4, delay);

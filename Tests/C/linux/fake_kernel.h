@@ -42,6 +42,7 @@ typedef struct fake_adapter {
     uint8_t wire[6];
     bool blocked; /**< by rfkill: it cannot be switched on; what sysfs has about it is fake_sysfs() */
     uint32_t supported, settings;
+    uint8_t io;        /**< IO capability; no command reads it */
     int scanner;       /**< who has the scan on: the descriptor of a socket of this process, or FAKE_... */
     bool filters;      /**< the scan reports the accept list alone */
     bool legacy_on;    /**< advertising with the legacy commands */

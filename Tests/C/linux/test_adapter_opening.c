@@ -321,6 +321,89 @@ static void capabilities_are_those_that_the_kernel_grants(void **state) {
     }
 }
 
+static void on_paired(void *context, tendon_status status, uint64_t now) {
+    (void)now;
+    *(tendon_status *)context = status;
+}
+
+/** Other programs have settings for pairing, too: those of bluetoothd are as they were, while and after we pair. */
+static void pairing_leaves_the_adapter_as_it_was(void **state) {
+    static tendon_bonds bonds;
+    static tendon_link link;
+    (void)state;
+    for (int bondable = 0; bondable < 2; bondable++) {
+        fake_adapter *a = fake_add(0, false);
+        const uint32_t bit = bondable ? TENDON_MANAGEMENT_BONDABLE : 0;
+        a->io = TENDON_PAIRING_DISPLAY_YES_NO;
+        a->settings |= bit;
+        tendon_status paired = TENDON_OK;
+        const tendon_address peer = fake_address(fake_advertiser(1, 100));
+        open_radio(NULL);
+        tendon_bonds_init(&bonds);
+        assert_int_equal(tendon_radio_use_bonds(&radio.radio, &bonds), TENDON_OK);
+        tendon_link_init(&link, NULL);
+        assert_int_equal(tendon_radio_connect(&radio.radio, &link, &peer, fake.now + 5000), TENDON_OK);
+        fake_pass(&loop, 500);
+        const tendon_pairing_service *service = tendon_radio_pairing(&radio.radio);
+        assert_int_equal(service->start(service->context, &peer, on_paired, &paired, fake.now), TENDON_OK);
+        fake_pass(&loop, 10);
+        assert_true(fake_sent(" 0:m0019"));
+        assert_int_equal(a->settings & TENDON_MANAGEMENT_BONDABLE, TENDON_MANAGEMENT_BONDABLE); /* else no bond */
+        assert_int_equal(a->io, TENDON_PAIRING_DISPLAY_YES_NO);
+        fake_pass(&loop, 100);
+        assert_int_equal(paired, TENDON_RADIO_ERROR_PAIRING_FAILED);
+        assert_int_equal(a->settings & TENDON_MANAGEMENT_BONDABLE, bit);
+        assert_int_equal(fake_sent(" 0:m0009"), !bondable);
+        /* While centrals may pair with us, they are ours. */
+        assert_int_equal(tendon_radio_set_pairable(&radio.radio, true), TENDON_OK);
+        fake_pass(&loop, 10);
+        assert_int_equal(a->settings & TENDON_MANAGEMENT_BONDABLE, TENDON_MANAGEMENT_BONDABLE);
+        assert_int_equal(a->io, TENDON_PAIRING_NO_INPUT_NO_OUTPUT);
+        tendon_link_close(&link);
+        tendon_radio_close(&radio.radio);
+        fake_pass(&loop, 3000);
+        assert_int_equal(a->settings & TENDON_MANAGEMENT_BONDABLE, bit);
+        fake_remove(0);
+        fake_forget_log();
+    }
+}
+
+/** Beside bluetoothd the kernel has its identity keys, not ours: it would wait for an address that is never used. */
+static void a_private_address_that_the_kernel_cannot_resolve(void **state) {
+    static const tendon_address rpa = {{0x70, 0x81, 0x94, 0x0D, 0xFB, 0xAA}, TENDON_ADDRESS_TYPE_RANDOM};
+    static const tendon_bond bond = {.own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x00}, TENDON_ADDRESS_TYPE_PUBLIC},
+                                     .peer = {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
+                                     .radio = TENDON_BOND_KERNEL,
+                                     .key_size = 16,
+                                     .initiator = true,
+                                     .has_identity_key = true,
+                                     /* Core Spec Vol 3 Part H D.7, least significant byte first */
+                                     .identity_key = {0x9B, 0x7D, 0x39, 0x0A, 0xA6, 0x10, 0x10, 0x34, 0x05, 0xAD, 0xC8,
+                                                      0x57, 0xA3, 0x34, 0x02, 0xEC}};
+    static tendon_bonds bonds;
+    static tendon_link link;
+    (void)state;
+    fake_add(0, false);
+    fake.programs = 1;
+    open_radio(NULL);
+    tendon_bonds_init(&bonds);
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    assert_int_equal(tendon_radio_use_bonds(&radio.radio, &bonds), TENDON_OK);
+    tendon_link_init(&link, NULL);
+    assert_int_equal(tendon_radio_connect(&radio.radio, &link, &rpa, fake.now + 5000),
+                     TENDON_RADIO_ERROR_OTHER_BOND_STORE);
+    assert_int_equal(tendon_radio_connect_in_background(&radio.radio, &link, &rpa),
+                     TENDON_RADIO_ERROR_OTHER_BOND_STORE);
+    assert_false(fake_sent(" 0:m0030"));
+    fake.programs = 0; /* it has ended: the keys are loaded */
+    assert_int_equal(tendon_radio_connect(&radio.radio, &link, &rpa, fake.now + 5000), TENDON_OK);
+    fake_pass(&loop, 10);
+    assert_true(fake_sent(" 0:m0030"));
+    assert_true(tendon_address_equal(&link.peer, &bond.peer));
+    tendon_link_close(&link);
+    fake_pass(&loop, 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(advertising_goes_on_after_a_connection, setup, teardown),
@@ -332,6 +415,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(of_two_adapters_with_one_address_one_is_used, setup, teardown),
         cmocka_unit_test_setup_teardown(an_adapter_without_an_address_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(capabilities_are_those_that_the_kernel_grants, setup, teardown),
+        cmocka_unit_test_setup_teardown(pairing_leaves_the_adapter_as_it_was, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_private_address_that_the_kernel_cannot_resolve, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

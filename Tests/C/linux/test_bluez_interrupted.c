@@ -105,7 +105,7 @@ static void a_read_of_the_management_socket_that_fails(void **state) {
         bluez_settings(b, true);
         reads.recv = (refused_call){errors[i].number, 0};
         bluez_read_kernel(b);
-        assert_int_equal(b->radio.settings, 0);
+        assert_int_equal(b->radio.settings, TENDON_MANAGEMENT_BONDABLE);
         assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
         assert_int_equal(b->failures, errors[i].failure < 0);
         assert_int_equal(b->failure, errors[i].failure);

@@ -279,10 +279,10 @@ static void an_end_without_a_pairing_reads_no_other_socket(void **state) {
     bluez_settings(l->b, true);
     (void)tendon_bluez_link_reason(&l->link, ENOTCONN, false);
     (void)tendon_bluez_link_reason(&l->link, ENOTCONN, true);
-    assert_int_equal(l->b->radio.settings, 0);
+    assert_int_equal(l->b->radio.settings, TENDON_MANAGEMENT_BONDABLE);
     l->link.pairing.state = TENDON_PAIRING_RUNNING;
     (void)tendon_bluez_link_reason(&l->link, ENOTCONN, true); /* it has no connection yet, so nothing can be there */
-    assert_int_equal(l->b->radio.settings, 0);
+    assert_int_equal(l->b->radio.settings, TENDON_MANAGEMENT_BONDABLE);
     (void)tendon_bluez_link_reason(&l->link, ENOTCONN, false);
     assert_int_equal(l->b->radio.settings, 0x201);
     l->link.pairing.state = TENDON_PAIRING_NONE;

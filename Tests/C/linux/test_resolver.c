@@ -160,6 +160,7 @@ static void a_private_address_of_a_bond_connects_to_the_identity(void **state) {
             tendon_link link;
             tendon_link_init(&link, NULL);
             radio->bonds = cases[i].bonds;
+            b->radio.identities_loaded = cases[i].bonds != NULL;
             assert_int_equal(background ? tendon_radio_connect_in_background(radio, &link, cases[i].asked)
                                         : tendon_radio_connect(radio, &link, cases[i].asked, UINT64_MAX),
                              TENDON_OK);

@@ -206,6 +206,8 @@ typedef struct tendon_radio_ops {
     /* Pairing; all members are NULL if the radio does not support pairing. */
     uint8_t bond_radio; /**< tendon_bond_radio */
     tendon_status (*use_bonds)(tendon_radio *radio);
+    /** Whether a connection to a bonded peer can be made by its identity address, or why not. NULL: always. */
+    tendon_status (*resolves)(tendon_radio *radio);
     tendon_status (*set_pairable)(tendon_radio *radio, bool pairable);
     /** The IO capability of radio->agent counts from now on. May be NULL. */
     tendon_status (*set_io)(tendon_radio *radio);
