@@ -32,6 +32,12 @@ static void use_bonds(tendon_gateway *gateway) {
  */
 #define ARRIVAL_PAUSE_MS 100u
 
+/** NULL: any. */
+static const char *adapter_name(void) {
+    const char *name = getenv(TENDON_GATEWAY_ADAPTER_VARIABLE);
+    return name != NULL && name[0] != '\0' ? name : NULL;
+}
+
 static void adapter_arrived(void *context, tendon_status status, uint64_t now) {
     tendon_gateway *gateway = context;
     if (status >= 0) {
@@ -46,7 +52,7 @@ static void wait_for_adapter(tendon_gateway *gateway, uint64_t now) {
     gateway->retry.deadline = now + gateway->pause_ms;
     if (gateway->adapter_failure == TENDON_RADIO_ERROR_NO_ADAPTER ||
         gateway->adapter_failure == TENDON_RADIO_ERROR_UNCONFIGURED) {
-        (void)tendon_bluez_await_adapter(&gateway->arrival, &gateway->loop, NULL, gateway, adapter_arrived);
+        (void)tendon_bluez_await_adapter(&gateway->arrival, &gateway->loop, adapter_name(), gateway, adapter_arrived);
     }
     gateway->pause_ms =
         gateway->pause_ms < TENDON_GATEWAY_PAUSE_MAX_MS / 2 ? 2 * gateway->pause_ms : TENDON_GATEWAY_PAUSE_MAX_MS;
@@ -59,7 +65,7 @@ static void stop_waiting(tendon_gateway *gateway) {
 }
 
 static void open_adapter(tendon_gateway *gateway) {
-    gateway->adapter_failure = tendon_bluez_open(&gateway->bluez_radio, &gateway->loop, NULL);
+    gateway->adapter_failure = tendon_bluez_open(&gateway->bluez_radio, &gateway->loop, adapter_name());
     gateway->radio = gateway->adapter_failure < 0 ? NULL : &gateway->bluez_radio.radio;
 }
 
@@ -83,7 +89,8 @@ static tendon_status open_kernels(tendon_gateway *gateway) {
     tendon_source_init(&gateway->retry, -1, gateway, NULL, try_again);
     gateway->pause_ms = TENDON_GATEWAY_PAUSE_MS;
     open_adapter(gateway);
-    if (gateway->radio != NULL || gateway->adapter_failure == TENDON_RADIO_ERROR_NO_CAP_NET_RAW) {
+    if (gateway->radio != NULL || gateway->adapter_failure == TENDON_RADIO_ERROR_NO_CAP_NET_RAW ||
+        gateway->adapter_failure == TENDON_ERROR_INVALID_ARGUMENT) {
         return gateway->adapter_failure;
     }
     wait_for_adapter(gateway, tendon_monotonic_ms());

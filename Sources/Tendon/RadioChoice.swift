@@ -7,7 +7,8 @@ import CTendon
 /// let central = try await Central(radio: .bluez(adapter: "hci1"))
 /// ```
 public enum RadioChoice: Sendable, Hashable {
-    /// A Bluetooth adapter of this machine; `nil`: the first adapter. Requires the trait `BlueZ` or `KernelSockets`.
+    /// A Bluetooth adapter of this machine: "hci0", its address, or its USB path ("1-1.4"); `nil`: the first adapter.
+    /// Requires the trait `BlueZ` or `KernelSockets`.
     case bluez(adapter: String? = nil, use: AdapterUse = .shared)
     /// Devices on Unix sockets; `nil`: `$XDG_RUNTIME_DIR/tendon`.
     case virtual(directory: String? = nil)

@@ -390,7 +390,8 @@ typedef struct tendon_bluez_radio {
  *
  * The call blocks while the kernel powers the adapter on, up to 5 s if it does so for another program.
  *
- * @param name "hci0", ...; NULL: the adapter with the lowest index.
+ * @param name "hci0"; its address, "00:1A:7D:DA:71:13"; its USB path, "1-1.4", which is the port that it is plugged
+ * into; NULL: the adapter with the lowest index. Indexes may change at each start of the machine and each replug.
  * Of adapters with one public address, as some USB adapters have it, one can be used: Linux finds the adapter of a
  * connection by its address. An adapter whose address another one has that is on does not open (_SAME_ADDRESS), and
  * one that is open ends with that status if the other one is switched on.
@@ -433,17 +434,21 @@ tendon_status tendon_bluez_open_unprivileged(tendon_bluez_radio *radio, tendon_l
 /** Number of PDUs of this link that the kernel dropped because the process read too slowly; 0 if the link is closed. */
 uint32_t tendon_bluez_link_lost(const tendon_link *link);
 
+/** For "1-1.4", with the ports of up to six hubs. */
+#define TENDON_BLUEZ_USB_PATH_SIZE 24
+
 /** One adapter of this machine. */
 typedef struct tendon_bluez_adapter {
     uint16_t index;
     tendon_address address;
-    bool static_address; /**< the address is a static random one, see tendon_bluez_open() */
-    char name[9];        /**< "hci0" */
-    bool low_energy;     /**< supports LE */
-    bool powered;        /**< on; an adapter that the kernel is about to power off again counts as off */
-    bool blocked;        /**< by rfkill, soft or hard */
-    bool hard_blocked;   /**< by a hardware switch */
-    uint8_t version;     /**< HCI version: 6 is Bluetooth 4.0, 9 is 5.0 */
+    bool static_address;                       /**< the address is a static random one, see tendon_bluez_open() */
+    char name[9];                              /**< "hci0" */
+    char usb_path[TENDON_BLUEZ_USB_PATH_SIZE]; /**< "1-1.4": where it is plugged in; empty: not a USB adapter */
+    bool low_energy;                           /**< supports LE */
+    bool powered;      /**< on; an adapter that the kernel is about to power off again counts as off */
+    bool blocked;      /**< by rfkill, soft or hard */
+    bool hard_blocked; /**< by a hardware switch */
+    uint8_t version;   /**< HCI version: 6 is Bluetooth 4.0, 9 is 5.0 */
     uint32_t supported_settings, current_settings;
     tendon_status status; /**< TENDON_OK; why it cannot be opened: TENDON_RADIO_ERROR_UNCONFIGURED (nothing else is
                              known of it), _SAME_ADDRESS */
@@ -457,14 +462,23 @@ typedef struct tendon_bluez_adapter {
 tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity);
 
 #define TENDON_BLUEZ_OFF_CHECK_MS 5000u
+
+/** Which adapter is meant; see tendon_bluez_open(). Opaque. */
+typedef struct tendon_bluez_name {
+    int index; /**< N of hciN; -1: not by its index */
+    bool has_address;
+    tendon_address address;
+    char usb_path[TENDON_BLUEZ_USB_PATH_SIZE]; /**< empty: not by its USB path */
+} tendon_bluez_name;
+
 /** A program that waits for an adapter. The caller owns the memory. */
 typedef struct tendon_bluez_arrival {
     tendon_loop *loop;
     tendon_source source; /**< a management socket */
     int lease;            /**< shows radios that this socket uses no adapter */
-    int index;            /**< N of hciN; -1: any */
     bool usable;          /**< one that another program has switched off is not enough */
     int off;              /**< N of the hciN that another program has switched off; -1: none */
+    tendon_bluez_name name;
     void *context;
     void (*on_adapter)(void *context, tendon_status status, uint64_t now);
 } tendon_bluez_arrival;
@@ -473,7 +487,7 @@ typedef struct tendon_bluez_arrival {
  * Waits until an adapter exists and the kernel has set it up, for a radio that ended with
  * TENDON_RADIO_ERROR_NO_ADAPTER: on_adapter() is called once, from the loop, and may open it; in the loop's next
  * step if it exists already. Nothing is asked periodically, and nothing wakes up before. Needs no capability.
- * @param name "hci0", ...; NULL: any.
+ * @param name as for tendon_bluez_open(): an adapter that returns is found under its new index; NULL: any.
  * @param on_adapter status TENDON_OK: it is there; else why it is no longer waited for. The arrival is closed by then.
  * @return TENDON_OK; TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, TENDON_ERROR_INVALID_ARGUMENT (not the name of an adapter),
  * TENDON_SYSTEM_ERROR: nothing stays open, and on_adapter() is not called.
@@ -534,7 +548,7 @@ typedef struct tendon_bluez_monitor {
  * Starts writing to @p capture (borrowed until closed) from the loop. A capture with datalink
  * TENDON_CAPTURE_MONITOR contains all that the kernel reports (adapters added and removed, management messages), one
  * with TENDON_CAPTURE_H4 only the HCI packets. A failed write ends it: capture->status contains the reason.
- * @param name "hci0"; NULL: all adapters.
+ * @param name as for tendon_bluez_open(), the index that it has now; NULL: all adapters.
  * @return TENDON_OK, TENDON_RADIO_ERROR_NO_CAP_NET_RAW (CAP_NET_RAW), _NO_KERNEL_SUPPORT, ...
  */
 tendon_status tendon_bluez_monitor_open(tendon_bluez_monitor *monitor, tendon_loop *loop, tendon_capture *capture,

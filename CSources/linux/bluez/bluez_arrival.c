@@ -12,8 +12,11 @@
 /** In hci_dev_info.flags: the adapter is on. */
 #define IS_UP 1u
 
+/* By another name than its index: each adapter that comes may have it. */
 static bool is_wanted(const tendon_bluez_arrival *arrival, uint16_t index) {
-    return arrival->index < 0 || arrival->index == index;
+    const tendon_bluez_name *name = &arrival->name;
+    bool any = name->index < 0 && !name->has_address && name->usb_path[0] == '\0';
+    return any || tendon_bluez_index_of(name) == index;
 }
 
 /** Whether the adapter is what is waited for. One that is off is looked at again later. */
@@ -101,13 +104,12 @@ static void look_again(void *context, uint64_t now) {
 }
 
 static tendon_status await(tendon_bluez_arrival *arrival, tendon_loop *loop, const char *name) {
-    const int index = name != NULL ? tendon_bluez_parse_name(name) : -1;
     arrival->loop = loop;
-    arrival->index = index;
     arrival->off = -1;
     tendon_source_init(&arrival->source, -1, arrival, ready, look_again);
-    if (name != NULL && index < 0) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
+    tendon_status valid = tendon_bluez_parse_name(name, &arrival->name);
+    if (valid < 0) {
+        return valid;
     }
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
     if (fd < 0) {

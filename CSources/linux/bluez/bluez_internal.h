@@ -100,13 +100,20 @@ static inline bool tendon_bluez_is_random(const tendon_address *address) {
     return address->type == TENDON_ADDRESS_TYPE_RANDOM || address->type == TENDON_ADDRESS_TYPE_RANDOM_IDENTITY;
 }
 
+/* name.c */
+enum { TENDON_BLUEZ_ADAPTERS_MAX = 16 };
+/** @param text NULL: any. @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT. */
+tendon_status tendon_bluez_parse_name(const char *text, tendon_bluez_name *out);
+bool tendon_bluez_is_usb_path(const char *text, size_t length);
+bool tendon_bluez_is_named(const tendon_bluez_name *name, const tendon_bluez_adapter *adapter);
+/** The index that an adapter of this name has now. @return it, TENDON_RADIO_ERROR_NO_ADAPTER, ... */
+tendon_status tendon_bluez_index_of(const tendon_bluez_name *name);
+
 /* socket.c: sockets of this family, all CLOEXEC and NONBLOCK. */
 /** @return a descriptor bound to a channel of the HCI family, or a status. */
 tendon_status tendon_bluez_channel_socket(uint16_t index, uint16_t channel);
 /** errno of socket(), bind() and the like as a status. */
 tendon_status tendon_bluez_socket_status(int number);
-/** "hci7" is 7; -1: something else. */
-int tendon_bluez_parse_name(const char *name);
 /** The machine's memory, in bytes; 0: unknown. */
 uint64_t tendon_bluez_memory(void);
 /**
@@ -162,10 +169,11 @@ tendon_status tendon_bluez_manage_settings(int fd, uint16_t opcode, uint16_t ind
                                            uint32_t *settings);
 /** Adapters with the data of the management interface, in order of their index; see tendon_bluez_list(). */
 tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity);
-/** Whether the kernel has not configured this adapter (-1: any), which has no valid address: no list contains it. */
-bool tendon_bluez_is_unconfigured(int fd, int index);
+/** Appends the adapters that the kernel has not configured: they have no valid address. @return how many there are. */
+tendon_status tendon_bluez_append_unconfigured(int fd, tendon_status found, tendon_bluez_adapter *adapters,
+                                               size_t capacity);
 /** Sets blocked and hard_blocked. */
-void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter);
+void tendon_bluez_read_sysfs(tendon_bluez_adapter *adapter);
 /** A status byte of the management interface as a status. */
 tendon_status tendon_bluez_management_status(uint8_t status);
 
@@ -482,21 +490,21 @@ tendon_status tendon_bluez_ask_signal(tendon_radio *radio, tendon_link *link);
 void tendon_bluez_signal_event(tendon_bluez_radio *radio, const tendon_management_event *event);
 
 /* pairing.c */
+tendon_status tendon_bluez_resolves(tendon_radio *radio);
 tendon_status tendon_bluez_set_pairable(tendon_radio *radio, bool pairable);
 tendon_status tendon_bluez_set_io(tendon_radio *radio);
+/** Settings of the adapter follow what this radio does: after it began or ceased to listen. */
+void tendon_bluez_pairing_settle(tendon_bluez_radio *radio);
+/** They are as they were before this radio: it is closed. */
+void tendon_bluez_pairing_restore(tendon_bluez_radio *radio);
 tendon_status tendon_bluez_pair(tendon_radio *radio, tendon_link *link);
 void tendon_bluez_answer(tendon_radio *radio, tendon_link *link, bool accepted, uint32_t passkey, uint64_t now);
 void tendon_bluez_pair_cancel(tendon_radio *radio, const tendon_link *link);
 tendon_status tendon_bluez_unpair(tendon_radio *radio, const tendon_address *peer);
 /** The controller encrypts this connection from now on. */
 /** The encryption of a connection was enabled or disabled. */
-tendon_status tendon_bluez_resolves(tendon_radio *radio);
 void tendon_bluez_encryption_changed(tendon_bluez_radio *radio, uint16_t handle, bool enabled, uint64_t now);
 bool tendon_bluez_is_encrypted(const tendon_link *link);
-/** Settings of the adapter follow what this radio does: after it began or ceased to listen. */
-void tendon_bluez_pairing_settle(tendon_bluez_radio *radio);
-/** They are as they were before this radio: it is closed. */
-void tendon_bluez_pairing_restore(tendon_bluez_radio *radio);
 /** Encrypts a new connection to a bonded peer. Returns false if the peer is not bonded, or the connection is encrypted
  * already. */
 bool tendon_bluez_secure(tendon_link *link);

@@ -183,11 +183,24 @@ static bool visit_entry(void *context, const char *name) {
     return true;
 }
 
-void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter) {
+/* "device" leads to an interface of the USB device: ../../../1-1.4:1.0 */
+static void read_usb_path(const sysfs_search *search) {
+    char target[256];
+    ssize_t length = readlinkat(search->directory_fd, "device", target, sizeof target - 1);
+    target[length < 0 ? 0 : length] = '\0';
+    char *slash = strrchr(target, '/'), *path = slash != NULL ? slash + 1 : target;
+    path[strcspn(path, ":")] = '\0';
+    if (tendon_bluez_is_usb_path(path, strlen(path))) {
+        memcpy(search->adapter->usb_path, path, strlen(path) + 1);
+    }
+}
+
+void tendon_bluez_read_sysfs(tendon_bluez_adapter *adapter) {
     char path[40];
     snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u", adapter->index);
     sysfs_search search = {.directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), .adapter = adapter};
     if (search.directory_fd >= 0) {
+        read_usb_path(&search);
         tendon_directory_each(search.directory_fd, SYSFS_ENTRIES_MAX, visit_entry, &search);
         close(search.directory_fd);
     }
@@ -217,7 +230,7 @@ static tendon_status read_adapter(int fd, uint16_t index, tendon_bluez_adapter *
     }
     out->low_energy = (information.supported_settings & TENDON_MANAGEMENT_LOW_ENERGY) != 0;
     out->powered = (information.current_settings & TENDON_MANAGEMENT_POWERED) != 0;
-    tendon_bluez_read_blocks(out);
+    tendon_bluez_read_sysfs(out);
     return TENDON_OK;
 }
 
@@ -268,18 +281,9 @@ tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters,
     return count < 0 ? count : (tendon_status)found;
 }
 
-bool tendon_bluez_is_unconfigured(int fd, int index) {
-    uint16_t indexes[INDEXES_MAX];
-    tendon_status count = read_indexes(fd, TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST, indexes);
-    int i = 0;
-    while (i < count && index >= 0 && indexes[i] != index) {
-        i++;
-    }
-    return i < count;
-}
-
-/** Appends the adapters that the kernel has not configured; a kernel before Linux 3.17 has none. */
-static tendon_status append_unconfigured(int fd, tendon_status found, tendon_bluez_adapter *adapters, size_t capacity) {
+/* A kernel before Linux 3.17 has none. */
+tendon_status tendon_bluez_append_unconfigured(int fd, tendon_status found, tendon_bluez_adapter *adapters,
+                                               size_t capacity) {
     uint16_t indexes[INDEXES_MAX];
     tendon_status count = read_indexes(fd, TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST, indexes);
     for (int i = 0; i < count; i++, found++) {
@@ -287,7 +291,7 @@ static tendon_status append_unconfigured(int fd, tendon_status found, tendon_blu
             tendon_bluez_adapter *adapter = &adapters[found];
             *adapter = (tendon_bluez_adapter){.index = indexes[i], .status = TENDON_RADIO_ERROR_UNCONFIGURED};
             snprintf(adapter->name, sizeof adapter->name, "hci%u", indexes[i]);
-            tendon_bluez_read_blocks(adapter);
+            tendon_bluez_read_sysfs(adapter);
         }
     }
     return found;
@@ -299,7 +303,7 @@ tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity)
         return fd;
     }
     tendon_status count = tendon_bluez_read_adapters(fd, adapters, capacity);
-    count = count < 0 ? count : append_unconfigured(fd, count, adapters, capacity);
+    count = count < 0 ? count : tendon_bluez_append_unconfigured(fd, count, adapters, capacity);
     close(fd);
     return count;
 }

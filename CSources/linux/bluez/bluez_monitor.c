@@ -88,11 +88,13 @@ static void ready(void *context, uint32_t events, uint64_t now) {
 
 tendon_status tendon_bluez_monitor_open(tendon_bluez_monitor *monitor, tendon_loop *loop, tendon_capture *capture,
                                         const char *name) {
-    int index = name != NULL ? tendon_bluez_parse_name(name) : 0;
+    tendon_bluez_name adapter;
+    tendon_status index = tendon_bluez_parse_name(name, &adapter);
+    index = index >= 0 && name != NULL ? tendon_bluez_index_of(&adapter) : index;
     *monitor = (tendon_bluez_monitor){.loop = loop, .capture = capture, .all = name == NULL, .index = (uint16_t)index};
     tendon_source_init(&monitor->source, -1, monitor, ready, NULL);
     if (index < 0) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
+        return index;
     }
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_MONITOR);
     if (fd < 0) {

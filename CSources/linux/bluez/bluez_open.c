@@ -38,47 +38,48 @@ tendon_status tendon_bluez_set_filter(int fd) {
     return whole ? TENDON_OK : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
 }
 
-/** Reads the list once. TENDON_ERROR_INCOMPLETE: the adapter exists, but is not (or no longer) in the list. */
-static tendon_status look_up(int fd, int index, tendon_bluez_adapter *out) {
-    tendon_bluez_adapter adapters[16];
-    tendon_status count = tendon_bluez_read_adapters(fd, adapters, 16);
-    count = count < 16 ? count : 16;
-    if (count < 0) {
-        return count;
-    }
+/** The first of these adapters that has the name and opens, or the status of the first that has it. */
+static tendon_status choose(const tendon_bluez_name *name, const tendon_bluez_adapter *adapters, int count,
+                            tendon_bluez_adapter *out) {
     tendon_status status = TENDON_RADIO_ERROR_NO_ADAPTER;
-    for (int i = 0; i < count && status < 0; i++) {
-        if (index < 0 || adapters[i].index == index) {
+    for (int i = 0; i < count && i < TENDON_BLUEZ_ADAPTERS_MAX && status < 0; i++) {
+        if (tendon_bluez_is_named(name, &adapters[i])) {
             *out = adapters[i];
             status = adapters[i].status;
         }
     }
-    if (status != TENDON_RADIO_ERROR_NO_ADAPTER) {
-        return status;
-    }
-    struct hci_dev_info info;
-    if (tendon_bluez_is_unconfigured(fd, index)) {
-        return TENDON_RADIO_ERROR_UNCONFIGURED;
-    }
-    return index >= 0 && hci_devinfo(index, &info) == 0 ? TENDON_ERROR_INCOMPLETE : TENDON_RADIO_ERROR_NO_ADAPTER;
+    return status;
 }
 
-static tendon_status find_adapter(int fd, const char *name, tendon_bluez_adapter *out) {
-    int index = name != NULL ? tendon_bluez_parse_name(name) : -1;
-    if (name != NULL && index < 0) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
+/** Reads the lists once. TENDON_ERROR_INCOMPLETE: the adapter exists, but is not (or no longer) in them. */
+static tendon_status look_up(int fd, const tendon_bluez_name *name, tendon_bluez_adapter *out) {
+    tendon_bluez_adapter adapters[TENDON_BLUEZ_ADAPTERS_MAX];
+    tendon_status count = tendon_bluez_read_adapters(fd, adapters, TENDON_BLUEZ_ADAPTERS_MAX);
+    if (count < 0) {
+        return count;
     }
+    tendon_status status = choose(name, adapters, count, out);
+    if (status == TENDON_RADIO_ERROR_NO_ADAPTER) {
+        count = tendon_bluez_append_unconfigured(fd, 0, adapters, TENDON_BLUEZ_ADAPTERS_MAX);
+        status = choose(name, adapters, count, out);
+    }
+    struct hci_dev_info info;
+    bool exists = status == TENDON_RADIO_ERROR_NO_ADAPTER && name->index >= 0 && hci_devinfo(name->index, &info) == 0;
+    return exists ? TENDON_ERROR_INCOMPLETE : status;
+}
+
+static tendon_status find_adapter(int fd, const char *text, tendon_bluez_adapter *out) {
+    tendon_bluez_name name;
+    tendon_status status = tendon_bluez_parse_name(text, &name);
     uint64_t until = tendon_monotonic_ms() + SETUP_LIMIT_MS;
-    for (;;) {
-        tendon_status status = look_up(fd, index, out);
-        if (status != TENDON_ERROR_INCOMPLETE) {
-            return status;
-        }
+    while (status >= 0 && (status = look_up(fd, &name, out)) == TENDON_ERROR_INCOMPLETE) {
         if (tendon_monotonic_ms() >= until) {
             return TENDON_RADIO_ERROR_ADAPTER_BUSY; /* used exclusively by another program */
         }
         usleep(SETUP_PAUSE_MS * 1000);
+        status = TENDON_OK;
     }
+    return status;
 }
 
 /**
@@ -201,7 +202,7 @@ tendon_status tendon_bluez_why_off(uint16_t index) {
         return TENDON_RADIO_ERROR_NO_ADAPTER;
     }
     tendon_bluez_adapter adapter = {.index = index};
-    tendon_bluez_read_blocks(&adapter);
+    tendon_bluez_read_sysfs(&adapter);
     return adapter.blocked ? TENDON_RADIO_ERROR_RFKILL : TENDON_RADIO_ERROR_ADAPTER_DOWN;
 }
 
@@ -285,8 +286,8 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .close = tendon_bluez_close,
                                      .bond_radio = TENDON_BOND_KERNEL,
                                      .use_bonds = tendon_bluez_use_bonds,
-                                     .set_pairable = tendon_bluez_set_pairable,
                                      .resolves = tendon_bluez_resolves,
+                                     .set_pairable = tendon_bluez_set_pairable,
                                      .set_io = tendon_bluez_set_io,
                                      .pair = tendon_bluez_pair,
                                      .answer = tendon_bluez_answer,
@@ -423,8 +424,8 @@ void tendon_bluez_close(tendon_radio *base) {
     }
     tendon_bluez_unlisten(base, base->listener);
     tendon_pairing_close(base);
-    if (radio->power.state == TENDON_BLUEZ_CYCLING) {
     tendon_bluez_pairing_restore(radio);
+    if (radio->power.state == TENDON_BLUEZ_CYCLING) {
         end_cycle(radio);
     } else if (!tendon_bluez_failed(radio)) {
         switch_off(radio);

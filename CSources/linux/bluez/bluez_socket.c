@@ -55,20 +55,6 @@ tendon_status tendon_bluez_channel_socket(uint16_t index, uint16_t channel) {
     return fd;
 }
 
-int tendon_bluez_parse_name(const char *name) {
-    if (strncmp(name, "hci", 3) != 0 || name[3] == '\0') {
-        return -1;
-    }
-    int index = 0;
-    for (const char *c = name + 3; *c != '\0'; c++) {
-        if (*c < '0' || *c > '9' || index > 6552) {
-            return -1;
-        }
-        index = index * 10 + (*c - '0');
-    }
-    return index;
-}
-
 uint64_t tendon_bluez_memory(void) {
     struct sysinfo info;
     return sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit : 0;

@@ -79,8 +79,11 @@ extension Command {
                     "adapter": .string(name), "address": .string(address), "state": .string(state),
                     "low_energy": .bool(adapter.low_energy), "hci_version": JSON(adapter.version),
                 ]
+                let usb = text(of: adapter.usb_path)
+                if !usb.isEmpty { line = line.merging(["usb_path": .string(usb)]) }
                 let detail = adapter.low_energy ? "" : ", without Low Energy"
-                var text = "   \(left(name, 14))\(address), \(state)\(detail), HCI version \(adapter.version)\n"
+                var text =
+                    "   \(left(name, 14))\(address), \(usb.isEmpty ? "" : "USB \(usb), ")\(state)\(detail), HCI version \(adapter.version)\n"
                 if adapter.powered, adapter.low_energy {
                     let limits = ControllerLimits(adapter.index)
                     line = line.merging(limits.json)

@@ -53,6 +53,7 @@ final class Neighbors {
     #endif
 
     private init(capture path: String, adapter: String?) throws(CommandError) {
+        guard adapter?.isAdapterIndex ?? true else { throw .usage("--adapter takes a name such as hci0 here") }
         let index = adapter.flatMap { UInt16($0.dropFirst(3)) } ?? UInt16(TENDON_NEIGHBORS_ALL)
         tendon_neighbors_init(table.pointer, index)
         let reader = CBlock<tendon_capture_reader>()

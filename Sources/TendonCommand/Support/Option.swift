@@ -154,13 +154,16 @@ extension Option {
                 + "bluez",
             choices: ["bluez", "virtual"], setting: Setting("gateway", isFixed: true)),
         Option(
-            name: "--adapter", value: "hciN",
-            help: "which controller of the radio bluez; run, stream and simulate take several: hci0,hci1; default: the "
-                + "first",
+            name: "--adapter", value: "ADAPTER",
+            help:
+                "which controller of the radio bluez: hciN, its address, or its USB path (1-1.4), which stay the same when "
+                + "it is plugged in again; run, stream and simulate take several: hci0,hci1; default: the first",
             isList: true,
             takes: Option.words { (word) throws(CommandError) in
                 guard word.isAdapterName else {
-                    throw .usage("it takes a name such as hci0, not '\(sanitized(word))'")
+                    throw .usage(
+                        "it takes a name such as hci0, an address, or a USB path such as 1-1.4, not '\(sanitized(word))'"
+                    )
                 }
             }, setting: Setting("gateway", isFixed: true)),
         Option(

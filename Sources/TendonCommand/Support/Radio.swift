@@ -134,7 +134,18 @@ extension Address {
 }
 
 extension String {
-    var isAdapterName: Bool {
+    /// A name that `tendon_bluez_open()` takes: hciN, an address without a type, or a USB path such as 1-1.4.
+    var isAdapterName: Bool { isAdapterIndex || (!contains("/") && Address(self) != nil) || isUSBPath }
+
+    private var isUSBPath: Bool {
+        let parts = split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, utf8.count < 24 else { return false }
+        let numbers = [parts[0]] + parts[1].split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.allSatisfy { !$0.isEmpty && $0.allSatisfy { ("0"..."9").contains($0) } }
+    }
+
+    /// hciN
+    var isAdapterIndex: Bool {
         hasPrefix("hci") && count > 3 && dropFirst(3).allSatisfy { ("0"..."9").contains($0) } && count < 8
     }
 }

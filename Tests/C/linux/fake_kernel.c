@@ -493,6 +493,12 @@ void fake_sysfs(uint16_t index, const char *name, const char *text) {
         return;
     }
     snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u/%s", index, name);
+    if (strcmp(name, "device") == 0) {
+        char full[256];
+        tree_path(tree, path, full);
+        assert_int_equal(symlink(text, full), 0);
+        return;
+    }
     tree_put(tree, path, text);
 }
 

@@ -83,7 +83,7 @@ void fake_settled(void);
 fake_adapter *fake_add(uint16_t index, bool extended);
 void fake_remove(uint16_t index);
 fake_adapter *fake_of(uint16_t index);
-/** A file in the adapter's directory of sysfs: "rfkill0/soft"; NULL: the directory is removed. */
+/** A file in the adapter's directory of sysfs: "rfkill0/soft", or the link "device"; NULL: the directory is removed. */
 void fake_sysfs(uint16_t index, const char *name, const char *text);
 /** Another program switches it on or off. */
 void fake_power(uint16_t index, bool on);

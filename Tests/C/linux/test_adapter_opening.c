@@ -404,6 +404,82 @@ static void a_private_address_that_the_kernel_cannot_resolve(void **state) {
     fake_pass(&loop, 10);
 }
 
+static void on_adapter(void *context, tendon_status status, uint64_t now) {
+    (void)now;
+    *(tendon_status *)context = status;
+}
+
+/** Their names by index change when they are plugged in again; address and port do not. */
+static void an_adapter_is_followed_by_its_address_or_usb_port(void **state) {
+    static const struct {
+        const char *name;
+        int index; /* or a status */
+    } cases[] = {{"hci1", 1},
+                 {"1-1.4", 1},
+                 {"3-2", 0},
+                 {"00:AA:01:00:00:01", 1},
+                 {"00:aa:01:00:00:02", 2},
+                 {"1-1", TENDON_RADIO_ERROR_NO_ADAPTER},
+                 {"1-1.44", TENDON_RADIO_ERROR_NO_ADAPTER},
+                 {"00:AA:01:00:00:09", TENDON_RADIO_ERROR_NO_ADAPTER},
+                 {"hci65529", TENDON_RADIO_ERROR_NO_ADAPTER}};
+    static const char *const wrong[] = {"",
+                                        "hci",
+                                        "hci:",
+                                        "hci-1",
+                                        "hci1 ",
+                                        "hc1",
+                                        "hci65530",
+                                        "usb1",
+                                        "1-1.",
+                                        "1-",
+                                        "-1",
+                                        "1.4",
+                                        "1-a",
+                                        "1-1.4:1.0",
+                                        "1--1",
+                                        "1-.1",
+                                        "1-1.4 ",
+                                        "00:AA:01:00:00",
+                                        "1-1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1"};
+    static tendon_bluez_arrival arrival;
+    (void)state;
+    for (uint16_t i = 0; i < 3; i++) {
+        static const char *const devices[] = {"../../../3-2:1.0", "../../../1-1.4:1.0", "../../../serial0-0"};
+        fake_add(i, false);
+        fake_sysfs(i, "device", devices[i]);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tendon_status status = tendon_bluez_open(&radio, &loop, cases[i].name);
+        assert_int_equal(status < 0 ? status : radio.index, cases[i].index);
+        tendon_radio_close(&radio.radio);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(tendon_bluez_open(&radio, &loop, wrong[i]), TENDON_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(tendon_bluez_await_adapter(&arrival, &loop, wrong[i], NULL, on_adapter),
+                         TENDON_ERROR_INVALID_ARGUMENT);
+    }
+    static const char *const names[] = {"1-1.4", "00:AA:01:00:00:09"};
+    for (uint16_t i = 0; i < 2; i++) {
+        tendon_status arrived = TENDON_ERROR_INCOMPLETE;
+        fake_remove(1);
+        assert_int_equal(tendon_bluez_await_adapter(&arrival, &loop, names[i], &arrived, on_adapter), TENDON_OK);
+        fake_pass(&loop, 10);
+        fake_add(1, false); /* another one has its index now */
+        fake_pass(&loop, 10);
+        assert_int_equal(arrived, TENDON_ERROR_INCOMPLETE);
+        fake_adapter *a = fake_add((uint16_t)(7 + i), false);
+        fake_sysfs(a->index, "device", i == 0 ? "../../../1-1.4:1.0" : "../../../1-1.5:1.0");
+        a->wire[0] = 9;
+        fake_pass(&loop, 10);
+        assert_int_equal(arrived, TENDON_OK);
+        assert_int_equal(tendon_bluez_open(&radio, &loop, names[i]), TENDON_OK);
+        assert_int_equal(radio.index, 7 + i);
+        tendon_radio_close(&radio.radio);
+        fake_remove((uint16_t)(7 + i));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(advertising_goes_on_after_a_connection, setup, teardown),
@@ -417,6 +493,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(capabilities_are_those_that_the_kernel_grants, setup, teardown),
         cmocka_unit_test_setup_teardown(pairing_leaves_the_adapter_as_it_was, setup, teardown),
         cmocka_unit_test_setup_teardown(a_private_address_that_the_kernel_cannot_resolve, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_adapter_is_followed_by_its_address_or_usb_port, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -383,18 +383,6 @@ static void a_controller_with_one_command_of_two_scans_as_before(void **state) {
     }
 }
 
-static void a_name_is_hci_and_an_index(void **state) {
-    (void)state;
-    static const struct {
-        const char *name;
-        int index;
-    } cases[] = {{"hci0", 0},  {"hci9", 9},  {"hci10", 10}, {"hci65529", 65529}, {"hci65530", -1},
-                 {"hci:", -1}, {"hci/", -1}, {"hci-1", -1}, {"hci1 ", -1},       {"hc1", -1}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(tendon_bluez_parse_name(cases[i].name), cases[i].index);
-    }
-}
-
 static void the_probe_counts_the_sockets_of_others(void **state) {
     (void)state;
     for (int others = 0; others <= 2; others++) {
@@ -427,7 +415,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_last_of_many_adapters_is_found, start, end),
         cmocka_unit_test(each_status_of_the_kernel_has_a_meaning),
         cmocka_unit_test_setup_teardown(a_controller_with_one_command_of_two_scans_as_before, start, end),
-        cmocka_unit_test(a_name_is_hci_and_an_index),
         cmocka_unit_test_setup_teardown(the_probe_counts_the_sockets_of_others, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

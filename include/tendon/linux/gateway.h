@@ -26,6 +26,8 @@ extern "C" {
 #define TENDON_GATEWAY_PAUSE_MAX_MS 30000u
 /** The environment variable that names the radio of a gateway: bluez or virtual. */
 #define TENDON_GATEWAY_RADIO_VARIABLE "TENDON_RADIO"
+/** The one that names its Bluetooth adapter: hciN, an address, or a USB path; see tendon_bluez_open(). */
+#define TENDON_GATEWAY_ADAPTER_VARIABLE "TENDON_ADAPTER"
 
 /** The caller's memory; not to be moved while open. */
 typedef struct tendon_gateway {
@@ -70,7 +72,8 @@ typedef struct tendon_gateway {
  * @param directory NULL, or the directory of a virtual radio, see tendon_virtual_radio_open(): no adapter is opened.
  * @return TENDON_OK; the error of the loop or of the virtual radio; TENDON_RADIO_ERROR_NO_CAP_NET_RAW: this process
  * lacks the capability; TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT: of a build without adapters (TENDON_HAVE_BLUEZ);
- * TENDON_ERROR_INVALID_ARGUMENT: TENDON_RADIO names neither bluez nor virtual. Nothing stays open after an error.
+ * TENDON_ERROR_INVALID_ARGUMENT: TENDON_RADIO names neither bluez nor virtual, or TENDON_ADAPTER no adapter. Nothing
+ * stays open after an error.
  */
 tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory);
 
