@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Adapters as they are found on real machines, through the public functions, over the kernel of fake_kernel.h. */
-#include "fake_kernel.h"
+#include "adapter_fixture.h"
+#include "open_files.h"
 #include "privileges.h"
 #include "tendon/linux/doctor.h"
 
@@ -9,61 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static tendon_loop loop;
-static tendon_bluez_radio radio;
-static unsigned reports, failures, connected, closed;
-static tendon_status failure, reason;
-
-static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
-    (void)context;
-    (void)report;
-    (void)now;
-    reports++;
-}
-
-static void on_failure(void *context, tendon_status status, uint64_t now) {
-    (void)context;
-    (void)now;
-    failures++;
-    failure = status;
-}
-
-static void on_connected(void *context, uint64_t now) {
-    (void)context;
-    (void)now;
-    connected++;
-}
-
-static void on_closed(void *context, tendon_status status, uint64_t now) {
-    (void)context;
-    (void)now;
-    closed++;
-    reason = status;
-}
-
-static int setup(void **state) {
-    (void)state;
-    fake_start();
-    reports = failures = connected = closed = 0;
-    failure = reason = TENDON_OK;
-    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    tendon_radio_close(&radio.radio);
-    tendon_loop_close(&loop);
-    fake_settled();
-    return 0;
-}
-
-static void open_radio(const char *name) {
-    assert_int_equal(tendon_bluez_open(&radio, &loop, name), TENDON_OK);
-    radio.radio.on_report = on_report;
-    radio.radio.on_failure = on_failure;
-}
-
 static const tendon_finding *examine(tendon_finding_kind kind) {
     static tendon_finding findings[TENDON_FINDING_COUNT];
     tendon_doctor_examine(NULL, findings);
@@ -71,33 +17,22 @@ static const tendon_finding *examine(tendon_finding_kind kind) {
 }
 
 static void a_device_is_found_and_connected(void **state) {
-    static const tendon_link_callbacks callbacks = {.connected = on_connected, .closed = on_closed};
     (void)state;
+    static tendon_link link;
     fake_add(0, false);
     fake_device *device = fake_advertiser(1, 100);
-    open_radio(NULL);
-    const tendon_scan_parameters parameters = {.active = true};
-    assert_int_equal(tendon_radio_scan_start(&radio.radio, &parameters), TENDON_OK);
-    fake_pass(&loop, 1000);
-    assert_in_range(reports, 8, 10);
-    static tendon_link link;
-    tendon_link_init(&link, &callbacks);
-    const tendon_address peer = fake_address(device);
-    assert_int_equal(tendon_radio_connect(&radio.radio, &link, &peer, fake.now + 5000), TENDON_OK);
-    fake_pass(&loop, 1000);
-    assert_int_equal(connected, 1);
+    adapter_open(NULL);
+    adapter_scan();
+    fake_pass(&own.loop, 1000);
+    assert_in_range(own.reports, 8, 10);
+    assert_int_equal(adapter_connect(&link, device), TENDON_OK);
+    fake_pass(&own.loop, 1000);
+    assert_int_equal(own.connected, 1);
     fake_leaves(device, 0x13);
-    fake_pass(&loop, 100);
-    assert_int_equal(closed, 1);
-    assert_int_equal(reason, TENDON_RADIO_ERROR_PEER_CLOSED);
-    assert_int_equal(failures, 0);
-}
-
-static void advertise(void) {
-    static const uint8_t data[] = {2, 1, 6};
-    const tendon_advertise_parameters parameters = {.data = data, .length = sizeof data};
-    assert_int_equal(tendon_radio_advertise_start(&radio.radio, &parameters), TENDON_OK);
-    fake_pass(&loop, 100);
+    fake_pass(&own.loop, 100);
+    assert_int_equal(own.closed, 1);
+    assert_int_equal(own.reason, TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(own.failures, 0);
 }
 
 /** The kernel disables all advertising before it connects: it is on again after that, with either set of commands. */
@@ -106,35 +41,33 @@ static void advertising_goes_on_after_a_connection(void **state) {
     for (int extended = 0; extended < 2; extended++) {
         const fake_adapter *a = fake_add((uint16_t)extended, extended);
         fake_device *device = fake_advertiser(1, 100);
-        open_radio(extended ? "hci1" : "hci0");
-        advertise();
+        adapter_open(extended ? "hci1" : "hci0");
+        adapter_advertise();
         assert_true(extended ? a->sets_on != 0 : a->legacy_on);
         static tendon_link link;
-        tendon_link_init(&link, NULL);
-        const tendon_address peer = fake_address(device);
-        assert_int_equal(tendon_radio_connect(&radio.radio, &link, &peer, fake.now + 5000), TENDON_OK);
-        fake_pass(&loop, 200);
+        assert_int_equal(adapter_connect(&link, device), TENDON_OK);
+        fake_pass(&own.loop, 200);
         assert_int_equal(link.state, TENDON_LINK_OPEN);
         assert_false(extended ? a->sets_on != 0 : a->legacy_on);
-        fake_pass(&loop, 1500);
+        fake_pass(&own.loop, 1500);
         assert_true(extended ? a->sets_on != 0 : a->legacy_on);
         /* Another program ends it; its own sets are its own business. */
         static const uint8_t off[] = {0}, off_other[] = {0, 1, 5, 0, 0, 0}, off_all[] = {0, 0};
         fake_forget_log();
         fake_other(a->index, extended ? 0x2039 : 0x200A, extended ? off_all : off, extended ? 2 : 1);
-        fake_pass(&loop, 1500);
+        fake_pass(&own.loop, 1500);
         assert_true(extended ? a->sets_on != 0 : a->legacy_on);
         if (extended) {
             fake_forget_log();
             fake_other(a->index, 0x2039, off_other, sizeof off_other);
-            fake_pass(&loop, 1500);
+            fake_pass(&own.loop, 1500);
             assert_false(fake_sent("h2039"));
         }
         tendon_link_close(&link);
-        tendon_radio_advertise_stop(&radio.radio);
-        fake_pass(&loop, 3000);
-        tendon_radio_close(&radio.radio);
-        assert_int_equal(failures, 0);
+        tendon_radio_advertise_stop(&own.radio.radio);
+        fake_pass(&own.loop, 3000);
+        tendon_radio_close(&own.radio.radio);
+        assert_int_equal(own.failures, 0);
     }
 }
 
@@ -146,23 +79,23 @@ static void a_command_that_cannot_be_sent_now_is_sent_later(void **state) {
     fake_add(0, false);
     fake_advertiser(1, 100);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        open_radio(NULL);
-        reports = 0;
+        adapter_open(NULL);
+        own.reports = 0;
         fake.refuse[FAKE_SEND] = (fake_refusal){.number = numbers[i], .times = 3};
-        assert_int_equal(tendon_radio_scan_start(&radio.radio, &parameters), TENDON_OK);
-        fake_pass(&loop, 2000);
+        assert_int_equal(tendon_radio_scan_start(&own.radio.radio, &parameters), TENDON_OK);
+        fake_pass(&own.loop, 2000);
         assert_int_equal(fake.refuse[FAKE_SEND].number, 0);
-        assert_int_equal(failures, 0);
-        assert_true(reports > 5);
-        tendon_radio_close(&radio.radio);
-        fake_pass(&loop, 10);
+        assert_int_equal(own.failures, 0);
+        assert_true(own.reports > 5);
+        tendon_radio_close(&own.radio.radio);
+        fake_pass(&own.loop, 10);
     }
-    open_radio(NULL); /* one that stays is an end */
+    adapter_open(NULL); /* one that stays is an end */
     fake.refuse[FAKE_SEND] = (fake_refusal){.number = ENOBUFS, .times = 1000};
-    assert_int_equal(tendon_radio_scan_start(&radio.radio, &parameters), TENDON_OK);
-    fake_pass(&loop, 5000);
-    assert_int_equal(failures, 1);
-    assert_int_equal(failure, TENDON_SYSTEM_ERROR(ENOBUFS));
+    assert_int_equal(tendon_radio_scan_start(&own.radio.radio, &parameters), TENDON_OK);
+    fake_pass(&own.loop, 5000);
+    assert_int_equal(own.failures, 1);
+    assert_int_equal(own.failure, TENDON_SYSTEM_ERROR(ENOBUFS));
     fake.refuse[FAKE_SEND] = (fake_refusal){0};
 }
 
@@ -170,7 +103,7 @@ static void a_command_that_cannot_be_sent_now_is_sent_later(void **state) {
 static void a_mute_controller_costs_one_command(void **state) {
     (void)state;
     fake_add(0, false)->mute = true;
-    assert_int_equal(tendon_bluez_open(&radio, &loop, NULL), TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
+    assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, NULL), TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
     assert_in_range(fake.slept, TENDON_BLUEZ_COMMAND_TIMEOUT_MS, TENDON_BLUEZ_COMMAND_TIMEOUT_MS + 100);
 }
 
@@ -178,12 +111,12 @@ static void a_mute_controller_costs_one_command(void **state) {
 static void only_commands_of_the_controller_are_sent(void **state) {
     (void)state;
     fake_add(0, false)->answers_listed = true;
-    open_radio(NULL);
+    adapter_open(NULL);
     assert_true(fake.slept < 100);
-    assert_int_equal(radio.limits.packets, 8);
-    assert_int_equal(radio.limits.resolving_list, 0);
+    assert_int_equal(own.radio.limits.packets, 8);
+    assert_int_equal(own.radio.limits.resolving_list, 0);
     assert_false(fake_sent(" 0:h202a"));
-    tendon_radio_close(&radio.radio);
+    tendon_radio_close(&own.radio.radio);
     tendon_bluez_limits limits;
     fake_forget_log();
     assert_int_equal(tendon_bluez_read_limits(0, &limits), TENDON_OK);
@@ -217,11 +150,11 @@ static void rfkill_is_read_under_any_number(void **state) {
         assert_int_equal(found[0].blocked, cases[i].blocked);
         assert_int_equal(found[0].hard_blocked, cases[i].hard_blocked);
         fake_forget_log();
-        tendon_status status = tendon_bluez_open(&radio, &loop, NULL);
+        tendon_status status = tendon_bluez_open(&own.radio, &own.loop, NULL);
         assert_int_equal(status, cases[i].blocked ? TENDON_RADIO_ERROR_RFKILL : TENDON_OK);
         snprintf(path, sizeof path, " %u:m0005", index); /* Set Powered is not even tried */
         assert_int_equal(fake_sent(path), !cases[i].blocked);
-        tendon_radio_close(&radio.radio);
+        tendon_radio_close(&own.radio.radio);
         fake_remove(index);
     }
 }
@@ -234,28 +167,28 @@ static void of_two_adapters_with_one_address_one_is_used(void **state) {
     const fake_adapter *first = fake_add(0, false);
     fake_adapter *other = fake_add(1, false);
     memcpy(other->wire, first->wire, 6);
-    open_radio("hci0");
-    assert_int_equal(tendon_bluez_open(&second, &loop, "hci1"), TENDON_RADIO_ERROR_SAME_ADDRESS);
+    adapter_open("hci0");
+    assert_int_equal(tendon_bluez_open(&second, &own.loop, "hci1"), TENDON_RADIO_ERROR_SAME_ADDRESS);
     assert_false(other->powered);
     tendon_link_init(&link, NULL);
     const tendon_address peer = fake_address(fake_advertiser(1, 0)); /* absent */
-    assert_int_equal(tendon_radio_connect(&radio.radio, &link, &peer, fake.now + 60000), TENDON_OK);
-    fake_pass(&loop, 61000);
-    assert_int_equal(failures, 0);
+    assert_int_equal(tendon_radio_connect(&own.radio.radio, &link, &peer, fake.now + 60000), TENDON_OK);
+    fake_pass(&own.loop, 61000);
+    assert_int_equal(own.failures, 0);
     fake_power(1, true); /* by another program */
-    fake_pass(&loop, 10);
-    assert_int_equal(failures, 1);
-    assert_int_equal(failure, TENDON_RADIO_ERROR_SAME_ADDRESS);
-    tendon_radio_close(&radio.radio);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(own.failures, 1);
+    assert_int_equal(own.failure, TENDON_RADIO_ERROR_SAME_ADDRESS);
+    tendon_radio_close(&own.radio.radio);
     static const char *const names[] = {"hci0", "hci1", NULL};
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(tendon_bluez_open(&radio, &loop, names[i]), TENDON_RADIO_ERROR_SAME_ADDRESS);
+        assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, names[i]), TENDON_RADIO_ERROR_SAME_ADDRESS);
     }
     assert_int_equal(examine(TENDON_FINDING_ADAPTERS)->status, TENDON_RADIO_ERROR_SAME_ADDRESS);
     assert_int_equal(first->powered_off + other->powered_off, 0);
     fake_power(0, false);
-    assert_int_equal(tendon_bluez_open(&radio, &loop, NULL), TENDON_OK); /* that of the two which is on */
-    assert_int_equal(radio.index, 1);
+    assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, NULL), TENDON_OK); /* that of the two which is on */
+    assert_int_equal(own.radio.index, 1);
     assert_int_equal(examine(TENDON_FINDING_ADAPTERS)->state, TENDON_FINDING_NOTE);
 }
 
@@ -266,10 +199,10 @@ static void an_adapter_without_an_address_is_named(void **state) {
     fake_add(5, false)->unconfigured = true;
     static const char *const names[] = {"hci5", NULL};
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(tendon_bluez_open(&radio, &loop, names[i]), TENDON_RADIO_ERROR_UNCONFIGURED);
+        assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, names[i]), TENDON_RADIO_ERROR_UNCONFIGURED);
     }
     assert_int_equal(fake.slept, 0);
-    assert_int_equal(tendon_bluez_open(&radio, &loop, "hci4"), TENDON_RADIO_ERROR_NO_ADAPTER);
+    assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, "hci4"), TENDON_RADIO_ERROR_NO_ADAPTER);
     const tendon_finding *finding = examine(TENDON_FINDING_ADAPTERS);
     assert_int_equal(finding->status, TENDON_RADIO_ERROR_UNCONFIGURED);
     assert_string_equal(finding->remedy, "sudo btmgmt --index hci5 public-addr ADDRESS");
@@ -280,8 +213,8 @@ static void an_adapter_without_an_address_is_named(void **state) {
     assert_int_equal(found[1].index, 5);
     assert_int_equal(found[1].status, TENDON_RADIO_ERROR_UNCONFIGURED);
     assert_string_equal(found[1].name, "hci5");
-    open_radio(NULL);
-    assert_int_equal(radio.index, 7);
+    adapter_open(NULL);
+    assert_int_equal(own.radio.index, 7);
     assert_int_equal(examine(TENDON_FINDING_ADAPTERS)->state, TENDON_FINDING_NOTE);
 }
 
@@ -310,9 +243,9 @@ static void capabilities_are_those_that_the_kernel_grants(void **state) {
         assert_int_equal(found.net_admin, cases[i].admin);
         const tendon_finding *finding = examine(TENDON_FINDING_CAPABILITIES);
         assert_int_equal(finding->state, cases[i].found);
-        tendon_status status = tendon_bluez_open(&radio, &loop, NULL); /* says the same */
+        tendon_status status = tendon_bluez_open(&own.radio, &own.loop, NULL); /* says the same */
         assert_int_equal(status, finding->status);
-        tendon_radio_close(&radio.radio);
+        tendon_radio_close(&own.radio.radio);
         /* Without Bluetooth in the kernel, what capget() reports. */
         fake.refuse[FAKE_SOCKET] = (fake_refusal){.number = EAFNOSUPPORT, .times = 1};
         tendon_bluez_get_capabilities(&found);
@@ -338,30 +271,30 @@ static void pairing_leaves_the_adapter_as_it_was(void **state) {
         a->settings |= bit;
         tendon_status paired = TENDON_OK;
         const tendon_address peer = fake_address(fake_advertiser(1, 100));
-        open_radio(NULL);
+        adapter_open(NULL);
         tendon_bonds_init(&bonds);
-        assert_int_equal(tendon_radio_use_bonds(&radio.radio, &bonds), TENDON_OK);
+        assert_int_equal(tendon_radio_use_bonds(&own.radio.radio, &bonds), TENDON_OK);
         tendon_link_init(&link, NULL);
-        assert_int_equal(tendon_radio_connect(&radio.radio, &link, &peer, fake.now + 5000), TENDON_OK);
-        fake_pass(&loop, 500);
-        const tendon_pairing_service *service = tendon_radio_pairing(&radio.radio);
+        assert_int_equal(tendon_radio_connect(&own.radio.radio, &link, &peer, fake.now + 5000), TENDON_OK);
+        fake_pass(&own.loop, 500);
+        const tendon_pairing_service *service = tendon_radio_pairing(&own.radio.radio);
         assert_int_equal(service->start(service->context, &peer, on_paired, &paired, fake.now), TENDON_OK);
-        fake_pass(&loop, 10);
+        fake_pass(&own.loop, 10);
         assert_true(fake_sent(" 0:m0019"));
         assert_int_equal(a->settings & TENDON_MANAGEMENT_BONDABLE, TENDON_MANAGEMENT_BONDABLE); /* else no bond */
         assert_int_equal(a->io, TENDON_PAIRING_DISPLAY_YES_NO);
-        fake_pass(&loop, 100);
+        fake_pass(&own.loop, 100);
         assert_int_equal(paired, TENDON_RADIO_ERROR_PAIRING_FAILED);
         assert_int_equal(a->settings & TENDON_MANAGEMENT_BONDABLE, bit);
         assert_int_equal(fake_sent(" 0:m0009"), !bondable);
         /* While centrals may pair with us, they are ours. */
-        assert_int_equal(tendon_radio_set_pairable(&radio.radio, true), TENDON_OK);
-        fake_pass(&loop, 10);
+        assert_int_equal(tendon_radio_set_pairable(&own.radio.radio, true), TENDON_OK);
+        fake_pass(&own.loop, 10);
         assert_int_equal(a->settings & TENDON_MANAGEMENT_BONDABLE, TENDON_MANAGEMENT_BONDABLE);
         assert_int_equal(a->io, TENDON_PAIRING_NO_INPUT_NO_OUTPUT);
         tendon_link_close(&link);
-        tendon_radio_close(&radio.radio);
-        fake_pass(&loop, 3000);
+        tendon_radio_close(&own.radio.radio);
+        fake_pass(&own.loop, 3000);
         assert_int_equal(a->settings & TENDON_MANAGEMENT_BONDABLE, bit);
         fake_remove(0);
         fake_forget_log();
@@ -385,23 +318,23 @@ static void a_private_address_that_the_kernel_cannot_resolve(void **state) {
     (void)state;
     fake_add(0, false);
     fake.programs = 1;
-    open_radio(NULL);
+    adapter_open(NULL);
     tendon_bonds_init(&bonds);
     assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
-    assert_int_equal(tendon_radio_use_bonds(&radio.radio, &bonds), TENDON_OK);
+    assert_int_equal(tendon_radio_use_bonds(&own.radio.radio, &bonds), TENDON_OK);
     tendon_link_init(&link, NULL);
-    assert_int_equal(tendon_radio_connect(&radio.radio, &link, &rpa, fake.now + 5000),
+    assert_int_equal(tendon_radio_connect(&own.radio.radio, &link, &rpa, fake.now + 5000),
                      TENDON_RADIO_ERROR_OTHER_BOND_STORE);
-    assert_int_equal(tendon_radio_connect_in_background(&radio.radio, &link, &rpa),
+    assert_int_equal(tendon_radio_connect_in_background(&own.radio.radio, &link, &rpa),
                      TENDON_RADIO_ERROR_OTHER_BOND_STORE);
     assert_false(fake_sent(" 0:m0030"));
     fake.programs = 0; /* it has ended: the keys are loaded */
-    assert_int_equal(tendon_radio_connect(&radio.radio, &link, &rpa, fake.now + 5000), TENDON_OK);
-    fake_pass(&loop, 10);
+    assert_int_equal(tendon_radio_connect(&own.radio.radio, &link, &rpa, fake.now + 5000), TENDON_OK);
+    fake_pass(&own.loop, 10);
     assert_true(fake_sent(" 0:m0030"));
     assert_true(tendon_address_equal(&link.peer, &bond.peer));
     tendon_link_close(&link);
-    fake_pass(&loop, 10);
+    fake_pass(&own.loop, 10);
 }
 
 static void on_adapter(void *context, tendon_status status, uint64_t now) {
@@ -450,50 +383,95 @@ static void an_adapter_is_followed_by_its_address_or_usb_port(void **state) {
         fake_sysfs(i, "device", devices[i]);
     }
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tendon_status status = tendon_bluez_open(&radio, &loop, cases[i].name);
-        assert_int_equal(status < 0 ? status : radio.index, cases[i].index);
-        tendon_radio_close(&radio.radio);
+        tendon_status status = tendon_bluez_open(&own.radio, &own.loop, cases[i].name);
+        assert_int_equal(status < 0 ? status : own.radio.index, cases[i].index);
+        tendon_radio_close(&own.radio.radio);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(tendon_bluez_open(&radio, &loop, wrong[i]), TENDON_ERROR_INVALID_ARGUMENT);
-        assert_int_equal(tendon_bluez_await_adapter(&arrival, &loop, wrong[i], NULL, on_adapter),
+        assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, wrong[i]), TENDON_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(tendon_bluez_await_adapter(&arrival, &own.loop, wrong[i], NULL, on_adapter),
                          TENDON_ERROR_INVALID_ARGUMENT);
     }
     static const char *const names[] = {"1-1.4", "00:AA:01:00:00:09"};
     for (uint16_t i = 0; i < 2; i++) {
         tendon_status arrived = TENDON_ERROR_INCOMPLETE;
         fake_remove(1);
-        assert_int_equal(tendon_bluez_await_adapter(&arrival, &loop, names[i], &arrived, on_adapter), TENDON_OK);
-        fake_pass(&loop, 10);
+        assert_int_equal(tendon_bluez_await_adapter(&arrival, &own.loop, names[i], &arrived, on_adapter), TENDON_OK);
+        fake_pass(&own.loop, 10);
         fake_add(1, false); /* another one has its index now */
-        fake_pass(&loop, 10);
+        fake_pass(&own.loop, 10);
         assert_int_equal(arrived, TENDON_ERROR_INCOMPLETE);
         fake_adapter *a = fake_add((uint16_t)(7 + i), false);
         fake_sysfs(a->index, "device", i == 0 ? "../../../1-1.4:1.0" : "../../../1-1.5:1.0");
         a->wire[0] = 9;
-        fake_pass(&loop, 10);
+        fake_pass(&own.loop, 10);
         assert_int_equal(arrived, TENDON_OK);
-        assert_int_equal(tendon_bluez_open(&radio, &loop, names[i]), TENDON_OK);
-        assert_int_equal(radio.index, 7 + i);
-        tendon_radio_close(&radio.radio);
+        assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, names[i]), TENDON_OK);
+        assert_int_equal(own.radio.index, 7 + i);
+        tendon_radio_close(&own.radio.radio);
         fake_remove((uint16_t)(7 + i));
+    }
+}
+
+enum { LEGACY, EXTENDED, UNPRIVILEGED, SOLE, OBSERVER, KINDS };
+
+static tendon_status open_as(int kind) {
+    switch (kind) {
+    case UNPRIVILEGED:
+        return tendon_bluez_open_unprivileged(&own.radio, &own.loop, "hci7");
+    case SOLE:
+        return tendon_bluez_open_as(&own.radio, &own.loop, NULL, TENDON_BLUEZ_SOLE);
+    case OBSERVER:
+        return tendon_bluez_open_as(&own.radio, &own.loop, NULL, TENDON_BLUEZ_OBSERVER);
+    default:
+        return tendon_bluez_open(&own.radio, &own.loop, NULL);
+    }
+}
+
+/** Each call in turn, with each number: nothing stays open, and the next attempt works. */
+static void any_call_of_opening_may_fail(void **state) {
+    static const int numbers[] = {EPERM, ENODEV, ENOMEM, EIO, EBUSY, EINTR, EMFILE, EAFNOSUPPORT};
+    (void)state;
+    for (unsigned run = 0; run < KINDS * sizeof numbers / sizeof numbers[0]; run++) {
+        const int kind = (int)run % KINDS;
+        fake_add(7, kind == EXTENDED);
+        const int before = open_descriptors();
+        unsigned calls = 1;
+        for (unsigned at = 0; at <= calls; at++) {
+            fake_power(7, kind == UNPRIVILEGED || kind == OBSERVER);
+            fake.made = fake.refused = 0;
+            fake.refuse_at = at;
+            fake.refuse_number = numbers[run / KINDS];
+            tendon_status status = open_as(kind);
+            calls = at == 0 ? fake.made : calls;
+            assert_true(at > 0 ? fake.refused == 1 : status == TENDON_OK);
+            fake.refuse_at = 0;
+            tendon_radio_close(&own.radio.radio);
+            assert_int_equal(open_as(kind), TENDON_OK);
+            tendon_radio_close(&own.radio.radio);
+            fake_pass(&own.loop, 10);
+            assert_int_equal(open_descriptors(), before);
+        }
+        assert_true(calls > 5);
+        fake_remove(7);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(advertising_goes_on_after_a_connection, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_command_that_cannot_be_sent_now_is_sent_later, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_mute_controller_costs_one_command, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_commands_of_the_controller_are_sent, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_device_is_found_and_connected, setup, teardown),
-        cmocka_unit_test_setup_teardown(rfkill_is_read_under_any_number, setup, teardown),
-        cmocka_unit_test_setup_teardown(of_two_adapters_with_one_address_one_is_used, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_adapter_without_an_address_is_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(capabilities_are_those_that_the_kernel_grants, setup, teardown),
-        cmocka_unit_test_setup_teardown(pairing_leaves_the_adapter_as_it_was, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_private_address_that_the_kernel_cannot_resolve, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_adapter_is_followed_by_its_address_or_usb_port, setup, teardown),
+        ADAPTER_TEST(advertising_goes_on_after_a_connection),
+        ADAPTER_TEST(a_command_that_cannot_be_sent_now_is_sent_later),
+        ADAPTER_TEST(a_mute_controller_costs_one_command),
+        ADAPTER_TEST(only_commands_of_the_controller_are_sent),
+        ADAPTER_TEST(a_device_is_found_and_connected),
+        ADAPTER_TEST(any_call_of_opening_may_fail),
+        ADAPTER_TEST(rfkill_is_read_under_any_number),
+        ADAPTER_TEST(of_two_adapters_with_one_address_one_is_used),
+        ADAPTER_TEST(an_adapter_without_an_address_is_named),
+        ADAPTER_TEST(capabilities_are_those_that_the_kernel_grants),
+        ADAPTER_TEST(pairing_leaves_the_adapter_as_it_was),
+        ADAPTER_TEST(a_private_address_that_the_kernel_cannot_resolve),
+        ADAPTER_TEST(an_adapter_is_followed_by_its_address_or_usb_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
