@@ -342,8 +342,8 @@ static void on_adapter(void *context, tendon_status status, uint64_t now) {
     *(tendon_status *)context = status;
 }
 
-/** Their names by index change when they are plugged in again; address and port do not. */
-static void an_adapter_is_followed_by_its_address_or_usb_port(void **state) {
+/** By its index, its address, or the USB port that it is plugged into. */
+static void an_adapter_has_three_names(void **state) {
     static const struct {
         const char *name;
         int index; /* or a status */
@@ -392,6 +392,14 @@ static void an_adapter_is_followed_by_its_address_or_usb_port(void **state) {
         assert_int_equal(tendon_bluez_await_adapter(&arrival, &own.loop, wrong[i], NULL, on_adapter),
                          TENDON_ERROR_INVALID_ARGUMENT);
     }
+}
+
+/** The index of an adapter changes when it is plugged in again; address and port do not. */
+static void an_adapter_is_followed_by_its_address_or_usb_port(void **state) {
+    static tendon_bluez_arrival arrival;
+    (void)state;
+    fake_add(1, false);
+    fake_sysfs(1, "device", "../../../1-1.4:1.0");
     static const char *const names[] = {"1-1.4", "00:AA:01:00:00:09"};
     for (uint16_t i = 0; i < 2; i++) {
         tendon_status arrived = TENDON_ERROR_INCOMPLETE;
@@ -471,6 +479,7 @@ int main(void) {
         ADAPTER_TEST(capabilities_are_those_that_the_kernel_grants),
         ADAPTER_TEST(pairing_leaves_the_adapter_as_it_was),
         ADAPTER_TEST(a_private_address_that_the_kernel_cannot_resolve),
+        ADAPTER_TEST(an_adapter_has_three_names),
         ADAPTER_TEST(an_adapter_is_followed_by_its_address_or_usb_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
