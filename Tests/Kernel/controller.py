@@ -17,6 +17,7 @@ the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 
   --hardware-error S sends Hardware Error, once, S seconds after scanning or advertising was switched on
   --no-address       has no public address: what needs one is refused with Invalid HCI Command Parameters (0x12), and
                      so is a random one before it is set (Core Spec Vol 4 Part E 7.8.5, 7.8.9, 7.8.10, 7.8.53, 7.8.56)
+  --unconfigured     waits for a configuration, which no program gives it (drivers/bluetooth/hci_vhci.c)
   --address ADDRESS  its public address, instead of 00:53:00:5E:02:01
   --no-credits OP    from this command on every event says that no further command may be sent
   --buffers L,N      of LE data: N packets of L bytes
@@ -68,7 +69,7 @@ class Controller:
         self.address = bytes.fromhex(options.address.replace(":", ""))[::-1] if options.address else ADDRESS
         self.log = open(options.log, "w", buffering=1) if options.log else sys.stdout
         self.device = os.open("/dev/vhci", os.O_RDWR)
-        os.write(self.device, bytes([0xFF, 0x00]))
+        os.write(self.device, bytes([0xFF, 0x40 if options.unconfigured else 0x00]))
 
     def event(self, code, parameters):
         try:
@@ -252,6 +253,7 @@ def parser():
     parser.add_argument("--silent")
     parser.add_argument("--refuse")
     parser.add_argument("--no-address", action="store_true")
+    parser.add_argument("--unconfigured", action="store_true")
     parser.add_argument("--address")
     parser.add_argument("--no-credits")
     parser.add_argument("--buffers", default="251,8")

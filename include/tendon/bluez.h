@@ -486,7 +486,8 @@ typedef struct tendon_bluez_arrival {
 /**
  * Waits until an adapter exists and the kernel has set it up, for a radio that ended with
  * TENDON_RADIO_ERROR_NO_ADAPTER: on_adapter() is called once, from the loop, and may open it; in the loop's next
- * step if it exists already. Nothing is asked periodically, and nothing wakes up before. Needs no capability.
+ * step if it exists already. Called as well when one appears that is not configured, for opening it reports that
+ * (TENDON_RADIO_ERROR_UNCONFIGURED). Nothing is asked periodically, and nothing wakes up before. Needs no capability.
  * @param name as for tendon_bluez_open(): an adapter that returns is found under its new index; NULL: any.
  * @param on_adapter status TENDON_OK: it is there; else why it is no longer waited for. The arrival is closed by then.
  * @return TENDON_OK; TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, TENDON_ERROR_INVALID_ARGUMENT (not the name of an adapter),

@@ -57,6 +57,8 @@ static bool is_arrival(tendon_bluez_arrival *arrival, const tendon_management_ev
     case TENDON_MANAGEMENT_INDEX_ADDED:
     case TENDON_MANAGEMENT_NEW_SETTINGS:
         return is_enough(arrival, event->index, now);
+    case TENDON_MANAGEMENT_UNCONFIGURED_INDEX_ADDED: /* opening it says what it lacks */
+        return is_wanted(arrival, event->index);
     case TENDON_MANAGEMENT_COMMAND_COMPLETE:
         return lists_enough(arrival, event, now);
     default:

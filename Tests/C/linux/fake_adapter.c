@@ -457,7 +457,7 @@ void fake_manage(int fd, const uint8_t *pdu, size_t length) {
 
 /* ---- for tests ---- */
 
-fake_adapter *fake_add(uint16_t index, bool extended) {
+static fake_adapter *add(uint16_t index, bool extended) {
     const uint32_t always = TENDON_MANAGEMENT_LOW_ENERGY;
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
         fake_adapter *a = &fake.adapters[i];
@@ -471,12 +471,23 @@ fake_adapter *fake_add(uint16_t index, bool extended) {
                                 .scanner = FAKE_NOBODY,
                                 .creating = -1};
             fake_sysfs(index, "uevent", "");
-            kernel_event(TENDON_MANAGEMENT_INDEX_ADDED, index, -1, "", 0, 0);
             return a;
         }
     }
     fail_msg("more than %d adapters", FAKE_ADAPTERS);
     return NULL;
+}
+
+fake_adapter *fake_add(uint16_t index, bool extended) {
+    kernel_event(TENDON_MANAGEMENT_INDEX_ADDED, index, -1, "", 0, 0);
+    return add(index, extended);
+}
+
+fake_adapter *fake_add_unconfigured(uint16_t index) {
+    fake_adapter *a = add(index, false);
+    a->unconfigured = true;
+    kernel_event(TENDON_MANAGEMENT_UNCONFIGURED_INDEX_ADDED, index, -1, "", 0, 0);
+    return a;
 }
 
 void fake_remove(uint16_t index) {

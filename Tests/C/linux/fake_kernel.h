@@ -81,6 +81,8 @@ void fake_start(void);
 void fake_settled(void);
 /** An adapter that is off, with a public address that ends in its index. Programs get Index Added. */
 fake_adapter *fake_add(uint16_t index, bool extended);
+/** One that is not configured. Programs get Unconfigured Index Added. */
+fake_adapter *fake_add_unconfigured(uint16_t index);
 void fake_remove(uint16_t index);
 fake_adapter *fake_of(uint16_t index);
 /** A file in the adapter's directory of sysfs: "rfkill0/soft", or the link "device"; NULL: the directory is removed. */

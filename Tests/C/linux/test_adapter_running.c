@@ -191,6 +191,27 @@ static void an_adapter_that_is_switched_off_is_waited_for(void **state) {
     assert_int_equal(arrivals, 1);
 }
 
+/** It is told, so that opening it can say what it lacks; later it is waited for until it is configured. */
+static void an_unconfigured_adapter_is_not_waited_for_in_silence(void **state) {
+    static tendon_bluez_arrival arrival;
+    (void)state;
+    await_usable(&arrival);
+    fake_add_unconfigured(1);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(arrivals, 0); /* it is not hci0 */
+    fake_adapter *a = fake_add_unconfigured(0);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(arrivals, 1);
+    assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, "hci0"), TENDON_RADIO_ERROR_UNCONFIGURED);
+    await_usable(&arrival);
+    fake_pass(&own.loop, 60000);
+    assert_int_equal(arrivals, 0);
+    a->present = false;
+    fake_add(0, false);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(arrivals, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         ADAPTER_TEST(the_silence_of_one_device_is_its_own),
@@ -199,6 +220,7 @@ int main(void) {
         ADAPTER_TEST(a_device_of_another_program_is_in_use),
         ADAPTER_TEST(advertising_has_our_address_again),
         ADAPTER_TEST(an_adapter_that_is_switched_off_is_waited_for),
+        ADAPTER_TEST(an_unconfigured_adapter_is_not_waited_for_in_silence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
