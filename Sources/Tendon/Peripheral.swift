@@ -113,55 +113,56 @@ public actor Peripheral {
     public func discoverServices(
         _ uuid: BluetoothUUID? = nil, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [Service] {
-        let table = CTable<tendon_gatt_service>(capacity: 64)
         let question = tendon_gatt_table_question(TENDON_GATT_TABLE_SERVICES, 1, 0xFFFF, uuid)
-        return try await core.discover(question, table, timeout: timeout) { done, context, now in
+        return try await core.discover(question, of: tendon_gatt_service.self, timeout: timeout) {
+            table, done, context, now in
             guard var wanted = uuid?.c else {
-                return tendon_gatt_discover_services(core.client, table.pointer, 64, done, context, now)
+                return tendon_gatt_discover_services(core.client, table.pointer, table.capacity, done, context, now)
             }
-            return tendon_gatt_discover_services_by_uuid(core.client, &wanted, table.pointer, 64, done, context, now)
+            return tendon_gatt_discover_services_by_uuid(
+                core.client, &wanted, table.pointer, table.capacity, done, context, now)
         }.map(Service.init)
     }
 
-    /// Services that `service` includes.
+    /// All services that `service` includes.
     public func includedServices(
         of service: Service, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [Service] {
-        let table = CTable<tendon_gatt_service>(capacity: 16)
         let (start, end) = (service.start.rawValue, service.end.rawValue)
         let question = tendon_gatt_table_question(TENDON_GATT_TABLE_INCLUDED, start, end)
-        return try await core.discover(question, table, timeout: timeout) { done, context, now in
-            tendon_gatt_find_included(core.client, start, end, table.pointer, 16, done, context, now)
+        return try await core.discover(question, of: tendon_gatt_service.self, timeout: timeout) {
+            table, done, context, now in
+            tendon_gatt_find_included(core.client, start, end, table.pointer, table.capacity, done, context, now)
         }.map(Service.init)
     }
 
-    /// The characteristics of a service, or those of one UUID.
+    /// All characteristics of a service, or those of one UUID.
     public func discoverCharacteristics(
         _ uuid: BluetoothUUID? = nil, of service: Service, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [Characteristic] {
-        let table = CTable<tendon_gatt_characteristic>(capacity: 64)
         let (start, end) = (service.start.rawValue, service.end.rawValue)
         let question = tendon_gatt_table_question(TENDON_GATT_TABLE_CHARACTERISTICS, start, end, uuid)
-        return try await core.discover(question, table, timeout: timeout) { done, context, now in
+        return try await core.discover(question, of: tendon_gatt_characteristic.self, timeout: timeout) {
+            table, done, context, now in
             guard var wanted = uuid?.c else {
                 return tendon_gatt_discover_characteristics(
-                    core.client, start, end, table.pointer, 64, done, context, now)
+                    core.client, start, end, table.pointer, table.capacity, done, context, now)
             }
             return tendon_gatt_discover_characteristics_by_uuid(
-                core.client, start, end, &wanted, table.pointer, 64, done, context, now)
+                core.client, start, end, &wanted, table.pointer, table.capacity, done, context, now)
         }.map(Characteristic.init)
     }
 
-    /// The descriptors of a characteristic.
+    /// All descriptors of a characteristic.
     public func discoverDescriptors(
         of characteristic: Characteristic, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [Descriptor] {
         guard characteristic.handle.rawValue < characteristic.end.rawValue else { return [] }
-        let table = CTable<tendon_gatt_descriptor>(capacity: 32)
         let (start, end) = (characteristic.handle.rawValue + 1, characteristic.end.rawValue)
         let question = tendon_gatt_table_question(TENDON_GATT_TABLE_DESCRIPTORS, start, end)
-        return try await core.discover(question, table, timeout: timeout) { done, context, now in
-            tendon_gatt_discover_descriptors(core.client, start, end, table.pointer, 32, done, context, now)
+        return try await core.discover(question, of: tendon_gatt_descriptor.self, timeout: timeout) {
+            table, done, context, now in
+            tendon_gatt_discover_descriptors(core.client, start, end, table.pointer, table.capacity, done, context, now)
         }.map(Descriptor.init)
     }
 

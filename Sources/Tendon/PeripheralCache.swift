@@ -43,31 +43,49 @@ private final class HashCheck: @unchecked Sendable {
 /// The discoveries of a peripheral, with a GATT cache if its radio has a store of them: the C core decides what is
 /// valid, see `tendon/linux/gatt_table.h`.
 extension PeripheralCore {
-    /// Discovers, or takes the answer of an earlier connection. `start` starts the request, which fills `table`.
+    /// Discovers, or takes the answer of an earlier connection. `start` starts the request, which fills the table.
     func discover<Item>(
-        _ question: tendon_gatt_table_question, _ table: CTable<Item>, timeout: Duration?,
+        _ question: tendon_gatt_table_question, of type: Item.Type, timeout: Duration?,
         isolation: isolated (any Actor)? = #isolation,
-        _ start: (tendon_gatt_done, CContext, UInt64) -> tendon_status
+        _ start: (CTable<Item>, tendon_gatt_done, CContext, UInt64) -> tendon_status
     ) async throws(TendonError) -> [Item] {
         do {
-            return try await answer(question, table, timeout, start)
+            return try await answer(question, timeout, start)
         } catch {
             guard let cache, tendon_gatt_table_repeats(cache.pointer, error.status) else { throw error }
-            return try await answer(question, table, timeout, start)
+            return try await answer(question, timeout, start)
         }
     }
 
     private func answer<Item>(
-        _ question: tendon_gatt_table_question, _ table: CTable<Item>, _ timeout: Duration?,
-        isolation: isolated (any Actor)? = #isolation,
-        _ start: (tendon_gatt_done, CContext, UInt64) -> tendon_status
+        _ question: tendon_gatt_table_question, _ timeout: Duration?, isolation: isolated (any Actor)? = #isolation,
+        _ start: (CTable<Item>, tendon_gatt_done, CContext, UInt64) -> tendon_status
     ) async throws(TendonError) -> [Item] {
         try await check(timeout)
+        var table = CTable<Item>(capacity: 64)
         if let count = find(question, table) { return table.first(count) }
+        while true {
+            do {
+                return try await request(question, table, timeout, start)
+            } catch  where error.status == Int32(TENDON_ERROR_TABLE_FULL) && table.capacity < Self.mostItems {
+                // Few devices have so many: the request is repeated with a larger table.
+                table = CTable(capacity: min(8 * table.capacity, Self.mostItems))
+            }
+        }
+    }
+
+    /// Items have a handle each.
+    private static let mostItems = 0xFFFF
+
+    private func request<Item>(
+        _ question: tendon_gatt_table_question, _ table: CTable<Item>, _ timeout: Duration?,
+        isolation: isolated (any Actor)? = #isolation,
+        _ start: (CTable<Item>, tendon_gatt_done, CContext, UInt64) -> tendon_status
+    ) async throws(TendonError) -> [Item] {
         let generation = cache?.pointer.pointee.generation ?? 0
         let request = Request(self, .discover, lending: table)
-        try await request.run(timeout: timeout, start)
-        if let cache, request.status >= 0 {
+        try await request.run(timeout: timeout) { start(table, $0, $1, $2) }
+        if let cache {
             var question = question
             tendon_gatt_table_keep(cache.pointer, generation, &question, table.pointer, request.count)
         }

@@ -38,8 +38,7 @@ final class Request: @unchecked Sendable {
         parking.resume()
     }
 
-    /// Starts with `start`, which gets the context for `done`, and waits. A full table is not an error here: `count`
-    /// contains the number of entries.
+    /// Starts with `start`, which gets the context for `done`, and waits.
     func run(
         timeout: Duration?, isolation: isolated (any Actor)? = #isolation,
         _ start: (tendon_gatt_done, CContext, UInt64) -> tendon_status
@@ -63,7 +62,7 @@ final class Request: @unchecked Sendable {
         } onCancel: {
             core.loop.post { self.cancel() }
         }
-        guard status >= 0 || status == Int32(TENDON_ERROR_TABLE_FULL) else {
+        guard status >= 0 else {
             if Task.isCancelled { throw .cancelled }
             throw TendonError(status: status, operation: operation)
         }
