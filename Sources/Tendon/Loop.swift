@@ -384,8 +384,9 @@ extension Duration {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         let whole = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1000)
-        return whole.overflow
-            ? .max : whole.partialValue + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        let part = UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        let sum = whole.partialValue.addingReportingOverflow(part)
+        return whole.overflow || sum.overflow ? .max : sum.partialValue
     }
 
     /// The monotonic time that lies this far ahead; `nil`: never.

@@ -183,7 +183,7 @@ package final class RadioCore: @unchecked Sendable {
             policy.restricted = true
             policy.allowed = UnsafePointer(list.pointer)
             policy.allowed_count = allowed.count
-            policy.window_until = window > .zero ? tendon_monotonic_ms() + UInt64(window / .milliseconds(1)) : 0
+            policy.window_until = window > .zero ? Duration.deadline(window) : 0
             table = list
         }
         tendon_radio_set_pairing_policy(radio, &policy)

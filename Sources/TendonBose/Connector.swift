@@ -211,7 +211,8 @@ final class Watchdog {
     func resume() {
         guard let timer, let remaining else { return }
         self.remaining = nil
-        timer.deadline = tendon_monotonic_ms() + remaining
+        let end = tendon_monotonic_ms().addingReportingOverflow(remaining)
+        timer.deadline = end.overflow ? .max : end.partialValue
     }
 
     func stop() {

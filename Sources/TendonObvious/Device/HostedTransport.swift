@@ -124,7 +124,7 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
 
     // MARK: What the application passes on
 
-    private var mtu: UInt16 { UInt16(clamping: maximumValueLength + 3) }
+    private var mtu: UInt16 { UInt16(clamping: min(maximumValueLength, Int(UInt16.max)) + 3) }
 
     func connectionChanged(_ status: Int, _ state: Int) {
         if state == OcelotDeviceConnector.CONNECTION_STATE_CONNECTED {

@@ -203,6 +203,20 @@ import Testing
         #expect(!endless.isPaused)
     }
 
+    /// A limit that is longer than the time counts is no limit.
+    @Test(arguments: [Duration.seconds(Int64.max), .milliseconds(Int64.max)])
+    @TendonActor func aLimitForEver(_ limit: Duration) async throws {
+        let watchdog = Watchdog(limit)
+        let timer = try #require(Mirror(reflecting: watchdog).descendant("timer") as? LoopTimer)
+        watchdog.pause()
+        #expect(watchdog.isPaused)
+        let paused = tendon_monotonic_ms()
+        await eventually("time passes") { tendon_monotonic_ms() > paused }
+        watchdog.resume()
+        #expect(!watchdog.isPaused && timer.deadline > UInt64(Int64.max))
+        watchdog.stop()
+    }
+
     @Test @TendonActor func anAttemptThatTakesTooLongIsCancelled() async {
         let watchdog = Watchdog(.milliseconds(5))
         watchdog.pause()
