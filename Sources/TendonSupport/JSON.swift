@@ -120,8 +120,15 @@ extension JSON {
 // MARK: - Reading
 
 extension JSON {
-    /// Parses one array or object. Duplicate keys: the last one counts.
+    /// Values in values that are accepted. Parsing, writing and releasing a value take stack for each level; a thread can
+    /// have as little as 128 KiB.
+    private static let deepest = 32
+
+    /// Parses one array or object, at most 32 levels deep. Duplicate keys: the last one counts.
     package init(parsing text: [UInt8]) throws(ParseError) {
+        if let position = JSON.firstTooDeep(text) {
+            throw ParseError(text: "nested more than \(JSON.deepest) levels deep", position: position)
+        }
         var error = json_error_t()
         let root = text.withUnsafeBytes { bytes in
             json_loadb(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, Int(JSON_ALLOW_NUL), &error)
@@ -132,6 +139,26 @@ extension JSON {
         }
         defer { json_decref(root) }
         self = JSON(borrowing: root)
+    }
+
+    /// Number of bytes up to the bracket that is one level too deep; `nil`: there is none. Whatever is not JSON is for the
+    /// parser.
+    private static func firstTooDeep(_ text: [UInt8]) -> Int? {
+        var (depth, inText, isEscaped) = (0, false, false)
+        for (index, byte) in text.enumerated() {
+            switch byte {
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\"): isEscaped = inText
+            case UInt8(ascii: "\""): inText.toggle()
+            case _ where inText: break
+            case UInt8(ascii: "["), UInt8(ascii: "{"):
+                depth += 1
+                if depth > deepest { return index + 1 }
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            default: break
+            }
+        }
+        return nil
     }
 
     /// As `init(parsing:)`. The words NaN, Infinity and -Infinity, which JSON has not and which many write all the

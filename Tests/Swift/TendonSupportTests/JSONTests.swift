@@ -30,6 +30,28 @@ import Testing
         }
     }
 
+    /// What others send is not as deep; more would take the stack of a thread.
+    @Test func depthIsLimited() throws {
+        func nested(_ depth: Int, _ inner: String = "") -> [UInt8] {
+            Array(
+                (String(repeating: #"{"[[[":["#, count: depth / 2) + inner
+                    + String(repeating: "]}", count: depth / 2)).utf8)
+        }
+        #expect(throws: Never.self) { try JSON(parsing: nested(32)) }
+        #expect(throws: Never.self) { try JSON(parsing: nested(32, #""[\\\"{[""#)) }
+        for text in [nested(34), nested(32, "[]"), nested(2000)] {
+            let error = #expect(throws: JSON.ParseError.self) { try JSON(parsing: text) }
+            #expect(error?.text == "nested more than 32 levels deep")
+            #expect((1...text.count).contains(error?.position ?? 0))
+        }
+        // Broken ones are jansson's to reject.
+        for text in ["]]]][[", "\"[[[", "[\"\\"] {
+            #expect(throws: JSON.ParseError.self) { try JSON(parsing: Array(text.utf8)) }
+        }
+        // One beside another is not deeper.
+        #expect(try JSON(parsing: Array(("[[]" + String(repeating: ",[]", count: 100) + "]").utf8)).array?.count == 101)
+    }
+
     @Test func theLastOfTwoKeysCounts() throws {
         #expect(try JSON(parsing: Array(#"{"a":1,"a":2}"#.utf8)) == ["a": 2])
     }
