@@ -41,20 +41,28 @@ extension OcelotCore {
         }
     }
 
-    /// Calls `body` until the limit; false: it failed, or did not end.
-    private nonisolated static func inTime(
+    /// Calls `body` until the limit, or until the task is cancelled; false: it failed, or did not end. A `body` that ignores
+    /// the cancellation of its task is not waited for.
+    @TendonActor private static func inTime(
         _ clock: any ObviousClock, _ body: @escaping @Sendable () async throws(ObviousCloudError) -> Void
     ) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask { (try? await body()) != nil }
-            group.addTask {
-                try? await clock.sleep(until: clock.now + reportLimit)
-                return false
+        let result = Pending<Void, ObviousCloudError>()
+        let call = Task { @TendonActor in
+            do throws(ObviousCloudError) {
+                result.finish(.success(try await body()))
+            } catch {
+                result.finish(.failure(error))
             }
-            let isDone = await group.next() ?? false
-            group.cancelAll()
-            return isDone
         }
+        let limit = Task { @TendonActor in
+            try? await clock.sleep(until: clock.now + reportLimit)
+            result.finish(.failure(.cancelled))
+        }
+        defer {
+            call.cancel()
+            limit.cancel()
+        }
+        return (try? await result.value()) != nil
     }
 }
 

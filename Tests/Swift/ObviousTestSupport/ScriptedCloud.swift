@@ -23,6 +23,8 @@
             /// No report returns before this is false, or its task is cancelled.
             public var holdsReports = false
             public var reportError: ObviousCloudError?
+            /// A report that is held does not end with its task.
+            public var ignoresCancellation = false
         }
 
         public struct Calls: Sendable {
@@ -98,7 +100,12 @@
 
         private func finishReport() async throws(ObviousCloudError) {
             while script.withLock({ $0.holdsReports }) {
-                do { try await Task.sleep(for: .milliseconds(2)) } catch { throw .cancelled }
+                do {
+                    try await Task.sleep(for: .milliseconds(2))
+                } catch {
+                    guard script.withLock({ $0.ignoresCancellation }) else { throw .cancelled }
+                    await Task.yield()
+                }
             }
             if let error = script.withLock({ $0.reportError }) { throw error }
             made.withLock { $0.madeReports += 1 }

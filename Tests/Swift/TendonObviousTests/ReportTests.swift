@@ -89,6 +89,30 @@ import Testing
         #expect(cloud.calls.reports.suffix(2) == [42, 43] && cloud.calls.madeReports == 2)
     }
 
+    /// An implementation of the application's that waits without looking at its task: neither the limit nor a
+    /// cancellation of the caller waits for it.
+    @Test @TendonActor func aCloudThatIgnoresTheLimit() async throws {
+        let site = try await OcelotSite()
+        let cloud = cloud(site)
+        cloud.set { $0.ignoresCancellation = true }
+        let manager = site.manager(cloud)
+        manager.getDeviceConnector().clock = TestClock()
+        let end = Flag()
+        let task = Task { @TendonActor in
+            defer { end.set() }
+            try await manager.updateFeatures()
+        }
+        await eventually("the update ends") { end.isSet }
+        await eventually("the report began") { cloud.calls.reports == [42] }
+        #expect(cloud.calls.endedReports == 0)
+        cloud.set { $0.holdsReports = false }
+        await eventually("the report ends") { cloud.calls.endedReports == 1 }
+        try await task.value
+        // It came too late: it is made again with the next one.
+        try await manager.updateFeatures()
+        #expect(cloud.calls.reports == [42, 42, 43])
+    }
+
     /// The update itself is done.
     @Test @TendonActor func aReportThatIsCancelled() async throws {
         let site = try await OcelotSite()
