@@ -48,11 +48,18 @@ public struct ObviousCloudConfiguration: Sendable {
     }
 
     /// Reads public keys from a file. A line is a product, the number of a key (1 to 255), the key as 64 hexadecimal digits,
-    /// and for a key that is not valid any more `revoked`: `1234 1 03a107bf…`. A `#` begins a comment.
+    /// and for a key that is not valid any more `revoked`: `1234 1 03a107bf…`. A `#` begins a comment. A key has one line:
+    /// to revoke it, change that line. Only the user of the program, or root, may be able to change the file.
     public static func keys(file path: String) throws(ObviousCloudError) -> [ObviousKey] {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw ObviousCloudError(.storage, "the file of public keys cannot be opened") }
         defer { close(file) }
+        guard let mode = ownMode(file) else {
+            throw ObviousCloudError(.storage, "the file of public keys is not a file")
+        }
+        guard mode & 0o022 == 0 else {
+            throw ObviousCloudError(.storage, "the file of public keys can be changed by others: chmod go-w")
+        }
         var bytes = [UInt8](repeating: 0, count: 65536)
         let count = read(file, &bytes, bytes.count)
         guard (0..<bytes.count).contains(count) else {
@@ -71,6 +78,10 @@ public struct ObviousCloudConfiguration: Sendable {
                 let bytes = bytes(hexadecimal: String(words[2])),
                 let key = ObviousKey(productId: String(words[0]), id: id, bytes: bytes, isRevoked: isRevoked)
             else { throw ObviousCloudError(.argument, "the file of public keys: line \(index + 1) is not a key") }
+            guard !keys.contains(where: { $0.productId == key.productId && $0.id == key.id }) else {
+                throw ObviousCloudError(
+                    .argument, "the file of public keys: line \(index + 1) is of a key that another line has")
+            }
             keys.append(key)
         }
         return keys
@@ -80,17 +91,23 @@ public struct ObviousCloudConfiguration: Sendable {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw ObviousCloudError(.storage, "the API key file cannot be opened") }
         defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let mode = ownMode(file) else {
             throw ObviousCloudError(.storage, "the API key file is not a file")
         }
-        guard status.st_mode & 0o077 == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
+        guard mode & 0o077 == 0 else {
             throw ObviousCloudError(.storage, "the API key file can be read by others: chmod 600")
         }
         var bytes = [UInt8](repeating: 0, count: 1024)
         let count = read(file, &bytes, bytes.count)
         guard count >= 0 else { throw ObviousCloudError(.storage, "the API key file cannot be read") }
         return Array(bytes.prefix(count))
+    }
+
+    /// Who may do what with a file; that of another user who is not root permits everybody everything. `nil`: it is no file.
+    private static func ownMode(_ file: Int32) -> mode_t? {
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return status.st_uid == geteuid() || status.st_uid == 0 ? status.st_mode & 0o777 : 0o777
     }
 
     /// The configuration of the environment. `TENDON_OBVIOUS_BASE_URL` is required; others are
