@@ -68,7 +68,7 @@ public struct ObviousCloudError: Error, Sendable, Hashable {
     public static let invalidCard = ObviousCloudError(.payment, "invalid card")
 
     /// Whether the cloud does not permit to provision devices in the field.
-    public var isProvisioningForbidden: Bool { httpStatus == 403 }
+    public var isProvisioningForbidden: Bool { httpStatus == 403 && code == "IN_FIELD_NOT_ALLOWED" }
 
     /// Whether it is not known if a card was charged: the payment is open until the cloud is asked again.
     public var isUnknownResult: Bool { kind == .payment && reason.hasPrefix(Self.unknownResult.reason) }

@@ -393,7 +393,7 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         case TENDON_OBVIOUS_NEED_PROVISION:
             let (serial, product) = (serialText(c.serial), transport.productId() ?? "")
             let nonce = c.nonce.outstanding ? elements(c.nonce.bytes, of: UInt8.self, 16) : nil
-            ask(operation) { cloud, key throws(ObviousCloudError) in
+            ask(operation, need) { cloud, key throws(ObviousCloudError) in
                 .package(try await cloud.provision(serialNumber: serial, productId: product, nonce: nonce, key: key))
             }
         default:
@@ -401,14 +401,14 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
                 serialNumber: serialText(c.serial), productId: transport.productId() ?? "", counter: c.counter,
                 nonce: c.nonce.outstanding ? elements(c.nonce.bytes, of: UInt8.self, 16) : nil,
                 firmwareVersion: versionText(c.fw) ?? "0.0.0", appVersion: operation.appVersion)
-            ask(operation) { cloud, key throws(ObviousCloudError) in
+            ask(operation, need) { cloud, key throws(ObviousCloudError) in
                 try await cloud.featureUpdate(query, key: key)
             }
         }
     }
 
     private func ask(
-        _ operation: OcelotOperation,
+        _ operation: OcelotOperation, _ need: tendon_obvious_need,
         _ body:
             @escaping @Sendable (any ObviousCloudService, ObviousAPIKey?) async throws(ObviousCloudError) ->
             FeatureUpdateAnswer
@@ -421,11 +421,14 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
                 result = .failure(error)
             }
             guard !Task.isCancelled else { return }
-            self?.give(result, to: operation)
+            self?.give(result, to: operation, need)
         }
     }
 
-    private func give(_ result: Result<FeatureUpdateAnswer, ObviousCloudError>, to operation: OcelotOperation) {
+    private func give(
+        _ result: Result<FeatureUpdateAnswer, ObviousCloudError>, to operation: OcelotOperation,
+        _ need: tendon_obvious_need
+    ) {
         guard current === operation else { return }
         var answer = tendon_obvious_answer()
         switch result {
@@ -439,8 +442,8 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
             answer.kind = inField ? TENDON_OBVIOUS_ANSWER_PROVISION : TENDON_OBVIOUS_ANSWER_REFUSED
         case .failure(let error):
             operation.cloudError = error
-            answer.kind =
-                error.isProvisioningForbidden ? TENDON_OBVIOUS_ANSWER_REFUSED : TENDON_OBVIOUS_ANSWER_FAILED
+            let isRefused = need == TENDON_OBVIOUS_NEED_PROVISION && error.isProvisioningForbidden
+            answer.kind = isRefused ? TENDON_OBVIOUS_ANSWER_REFUSED : TENDON_OBVIOUS_ANSWER_FAILED
         }
         tendon_obvious_manager_give(manager.pointer, &answer, tendon_monotonic_ms())
         transport.refresh()

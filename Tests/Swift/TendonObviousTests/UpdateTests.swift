@@ -86,6 +86,28 @@ import Testing
         #expect(await lines(others, cloud).lines == ["update NOT_PROVISIONED"])
     }
 
+    /// A wrong API key is answered with 403, too: nothing about the device.
+    @Test(arguments: [nil, "FORBIDDEN", "IN_FIELD_NOT_ALLOWED"])
+    @TendonActor func thatTheCloudDoesNotLetUsAskFor(_ code: String?) async throws {
+        let site = try await OcelotSite()
+        let error = ObviousCloudError(.http, "refused", httpStatus: 403, code: code)
+        let cloud = ScriptedCloud { $0.updates = [.failure(error)] }
+        let (lines, manager) = await lines(site, cloud)
+        #expect(lines == ["update DOWNLOAD_FAILED"])
+        #expect(manager.lastError == .cloud(error))
+    }
+
+    /// Provisioning that fails with 403 for another reason is not forbidden.
+    @Test(arguments: [nil, "FORBIDDEN"])
+    @TendonActor func provisioningThatTheKeyDoesNotPermit(_ code: String?) async throws {
+        let site = try await OcelotSite { $0.isProvisioned = false }
+        let error = ObviousCloudError(.http, "refused", httpStatus: 403, code: code)
+        let cloud = ScriptedCloud { $0.provisioning = .failure(error) }
+        let (lines, manager) = await lines(site, cloud)
+        #expect(lines == ["provisioning START", "provisioning DOWNLOAD_FAILED", "update FAILED"])
+        #expect(manager.lastError == .cloud(error))
+    }
+
     @Test @TendonActor func packagesThatAreNotForTheDevice() async throws {
         let site = try await OcelotSite()
         let good = site.signer.package([.init(20)], counter: 42)
