@@ -112,7 +112,7 @@
     }
 
     func decodedOutcome(_ body: [UInt8]) throws(ObviousCloudError) -> PaymentOutcome {
-        try decoded(body) { answer in
+        let outcome: PaymentOutcome = try decoded(body) { answer in
             var payment = tendon_cloud_payment()
             let status = tendon_cloud_decode_payment(&answer, &payment)
             let outcome: PaymentOutcome =
@@ -126,6 +126,15 @@
                 }
             return (status, outcome)
         }
+        if case .actionRequired(let action) = outcome, !isPage(action.url) {
+            throw ObviousCloudError(.format, "the page of the payment is not a URL of https")
+        }
+        return outcome
+    }
+
+    /// Where a user may be sent: whoever presents the page opens what it is given. http is for tests.
+    private func isPage(_ text: String) -> Bool {
+        CloudURL(text).map { $0.origin.isSecure || $0.origin.isLoopback } ?? false
     }
 
     /// What the cloud says of an error, if that is understandable.

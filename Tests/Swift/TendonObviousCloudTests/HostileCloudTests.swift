@@ -59,6 +59,35 @@ import Testing
         #expect(try await other.requests().isEmpty)
     }
 
+    /// The page that a user is sent to: nothing but a page of the web. What the payment came to is not known then.
+    @Test(arguments: [
+        "file:///etc/passwd", "javascript:alert(1)", "bank://pay", "http://example.com/a", "https://user@example.com/",
+        "https://example.com/ a", "//example.com", "/action", "https://", "http://localhost/a",
+    ])
+    func pagesThatNoUserIsSentTo(_ url: String) async throws {
+        let body = #"{"status": "action_required", "paymentSecret": "s", "actionUrl": "\#(url)"}"#
+        let server = try await ReferenceCloud([
+            "--fault", #"{"do": "status", "status": 200, "body": \#(body), "times": 2}"#,
+        ])
+        let cloud = try server.client()
+        let request = PaymentRequest(cartId: 1, serialNumber: serial, productIdentifier: "1234")
+        let paid = await error {
+            try await cloud.pay(
+                request, card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
+        }
+        #expect(paid?.isUnknownResult == true)
+        let asked = await error { try await cloud.authenticate(cartId: 1, paymentSecret: "s", key: nil) }
+        #expect(asked?.kind == .format)
+    }
+
+    @Test(arguments: ["https://example.com/a?b#c", "HTTPS://example.com", "http://127.0.0.1:8/a", "http://[::1]/a"])
+    func pagesThatAUserIsSentTo(_ url: String) async throws {
+        let body = #"{"status": "action_required", "paymentSecret": "s", "actionUrl": "\#(url)"}"#
+        let server = try await ReferenceCloud(["--fault", #"{"do": "status", "status": 200, "body": \#(body)}"#])
+        let outcome = try await server.client().authenticate(cartId: 1, paymentSecret: "s", key: nil)
+        #expect(outcome == .actionRequired(PaymentAction(secret: "s", url: url)))
+    }
+
     @Test(arguments: [
         "http://example.com", "http://127.0.0.1:1", "ftp://127.0.0.1", "file:///etc/passwd", "",
         "https://", "https://user@example.com", "https://example.com?x", "https://example.com#x", "https://a b",
