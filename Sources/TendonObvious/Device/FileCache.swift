@@ -47,16 +47,55 @@ package struct FileCache: Sendable {
 
     // MARK: Images
 
-    /// The file of an image; its name is its hash.
-    func imagePath(_ sha256: [UInt8]) -> String { folder + "/" + hexadecimal(sha256) + ".bin" }
+    /// The file of an image; its name is its hash. Next to it are the part of a download, the tag of that part, and the lock
+    /// of those who use it.
+    private func imagePath(_ name: String) -> String { folder + "/" + name + ".bin" }
 
-    /// The same, in a folder that is there.
+    /// The file of an image, in a folder that is there.
     package func preparedImagePath(_ sha256: [UInt8]) throws(ObviousCloudError) -> String {
         try prepare()
-        return imagePath(sha256)
+        return imagePath(hexadecimal(sha256))
+    }
+
+    /// Until the result is released no one removes the files of this image, in whatever process.
+    package func use(_ sha256: [UInt8]) throws(ObviousCloudError) -> ImageUse {
+        try prepare()
+        guard let use = ImageUse(imagePath(hexadecimal(sha256)) + ".lock") else {
+            throw ObviousCloudError(.storage, "the image cannot be locked")
+        }
+        return use
     }
 
     func remove(_ path: String) { unlink(path) }
+
+    /// Removes all files of an image that is not in use.
+    func removeImage(_ sha256: [UInt8]) { removeImage(hexadecimal(sha256)) }
+
+    /// Removes the files of all other images that are not in use: of a release that another one replaced nothing stays.
+    func removeImages(except sha256: [UInt8]) {
+        let own = hexadecimal(sha256)
+        guard let directory = opendir(folder) else { return }
+        var others: Set<String> = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            let hash = String(name.prefix(64))
+            guard hash != own, hash.utf8.count == 64, name.dropFirst(64).hasPrefix(".bin"),
+                hash.allSatisfy({ $0.isHexDigit })
+            else { continue }
+            others.insert(hash)
+        }
+        closedir(directory)
+        for other in others { removeImage(other) }
+    }
+
+    private func removeImage(_ name: String) {
+        let path = imagePath(name)
+        guard let use = ImageUse(path + ".lock", isSole: true) else { return }
+        for suffix in ["", ".part", ".etag", ".lock"] { unlink(path + suffix) }
+        withExtendedLifetime(use) {}
+    }
 
     // MARK: Records
 
@@ -114,6 +153,33 @@ final class FirmwareImage: Sendable {
     }
 
     /// CRC-32 and SHA-256.
+/// A user of an image's files. The lock ends with the object, and with the process.
+package final class ImageUse: Sendable {
+    private let file: Int32
+
+    /// `isSole`: there is no other user. `nil`: there is one, or the lock cannot be made.
+    init?(_ path: String, isSole: Bool = false) {
+        while true {
+            let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            guard file >= 0 else { return nil }
+            var status = stat()
+            // A sole user is done in a moment, so that another one waits for it.
+            guard flock(file, isSole ? LOCK_EX | LOCK_NB : LOCK_SH) == 0, fstat(file, &status) == 0 else {
+                close(file)
+                return nil
+            }
+            guard status.st_nlink == 0 else {
+                self.file = file
+                return
+            }
+            // Who had it removed it: another one has its name.
+            close(file)
+        }
+    }
+
+    deinit { close(file) }
+}
+
     func sums(_ cryptography: any ObviousCryptography) -> (crc32: UInt32, sha256: [UInt8]) {
         var (offset, crc) = (0, UInt32(0))
         let hash = cryptography.sha256 {

@@ -20,6 +20,8 @@ extension OcelotCore {
                 var offer = release.map { Offer(release: $0) }
                 if withImage, let self, self.accepts(release, for: operation), let release {
                     let progress = self.downloadProgress(operation, size: release.size)
+                    operation.imageUse = try cache.use(release.sha256)
+                    cache.removeImages(except: release.sha256)
                     offer?.image = try await Self.image(of: release, service, key, cache, cryptography, progress)
                 }
                 result = .success(offer)
@@ -32,7 +34,7 @@ extension OcelotCore {
     }
 
     /// Reports what an upgrade will write. False: the manifest is not valid, and its image is not downloaded; the C core
-    /// says why.
+    /// says why. The same if the cloud names another image than the manifest.
     private func accepts(_ release: FirmwareRelease?, for operation: OcelotOperation) -> Bool {
         guard current === operation, !operation.isCancelled else { return false }
         let version = Int64(manager.pointer.pointee.fw)
@@ -41,6 +43,13 @@ extension OcelotCore {
             return false
         }
         guard let manifest = verified(release.manifest) else { return false }
+        guard Int(manifest.size) == release.size, manifest.crc32 == release.crc32,
+            elements(manifest.sha256, of: UInt8.self, Int(TENDON_OBVIOUS_SHA256_SIZE)) == release.sha256
+        else {
+            operation.cloudError = ObviousCloudError(
+                .crypto, "the image that the cloud names is not that of the signed manifest")
+            return false
+        }
         operation.report(.found(version: version, release, newVersion: Int64(manifest.version)))
         return true
     }

@@ -347,8 +347,9 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     /// An image is kept for an upgrade that may continue.
     private func removeImage(_ operation: OcelotOperation, _ outcome: OcelotOutcome) {
         let status = OcelotFirmwareManager.OcelotFirmwareUpgradeStatus(rawValue: outcome.code)
-        guard status == .SUCCESS || status == .DOWNLOAD_FAILED, let release = operation.release else { return }
-        operation.cache.remove(operation.cache.imagePath(release.sha256))
+        guard let release = operation.release, operation.imageUse != nil else { return }
+        operation.imageUse = nil
+        if status == .SUCCESS || status == .DOWNLOAD_FAILED { operation.cache.removeImage(release.sha256) }
     }
 
     private func error(of event: tendon_obvious_event, _ operation: OcelotOperation) -> OcelotError? {

@@ -43,6 +43,8 @@ final class OcelotOperation: @unchecked Sendable {
     let cache: FileCache
     /// What the cloud offers.
     var release: FirmwareRelease?
+    /// While its image is downloaded and sent.
+    var imageUse: ImageUse?
     let features: CTable<tendon_obvious_feature>?
     let count: Int
     private let onStep: @TendonActor (OcelotStep) -> Void

@@ -209,6 +209,56 @@ import Testing
         #expect(cloud.calls.downloads == (isWhole ? [] : [false]))
     }
 
+    /// A cloud that names another image than the signed manifest: nothing is downloaded.
+    @Test(arguments: ["size", "sha256", "crc32"]) @TendonActor func anotherImageThanThatOfTheManifest(
+        _ member: String
+    ) async throws {
+        let site = try await OcelotSite()
+        let cloud = site.cloud(offering: image)
+        cloud.set { script in
+            let release = script.release!
+            script.release = FirmwareRelease(
+                info: release.info, size: release.size + (member == "size" ? 1 : 0),
+                crc32: release.crc32 ^ (member == "crc32" ? 1 : 0),
+                sha256: member == "sha256" ? [UInt8](repeating: 7, count: 32) : release.sha256,
+                manifest: release.manifest, url: release.url)
+        }
+        let manager = site.firmwareManager(cloud)
+        await #expect(throws: OcelotError.self) { try await manager.upgradeFirmware(appVersion: "1.0.0") }
+        #expect(cloud.calls.downloads == [])
+        #expect(await site.device.counters.dataBytes == 0)
+        guard case .cloud(let error)? = manager.lastError else {
+            Issue.record("\(String(describing: manager.lastError))")
+            return
+        }
+        #expect(error.kind == .crypto)
+    }
+
+    /// What is left of other releases is removed before an image is downloaded, unless it is in use, and all of this one
+    /// after the upgrade.
+    @Test @TendonActor func imagesOfOtherReleases() async throws {
+        let site = try await OcelotSite()
+        let cache = FileCache(folder: site.cache)
+        func other(_ byte: UInt8) throws -> String {
+            try cache.preparedImagePath([UInt8](repeating: byte, count: 32))
+        }
+        let used = try other(2)
+        for path in [try other(1), used] {
+            for suffix in ["", ".part", ".etag"] { #expect(write([1, 2, 3], to: path + suffix)) }
+        }
+        for name in ["/own.bin", "/ab.bin.part"] { #expect(write([1], to: site.cache + name)) }
+        let use = try cache.use([UInt8](repeating: 2, count: 32))
+        let own = try cache.preparedImagePath(sha256(image))
+        for suffix in [".part", ".etag"] { #expect(write([1], to: own + suffix)) }
+        try await site.firmwareManager(site.cloud(offering: image)).upgradeFirmware(appVersion: "1.0.0")
+        let files = try FileManager.default.contentsOfDirectory(atPath: site.cache).filter { $0.contains(".bin") }
+            .sorted()
+        let two = String(repeating: "02", count: 32)
+        #expect(
+            files == [two + ".bin", two + ".bin.etag", two + ".bin.lock", two + ".bin.part", "ab.bin.part", "own.bin"])
+        withExtendedLifetime(use) {}
+    }
+
     @Test func constants() {
         #expect(
             OcelotFirmwareManager.OcelotFirmwareUpgradeStatus.allCases.map { "\($0)=\($0.rawValue)" } == [
