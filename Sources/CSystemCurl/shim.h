@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 static inline CURLcode tendon_curl_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -67,6 +68,17 @@ static inline void *tendon_curl_wiping_realloc(void *block, size_t size) {
         tendon_curl_wiping_free(block);
     }
     return grown;
+}
+
+/* ---- core dumps ---- */
+
+/** 1: the process has core dumps, as usual. */
+static inline int tendon_process_dumpable(void) {
+    return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+}
+
+static inline void tendon_process_set_dumpable(int dumpable) {
+    (void)prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0); /* cannot fail with 0 or 1 */
 }
 
 /** Initializes libcurl; if another part of the program did it before, its functions for memory stay. */

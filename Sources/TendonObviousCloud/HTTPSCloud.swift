@@ -292,7 +292,10 @@
             defer { card.removeBody() }
             request.body = .card(card, start: start)
             request.headers += ["Content-Type: application/json", "Idempotency-Key: " + idempotencyKey]
-            return try await sendPayment(request)
+            let complete = request
+            return try await CoreDumps.ofProcess.prevented { () async throws(ObviousCloudError) in
+                try await sendPayment(complete)
+            }
         }
 
         /// At most twice, the second time only if no line of an answer to the first arrived. libcurl itself never repeats it:

@@ -64,7 +64,7 @@ import Testing
         let digits: [UInt8] = [4, 0, 0, 0, 0, 0, 2, 7, 6, 0, 0, 0, 3, 1, 8, 4]
         let card = try PaymentCard(
             numberBytes: digits.lazy.map { 0x30 + $0 }, expMonth: 4, expYear: 2099, cvcBytes: "123".utf8)
-        #expect(occurrences(of: digits) > 0, "the search finds the card while there is one")
+        #expect(await occurrences(of: digits) > 0, "the search finds the card while there is one")
         let outcome = try await cloud.pay(
             PaymentRequest(cartId: cart.id, serialNumber: serial, productIdentifier: "1234"), card: card,
             idempotencyKey: idempotencyKey, key: nil)
@@ -73,7 +73,42 @@ import Testing
             return
         }
         card.wipe()
-        #expect(occurrences(of: digits) == 0)
+        #expect(await occurrences(of: digits) == 0)
+    }
+
+    /// libcurl and TLS have the card in memory of their own for a moment: no core dump of it.
+    @Test(arguments: [false, true]) func nothingIsDumpedDuringAPayment(_ isCancelled: Bool) async throws {
+        let server = try await ReferenceCloud(["--fault", #"{"do": "silent", "match": "POST /v1/carts/"}"#])
+        let cloud = try server.client { if !isCancelled { $0.limits.wholeCall = 2000 } }
+        let end = Flag()
+        let task = Task {
+            defer { end.set() }
+            return try await cloud.pay(
+                PaymentRequest(cartId: 1, serialNumber: serial, productIdentifier: "1234"),
+                card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
+        }
+        try await eventually("the payment is sent") { try await !server.requests().isEmpty }
+        #expect(!CoreDumps.ofProcess.arePermitted && !end.isSet)
+        if isCancelled { task.cancel() }
+        _ = await task.result
+        await eventually("permitted again") { CoreDumps.ofProcess.arePermitted }
+    }
+
+    /// Payments at the same time; a process that has no core dumps anyway still has none afterwards.
+    @Test(arguments: [true, false]) func coreDumps(_ arePermitted: Bool) async throws {
+        let state = Mutex(arePermitted)
+        let dumps = CoreDumps(
+            arePermitted: { state.withLock { $0 } }, permit: { value in state.withLock { $0 = value } })
+        await dumps.prevented {
+            #expect(!dumps.arePermitted)
+            await dumps.prevented { #expect(!dumps.arePermitted) }
+            #expect(!dumps.arePermitted)
+        }
+        #expect(dumps.arePermitted == arePermitted)
+        await #expect(throws: ObviousCloudError.unknownResult) {
+            try await dumps.prevented { () async throws(ObviousCloudError) in throw .unknownResult }
+        }
+        #expect(dumps.arePermitted == arePermitted)
     }
 
     @Test func aWipedCardPaysNothing() async throws {
@@ -255,8 +290,13 @@ private func region(_ line: Substring) -> Range<UInt>? {
 }
 
 /// How often these digits are, as ASCII text, in the writable memory of this process.
-private func occurrences(of digits: [UInt8]) -> Int {
-    let memory = open("/proc/self/mem", O_RDONLY)
+private func occurrences(of digits: [UInt8]) async -> Int {
+    var memory = open("/proc/self/mem", O_RDONLY)
+    // Not for other users than root while a test sends a payment.
+    await eventually("no payment") {
+        if memory < 0 { memory = open("/proc/self/mem", O_RDONLY) }
+        return memory >= 0
+    }
     defer { close(memory) }
     let maps = processFile("/proc/self/maps")
     // The text that is looked for, then the memory that is being read: hits in here do not count.
