@@ -40,7 +40,9 @@ static uint8_t judge_info(tendon_obvious_manager *m, const tendon_obvious_payloa
         return tendon_obvious_manager_reject(m, CODE_WRONG_PRODUCT);
     }
     if (m->record.serial != m->serial) { /* none, or of another device */
-        memset(&m->record, 0, sizeof m->record);
+        if (m->config.load == NULL || m->config.load(m->config.context, m->serial, &m->record) < 0) {
+            memset(&m->record, 0, sizeof m->record);
+        }
         m->record.serial = m->serial;
     }
     if (m->provisioned && (m->flags & PROVISIONED) == 0) {

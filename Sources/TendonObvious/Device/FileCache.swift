@@ -108,51 +108,51 @@ package struct FileCache: Sendable {
         return status >= 0 ? journal : nil
     }
 
-    func record(of device: Address) -> tendon_obvious_record? {
+    func record(of device: Address) -> tendon_obvious_record? { record("obvious", device) }
+
+    /// Of a device that has no address.
+    func record(of serial: UInt64) -> tendon_obvious_record? {
+        let name = Self.name(serial)
+        return record(name.family, name.device)
+    }
+
+    /// Returns when the record is on the disk.
+    func store(_ record: tendon_obvious_record, of device: Address) -> tendon_status {
+        store(record, "obvious", device)
+    }
+
+    /// Of a device that has no address.
+    func store(_ record: tendon_obvious_record) -> tendon_status {
+        let name = Self.name(record.serial)
+        return store(record, name.family, name.device)
+    }
+
+    /// The journal names a file by six bytes: the upper two of the serial number are in the name before them, as in
+    /// "obvious1122-334455667788-0".
+    private static func name(_ serial: UInt64) -> (family: String, device: Address) {
+        let upper = [UInt8(serial >> 56), UInt8(truncatingIfNeeded: serial >> 48)]
+        return ("obvious" + hexadecimal(upper), Address(serial & 0xFFFF_FFFF_FFFF, type: .public))
+    }
+
+    private func record(_ family: String, _ device: Address) -> tendon_obvious_record? {
         guard var journal else { return nil }
         var address = device.c
         var bytes = [UInt8](repeating: 0, count: Int(TENDON_OBVIOUS_RECORD_SIZE))
-        let length = tendon_journal_load(&journal, "obvious", &address, &bytes, bytes.count)
+        let length = tendon_journal_load(&journal, family, &address, &bytes, bytes.count)
         var record = tendon_obvious_record()
         guard length > 0, tendon_obvious_decode_record(bytes, Int(length), &record) >= 0 else { return nil }
         return record
     }
 
-    /// Returns when the record is on the disk.
-    func store(_ record: tendon_obvious_record, of device: Address) -> tendon_status {
+    private func store(_ record: tendon_obvious_record, _ family: String, _ device: Address) -> tendon_status {
         guard var journal else { return Int32(TENDON_ERROR_OVERFLOW) }
         var address = device.c
         var bytes = [UInt8](repeating: 0, count: Int(TENDON_OBVIOUS_RECORD_SIZE))
         withPointer(to: record) { tendon_obvious_encode_record($0, &bytes) }
-        return tendon_journal_store(&journal, "obvious", &address, bytes, bytes.count)
+        return tendon_journal_store(&journal, family, &address, bytes, bytes.count)
     }
 }
 
-/// An image in a file.
-final class FirmwareImage: Sendable {
-    private let file: Int32
-    let count: Int
-
-    /// `nil`: there is no such file.
-    init?(_ path: String) {
-        file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { return nil }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(file)
-            return nil
-        }
-        count = Int(status.st_size)
-    }
-
-    /// A part; shorter at the end, empty if it cannot be read.
-    func part(at offset: Int, count: Int) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let read = pread(file, &bytes, count, off_t(offset))
-        return Array(bytes.prefix(max(read, 0)))
-    }
-
-    /// CRC-32 and SHA-256.
 /// A user of an image's files. The lock ends with the object, and with the process.
 package final class ImageUse: Sendable {
     private let file: Int32
@@ -180,6 +180,31 @@ package final class ImageUse: Sendable {
     deinit { close(file) }
 }
 
+/// An image in a file.
+final class FirmwareImage: Sendable {
+    private let file: Int32
+    let count: Int
+
+    /// `nil`: there is no such file.
+    init?(_ path: String) {
+        file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return nil }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            return nil
+        }
+        count = Int(status.st_size)
+    }
+
+    /// A part; shorter at the end, empty if it cannot be read.
+    func part(at offset: Int, count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = pread(file, &bytes, count, off_t(offset))
+        return Array(bytes.prefix(max(read, 0)))
+    }
+
+    /// CRC-32 and SHA-256.
     func sums(_ cryptography: any ObviousCryptography) -> (crc32: UInt32, sha256: [UInt8]) {
         var (offset, crc) = (0, UInt32(0))
         let hash = cryptography.sha256 {

@@ -30,7 +30,6 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     var image: FirmwareImage?
     /// What the C core keeps of a device, by serial number: older packages are rejected.
     private var records: [UInt64: tendon_obvious_record] = [:]
-    private var lastSerial: UInt64?
     /// Of the device whose record was loaded.
     private var recordAddress: Address?
     /// Reports of updates that did not reach the cloud.
@@ -84,6 +83,13 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
 
     var productId: String? { transport.productId() }
 
+        managing.load = { context, serial, out in
+            guard let record = object(OcelotCore.self, context).record(of: serial), let out else {
+                return Int32(TENDON_ERROR_NOT_FOUND)
+            }
+            out.pointee = record
+            return 0
+        }
     var state: OcelotDeviceConnector.State {
         switch tendon_obvious_session_state(rawValue: UInt32(session.pointer.pointee.state)) {
         case TENDON_OBVIOUS_SESSION_CONNECTING, TENDON_OBVIOUS_SESSION_OPENING: .connecting
@@ -222,35 +228,35 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         manager.pointer.pointee.config.ring = ring.pointer
         manager.pointer.pointee.config.product = product
         loadRecord(operation)
-        let status = withRecord { record in
-            tendon_obvious_manager_start(
-                manager.pointer, operation.kind, operation.features?.pointer, operation.count, record,
-                tendon_monotonic_ms())
-        }
+        let status = tendon_obvious_manager_start(
+            manager.pointer, operation.kind, operation.features?.pointer, operation.count, nil, tendon_monotonic_ms())
         guard status >= 0 else { throw OcelotError(status) }
         current = operation
         transport.refresh()
     }
 
-    /// Lends the record of the device of the last operation.
-    private func withRecord(_ body: (UnsafePointer<tendon_obvious_record>?) -> tendon_status) -> tendon_status {
-        guard let record = lastSerial.flatMap({ records[$0] }) else { return body(nil) }
-        return withPointer(to: record) { body($0) }
-    }
-
-    /// The record of an earlier process.
+    /// The record of an earlier process, of a device with an address.
     private func loadRecord(_ operation: OcelotOperation) {
         guard let address = transport.address, address != recordAddress else { return }
         recordAddress = address
         guard let record = operation.cache.record(of: address) else { return }
         records[record.serial] = record
-        lastSerial = record.serial
+    }
+
+    /// The record of the device that is connected.
+    private func record(of serial: UInt64) -> tendon_obvious_record? {
+        if let record = records[serial] { return record }
+        guard transport.address == nil, let record = current?.cache.record(of: serial), record.serial == serial else {
+            return nil
+        }
+        records[serial] = record
+        return record
     }
 
     private func store(_ record: tendon_obvious_record) -> tendon_status {
         records[record.serial] = record
-        guard let address = transport.address, let current else { return 0 }
-        return current.cache.store(record, of: address)
+        guard let cache = current?.cache else { return 0 }
+        return transport.address.map { cache.store(record, of: $0) } ?? cache.store(record)
     }
 
     private func read(_ offset: Int, _ buffer: UnsafeMutablePointer<UInt8>?, _ length: Int) -> tendon_status {
@@ -297,7 +303,6 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         guard let operation = current else { return }
         task?.cancel()
         (package, imageHash, image) = (nil, nil, nil)
-        if session.pointer.pointee.has_serial { lastSerial = session.pointer.pointee.serial }
         var outcome = OcelotOutcome(code: Int(event.code), error: error(of: event, operation))
         if outcome.error == nil {
             outcome.features = operation.states

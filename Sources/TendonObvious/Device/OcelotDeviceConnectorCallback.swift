@@ -35,8 +35,8 @@ public protocol OcelotDeviceConnectorCallback: AnyObject {
     func getOcelotProductIdentifier() -> String?
     /// The same, with its other name.
     func getObviousProductIdentifier() -> String?
-    /// The address of the device: names its record, so that an upgrade continues after a restart of the program; `nil`: it
-    /// starts again.
+    /// The address of the device: names the record by which an upgrade continues after a restart of the program; `nil`: the
+    /// record has the serial number for a name.
     func getDeviceIdentifier() -> Address?
 }
 

@@ -458,6 +458,41 @@ static void an_update_changes_the_counter_alone(void **state) {
     }
 }
 
+/* Whom the application cannot tell apart by an address has a record by its serial number, which comes with INFO. A
+ * record of another device that was given at the start is not used. */
+static tendon_status load(void *context, uint64_t serial, tendon_obvious_record *out) {
+    const bool *missing = context;
+    note("load:%llx ", (unsigned long long)serial);
+    *out = (tendon_obvious_record){.serial = serial, .counter = 42};
+    return *missing ? TENDON_ERROR_NOT_FOUND : TENDON_OK;
+}
+
+static void a_record_of_the_serial_number_is_loaded(void **state) {
+    (void)state;
+    const tendon_obvious_record other = {.serial = 7, .counter = 1}, same = {.serial = 0x1122334455667788};
+    struct {
+        const tendon_obvious_record *given;
+        bool missing;
+        const char *trace;
+    } rows[] = {
+        {NULL, false, "load:1122334455667788 need:package done:11/REPLAY "},
+        {&other, false, "load:1122334455667788 need:package done:11/REPLAY "},
+        {NULL, true, "load:1122334455667788 need:package need:report done:0/OK "},
+        {&same, false, "need:package need:report done:0/OK "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin();
+        w.manager.config.load = load;
+        w.manager.config.context = &rows[i].missing;
+        assert_int_equal(
+            tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_UPDATE_FEATURES, NULL, 0, rows[i].given, f->now),
+            TENDON_OK);
+        fixture_run(f, 200000);
+        expect(rows[i].trace);
+        end();
+    }
+}
+
 /* What the cloud sends is not raised before the device has applied it: it may be sent again. */
 static void a_package_that_is_not_applied_raises_nothing(void **state) {
     (void)state;
@@ -570,6 +605,7 @@ int main(void) {
         cmocka_unit_test(a_reset_before_the_end_is_not_the_one_after_it),
         cmocka_unit_test(an_announced_reset_that_does_not_come),
         cmocka_unit_test(an_update_changes_the_counter_alone),
+        cmocka_unit_test(a_record_of_the_serial_number_is_loaded),
         cmocka_unit_test(a_package_that_is_not_applied_raises_nothing),
         cmocka_unit_test(cancelled_at_any_time),
         cmocka_unit_test(after_a_cancelled_operation_the_next_one_waits),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import ObviousTestSupport
 import Tendon
 import TestSupport
@@ -15,6 +16,7 @@ import Testing
         _ site: OcelotSite, _ log: FeatureLog, _ cloud: ScriptedCloud = ScriptedCloud()
     ) async throws -> (OcelotFeatureManager, HostApp) {
         let manager = OcelotFeatureManager(cloud: cloud, trust: site.signer.trust)
+        manager.setFileCacheDirectory(site.cache)
         manager.setFeatureEventListener(log)
         manager.setToggleEventListener(log)
         return (manager, try await HostApp(site, manager.getDeviceConnector()))
@@ -88,7 +90,7 @@ import Testing
         #expect(await site.device.feature(20)?.isEnabled == true)
     }
 
-    /// With the address of the device, an upgrade continues in another program; without it, it starts again.
+    /// An upgrade continues in another program, with the address of the device and without it.
     @Test(arguments: [true, false]) @TendonActor func anUpgradeContinuesAfterARestart(_ namesDevice: Bool) async throws
     {
         let site = try await OcelotSite()
@@ -113,7 +115,12 @@ import Testing
         try await manager.upgradeFirmware(appVersion: "1.0.0")
         #expect(await site.device.firmware == 1_004_000)
         let sent = await site.device.counters.dataBytes - before
-        #expect((sent < UInt64(image.count)) == namesDevice, "\(sent)")
+        #expect(sent < UInt64(image.count), "\(sent)")
+        let records = try FileManager.default.contentsOfDirectory(atPath: site.cache + "/journal").filter {
+            $0 != "lock"
+        }
+        let serial = ["obvious1122-334455667788-0"]
+        #expect((records == serial) == !namesDevice && records.count == 1, "\(records)")
         await host.close()
     }
 
