@@ -103,6 +103,32 @@ public enum OcelotServiceConstants {
     public static let OGP_STATUS = BluetoothUUID(tendon_obvious_gatt_defaults().status)
 }
 
+/// The UUIDs of the service and its characteristics. Who has a licence for devices with others sets theirs; what is sent
+/// stays OGP/1.
+///
+/// ```swift
+/// let uuids = OcelotUUIDs(service: "fe01", data: "fe02", status: "fe03")
+/// let connector = OcelotDeviceConnector(to: address, productId: "1234", uuids: uuids)
+/// ```
+public struct OcelotUUIDs: Sendable, Hashable {
+    /// The service.
+    public let service: BluetoothUUID
+    /// Its characteristic of the data.
+    public let data: BluetoothUUID
+    /// Its characteristic of the protocol's version.
+    public let status: BluetoothUUID
+
+    /// Defaults: those of ``OcelotServiceConstants``.
+    public init(
+        service: BluetoothUUID = OcelotServiceConstants.OGP_SERVICE,
+        data: BluetoothUUID = OcelotServiceConstants.OGP_DATA, status: BluetoothUUID = OcelotServiceConstants.OGP_STATUS
+    ) {
+        (self.service, self.data, self.status) = (service, data, status)
+    }
+
+    var c: tendon_obvious_gatt { tendon_obvious_gatt(service: service.c, data: data.c, status: status.c) }
+}
+
 /// "1.3.0" of 1003000; `nil`: no version.
 func versionText(_ code: UInt32) -> String? {
     guard code <= UInt32(TENDON_OBVIOUS_VERSION_MAX) else { return nil }

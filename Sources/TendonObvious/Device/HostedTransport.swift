@@ -25,7 +25,7 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
             object(HostedTransport.self, context).write(copied(value, length))
         }
         handler.pointer.pointee.read = { context in object(HostedTransport.self, context).read() }
-        tendon_obvious_relay_init(relay.pointer, memory.pointer, handler.pointer, context(of: self), nil)
+        tendon_obvious_relay_init(relay.pointer, memory.pointer, handler.pointer, context(of: self), core.gatt.pointer)
         tendon_memory_radio_attach(
             memory.pointer, obviousManagerInputs.pointer, UnsafeMutableRawPointer(core.manager.pointer))
         timer = LoopTimer(core.loop.core) { [unowned self] in tick() }
@@ -108,8 +108,8 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
         let callback = callback
         return TendonActor.assumeIsolated {
             callback?.requestCharacteristicWriteWithoutResponse(
-                serviceId: OcelotServiceConstants.OGP_SERVICE.uuidString,
-                characteristicId: OcelotServiceConstants.OGP_DATA.uuidString, rawdata: value) ?? false
+                serviceId: core.uuids.service.uuidString,
+                characteristicId: core.uuids.data.uuidString, rawdata: value) ?? false
         }
     }
 
@@ -117,8 +117,8 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
         let callback = callback
         return TendonActor.assumeIsolated {
             callback?.requestCharacteristicRead(
-                serviceId: OcelotServiceConstants.OGP_SERVICE.uuidString,
-                characteristicId: OcelotServiceConstants.OGP_STATUS.uuidString) ?? false
+                serviceId: core.uuids.service.uuidString,
+                characteristicId: core.uuids.status.uuidString) ?? false
         }
     }
 
@@ -159,16 +159,16 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
     }
 
     func received(_ value: [UInt8], of uuid: BluetoothUUID) {
-        if uuid == OcelotServiceConstants.OGP_DATA {
+        if uuid == core.uuids.data {
             _ = lending(value) { tendon_obvious_relay_data(relay.pointer, $0, $1) }
-        } else if uuid == OcelotServiceConstants.OGP_STATUS {
+        } else if uuid == core.uuids.status {
             lending(value) { tendon_obvious_relay_status(relay.pointer, $0, $1, tendon_monotonic_ms()) }
         }
         refresh()
     }
 
     func readFailed(_ code: UInt8, of uuid: BluetoothUUID) {
-        guard uuid == OcelotServiceConstants.OGP_STATUS else { return }
+        guard uuid == core.uuids.status else { return }
         tendon_obvious_relay_failed(relay.pointer, code, tendon_monotonic_ms())
         refresh()
     }

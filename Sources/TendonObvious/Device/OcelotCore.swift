@@ -13,6 +13,9 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     let manager = CBlock<tendon_obvious_manager>()
     let changes = Feed<[Int: OcelotFeatureStatus]>(Loop.shared)
     let states = Feed<OcelotDeviceConnector.State>(Loop.shared)
+    let uuids: OcelotUUIDs
+    /// The C core borrows it.
+    let gatt = CBlock<tendon_obvious_gatt>()
     private let memory = CBytes(count: 2 * Int(TENDON_OBVIOUS_FRAME_MAX))
     private(set) var transport: (any OcelotTransport)!
     var ring = KeyRing(nil, productId: "")
@@ -40,7 +43,9 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     private var held: [Int: OcelotFeatureStatus] = [:]
     private var abandoned = false
 
-    init(_ makeTransport: (OcelotCore) -> any OcelotTransport) {
+    init(_ uuids: OcelotUUIDs = OcelotUUIDs(), _ makeTransport: (OcelotCore) -> any OcelotTransport) {
+        self.uuids = uuids
+        gatt.pointer.pointee = uuids.c
         var nonce = [UInt8](repeating: 0, count: 8)
         for index in nonce.indices { nonce[index] = UInt8.random(in: 0...255) }
         var config = tendon_obvious_session_config()
@@ -50,6 +55,7 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         config.link.pair = { object(OcelotCore.self, $0).transport.pair() }
         config.link.bonded = { object(OcelotCore.self, $0).transport.isBonded() }
         config.link.forget = { object(OcelotCore.self, $0).transport.forget() }
+        config.gatt = UnsafePointer(gatt.pointer)
         config.memory = memory.pointer
         config.frame_max = UInt16(TENDON_OBVIOUS_FRAME_MAX)
         config.window = 8
@@ -77,12 +83,6 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
             guard let record else { return Int32(TENDON_ERROR_INVALID_ARGUMENT) }
             return object(OcelotCore.self, context).store(record.pointee)
         }
-        tendon_obvious_manager_init(manager.pointer, &managing)
-        transport = makeTransport(self)
-    }
-
-    var productId: String? { transport.productId() }
-
         managing.load = { context, serial, out in
             guard let record = object(OcelotCore.self, context).record(of: serial), let out else {
                 return Int32(TENDON_ERROR_NOT_FOUND)
@@ -90,6 +90,12 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
             out.pointee = record
             return 0
         }
+        tendon_obvious_manager_init(manager.pointer, &managing)
+        transport = makeTransport(self)
+    }
+
+    var productId: String? { transport.productId() }
+
     var state: OcelotDeviceConnector.State {
         switch tendon_obvious_session_state(rawValue: UInt32(session.pointer.pointee.state)) {
         case TENDON_OBVIOUS_SESSION_CONNECTING, TENDON_OBVIOUS_SESSION_OPENING: .connecting

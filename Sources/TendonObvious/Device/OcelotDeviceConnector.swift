@@ -41,23 +41,26 @@ public final class OcelotDeviceConnector {
 
     /// A ready connector with a radio of its own, which is opened when it is needed. It finds the device by its address.
     public convenience init(
-        to address: Address, productId: String, radio: RadioChoice = .automatic, bonds: BondStorage = .standard
+        to address: Address, productId: String, radio: RadioChoice = .automatic, bonds: BondStorage = .standard,
+        uuids: OcelotUUIDs = OcelotUUIDs()
     ) {
         let holder = RadioHolder({ radio }, bonds: { bonds })
-        self.init(OcelotCore { RadioTransport(holder, to: address, productId: productId, $0) })
+        self.init(OcelotCore(uuids) { RadioTransport(holder, to: address, productId: productId, $0) })
     }
 
     /// A ready connector on a radio that the application opened. Throws if the central is not on `Loop.shared`.
-    public convenience init(to address: Address, productId: String, on central: Central) throws(TendonError) {
+    public convenience init(
+        to address: Address, productId: String, on central: Central, uuids: OcelotUUIDs = OcelotUUIDs()
+    ) throws(TendonError) {
         let holder = RadioHolder(try central.sharedLoopRadio(), keeping: central)
-        self.init(OcelotCore { RadioTransport(holder, to: address, productId: productId, $0) })
+        self.init(OcelotCore(uuids) { RadioTransport(holder, to: address, productId: productId, $0) })
     }
 
     /// A connector for a connection that the application owns.
-    public convenience init() {
+    public convenience init(uuids: OcelotUUIDs = OcelotUUIDs()) {
         let hosted = HostedTransport()
         self.init(
-            OcelotCore { core in
+            OcelotCore(uuids) { core in
                 hosted.attach(core)
                 return hosted
             })
@@ -114,9 +117,7 @@ public final class OcelotDeviceConnector {
 
     /// The characteristics whose notifications or indications the application enables, by service; others of them are read.
     public func getServerInformation() -> [BluetoothUUID: [BluetoothUUID]]? {
-        [
-            OcelotServiceConstants.OGP_SERVICE: [OcelotServiceConstants.OGP_DATA, OcelotServiceConstants.OGP_STATUS]
-        ]
+        [core.uuids.service: [core.uuids.data, core.uuids.status]]
     }
 
     /// The longest value that the connection can carry, at most its MTU minus 3; 20 unless it is set before the

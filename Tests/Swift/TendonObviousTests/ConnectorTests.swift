@@ -154,6 +154,56 @@ import Testing
         #expect(await site.device.counters.requests == 0)
     }
 
+    /// One connector of an application that does not say which device it is has the record of each.
+    @Test @TendonActor func anUpgradeContinuesAfterAnotherDevice() async throws {
+        let (site, other) = (try await OcelotSite(), try await OcelotSite { $0.serial = 7 })
+        let image = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        let manager = OcelotFirmwareManager(cloud: site.cloud(offering: image), trust: site.signer.trust)
+        manager.setFileCacheDirectory(site.cache)
+        let connector = manager.getDeviceConnector()
+        let host = try await HostApp(site, connector)
+        let end = await CutShort().upgrade(manager)
+        #expect(throws: OcelotError.self) { try end.get() }
+        await host.close()
+        await eventually("its connection ends") { await site.device.connections == 0 }
+        let second = try await HostApp(other, connector)
+        try await connector.connect()
+        _ = try await manager.availableFirmware(appVersion: "1.0.0")
+        await second.close()
+        await eventually("its connection ends") { connector.state == .disconnected }
+        let before = await site.device.counters.dataBytes
+        let third = try await HostApp(site, connector)
+        try await manager.upgradeFirmware(appVersion: "1.0.0")
+        #expect(await site.device.counters.dataBytes - before < UInt64(image.count))
+        await third.close()
+    }
+
+    /// A device with other UUIDs: its status is read, and its data is written.
+    @Test @TendonActor func aDeviceWithOtherUUIDs() async throws {
+        let directory = RadioDirectory()
+        let written = Flag()
+        let status = LocalCharacteristic(
+            "fe03", properties: .read, value: Array("OGP".utf8) + [1, 0, 0], requiresEncryption: true)
+        let data = LocalCharacteristic(
+            "fe02", properties: [.writeWithoutResponse, .notify], requiresEncryption: true,
+            onWrite: { _, request throws(AttributeError) in
+                // The first segment of HELLO.
+                if request.value.first == 0x78 { written.set() }
+            })
+        let device = try await LocalPeripheral(
+            name: "other", services: [LocalService("fe01", [data, status])], interval: .milliseconds(20),
+            radio: directory.radio, address: directory.address, bonds: .memory, loop: try Loop())
+        try await device.start()
+        let connector = OcelotDeviceConnector(
+            to: directory.address, productId: "1234", radio: directory.radio, bonds: .memory,
+            uuids: OcelotUUIDs(service: "fe01", data: "fe02", status: "fe03"))
+        let opening = Task { @TendonActor in try await connector.connect() }
+        await eventually("HELLO is sent") { written.isSet }
+        opening.cancel()
+        _ = await opening.result
+        await device.stop()
+    }
+
     @Test @TendonActor func withoutAProduct() async throws {
         let site = try await OcelotSite()
         let log = FeatureLog()

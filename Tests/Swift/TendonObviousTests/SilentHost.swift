@@ -6,15 +6,21 @@ import TendonObvious
 @TendonActor
 final class SilentHost: OcelotDeviceConnectorCallback {
     var requests: [String] = []
+    /// Service and characteristic of the last write and of the last read.
+    var uuids: [String: [String]] = [:]
     /// Whether writes are sent.
     var sends = true
 
     func requestCharacteristicWrite(serviceId: String, characteristicId: String, rawdata: [UInt8]) -> Bool { true }
     func requestCharacteristicWriteWithoutResponse(
         serviceId: String, characteristicId: String, rawdata: [UInt8]
-    ) -> Bool { sends }
+    ) -> Bool {
+        uuids["write"] = [serviceId, characteristicId]
+        return sends
+    }
     func requestCharacteristicRead(serviceId: String, characteristicId: String) -> Bool {
         requests.append("read")
+        uuids["read"] = [serviceId, characteristicId]
         return true
     }
     func requestDeviceConnect() { requests.append("connect") }
