@@ -101,8 +101,13 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
 
     func refresh() { timer?.deadline = tendon_memory_radio_deadline(memory.pointer) }
 
-    /// The radio in memory ends with the core.
-    func close() { requestDisconnection() }
+    /// The radio in memory ends with the core, and its timer now: the connector, which keeps this object too, can be
+    /// released later than the core, by another thread.
+    func close() {
+        requestDisconnection()
+        timer?.remove()
+        timer = nil
+    }
 
     private func write(_ value: [UInt8]) -> Bool {
         let callback = callback

@@ -77,6 +77,46 @@ import Testing
         #expect(try isDue())
     }
 
+    /// Whatever the application says of its connection.
+    @Test(arguments: [Int.max, Int.max - 2, 0, -1, Int.min]) func lengthsOfValues(_ length: Int) async {
+        connector.maximumValueLength = length
+        report(connected: true)
+        await requested("read")
+        #expect(connector.maximumValueLength == length)
+    }
+
+    /// Another thread may still have it when the core is released, and something is due.
+    @Test func aConnectionThatIsReleasedLater() async {
+        var released: OcelotDeviceConnector? = OcelotDeviceConnector()
+        released?.setConnectorCallback(host)
+        released?.onConnectionStateChange(
+            OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS, OcelotDeviceConnector.CONNECTION_STATE_CONNECTED)
+        weak let core = released?.core
+        let transport = core?.transport
+        released = nil
+        await eventually("the core is released") { core == nil }
+        await turns()
+        withExtendedLifetime(transport) {}
+    }
+
+    /// UUIDs of the application's choice, in all that it is asked for and all that it passes on.
+    @Test func otherUUIDs() async {
+        let uuids = OcelotUUIDs(service: "fe01", data: "fe02", status: "0000fe03-1111-2222-3333-444455556666")
+        let connector = OcelotDeviceConnector(uuids: uuids)
+        connector.setConnectorCallback(host)
+        #expect(connector.getServerInformation() == ["fe01": ["fe02", "0000fe03-1111-2222-3333-444455556666"]])
+        connector.onConnectionStateChange(
+            OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS, OcelotDeviceConnector.CONNECTION_STATE_CONNECTED)
+        await requested("read")
+        #expect(host.uuids["read"] == [uuids.service.uuidString, "0000FE03-1111-2222-3333-444455556666"])
+        connector.onReadStatus(status, 0x0A)  // another characteristic
+        connector.onUpdateDeviceData("0000fe03-1111-2222-3333-444455556666", Array("OGP".utf8) + [1, 0, 0, 0, 0])
+        await eventually("HELLO is sent") {
+            host.uuids["write"] == [uuids.service.uuidString, uuids.data.uuidString]
+        }
+        #expect(connector.state == .connecting)
+    }
+
     @Test func statesOfAConnectionOfTheApplication() async throws {
         var states = connector.states.makeAsyncIterator()
         report(connected: true)
