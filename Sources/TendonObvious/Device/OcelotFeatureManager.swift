@@ -221,13 +221,15 @@ public final class OcelotFeatureManager {
         }
     }
 
-    /// The same for several features. All are switched, or none.
+    /// The same for several features. A device switches the features of one request all, or none of them; more than 64 (on a
+    /// device with short frames, fewer) are several requests, one after another: after a failure check them all.
     @discardableResult
     public func setToggleStatuses(featureToggleStatuses: [Int: OcelotToggleStatus]) -> Bool {
         start(TENDON_OBVIOUS_SET_TOGGLES, ordered(featureToggleStatuses)) { .toggledAll($0) }
     }
 
-    /// Switches features `Activated` or `Deactivated`; returns their new states.
+    /// Switches features `Activated` or `Deactivated`; returns their new states. As for ``setToggleStatuses(featureToggleStatuses:)``,
+    /// a part of more than 64 can be switched when it throws.
     public func setToggles(_ toggles: [Int: OcelotToggleStatus]) async throws(OcelotError) -> [Int: OcelotFeatureStatus]
     {
         try await states(TENDON_OBVIOUS_SET_TOGGLES, ordered(toggles))
