@@ -38,25 +38,46 @@ struct Connector {
     private func session(
         _ mode: ConnectUIMode, _ intent: tendon_bose_intent?, _ opens: Bool
     ) async throws(BoseWearableError) -> WearableDeviceSession {
-        if case .connectToLast(let seconds) = mode, let last = manager.lastAddress ?? configuration.lastDevice {
-            let found = try await find(Duration(clamping: seconds)) { $0.address == last }
-            if let found { return try await open(found, intent, opens) }
+        if case .connectToLast(let seconds) = mode, let last = manager.lastAddress ?? configuration.lastDevice,
+            let session = try await openLast(last, Duration(clamping: seconds), intent, opens)
+        {
+            return session
         }
         guard let device = try await choose() else { throw .cancelled }
-        return try await open(device, intent, opens)
+        return try await open(device, intent, opens, [watchdog])
     }
 
+    /// Finds the last device and opens it, both within the limit; `nil`: it is not in range, or cannot be opened.
+    private func openLast(
+        _ last: Address, _ limit: Duration, _ intent: tendon_bose_intent?, _ opens: Bool
+    ) async throws(BoseWearableError) -> WearableDeviceSession? {
+        let own = Watchdog(limit)
+        defer { own.stop() }
+        guard let found = try await find(limit, { $0.address == last }) else { return nil }
+        do throws(BoseWearableError) {
+            return try await own.run { () async throws(BoseWearableError) in
+                try await open(found, intent, opens, [watchdog, own])
+            }
+        } catch {
+            // The attempt is cancelled by its user and by its own limit.
+            guard !Task.isCancelled, error != .cancelled || own.hasExpired else { throw error }
+            watchdog.hasDevice = false
+            return nil
+        }
+    }
+
+    /// `limits`: paused while the user is prompted.
     private func open(
-        _ device: DiscoveredDevice, _ intent: tendon_bose_intent?, _ opens: Bool
+        _ device: DiscoveredDevice, _ intent: tendon_bose_intent?, _ opens: Bool, _ limits: [Watchdog]
     ) async throws(BoseWearableError) -> WearableDeviceSession {
         watchdog.hasDevice = true
         let session = manager.makeSession(device, try manager.openRadio(), intent)
         guard opens else { return session }
         session.core.pairingHandler = configuration.pairingHandler
-        let token = session.core.sessionEvents.add { [watchdog] event in
+        let token = session.core.sessionEvents.add { event in
             switch event {
-            case .requiresPairingMode, .startedPairing: watchdog.pause()
-            case .finishedPairing: watchdog.resume()
+            case .requiresPairingMode, .startedPairing: for limit in limits { limit.pause() }
+            case .finishedPairing: for limit in limits { limit.resume() }
             default: break
             }
         }
@@ -194,6 +215,7 @@ final class Watchdog {
     func run(
         _ body: @escaping @TendonActor () async throws(BoseWearableError) -> WearableDeviceSession
     ) async throws(BoseWearableError) -> WearableDeviceSession {
+        guard !hasExpired else { throw .cancelled }
         let attempt = ConnectionTask(body)
         cancel = { attempt.cancel() }
         return try await attempt.value()

@@ -64,6 +64,7 @@ public enum DeviceChoice: Sendable {
 public enum ConnectUIMode: Sendable, Hashable {
     /// Search.
     case alwaysShow
-    /// Tries the last device for `timeout` seconds, then searches.
+    /// Finds and opens the last device within `timeout` seconds, without those in which the user is prompted; if it is not in
+    /// range or cannot be opened, searches.
     case connectToLast(timeout: Double)
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Dispatch
 import Synchronization
 import Tendon
 import TestSupport
@@ -236,6 +237,47 @@ struct SearchTests {
         #expect(error.operation == .useCentral)
     }
 
+    /// The last device is in range, and its opening fails: the search follows.
+    @Test @TendonActor func aLastDeviceThatCannotBeOpened() async throws {
+        let site = try await Site()
+        var old = SimulatedWearable.Options()
+        old.firmware = "0.9.0"
+        let last = try await SimulatedWearable(
+            old, radio: site.radio,
+            address: Address(0xD100_0000_0001, type: .random), loop: site.loop,
+            interval: .milliseconds(20))
+        let library = site.boseWearable {
+            $0.lastDevice = last.address
+            $0.firmwareChecker = { $1 == "0.9.0" ? .required : .unknown }
+            let other = site.wearable.address
+            $0.deviceChoice = .custom { lists in
+                var iterator = lists.makeAsyncIterator()
+                while let list = try? await iterator.next() {
+                    if let device = list.first(where: { $0.address == other }) { return device }
+                }
+                return nil
+            }
+        }
+        let session = try await library.openLast(20)
+        #expect(session.address == site.wearable.address && session.isOpen)
+        await eventually("its connection ends") { await last.connections == 0 }
+    }
+
+    /// It does not respond: the opening has no more time than the mode gives it. A request has 5 s.
+    @Test @TendonActor func aLastDeviceThatDoesNotRespond() async throws {
+        let site = try await Site()
+        let silent = try await SilentDevice(site.radio, Address(0xD100_0000_0001, type: .random))
+        let other = site.wearable.address
+        let library = site.boseWearable {
+            $0.lastDevice = silent.peripheral.address
+            $0.timeout = .seconds(5)
+            $0.deviceChoice = .address(other)
+        }
+        let session = try await library.openLast(0.5)
+        #expect(session.address == other && session.isOpen)
+        silent.release()
+    }
+
     /// Any number of seconds; the device responds immediately.
     @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, .nan, -1])
     @TendonActor func anyTimeForTheLastDevice(_ seconds: Double) async throws {
@@ -249,4 +291,42 @@ extension BoseWearable {
     @TendonActor fileprivate func openLast(_ seconds: Double) async throws -> WearableDeviceSession {
         try await startConnection(mode: .connectToLast(timeout: seconds))
     }
+}
+
+/// A wearable by its services, which stands still as soon as it is read.
+private final class SilentDevice: Sendable {
+    let peripheral: LocalPeripheral
+    private let gate = DispatchSemaphore(value: 0)
+
+    init(_ radio: RadioChoice, _ address: Address) async throws {
+        let gate = gate
+        let uuids: [BluetoothUUID] = [
+            "7b61ad83-041c-4333-a0ab-efb2ab7bdd43", "855cb3e7-98ff-42a6-80fc-40b32a2221c1",
+            "5af38af6-000e-404b-9b46-07f77580890b", "56a72ab8-4988-4cc8-a752-fbd1d54a953d",
+            "a0384f52-f95a-4bcd-b898-7b9ceec92dad", "21e550af-f780-477b-9334-1f983296f1d7",
+            "9014dd4e-79ba-4802-a275-894d3b85ac74",
+        ]
+        let characteristics = uuids.map {
+            LocalCharacteristic(
+                $0, properties: [.read, .write, .notify],
+                onRead: { _ in
+                    gate.wait()
+                    gate.signal()
+                    return []
+                })
+        }
+        peripheral = try await LocalPeripheral(
+            name: "silent",
+            services: [
+                LocalService("fdd2", characteristics),
+                LocalService("180a", [LocalCharacteristic("2a26", properties: .read, value: [0x31])]),
+            ],
+            interval: .milliseconds(20), radio: radio, address: address, loop: try Loop())
+        try await peripheral.start()
+    }
+
+    /// It responds again, so that it can end.
+    func release() { gate.signal() }
+
+    deinit { gate.signal() }
 }
