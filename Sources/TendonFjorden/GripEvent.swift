@@ -35,8 +35,8 @@ public enum GripEvent: Sendable, Hashable {
     case customButtonPress(Int)
     /// A custom button is held; number 0 to 15.
     case customButtonLongPress(Int)
-    /// The battery is low; percent.
-    case batteryLow(Int)
+    /// The battery is low; percent, `nil` if the grip's format has none.
+    case batteryLow(Int?)
     /// The grip switches off and disconnects.
     case poweringOff
     /// The grip removes its bond and disconnects.
@@ -44,7 +44,8 @@ public enum GripEvent: Sendable, Hashable {
     /// An unknown code.
     case unknown(UInt8)
 
-    init(event: UInt8, code: UInt8, value: Int8) {
+    /// `value`: `nil` in a format without values.
+    init(event: UInt8, code: UInt8, value: Int8?) {
         self =
             switch UInt32(event) {
             case TENDON_FJORDEN_SHUTTER_HALF_DOWN.rawValue: .shutterButtonHalfDown
@@ -65,7 +66,7 @@ public enum GripEvent: Sendable, Hashable {
                 .customButtonPress(Int(event & 15))
             case TENDON_FJORDEN_CUSTOM_LONG_PRESS.rawValue..<TENDON_FJORDEN_CUSTOM_LONG_PRESS.rawValue + 16:
                 .customButtonLongPress(Int(event & 15))
-            case TENDON_FJORDEN_BATTERY_LOW.rawValue: .batteryLow(Int(value))
+            case TENDON_FJORDEN_BATTERY_LOW.rawValue: .batteryLow(value.map { Int($0) })
             case TENDON_FJORDEN_POWERING_OFF.rawValue: .poweringOff
             case TENDON_FJORDEN_BOND_RESET.rawValue: .bondReset
             default: .unknown(code)
@@ -107,7 +108,7 @@ public enum GripEvent: Sendable, Hashable {
 extension GripEvent: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .customButtonPress(let number), .customButtonLongPress(let number), .batteryLow(let number):
+        case .customButtonPress(let number), .customButtonLongPress(let number), .batteryLow(let number?):
             "\(name)(\(number))"
         case .unknown(let code): "\(name)(\(code))"
         default: name
@@ -131,7 +132,7 @@ public struct GripRecord: Sendable, Hashable {
     public let isSynthesized: Bool
 
     package init(_ c: tendon_fjorden_record, isSynthesized: Bool) {
-        event = GripEvent(event: c.event, code: c.code, value: c.value)
+        event = GripEvent(event: c.event, code: c.code, value: c.has_sequence ? c.value : nil)
         count = Int(c.count)
         time = c.time_ms
         sequence = c.has_sequence ? c.sequence : nil

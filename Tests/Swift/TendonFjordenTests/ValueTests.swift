@@ -46,6 +46,19 @@ import Testing
         #expect(GripEvent.batteryLow(15).description == "batteryLow(15)")
     }
 
+    /// With the format `code8` a grip says that the battery is low, and no percentage.
+    @Test func aLowBatteryWithoutAPercentage() {
+        var c = tendon_fjorden_record()
+        (c.event, c.code, c.count) = (0x80, 0x80, 1)
+        let record = GripRecord(c, isSynthesized: false)
+        #expect(
+            record.event == .batteryLow(nil) && "\(record.event)" == "batteryLow" && record.event.name == "batteryLow")
+        (c.has_sequence, c.value) = (true, 0)
+        #expect(GripRecord(c, isSynthesized: false).event == .batteryLow(0))
+        (c.event, c.has_sequence) = (0xFF, false)
+        #expect("\(GripRecord(c, isSynthesized: false).event)" == "unknown(128)")
+    }
+
     @Test func allCustomButtons() {
         for button in 0...15 {
             let (press, long) = (UInt8(0x40 + button), UInt8(0x50 + button))

@@ -231,7 +231,7 @@ extension GripRecord {
         line.member("grip_event", word: event.cName)
         switch event {
         case .customButtonPress(let button), .customButtonLongPress(let button): line.member("button", button)
-        case .batteryLow(let percent): line.member("battery_percent", percent)
+        case .batteryLow(let percent?): line.member("battery_percent", percent)
         case .unknown(let code): line.member("code", code)
         default: break
         }
