@@ -77,6 +77,16 @@ for packet in map(bytes.fromhex, sys.argv[3:]):
 sys.stdout.buffer.write(out)' "$@"
 }
 report=043e0f02010000AB00000080c003020106c8
+# 127 is "not available" (Vol 4 Part E 7.7.65.2).
+h4 1 1002 "${report/AB/01}" "${report/AB/02}" >"$work/signals"
+python3 - "$work/signals" <<'E3'
+import sys
+content = bytearray(open(sys.argv[1], "rb").read())
+content[-1] = 127
+open(sys.argv[1], "wb").write(content)
+E3
+run replay "$work/signals" --json
+is "$(grep '"found"' <<<"$out" | grep -c rssi_dbm)" 1 "replay: a signal that is not available is none"
 h4 1 1002 "${report/AB/01}" ff0102 "" "${report/AB/02}" >"$work/vendor"
 run replay "$work/vendor" --json
 is "$status" 0 "replay: records of a vendor's own type and empty ones are no end"
@@ -88,6 +98,8 @@ empty=043e0e02010401${of}020109c8
 h4 1 1002 "$short" "$full" "$short" "$full" "$empty" "$short" "$full" >"$work/names"
 run replay "$work/names" --json
 is "$(grep '"found"' <<<"$out" | grep -o '"name":"[^"]*"' | xargs)" "name:Tendon name:Tendon One" "replay: a shortened or empty name replaces no complete one"
+people replay "$work/names"
+like "$out" "found .*C0:80:00:00:00:03.*  Tendon One  " "replay: people see the name of what was found"
 h4 1 1003 >"$work/bcsp"
 run replay "$work/bcsp"
 like "$status $err" "^1 .*btsnoop file of datalink 1003 .BCSP.: 1001 .HCI., 1002" "replay: another datalink is named"

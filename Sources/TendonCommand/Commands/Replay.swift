@@ -83,6 +83,12 @@ extension CommandError {
     fileprivate init(opening path: String, _ status: tendon_status, _ reader: CaptureReader) {
         let error = TendonError(status: status, operation: .parse)
         let what: String
+        if error.layer != .system, let form = CaptureForm(reader.beginning) {
+            self.init(
+                .failed, "\(sanitized(path)): this is \(form.name), not a btsnoop file", next: form.conversion(of: path)
+            )
+            return
+        }
         switch status {
         case _ where error.layer == .system: what = describe(error)
         case Int32(TENDON_ERROR_UNSUPPORTED) where reader.offset == CommandError.versionOffset:
@@ -184,7 +190,7 @@ struct Replay {
     }
 
     private mutating func found(
-        _ address: Address, _ rssi: Int, _ data: [UInt8], _ connectable: Bool, _ microseconds: UInt64
+        _ address: Address, _ rssi: Int?, _ data: [UInt8], _ connectable: Bool, _ microseconds: UInt64
     ) {
         guard devices[address] != nil || devices.count < 4096 else { return }
         var device = devices[address] ?? ScannedDevice(address)
@@ -220,6 +226,8 @@ struct Replay {
             "malformed": JSON(total.malformed), "skipped": JSON(total.skipped),
         ]
         if reader.skipped > 0 { summary["skipped_records"] = JSON(reader.skipped) }
+        if reader.truncated > 0 { summary["truncated_records"] = JSON(reader.truncated) }
+        if reader.dropped > 0 { summary["dropped_records"] = JSON(reader.dropped) }
         events.event("summary", nil, at: last, summary)
     }
 }

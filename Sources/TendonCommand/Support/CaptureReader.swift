@@ -15,7 +15,8 @@ enum CaptureItem {
     case connected(Link, peer: Address, peripheral: Bool)
     case disconnected(Link, reason: Int32)
     case att(Link, peer: Address, incoming: Bool, pdu: [UInt8])
-    case report(Address, rssi: Int, data: [UInt8], connectable: Bool)
+    /// - rssi: dBm; nil: not known.
+    case report(Address, rssi: Int?, data: [UInt8], connectable: Bool)
 
     /// A connection of an adapter.
     struct Link: Hashable, Comparable {
@@ -33,6 +34,10 @@ final class CaptureReader {
     private var isOpen = false
     private var file: UnsafeMutablePointer<FILE>?
     private(set) var records: UInt64 = 0
+    /// Of these, records that the capture has cut.
+    private(set) var truncated: UInt64 = 0
+    /// Records that the program that wrote the file has lost. Each record has their number since the start.
+    private(set) var dropped: UInt32 = 0
 
     var malformed: UInt64 { decoder.pointer.pointee.malformed }
     var offset: UInt64 { reader.pointer.pointee.offset }
@@ -40,6 +45,13 @@ final class CaptureReader {
     var skipped: UInt64 { reader.pointer.pointee.skipped + reader.pointer.pointee.foreign }
     /// What the header says, as far as it was read.
     var datalink: UInt32 { reader.pointer.pointee.datalink }
+
+    /// The first bytes of a file that is no capture.
+    var beginning: [UInt8] {
+        var length = 0
+        let bytes = tendon_capture_beginning(reader.pointer, &length)
+        return copied(bytes, min(length, 32))
+    }
 
     /// "-" is standard input.
     func open(_ path: String) -> tendon_status {
@@ -73,6 +85,8 @@ final class CaptureReader {
         let status = tendon_capture_next(reader.pointer, &record)
         guard status > 0 else { return status }
         records += 1
+        if record.original_length > record.length { truncated += 1 }
+        dropped = max(dropped, record.drops)
         tendon_capture_decoder_feed(decoder.pointer, &record)
         var item = tendon_capture_item()
         while tendon_capture_decoder_next(decoder.pointer, &item) {
@@ -91,8 +105,10 @@ extension CaptureItem {
         case TENDON_CAPTURE_ATT:
             self = .att(link, peer: Address(c.peer), incoming: c.incoming != c.peripheral, pdu: copied(c.pdu, c.length))
         default:
+            let rssi = Int(c.report.rssi)
             self = .report(
-                Address(c.report.address), rssi: Int(c.report.rssi), data: copied(c.report.data, c.report.length),
+                Address(c.report.address), rssi: rssi == Int(TENDON_RSSI_UNKNOWN) ? nil : rssi,
+                data: copied(c.report.data, c.report.length),
                 connectable: Int(c.report.properties) & TENDON_AD_CONNECTABLE != 0)
         }
     }

@@ -22,7 +22,11 @@ struct TextLines: EventOutput {
         let hidden = ["time", "event", "family", "address", "address_type", "name"]
         let rest = json.all.filter { !hidden.contains($0.key) && $0.value != .null }
             .map { "\($0.key)=\(short($0.value))" }
-        let columns = [String(time), left(json["event"]?.string ?? "", 14)] + (address.isEmpty ? [] : [address])
+        // Which device an address is stands in the line that reports it first.
+        let isFirst = ["found", "connected"].contains(json["event"]?.string)
+        let who = isFirst ? [json["family"]?.string, json["name"]?.string.map(sanitized)].compactMap(\.self) : []
+        let columns =
+            [String(time), left(json["event"]?.string ?? "", 14)] + (address.isEmpty ? [] : [address]) + who
         return (columns + [rest.joined(separator: " ")]).joined(separator: "  ") + "\n"
     }
 

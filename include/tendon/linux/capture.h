@@ -35,7 +35,7 @@ typedef struct tendon_capture_record {
     bool incoming; /**< from the controller to the host */
     uint16_t adapter;       /**< MONITOR: index; else 0 */
     uint16_t opcode;        /**< MONITOR: the record's opcode; else 0 */
-    uint32_t drops;         /**< number of records lost before this one, from the file */
+    uint32_t drops;         /**< number of records lost since the capture began, from the file */
     size_t original_length; /**< greater than length if the record was truncated when it was captured */
     const uint8_t *data;    /**< without the H4 byte, unless type is 0; borrowed */
     size_t length;
@@ -144,6 +144,13 @@ tendon_status tendon_capture_open_fd(tendon_capture_reader *reader, int fd);
  */
 tendon_status tendon_capture_next(tendon_capture_reader *reader, tendon_capture_record *out);
 void tendon_capture_reader_close(tendon_capture_reader *reader);
+/** Returns the first bytes of a file that is no capture, *length of them, for a message about what it is instead.
+ * Borrowed.
+ */
+static inline const uint8_t *tendon_capture_beginning(const tendon_capture_reader *reader, size_t *length) {
+    *length = reader->end;
+    return reader->buffer;
+}
 
 /* ---- decoding ---- */
 
