@@ -187,7 +187,9 @@ let package = Package(
         .testTarget(
             name: "TendonCommandTests",
             dependencies: [
-                "CSystemProcess", "CTendon", "Tendon", "TendonCommand", "TendonOutputs", "TendonSupport", "TestSupport",
+                "CSystemProcess", "CTendon", "Tendon", "TendonCommand", "TendonFeelSpace", "TendonOutputs",
+                "TendonSupport",
+                "TestSupport",
             ],
             path: "Tests/Swift/TendonCommandTests"),
         .testTarget(

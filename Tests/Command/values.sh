@@ -47,6 +47,8 @@ for words in 'activ5 force 0800|"force_n":' 'activ5 battery 64|100' 'feelspace o
     run decode ${words%%|*} --json
     like "$out" "${words#*|}" "decode: ${words%%|*}"
 done
+run decode feelspace battery 020064ffff --json
+like "$out" '"time_left_s":null' "decode: the greatest time of a belt means at least that, so it is not known"
 run decode bose
 is "$status" 2 "decode: kind missing"
 run decode bose sensordata 00

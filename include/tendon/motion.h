@@ -36,7 +36,8 @@ tendon_status tendon_quaternion_normalize(tendon_quaternion q, tendon_quaternion
 tendon_quaternion tendon_quaternion_conjugate(tendon_quaternion q);
 double tendon_quaternion_norm(tendon_quaternion q);
 
-/** Right-handed rotations about x, y, z (intrinsic z-y'-x''). q is not normalized; NaN results in NaN. */
+/** Right-handed rotations about x, y, z (intrinsic z-y'-x''). q is not normalized; NaN results in NaN.
+ * Of what is no rotation, such as {0, 0, 0, 0}, the angles mean nothing: test tendon_quaternion_norm(). */
 tendon_euler tendon_euler_rotations(tendon_quaternion q);
 /** Deprecated pitch, roll, yaw of the Bose SDK: raw device quaternion only. */
 tendon_angles tendon_euler_legacy(tendon_quaternion q);

@@ -35,13 +35,28 @@ struct BoseSampleLine {
 
     static let degrees = 180 / Double.pi
 
-    /// Pitch, roll and yaw of the head in degrees.
-    var headAngles: (pitch: Double, roll: Double, yaw: Double)? {
-        quaternion.map { quaternion in
-            let angles = tendon_euler_head(quaternion)
-            let degrees = BoseSampleLine.degrees
-            return (angles.pitch * degrees, angles.roll * degrees, angles.yaw * degrees)
-        }
+    /// Greatest difference of a quaternion's norm from 1. Its four parts are rounded to 1/16384, which changes the norm by 0.0002
+    /// at most; what differs by more than this is no rotation: our design.
+    private static let normTolerance = 0.1
+
+    /// Pitch, roll and yaw of the head in degrees; nil: there is no quaternion, or it is no rotation.
+    var headAngles: (pitch: Double, roll: Double, yaw: Double, isNearGimbalLock: Bool)? {
+        guard let quaternion, isRotation(tendon_quaternion_norm(quaternion)) else { return nil }
+        let angles = tendon_euler_head(quaternion)
+        let degrees = BoseSampleLine.degrees
+        return (angles.pitch * degrees, angles.roll * degrees, angles.yaw * degrees, angles.near_gimbal_lock)
+    }
+
+    private func isRotation(_ norm: Double) -> Bool { abs(norm - 1) <= BoseSampleLine.normTolerance }
+
+    private func write(_ quaternion: tendon_quaternion, to line: inout LineWriter) {
+        line.member("quaternion", quaternion.x, quaternion.y, quaternion.z, quaternion.w, decimals: 5)
+        let angles = headAngles
+        line.member("pitch_deg", angles?.pitch ?? .nan, decimals: 2)
+        line.member("roll_deg", angles?.roll ?? .nan, decimals: 2)
+        line.member("yaw_deg", angles?.yaw ?? .nan, decimals: 2)
+        if angles == nil { line.member("norm", tendon_quaternion_norm(quaternion), decimals: 5) }
+        if angles?.isNearGimbalLock ?? false { line.member("near_gimbal_lock", true) }
     }
 
     /// The members of the line. Decimals: one count of the ranges that the devices report, 16 g, 4000 deg/s, 1/16384.
@@ -61,12 +76,7 @@ struct BoseSampleLine {
                 if let bias { line.member("bias", bias.x, bias.y, bias.z, decimals: 4) }
             }
         }
-        if let quaternion, let angles = headAngles {
-            line.member("quaternion", quaternion.x, quaternion.y, quaternion.z, quaternion.w, decimals: 5)
-            line.member("pitch_deg", angles.pitch, decimals: 2)
-            line.member("roll_deg", angles.roll, decimals: 2)
-            line.member("yaw_deg", angles.yaw, decimals: 2)
-        }
+        if let quaternion { write(quaternion, to: &line) }
         if let accuracy { line.member("accuracy", word: tendon_bose_accuracy_name(accuracy)) }
         if let accuracyRadians { line.member("accuracy_rad", accuracyRadians, decimals: 4) }
     }

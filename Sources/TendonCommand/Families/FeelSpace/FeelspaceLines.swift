@@ -20,10 +20,8 @@ enum FeelspaceLines {
             body("default_intensity") { $0.member("intensity_percent", percent) }
         case .headingOffsetChanged(let degrees): body("heading_offset") { $0.member("offset_deg", degrees) }
         case .battery(let status):
-            body("battery") { line in
-                line.member("battery_percent", status.batteryLevel, decimals: 1)
-                line.member("power_status", "\(status.powerStatus)")
-                line.member("time_left_s", status.batteryTteTtf, decimals: 0)
+            body("battery") {
+                write(status.batteryLevel, status.powerStatus, secondsLeft: status.batteryTteTtf, to: &$0)
             }
         case .orientation(let orientation): body("sample") { orientation.write(to: &$0) }
         case .accuracySignal(let signal):
@@ -41,6 +39,18 @@ enum FeelspaceLines {
         case .commandFinished: break
         }
     }
+
+    /// The members of `battery`, live and of a capture.
+    static func write(_ percent: Double, _ power: FSPowerStatus, secondsLeft: Double, to line: inout LineWriter) {
+        line.member("battery_percent", percent, decimals: 1)
+        line.member("power_status", "\(power)")
+        // What the characteristic cannot hold is not known, as what the belt has not reported: -1.
+        let isKnown = secondsLeft >= 0 && secondsLeft < longestTimeLeft
+        line.member("time_left_s", isKnown ? secondsLeft : .nan, decimals: 0)
+    }
+
+    /// 0xFFFF in units of 5.625 s: "at least this time".
+    private static let longestTimeLeft = 65535 * 5.625
 
     static func print(_ update: FSNavigationUpdate, _ body: (StaticString, (inout LineWriter) -> Void) -> Void) {
         switch update {

@@ -72,10 +72,10 @@ struct FeelspaceReplay: FamilyReplay {
         var battery = tendon_feelspace_battery()
         let status = tendon_feelspace_decode_battery(bytes, bytes.count, &battery, nil)
         guard status >= 0 else { return status }
-        lines.event("battery") { line in
-            line.member("battery_percent", battery.level_percent, decimals: 1)
-            line.member("power_status", "\(FSPowerStatus(rawValue: battery.power_status) ?? .unknown)")
-            line.member("time_left_s", battery.tte_ttf_s, decimals: 0)
+        lines.event("battery") {
+            FeelspaceLines.write(
+                battery.level_percent, FSPowerStatus(rawValue: battery.power_status) ?? .unknown,
+                secondsLeft: battery.tte_ttf_s, to: &$0)
         }
         return status
     }
