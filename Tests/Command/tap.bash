@@ -8,7 +8,7 @@ TENDON=${TENDON:-$root/.build/debug/tendon}
 [ -x "$TENDON" ] || { echo "Bail out! no program at $TENDON: swift build --product tendon, or set TENDON"; exit 1; }
 CONFORMANCE=${CONFORMANCE:-$(dirname "$TENDON")/tendon-conformance}
 work=$(mktemp -d)
-export XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state XDG_CACHE_HOME=$work/cache NO_COLOR=1
+export XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state XDG_CACHE_HOME=$work/cache NO_COLOR=1 TERM=xterm
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 count=0 failed=0 holders=0 children=()
 out='' err='' status=0

@@ -10,7 +10,7 @@ until_true ready device
 # Runs the program on a terminal of its own, of 24 rows or as many as ROWS says; Ctrl-C once it has printed what PATTERN
 # matches, or after 20 s.
 on_terminal() { # pattern, arguments
-    env -u NO_COLOR TERM=xterm python3 - "$TENDON" "$@" >"$work/out" 2>&1 <<'E2'
+    env -u NO_COLOR TERM="${TERMINAL-xterm}" python3 - "$TENDON" "$@" >"$work/out" 2>&1 <<'E2'
 import os, pty, re, select, sys, time, fcntl, termios, struct
 program, pattern, arguments = sys.argv[1], re.compile(sys.argv[2].encode(), re.S), sys.argv[3:]
 child, terminal = pty.fork()
@@ -53,6 +53,16 @@ like "$out" "STATUS 0" "scan: Ctrl-C ends it with status 0"
 like "$out" "bose .*Commuter" "scan: a table of devices"
 like "$out" '\^C\^\[\[\?7l\^\[\[[0-9]+A\^M' "scan: after Ctrl-C the table is drawn in its place again"
 like "$(grep -A99 '\^C' <<<"$out")" '^\^\[\[J' "scan: and what Ctrl-C left below it is cleared"
+for kind in dumb ''; do
+    TERMINAL=$kind on_terminal '"*connected' run --radio virtual
+    unlike "$out" '\^\[' "run: no escape sequence with TERM=$kind"
+    like "$out" "connected  .*bose  Commuter" "run: lines of text instead, with TERM=$kind"
+    TERMINAL=$kind on_terminal 'found' scan --radio virtual
+    unlike "$out" '\^\[' "scan: none with TERM=$kind"
+    like "$out" "found  .*bose  Commuter" "scan: lines of text, with family and name"
+    TERMINAL=$kind on_terminal '(?!)' bose info --radio virtual
+    unlike "$out" '\^\[' "bose info: none with TERM=$kind"
+done
 on_terminal '(?!)' --help
 like "$out" '\^\[\[1mUsage' "help: colours on a terminal"
 NO_COLOR=1 TERM=xterm python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$TENDON" --help >"$work/out" </dev/null

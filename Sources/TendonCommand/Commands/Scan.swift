@@ -203,16 +203,14 @@ struct ScanView: Sendable {
             found += 1
         }
         devices.set(address, device)
-        if accepted, isJSON, isNew || every { events.event("found", device.label, device.members) }
+        if accepted, !events.draws, isNew || every { events.event("found", device.label, device.members) }
         if Output.standard.lines?.error != nil { return false }
         draw(force: false)
         return limit.map { found < $0 } ?? true
     }
 
-    private var isJSON: Bool { events.style == .json }
-
     mutating func draw(force: Bool) {
-        guard !isJSON, force || LiveArea.isFree else { return }
+        guard events.draws, force || LiveArea.isFree else { return }
         let now = tendon_monotonic_ms()
         guard force || now >= lastDraw + 250 else { return }
         lastDraw = now

@@ -102,7 +102,7 @@ struct DeviceAccess: Sendable {
 
     /// Shows a temporary line on a terminal; nil removes it.
     static func tell(_ text: String?) {
-        guard Output.error.isTerminal, Output.standard.isTerminal else { return }
+        guard Output.error.isDrawable, Output.standard.isTerminal else { return }
         Output.error.write("\r\u{1B}[2K" + (text ?? ""))
     }
 

@@ -88,6 +88,9 @@ struct Events: Sendable {
 
     static let none = Events(style: .none)
 
+    /// People see a picture that is drawn again in its place, not a line for each event.
+    var draws: Bool { style == .text && Output.standard.isDrawable }
+
     /// JSON when it is requested, and when standard output is no terminal.
     init(json: Bool, waits: Bool = false) {
         self.init(style: json || !Output.standard.isTerminal ? .json : .text, waits: waits)
@@ -121,6 +124,9 @@ struct Events: Sendable {
             output.event(name, of: described) { Events.compose(&$0, name, device, time, body) }
         }
     }
+
+    /// Events that can come many times per second: they are reported with `sample`.
+    static let sampled: [StaticString] = ["sample", "grip"]
 
     /// A sample. Never blocks. False: standard output has no room for it.
     func sample(_ name: StaticString, _ device: DeviceLabel, _ body: (inout LineWriter) -> Void) -> Bool {

@@ -125,7 +125,9 @@ extension Help {
         for status in ExitStatus.all { lines += [".TP", "\(status.rawValue)", escape(status.meaning)] }
         lines += [".SH LOST DEVICES", escape(lostDevice)]
         lines += [
-            ".SH ENVIRONMENT", ".TP", "NO_COLOR", "when set and not empty: no colors", ".TP", "XDG_RUNTIME_DIR",
+            ".SH ENVIRONMENT", ".TP", "NO_COLOR", "when set and not empty: no colors", ".TP",
+            "TERM", "empty or dumb: no colors, and lines of text instead of what is drawn again in its place", ".TP",
+            "XDG_RUNTIME_DIR",
             "the virtual radio lives in its directory tendon", ".TP", "TENDON_OBVIOUS_BASE_URL",
             "cloud of Obvious devices; of the same kind are TENDON_OBVIOUS_API_KEY_FILE, TENDON_OBVIOUS_API_KEY, "
                 + "TENDON_OBVIOUS_CA_FILE, TENDON_OBVIOUS_SPKI_SHA256 and TENDON_OBVIOUS_IMAGE_ORIGINS: see "

@@ -20,12 +20,11 @@ struct Output: Sendable {
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
+    /// A terminal that understands escape sequences. Serial consoles and editors say by TERM that theirs does not.
+    var isDrawable: Bool { isTerminal && !["", "dumb"].contains(environment("TERM") ?? "") }
+
     /// Colors: on a terminal that has them, unless NO_COLOR is set to anything (no-color.org).
-    var hasColors: Bool {
-        guard isTerminal else { return false }
-        if let value = environment("NO_COLOR"), !value.isEmpty { return false }
-        return environment("TERM") != "dumb"
-    }
+    var hasColors: Bool { isDrawable && (environment("NO_COLOR") ?? "").isEmpty }
 
     /// Rows and columns of the terminal; 24 by 80 if unknown.
     var size: (rows: Int, columns: Int) {

@@ -25,7 +25,7 @@ final class ProgressBar: Sendable {
         (self.what, self.total, self.label, self.events, self.mayDraw) = (what, total, label, events, mayDraw)
     }
 
-    private var isBar: Bool { mayDraw && events.style == .text && Output.error.isTerminal }
+    private var isBar: Bool { mayDraw && events.style == .text && Output.error.isDrawable }
 
     /// So many bytes have arrived. Reports whole percents, each once; a lower number begins again.
     func update(_ bytes: Int, at now: UInt64 = tendon_monotonic_ms()) {

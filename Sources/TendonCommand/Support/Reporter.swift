@@ -86,13 +86,16 @@ final class Reporter: Sendable {
     /// Milliseconds from one picture to the next.
     static let refresh = 200
 
-    /// JSON when it is requested or when standard output is no terminal; else a table. And the other outputs.
+    /// JSON when it is requested or when standard output is no terminal; else a table, or lines of text on a terminal that
+    /// cannot draw one. And the other outputs.
     /// - Parameters:
     ///   - lines: false: nothing on standard output.
     ///   - sampleLimit: number of lines that may wait when a sample is added.
     init(json: Bool, lines: Bool = true, sampleLimit: Int = .max, others: [any EventOutput] = []) {
-        isTable = lines && !json && Output.standard.isTerminal
-        events = Events(style: isTable || !lines ? .none : .json, sampleLimit: sampleLimit, others: others)
+        let isText = !json && Output.standard.isTerminal
+        isTable = lines && isText && Output.standard.isDrawable
+        events = Events(
+            style: isTable || !lines ? .none : isText ? .text : .json, sampleLimit: sampleLimit, others: others)
     }
 
     /// Neither: only counters.

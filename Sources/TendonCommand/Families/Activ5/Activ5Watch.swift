@@ -90,14 +90,12 @@ final class Activ5Watch {
         if !isUp, !Task.isCancelled { throw CommandError(.failed, Ending.lost.text) }
     }
 
-    private var isJSON: Bool { access.events.style == .json }
-
     private func tell(_ event: StaticString, _ body: (inout LineWriter) -> Void = { _ in }) {
-        if isJSON { access.events.event(event, open.label, at: nil, body) }
+        if !access.events.draws { access.events.event(event, open.label, at: nil, body) }
     }
 
     private func draw(force: Bool = false) {
-        guard !isJSON, force || LiveArea.isFree else { return }
+        guard access.events.draws, force || LiveArea.isFree else { return }
         let now = tendon_monotonic_ms()
         guard force || now >= lastDraw + 100 else { return }
         lastDraw = now

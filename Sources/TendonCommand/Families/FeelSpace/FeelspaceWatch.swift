@@ -73,7 +73,6 @@ private final class BeltWatch {
     private var ring = BeltRing()
     private var last = ""
     private var area = LiveArea()
-    private var isJSON: Bool { belt.events.style == .json }
 
     init(_ belt: OpenBelt) {
         self.belt = belt
@@ -82,7 +81,7 @@ private final class BeltWatch {
     func run() async throws(CommandError) {
         let updates = belt.commands.updates(capacity: 4096)
         let ends = belt.manager.updates
-        if isJSON { tellState() } else { draw() }
+        if belt.events.draws { draw() } else { tellState() }
         do {
             try await belt.ask { $0.startOrientationNotifications() }
         } catch {
@@ -114,7 +113,7 @@ private final class BeltWatch {
     }
 
     private func take(_ update: FSCommandUpdate) {
-        if isJSON {
+        guard belt.events.draws else {
             FeelspaceLines.print(update) { belt.events.event($0, belt.label, at: nil, $1) }
             return
         }
