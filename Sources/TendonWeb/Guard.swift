@@ -104,8 +104,9 @@ struct Guard: Sendable {
     }
 
     private func check(_ authorization: String?) throws(Refusal) {
-        guard let token, let authorization, authorization.hasPrefix("Bearer "),
-            Guard.isEqual(Array(authorization.utf8.dropFirst(7)), token)
+        // The name of the scheme has no case, and spaces may follow it (RFC 9110, 11.1 and 11.4).
+        guard let token, let authorization, authorization.prefix(7).lowercased() == "bearer ",
+            Guard.isEqual(Array(authorization.utf8.dropFirst(7).drop { $0 == 0x20 }), token)
         else { throw .token }
     }
 

@@ -15,7 +15,7 @@ from chromium import Browser, card
 STREAM = """
 window.sent = []; window.opened = 0; window.refuse = 0; window.answer = { status: 'ok' }
 window.fetch = async (path, options) => {
-  if (path === '/set') {
+  if (path === 'set') {
     sent.push(JSON.parse(options.body).actions)
     if (!answer) throw new Error('no network')
     return new Response(JSON.stringify(answer))

@@ -43,6 +43,7 @@ if command -v chromium >/dev/null; then
     in_background browser python3 "$root/Tests/Command/browser.py" "http://127.0.0.1:$port/" "$token" \
         "$work/truth" "$work/belt.out" ${PICTURES:+"$PICTURES"}
     in_background cards python3 "$root/Tests/Command/browser_cards.py" "http://127.0.0.1:$port/"
+    in_background prefix python3 "$root/Tests/Command/browser_prefix.py" "$port" "$token"
 else
     skip "the page in a browser" "chromium is not installed"
 fi
@@ -106,7 +107,7 @@ result $? "/metrics is OpenMetrics" "$answer"
 is "$(python3 "$root/Tests/Command/check_metrics.py" "$work/metrics" value tendon_web_refused_requests_total)" 1 "and counts refused requests"
 
 wait "${waits[@]}"
-for name in browser cards hostile slow guarded; do [ -e "$work/$name.results" ] && results "$work/$name.results"; done
+for name in browser cards prefix hostile slow guarded; do [ -e "$work/$name.results" ] && results "$work/$name.results"; done
 process=$(pgrep -P "$gateway")
 unlike "$(tr '\0' ' ' <"/proc/$process/cmdline"; cat "$work"/{one,two,guarded}.{err,out})" "$token" "the token is nowhere to be read"
 begun=$(date +%s%N)

@@ -26,7 +26,7 @@ function tell(text) {
 
 async function send(device, actions) {
   try {
-    const response = await fetch('/set', { method: 'POST', headers: headers({ 'Content-Type': 'application/json' }),
+    const response = await fetch('set', { method: 'POST', headers: headers({ 'Content-Type': 'application/json' }),
       body: JSON.stringify({ device: device.key, actions }) })
     const answer = await response.json()
     tell(answer.status === 'ok' ? '' : `${device.name || device.address}: ${answer.error}`)
@@ -120,7 +120,7 @@ function show(state, text) {
 
 /** Server-Sent Events through fetch, because EventSource cannot send the token. */
 async function read() {
-  const response = await fetch('/events', { headers: headers(), cache: 'no-store' })
+  const response = await fetch('events', { headers: headers(), cache: 'no-store' })
   if (response.status === 401) throw new Error('token')
   if (!response.ok) throw new Error((await response.json()).error)
   tell('')

@@ -104,7 +104,8 @@ import Testing
     @Test(arguments: [
         ("Bearer 0123456789abcdef", 200), ("Bearer 0123456789abcdeF", 401), ("Bearer 0123456789abcde", 401),
         ("Bearer 0123456789abcdef0123456789abcdef", 401), ("Bearer ", 401), ("Bearer", 401), ("", 401),
-        ("bearer 0123456789abcdef", 401), ("0123456789abcdef", 401), ("Bearer  0123456789abcdef", 401),
+        ("bearer 0123456789abcdef", 200), ("BEARER 0123456789abcdef", 200), ("Bearer  0123456789abcdef", 200),
+        ("0123456789abcdef", 401), ("Basic 0123456789abcdef", 401), ("Bearer0123456789abcdef", 401),
     ])
     func tokens(authorization: String, status: UInt32) {
         for (path, method) in [("/events", "GET"), ("/metrics", "GET"), ("/set", "POST")] {
@@ -133,6 +134,16 @@ import Testing
                 ($0.path, $0.method, $0.authorization) = ("/set", "POST", "Bearer 0123456789abcdef")
                 ($0.contentType, $0.contentLength) = (type, length)
             } == status)
+    }
+
+    /// A proxy may serve the page below a path.
+    @Test func addressesInThePageAreRelative() {
+        for file in PageFile.allCases {
+            let text = String(decoding: file.bytes, as: UTF8.self)
+            for address in ["href=\"/", "src=\"/", "url(/", "fetch('/", "fetch(`/", "from '/", "import('/"] {
+                #expect(!text.contains(address), "\(file.rawValue)")
+            }
+        }
     }
 
     @Test func everyFileIsInTheProgram() {
