@@ -110,6 +110,11 @@ package struct MQTTSettings: Sendable {
     /// For messages to people.
     package var broker: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+    /// The password passes a network unencrypted.
+    var showsPassword: Bool {
+        passwordFile != nil && !usesTLS && host != "localhost" && host != "::1" && !host.hasPrefix("127.")
+    }
+
     /// What does not fit together; files that others can read.
     package func check() throws(MQTTError) {
         for (what, name) in [("the base topic", base), ("the topic of the discovery", discovery ?? "x")] {
@@ -129,7 +134,9 @@ package struct MQTTSettings: Sendable {
             throw MQTTError("a client certificate needs its key, and a key its certificate")
         }
         if passwordFile != nil, user == nil { throw MQTTError("a password needs a user") }
-        if let keyFile { _ = try secret(keyFile, limit: 1 << 16) }
+        if let keyFile {
+            _ = try secret { () throws(SecretFileError) in try SecretFile.read(keyFile, limit: 1 << 16) }
+        }
         for path in [caFile, certificateFile].compactMap(\.self) where access(path, R_OK) != 0 {
             throw MQTTError("\(sanitized(path)): \(String(cString: strerror(errno)))")
         }
@@ -138,13 +145,12 @@ package struct MQTTSettings: Sendable {
     /// The first line of the file; nil: no password.
     func password() throws(MQTTError) -> [UInt8]? {
         guard let passwordFile else { return nil }
-        let bytes = try secret(passwordFile, limit: 4096)
-        return Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })
+        return try secret { () throws(SecretFileError) in try SecretFile.line(passwordFile, limit: 4096) }
     }
 
-    private func secret(_ path: String, limit: Int) throws(MQTTError) -> [UInt8] {
+    private func secret(_ read: () throws(SecretFileError) -> [UInt8]) throws(MQTTError) -> [UInt8] {
         do throws(SecretFileError) {
-            return try SecretFile.read(path, limit: limit)
+            return try read()
         } catch {
             throw MQTTError(error.text)
         }

@@ -44,4 +44,9 @@ package enum SecretFile {
         guard count > 0 else { throw failed(count == 0 ? "the file is empty" : String(cString: strerror(errno))) }
         return Array(bytes.prefix(count))
     }
+
+    /// The first line of a password or a token, which has no byte order mark.
+    package static func line(_ path: String, limit: Int) throws(SecretFileError) -> [UInt8] {
+        Array(withoutByteOrderMark(try read(path, limit: limit)).prefix { $0 != 0x0A && $0 != 0x0D })
+    }
 }

@@ -62,6 +62,12 @@ package struct InputLines {
     }
 }
 
+/// Without the byte order mark that some editors write before UTF-8.
+package func withoutByteOrderMark(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    return bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+}
+
 /// Text from a peer, made safe to print: control characters and what could reorder a line become U+FFFD.
 package func sanitized(_ text: String) -> String {
     String(

@@ -311,7 +311,11 @@ private struct WallClock {
 
     mutating func reserve() { text.reserveCapacity(32) }
 
+    /// The year has four digits there: what is later becomes its last microsecond.
+    private static let latest: UInt64 = 253_402_300_799_999_999
+
     mutating func write(_ microseconds: UInt64, to bytes: inout [UInt8]) {
+        let microseconds = min(microseconds, WallClock.latest)
         let now = microseconds / 1_000_000
         if now != second { calendar(now) }
         bytes.append(contentsOf: text)

@@ -57,13 +57,12 @@ package struct WebSettings: Sendable {
             }
             return nil
         }
-        let bytes: [UInt8]
+        let token: [UInt8]
         do throws(SecretFileError) {
-            bytes = try SecretFile.read(tokenFile, limit: 4096)
+            token = try SecretFile.line(tokenFile, limit: 4096)
         } catch {
             throw WebError(error.text)
         }
-        let token = Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })
         guard token.count >= WebSettings.shortestToken, token.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw WebError(
                 "\(sanitized(tokenFile)): a token has \(WebSettings.shortestToken) or more characters of ASCII, and no "

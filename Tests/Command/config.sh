@@ -82,6 +82,8 @@ serve = no
 rule = activ5.squeeze => feelspace.signal warning
 rule = activ5.double_squeeze => feelspace.stop
 CONF
+"$TENDON" config check - <"$work/tendon.conf" >"$work/out" 2>"$work/err"
+is "$? $(cat "$work/out" "$work/err")" "0 /dev/stdin: no mistakes" "config check -: standard input"
 run config check "$work/tendon.conf"
 is "$status" 0 "a file without mistakes"
 like "$out" "no mistakes" "says so"

@@ -6,8 +6,8 @@ extension Command {
     static let configCheck = Command(
         "config check", operands: "[FILE]", summary: "check a configuration file",
         details: [
-            "Prints each mistake with file and line, and what is allowed; status 2 if the file has any. Without FILE: the file of --config, "
-                + "of $TENDON_CONFIG, or \(Configuration.standardPath)."
+            "Prints each mistake with file and line, and what is allowed; status 2 if the file has any. "
+                + "'-' is standard input. Without FILE: the file of --config, of $TENDON_CONFIG, or \(Configuration.standardPath)."
         ],
         common: ["--json"],
         examples: [("tendon config check tendon.conf", "print what is wrong in the file")]
@@ -68,6 +68,7 @@ extension Arguments {
     /// The file that a command of `config` is about; nil: there is none, and none is required.
     fileprivate func configurationFile(isRequired: Bool) throws(CommandError) -> String? {
         guard operands.count <= 1 else { throw .usage("one file at most", next: "tendon config check FILE") }
+        if operands.first == "-" { return "/dev/stdin" }
         if let path = operands.first ?? value("--config") ?? environment("TENDON_CONFIG") { return path }
         return isRequired || isReadable(Configuration.standardPath) ? Configuration.standardPath : nil
     }

@@ -31,8 +31,7 @@ struct IniFile: Sendable {
     private(set) var problems: [IniProblem] = []
 
     init(_ bytes: [UInt8]) {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let content = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+        let content = withoutByteOrderMark(bytes)
         // The line before was an entry, or continued one.
         var continues = false
         for (index, line) in content.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {

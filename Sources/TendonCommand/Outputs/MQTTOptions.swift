@@ -151,9 +151,10 @@
             var made = ""
             for part in path.split(separator: "/").dropLast() {
                 made += "/" + part
-                if mkdir(made, 0o700) != 0, errno != EEXIST, errno != EROFS, errno != EACCES {
-                    throw MQTTError("\(made): \(String(cString: strerror(errno)))")
-                }
+                guard mkdir(made, 0o700) != 0 else { continue }
+                // Of a directory that is there, the reason may also be that none may be made.
+                let number = errno
+                if !isDirectory(made) { throw MQTTError("\(sanitized(made)): \(text(strerror(number)))") }
             }
             return path
         }

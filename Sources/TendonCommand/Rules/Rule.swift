@@ -73,7 +73,7 @@ struct Rule: Sendable {
     static func all(inFile path: String) throws(CommandError) -> [Rule] {
         var rules: [Rule] = []
         // Windows ends lines with CR LF, which Swift sees as one character.
-        let lines = String(decoding: try readFile(path, limit: 1 << 16), as: UTF8.self)
+        let lines = String(decoding: try readText(path, limit: 1 << 16), as: UTF8.self)
             .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
             let text = line.prefix { $0 != "#" }

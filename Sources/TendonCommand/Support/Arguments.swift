@@ -99,7 +99,7 @@ extension Arguments {
                 operands += rest
                 return
             }
-            guard word.hasPrefix("-"), word.count > 1, Int(word) == nil else {
+            guard word.hasPrefix("-"), word.count > 1, !isNegative(word) else {
                 operands.append(word)
                 continue
             }
@@ -193,6 +193,11 @@ func editDistance(_ a: String, _ b: String) -> Int {
         (before, previous) = (previous, row)
     }
     return previous[b.count]
+}
+
+/// A negative number is an operand, and no option.
+private func isNegative(_ word: String) -> Bool {
+    word.dropFirst().first.map { $0.isNumber || $0 == "." } ?? false && Double(word) != nil
 }
 
 /// A number without a needless ".0".

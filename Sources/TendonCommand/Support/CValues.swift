@@ -39,6 +39,11 @@ func isDirectory(_ path: String) -> Bool {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
 }
 
+/// A whole file of text, unless it is too long.
+func readText(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
+    Array(withoutByteOrderMark(try readFile(path, limit: limit)))
+}
+
 /// A whole file, unless it is too long.
 func readFile(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)

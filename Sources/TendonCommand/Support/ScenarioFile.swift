@@ -11,7 +11,7 @@ struct ScenarioFile: Sendable {
 
     init(_ path: String) throws(CommandError) {
         self.path = path
-        lines = try readFile(path, limit: 1 << 20).split(separator: 0x0A, omittingEmptySubsequences: false).map(
+        lines = try readText(path, limit: 1 << 20).split(separator: 0x0A, omittingEmptySubsequences: false).map(
             Array.init)
     }
 

@@ -8,6 +8,19 @@ import TestSupport
 
 @testable import TendonMQTT
 
+@Suite struct PasswordOnTheWayTests {
+    @Test(arguments: [
+        ("mqtt://broker", true), ("mqtt://192.168.0.2", true), ("mqtt://[fe80::1]", true), ("mqtts://broker", false),
+        ("mqtt://localhost", false), ("mqtt://127.0.0.1:1884", false), ("mqtt://[::1]", false),
+    ])
+    func itIsReadable(url: String, isShown: Bool) throws {
+        var settings = try MQTTSettings(url: url)
+        #expect(!settings.showsPassword, "there is none")
+        settings.passwordFile = "/a"
+        #expect(settings.showsPassword == isShown)
+    }
+}
+
 @Suite struct SettingsTests {
     @Test(arguments: [
         ("mqtt://a", "a", 1883, false), ("mqtts://a.b.c", "a.b.c", 8883, true), ("mqtt://a:7", "a", 7, false),

@@ -37,6 +37,14 @@ import Testing
         #expect(try SecretFile.read(place.path, limit: 2) == Array("wo".utf8))
     }
 
+    /// A password or a token; some editors begin a file with a byte order mark.
+    @Test(arguments: ["word", "word\nmore", "word\r\nmore", "\u{FEFF}word\n"])
+    func theFirstLine(text: String) throws {
+        let place = Place(text, 0o600)
+        #expect(try SecretFile.line(place.path, limit: 100) == Array("word".utf8))
+        withExtendedLifetime(place) {}
+    }
+
     @Test(arguments: [0o640, 0o604, 0o602, 0o601, 0o660])
     func whatOthersCanReadIsRefused(rights: Int) {
         let place = Place("word", rights)

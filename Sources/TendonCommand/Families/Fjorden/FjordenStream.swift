@@ -190,8 +190,6 @@ private final class GripServer: DeviceServer {
                 } row: { row in
                     row.note = "\(record.event)"
                 }
-                served.happened("event", record.event.name)
-                if case .batteryLow = record.event { served.happened("battery_low") }
             }
         }
     }
@@ -256,7 +254,7 @@ extension GripProfile {
     init(json path: String) throws(CommandError) {
         func wrong(_ what: String) -> CommandError { .usage("--profile \(sanitized(path)): \(what)") }
         self.init()
-        let bytes = try readFile(path, limit: 1 << 16)
+        let bytes = try readText(path, limit: 1 << 16)
         let file: JSON
         do {
             file = try JSON(parsing: bytes)
