@@ -168,6 +168,8 @@ printf 'bose.gesture double_tap => publish tap yes\n' >"$work/rules"
 run rules test "$work/rules" "$work/force.btsnoop"
 is "$status" 0 "rules test: a file of rules"
 like "$out" '"decisions":\[0\]' "nothing of that family happened"
+printf '\xef\xbb\xbfactiv5.squeeze => publish tap yes\r\n' | "$TENDON" rules test - "$work/force.btsnoop" >"$work/out" 2>"$work/err"
+is "$? $(cat "$work/err")" "0 " "rules test -: rules of standard input, with a byte order mark"
 run rules test "$work/rules" "$work/none"
 is "$status" 1 "rules test: no such capture"
 

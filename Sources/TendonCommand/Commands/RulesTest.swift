@@ -8,7 +8,8 @@ extension Command {
     static let rulesTest = Command(
         "rules test", operands: "FILE CAPTURE", summary: "print what rules would do with the events of a capture",
         details: [
-            "FILE contains rules, one per line, or is a configuration file (its name ends with .conf). Prints each decision "
+            "FILE contains rules, one per line, or is a configuration file (its name ends with .conf), or '-' for rules on standard "
+                + "input. Prints each decision "
                 + "with the time of the capture; no action is executed. Names of devices come from --config.",
             Rule.vocabulary,
         ],
@@ -18,7 +19,7 @@ extension Command {
         guard arguments.operands.count == 2 else {
             throw .usage("rules test takes two files", next: "tendon rules test FILE CAPTURE")
         }
-        let path = arguments.operands[0]
+        let path = arguments.operands[0] == "-" ? "/dev/stdin" : arguments.operands[0]
         let rules: [Rule]
         if path.hasSuffix(".conf") {
             let configuration = try Configuration(reading: path).checked()
@@ -58,35 +59,14 @@ private final class RuleTrial: EventOutput {
         guard let device, !device.family.isEmpty else { return }
         var writer = LineWriter()
         compose(&writer)
-        guard let line = try? JSON(parsing: writer.bytes), let time = line["time"]?.string.flatMap(microseconds)
-        else { return }
+        guard let time = (try? JSON(parsing: writer.bytes))?["time"]?.string.flatMap(microseconds) else { return }
         let own = RuleDevice(device)
         // A comparison is decided when its time is over, not with the next event.
         while let deadline = state.withLock({ $0.engine.deadline }), deadline <= time / 1000 {
             report(state.withLock { $0.engine.tick(deadline) }, at: deadline * 1000)
         }
-        for (name, value) in reader.values(event, family: device.family, writer.bytes) {
-            report(state.withLock { $0.engine.value(name, value, of: own, at: time / 1000) }, at: time)
-        }
-        for (name, detail) in RuleTrial.happenings(event, device.family, line) {
-            report(state.withLock { $0.engine.happened(name, detail, to: own, at: time / 1000) }, at: time)
-        }
-    }
-
-    /// Events of rules that a line means.
-    private static func happenings(
-        _ event: StaticString, _ family: String, _ line: JSON
-    ) -> [(name: String, detail: String?)] {
-        let all = RuleEvent.common + (Family.named(family)?.stream.happenings ?? [])
-        return all.flatMap { row in
-            row.sources.filter { $0.event.isEqual(to: event) }.compactMap { source in
-                if let only = source.only, line[only.member]?.string != only.value { return nil }
-                let detail = source.detail.flatMap { line[$0]?.string }
-                if let unlike = source.unlike, line[unlike]?.string == detail { return nil }
-                if source.detail != nil, detail == nil || !row.details.contains(detail ?? "") { return nil }
-                return (row.name, detail)
-            }
-        }
+        let inputs = reader.inputs(event, family: device.family, writer.bytes)
+        report(state.withLock { $0.engine.take(inputs, of: own, at: time / 1000) }, at: time)
     }
 
     private func report(_ decisions: [RuleDecision], at time: UInt64) {

@@ -96,11 +96,11 @@ final class GatewayCommands: CommandHandler {
             // All are checked before the first is carried out.
             var calls: [RuleBoard.Call] = []
             for action in actions.all { calls.append(try GatewayCommands.call(action, device.family)) }
-            for call in calls {
-                guard let isQueued = rules.order(call, of: device) else {
-                    return .failed("the device is not connected")
-                }
-                guard isQueued else { return .failed("too many actions wait for the device") }
+            guard let areQueued = rules.order(calls, of: device) else {
+                return .failed("the device is not connected")
+            }
+            guard areQueued else {
+                return .failed("too many actions wait for the device; none of these is carried out")
             }
             return .done(["actions": JSON(calls.map { JSON.string($0.text) })])
         } catch {
@@ -195,8 +195,13 @@ final class GatewayCommands: CommandHandler {
         guard let text = data["address"]?.string ?? data["device"]?.string else {
             throw .usage(#"forget takes {"device": NAME or ADDRESS}"#)
         }
-        let type = data["address_type"]?.string
-        let wanted = try WantedAddress(named: type.map { "\(text)/\($0)" } ?? text, option: "device")
+        var wanted = try WantedAddress(named: text, option: "device")
+        if let name = data["address_type"]?.string {
+            guard let type = Address.AddressType(named: name) else {
+                throw .usage("unknown address_type '\(sanitized(name))'")
+            }
+            wanted = WantedAddress(Address(wanted.address.value, type: type))
+        }
         _ = try centrals
         guard let forget = state.withLock({ $0.forget }) else { throw CommandError(.noRadio, "the radio is not open") }
         var wasBonded = false

@@ -110,9 +110,8 @@ final class ProgramRunner: Sendable {
         let end = tendon_monotonic_ms() + program.timeout
         let isOver = descriptor(process)
         defer { if isOver >= 0 { close(isOver) } }
-        var state: Int32 = 0
         var isLate = false, isKilled = false
-        while waitpid(process, &state, WNOHANG) == 0 {
+        while !ProgramRunner.hasEnded(process) {
             let now = tendon_monotonic_ms()
             if now >= end, !isLate {
                 isLate = true
@@ -126,13 +125,24 @@ final class ProgramRunner: Sendable {
             let next = isKilled ? now + ProgramRunner.pause : isLate ? end + ProgramRunner.patience : end
             ProgramRunner.wait(isOver, until: next, from: now)
         }
+        // What it has started, too. Until the program is waited for, no other process or group gets its number.
+        if isLate { kill(-process, SIGKILL) }
+        var state: Int32 = 0
+        while waitpid(process, &state, 0) < 0, errno == EINTR {}
         if isLate {
-            kill(-process, SIGKILL)
             return "it was ended after \(plain(Double(program.timeout) / 1000)) s"
         }
         if state & 0x7F != 0 { return "it was ended by signal \(state & 0x7F)" }
         let status = state >> 8 & 0xFF
         return status == 0 ? nil : "it ended with status \(status)"
+    }
+
+    /// It stays to be waited for.
+    private static func hasEnded(_ process: pid_t) -> Bool {
+        var ending = siginfo_t()
+        let code = waitid(P_PID, id_t(process), &ending, WEXITED | WNOHANG | WNOWAIT)
+        // 0: it goes on.
+        return code == 0 && ending.si_signo != 0 || code != 0 && errno != EINTR
     }
 
     /// Until the process has ended or the time has come; without a descriptor, for one pause.

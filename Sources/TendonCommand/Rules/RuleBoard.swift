@@ -6,7 +6,8 @@ import Tendon
 import TendonOutputs
 import TendonSupport
 
-/// Values come from the events that outputs receive, so that the board is an output as well.
+/// Rules are decided by the lines that outputs receive, so that the board is an output as well, and a dry run on the lines of a
+/// capture decides the same.
 final class RuleBoard: Sendable {
     struct Call: Sendable {
         var text: String
@@ -19,8 +20,33 @@ final class RuleBoard: Sendable {
         fileprivate let number: Int
         fileprivate let family: String
         fileprivate let device: DeviceLabel
-        fileprivate let input: AsyncStream<Call>.Continuation
+        fileprivate let queue: Queue
+        /// To be called for each of `calls` that is taken.
+        func took() { queue.took() }
+        var calls: AsyncStream<Call> { queue.calls }
+    }
+
+    /// All of some calls are queued, or none.
+    fileprivate final class Queue: Sendable {
         let calls: AsyncStream<Call>
+        private let input: AsyncStream<Call>.Continuation
+        private let count = Mutex(0)
+
+        init() { (calls, input) = AsyncStream.makeStream(of: Call.self) }
+
+        func add(_ calls: [Call]) -> Bool {
+            count.withLock { count in
+                guard count + calls.count <= RuleBoard.waiting else { return false }
+                for call in calls {
+                    guard case .enqueued = input.yield(call) else { return false }  // it has ended
+                    count += 1
+                }
+                return true
+            }
+        }
+
+        func took() { count.withLock { $0 -= 1 } }
+        func finish() { input.finish() }
     }
 
     private struct State {
@@ -34,8 +60,8 @@ final class RuleBoard: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether a rule compares values: without one, a sample costs no lock.
-    private let comparesValues = Atomic(false)
+    /// Whether a rule waits for what comes as samples do: without one, a sample costs no lock.
+    private let readsSamples = Atomic(false)
     private let runner = ProgramRunner()
     private static let waiting = 16
 
@@ -45,18 +71,15 @@ final class RuleBoard: Sendable {
     func replace(_ rules: [Rule], _ programs: [String: Program]) {
         let (engine, reader) = (RuleEngine(rules), RuleReader(rules))
         state.withLock { ($0.engine, $0.reader, $0.programs) = (engine, reader, programs) }
-        comparesValues.store(!reader.isEmpty, ordering: .relaxed)
+        readsSamples.store(reader.takes(anyOf: Events.sampled), ordering: .relaxed)
     }
 
     /// Where decisions are reported.
     func report(to events: Events) { state.withLock { $0.events = events } }
 
     func join(_ device: ServedDevice) -> Place {
-        let (calls, input) = AsyncStream.makeStream(
-            of: Call.self, bufferingPolicy: .bufferingOldest(RuleBoard.waiting))
-        return state.withLock { state in
-            let place = Place(
-                number: state.next, family: device.family, device: device.label, input: input, calls: calls)
+        state.withLock { state in
+            let place = Place(number: state.next, family: device.family, device: device.label, queue: Queue())
             state.next += 1
             state.places.append(place)
             return place
@@ -65,26 +88,18 @@ final class RuleBoard: Sendable {
 
     func leave(_ place: Place) {
         state.withLock { state in state.places.removeAll { $0.number == place.number } }
-        place.input.finish()
+        place.queue.finish()
     }
 
-    /// Queues an action for one device. Nil: it is not connected; false: its queue is full.
-    func order(_ call: Call, of device: OutputDevice) -> Bool? {
+    /// Queues actions for one device, all or none. Nil: it is not connected; false: its queue has no room for them.
+    func order(_ calls: [Call], of device: OutputDevice) -> Bool? {
         let place = state.withLock { state in
             state.places.first { place in
                 let own = place.device.device
                 return own.address == device.address && own.addressType == device.addressType
             }
         }
-        guard let place else { return nil }
-        if case .enqueued = place.input.yield(call) { return true }
-        return false
-    }
-
-    func happened(_ event: String, _ detail: String?, to device: ServedDevice) {
-        let now = tendon_monotonic_ms()
-        let own = RuleDevice(device.label.device)
-        decide { $0.engine.happened(event, detail, to: own, at: now) }
+        return place?.queue.add(calls)
     }
 
     /// When a comparison has held for its time; `.max`: none does.
@@ -155,7 +170,7 @@ final class RuleBoard: Sendable {
                 missed += 1
                 continue
             }
-            if case .enqueued = place.input.yield(Call(text: text, call: call)) { started += 1 } else { missed += 1 }
+            if place.queue.add([Call(text: text, call: call)]) { started += 1 } else { missed += 1 }
         }
         return (started, missed)
     }
@@ -178,11 +193,10 @@ final class RuleBoard: Sendable {
 }
 
 extension RuleBoard: EventOutput {
-    var takesSamples: Bool { comparesValues.load(ordering: .relaxed) }
+    var takesSamples: Bool { readsSamples.load(ordering: .relaxed) }
 
     func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
-        guard comparesValues.load(ordering: .relaxed) else { return false }
-        return state.withLock { $0.reader.takes(event, family: device?.family) }
+        state.withLock { $0.reader.takes(event, family: device?.family) }
     }
 
     func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
@@ -192,11 +206,7 @@ extension RuleBoard: EventOutput {
         let now = tendon_monotonic_ms()
         let own = RuleDevice(device)
         decide { state in
-            var decisions: [RuleDecision] = []
-            for (name, value) in state.reader.values(event, family: device.family, writer.bytes) {
-                decisions += state.engine.value(name, value, of: own, at: now)
-            }
-            return decisions
+            state.engine.take(state.reader.inputs(event, family: device.family, writer.bytes), of: own, at: now)
         }
     }
 }
@@ -211,9 +221,7 @@ extension RuleDevice {
 extension DeviceLabel {
     convenience init(_ device: RuleDevice) {
         let parts = device.address.split(separator: "/").map(String.init)
-        let types: [Address.AddressType] = [.public, .random, .publicIdentity, .randomIdentity, .anonymous]
-        let value = Address(parts[0])?.value ?? 0
-        let address = types.map { Address(value, type: $0) }.first { parts.count == 2 && $0.typeName == parts[1] }
-        self.init(device.family, address ?? Address(value, type: .public), name: device.name)
+        let type = parts.count == 2 ? Address.AddressType(named: parts[1]) : nil
+        self.init(device.family, Address(Address(parts[0])?.value ?? 0, type: type ?? .public), name: device.name)
     }
 }

@@ -45,12 +45,26 @@ struct RuleEngine: Sendable {
 
     init(_ rules: [Rule]) { self.rules = rules }
 
+    /// What a line about a device says.
+    mutating func take(_ inputs: [RuleInput], of device: RuleDevice, at now: UInt64) -> [RuleDecision] {
+        inputs.flatMap { input in
+            switch input {
+            case .value(let name, let value): self.value(name, value, of: device, at: now)
+            case .happened(let event, let details): happened(event, details, to: device, at: now)
+            }
+        }
+    }
+
     /// Something happened to a device.
-    mutating func happened(_ event: String, _ detail: String?, to device: RuleDevice, at now: UInt64) -> [RuleDecision]
-    {
+    /// - Parameter details: words by which a rule can mean only that.
+    mutating func happened(
+        _ event: String, _ details: [String] = [], to device: RuleDevice, at now: UInt64
+    ) -> [RuleDecision] {
         var decisions = tick(now)
         for (index, rule) in rules.enumerated() where rule.subject.matches(device) {
-            guard case .event(event, let wanted) = rule.condition, wanted == nil || wanted == detail else { continue }
+            guard case .event(event, let wanted) = rule.condition, wanted.map(details.contains) ?? true else {
+                continue
+            }
             if decide(index, device, now) { decisions.append(RuleDecision(rule: rule, index: index, device: device)) }
         }
         if event == "disconnected" { forget(device) }
@@ -137,44 +151,89 @@ extension RuleSubject {
 
 // MARK: - Lines of events
 
-/// Finds what rules wait for in a line of docs/events.md.
+/// What a line of docs/events.md means to rules.
+enum RuleInput: Sendable, Equatable {
+    case value(String, Double)
+    /// An event of rules, with each word by which a rule can mean only that one.
+    case happened(String, [String])
+}
+
+/// Finds what rules wait for in lines of docs/events.md: those of a run and those of a replay.
 struct RuleReader: Sendable {
+    private enum Kind: Sendable {
+        case value(RuleValue)
+        case happening(RuleEvent)
+    }
+
     private struct Entry: Sendable {
         var event: StaticString
-        var family: String
-        var value: RuleValue
+        /// Nil: any.
+        var family: String?
+        var name: String
+        var kind: Kind
     }
-    private let values: [Entry]
+    private var entries: [Entry] = []
 
     init(_ rules: [Rule]) {
-        var values: [Entry] = []
         for rule in rules {
-            guard case .value(let name, _, _) = rule.condition else { continue }
             for row in families where rule.subject == .family(row.name) || rule.subject.isDevice {
-                for value in row.stream.values where value.name == name {
-                    values.append(Entry(event: value.event, family: row.name, value: value))
+                switch rule.condition {
+                case .value(let name, _, _):
+                    for value in row.stream.values where value.name == name {
+                        add(value.event, row.name, name, .value(value))
+                    }
+                case .event(let name, _): add(RuleEvent.common + row.stream.happenings, name, row.name)
                 }
             }
         }
-        self.values = values
+        // A device that disconnects has no values.
+        if !rules.isEmpty { add(RuleEvent.common, "disconnected", nil) }
     }
 
-    var isEmpty: Bool { values.isEmpty }
+    private mutating func add(_ events: [RuleEvent], _ name: String, _ family: String?) {
+        for event in events where event.name == name {
+            for source in event.sources { add(source.event, family, name, .happening(event)) }
+        }
+    }
+
+    private mutating func add(_ event: StaticString, _ family: String?, _ name: String, _ kind: Kind) {
+        let isThere = entries.contains {
+            $0.event.isEqual(to: event) && $0.name == name && ($0.family == nil || $0.family == family)
+        }
+        guard !isThere else { return }
+        // One for all families takes the place of theirs.
+        if family == nil { entries.removeAll { $0.event.isEqual(to: event) && $0.name == name } }
+        entries.append(Entry(event: event, family: family, name: name, kind: kind))
+    }
+
+    /// Whether it waits for one of these events.
+    func takes(anyOf events: [StaticString]) -> Bool {
+        entries.contains { entry in events.contains { $0.isEqual(to: entry.event) } }
+    }
+
+    var isEmpty: Bool { entries.isEmpty }
 
     /// Cheap: it is called for each sample.
     func takes(_ event: StaticString, family: String?) -> Bool {
-        for entry in values where entry.event.isEqual(to: event) && entry.family == family { return true }
+        for entry in entries where entry.event.isEqual(to: event) && (entry.family ?? family) == family { return true }
         return false
     }
 
-    /// Values of the line that rules compare.
-    func values(_ event: StaticString, family: String, _ line: [UInt8]) -> [(name: String, value: Double)] {
-        var found: [(name: String, value: Double)] = []
-        for entry in values where entry.event.isEqual(to: event) && entry.family == family {
-            guard !found.contains(where: { $0.name == entry.value.name }),
-                let number = RuleReader.number(entry.value.member, in: line)
-            else { continue }
-            found.append((entry.value.name, number))
+    /// What rules wait for in the line of an event.
+    func inputs(_ event: StaticString, family: String, _ line: [UInt8]) -> [RuleInput] {
+        var found: [RuleInput] = []
+        var parsed: JSON?
+        for entry in entries where entry.event.isEqual(to: event) && (entry.family ?? family) == family {
+            switch entry.kind {
+            case .value(let value):
+                if let number = RuleReader.number(value.member, in: line) { found.append(.value(value.name, number)) }
+            case .happening(let row):
+                let json = parsed ?? (try? JSON(parsing: line)) ?? .null
+                parsed = json
+                let sources = row.sources.filter { $0.event.isEqual(to: event) && $0.matches(json) }
+                guard !sources.isEmpty else { continue }
+                found.append(.happened(row.name, sources.compactMap { $0.detail.flatMap { json[$0]?.string } }))
+            }
         }
         return found
     }

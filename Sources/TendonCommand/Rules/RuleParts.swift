@@ -21,6 +21,13 @@ struct RuleSource: Sendable {
         self.only = only
         self.unlike = unlike
     }
+
+    /// Whether a line of the event is meant.
+    func matches(_ line: JSON) -> Bool {
+        if let only, line[only.member]?.string != only.value { return false }
+        guard let unlike else { return true }
+        return line[unlike]?.string != detail.flatMap { line[$0]?.string }
+    }
 }
 
 /// Something that happens to a family's devices, as rules name it.

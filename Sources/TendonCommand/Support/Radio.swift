@@ -120,6 +120,15 @@ struct WantedAddress: Sendable {
     }
 }
 
+extension Address.AddressType {
+    /// As events have it.
+    init?(named name: String) {
+        let all: [Address.AddressType] = [.public, .random, .publicIdentity, .randomIdentity, .anonymous]
+        guard let type = all.first(where: { Address(0, type: $0).typeName == name }) else { return nil }
+        self = type
+    }
+}
+
 extension Address {
     var typeName: String {
         switch type {

@@ -52,9 +52,6 @@ struct ServedDevice: Sendable {
 
     func update(_ change: (inout DeviceRow) -> Void) { reporter.update(row, change) }
 
-    /// Starts the actions of the rules for this event. From any thread.
-    func happened(_ name: String, _ detail: String? = nil) { rules.happened(name, detail, to: self) }
-
     /// Ends the program after the requested number of notifications.
     func stopAtLimit() {
         if let limit = settings.notifications, reporter.notifications >= limit { Termination.shared.request() }
@@ -158,15 +155,18 @@ extension DeviceServer {
 
     private func serveConnected() async -> Ending {
         served.central.core.clearPeerFailure(of: served.address)
+        // Before the event, on which rules may have actions for this device.
+        let place = served.rules.join(served)
         served.event("connected", identity.merging(served.adapter.map { ["adapter": .string($0)] } ?? [:]))
         served.reporter.events.device(served.label, is: .connected)
         served.onConnected()
         served.show("connected")
-        let place = served.rules.join(served)
         let actions = Task(executorPreference: LoopPreference.shared) { [self] in
-            for await call in place.calls { await carryOut(call) }
+            for await call in place.calls {
+                place.took()
+                await carryOut(call)
+            }
         }
-        served.happened("connected")
         let ending = await stream()
         served.rules.leave(place)
         await actions.value
@@ -174,7 +174,6 @@ extension DeviceServer {
         served.event("disconnected", ending.with(cause).members)
         served.reporter.events.device(served.label, is: .disconnected)
         served.show("disconnected", note: ending.reason == .requested ? "" : ending.with(cause).text)
-        served.happened("disconnected")
         return ending
     }
 

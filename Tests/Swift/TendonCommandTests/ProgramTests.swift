@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CSystemProcess
 import CTendon
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -54,6 +55,22 @@ import Testing
         let deaf = await result("/usr/bin/env --ignore-signal=TERM /bin/sleep 20", "0.1", runner)
         #expect(deaf.failure == "it was ended after 0.1 s")
         #expect(deaf.milliseconds >= 1100 && deaf.milliseconds < 15_000)
+    }
+
+    /// What a program has started ends with it, although it ignores SIGTERM and the program does not.
+    @Test(arguments: descriptors.indices)
+    func whatItHasStartedEndsAsWell(_ index: Int) async throws {
+        let path = NSTemporaryDirectory() + "tendon-program-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("#!/bin/sh\n/usr/bin/env --ignore-signal=TERM /bin/sleep 60 &\necho $! >\(path).id\nwait\n".utf8)
+            .write(to: URL(fileURLWithPath: path))
+        chmod(path, 0o700)
+        let runner = ProgramRunner(descriptor: Self.descriptors[index])
+        #expect(await result(path, "0.3", runner).failure == "it was ended after 0.3 s")
+        let text = try String(contentsOfFile: path + ".id", encoding: .utf8)
+        let child = try #require(pid_t(text.dropLast()))
+        await eventually("the child has ended") { kill(child, 0) != 0 }
+        try FileManager.default.removeItem(atPath: path + ".id")
     }
 
     /// The wait is for the descriptor: with one that says nothing, the end is seen at the limit of time only. It is closed.

@@ -194,11 +194,9 @@ private final class Activ5Server: DeviceServer {
             let isSqueezed = state == .squeezed
             served.event("squeeze", ["state": .string(isSqueezed ? "squeezed" : "released")])
             served.update { $0.note = isSqueezed ? "squeezed" : "" }
-            served.happened(isSqueezed ? "squeeze" : "release")
         case .didDetectDoubleSqueeze:
             served.event("double_squeeze")
             served.update { $0.note = "double squeeze" }
-            served.happened("double_squeeze")
         case .didReceiveBattery(_, let percent):
             served.event("battery", ["battery_percent": JSON(percent)])
             served.update { $0.battery = Int(percent) }

@@ -237,16 +237,13 @@ private final class BoseServer: DeviceServer {
         case .didReceiveGestureData(let data):
             served.event("gesture") { BoseSampleLine.writeGesture(data.type.id, data.deviceTime, to: &$0) }
             served.update { $0.note = "\(data.type)" }
-            served.happened("gesture", text(tendon_bose_gesture_name(data.type.id)))
         case .didSuspendWearableSensorService(let reason):
             let name = text(tendon_bose_suspension_reason_name(tendon_bose_suspension_reason(UInt32(reason.rawValue))))
             served.event("suspended", ["reason": .string(name)])
             served.show("suspended", note: name)
-            served.happened("suspended")
         case .didResumeWearableSensorService:
             served.event("resumed")
             served.show("connected")
-            served.happened("resumed")
             if isUnconfigured {
                 isUnconfigured = false
                 Task { await configure(device) }

@@ -205,13 +205,8 @@ private final class FeelspaceServer: DeviceServer {
 
     private static func tell(_ update: FSCommandUpdate, _ served: ServedDevice) {
         switch update {
-        case .modeChanged(let mode):
-            served.update { $0.note = "\(mode)" }
-            served.happened("mode", "\(mode)")
-        case .buttonPressed(let button, _, let previous, let new):
-            served.update { $0.note = "\(button), \(new)" }
-            served.happened("button", "\(button)")
-            if previous != new { served.happened("mode", "\(new)") }
+        case .modeChanged(let mode): served.update { $0.note = "\(mode)" }
+        case .buttonPressed(let button, _, _, let new): served.update { $0.note = "\(button), \(new)" }
         case .battery(let status): served.update { $0.battery = Int(status.batteryLevel) }
         case .rejected: served.update { $0.counters.malformed += 1 }
         default: break

@@ -75,11 +75,12 @@ struct ObviousReplay: FamilyReplay {
     private mutating func message(_ bytes: [UInt8], _ lines: ReplayLines) {
         var frame = tendon_obvious_frame()
         var payload = tendon_obvious_payload()
-        let decoded = bytes.withUnsafeBufferPointer { bytes -> (tendon_status, JSON) in
+        let decoded = bytes.withUnsafeBufferPointer { bytes -> (tendon_status, JSON, [tendon_obvious_feature]) in
             var status = tendon_obvious_decode_frame(
                 bytes.baseAddress, bytes.count, Int(TENDON_OBVIOUS_FRAME_MAX), &frame)
             if status >= 0 { status = tendon_obvious_decode_payload(&frame, &payload) }
-            return (status, status < 0 ? [:] : ObviousReplay.members(frame, payload))
+            guard status >= 0 else { return (status, [:], []) }
+            return (status, ObviousReplay.members(frame, payload), ObviousReplay.states(frame, payload))
         }
         guard decoded.0 >= 0 else { return malformed(decoded.0, lines) }
         counters.samples += 1
@@ -94,6 +95,22 @@ struct ObviousReplay: FamilyReplay {
             members["status"] = .string(status < 0 ? text(tendon_obvious_status_name(status)) : "OK")
         }
         lines.event("ogp", members.merging(decoded.1))
+        for feature in decoded.2 { lines.event("feature", FeatureWords.state(feature)) }
+    }
+
+    /// Features whose states the device reports.
+    private static func states(
+        _ frame: tendon_obvious_frame, _ payload: tendon_obvious_payload
+    ) -> [tendon_obvious_feature] {
+        let reports = [
+            TENDON_OBVIOUS_FEATURE_STATUS, TENDON_OBVIOUS_FEATURE_TOGGLE, TENDON_OBVIOUS_EVT_FEATURE_CHANGED,
+        ]
+        let isOfDevice = Int(frame.flags) & (TENDON_OBVIOUS_RESPONSE | TENDON_OBVIOUS_EVENT) != 0
+        guard isOfDevice, frame.status == 0, reports.contains(where: { Int($0.rawValue) == Int(frame.opcode) }),
+            payload.features.item_size == 4
+        else { return [] }
+        var payload = payload
+        return (0..<Int(payload.features.count)).map { tendon_obvious_feature_at(&payload, $0) }
     }
 
     /// What people look for in a capture.
@@ -180,5 +197,12 @@ extension FeatureWords {
             "feature": JSON(feature.id), "state": .string(enable(feature.enable)),
             "toggle": .string(toggle(feature.toggle)),
         ]
+    }
+
+    /// The event `feature`, as of a live connection: the switch of a feature that is not enabled has no effect.
+    static func state(_ feature: tendon_obvious_feature) -> JSON {
+        var feature = feature
+        if feature.enable != 1 { feature.toggle = feature.enable == 0 ? 0 : .max }
+        return json(feature)
     }
 }

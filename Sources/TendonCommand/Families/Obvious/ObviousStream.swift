@@ -259,11 +259,6 @@ private final class ObviousServer: DeviceServer {
             while let update = try? await iterator.next(isolation: TendonActor.shared) {
                 guard case .toggledAll(let states) = update else { continue }
                 show(states, titles)
-                for state in states.values {
-                    served.happened("feature", state.enableState == .Enabled ? "enabled" : "disabled")
-                    if state.toggleState == .Activated { served.happened("feature", "activated") }
-                    if state.toggleState == .Deactivated { served.happened("feature", "deactivated") }
-                }
             }
         }
     }
