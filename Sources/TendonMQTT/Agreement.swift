@@ -104,8 +104,8 @@ struct Agreement: Sendable {
         (self.name, self.isOnline, offlineSince, freeSince) = (name, isOnline, now, now)
     }
 
-    /// Nothing is known of the device any more.
-    var isForgettable: Bool { state == .absent && others.isEmpty && failures == 0 }
+    /// Nothing is known of the device any more but what others claim.
+    func isForgettable(_ now: UInt64) -> Bool { state == .absent && failures == 0 && now >= preferredUntil }
 
     mutating func handle(_ input: Input, now: UInt64) -> [Output] {
         var outputs: [Output] = []

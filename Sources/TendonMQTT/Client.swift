@@ -120,8 +120,10 @@ final class Client: Broker, @unchecked Sendable {
             let payload =
                 count <= Client.largestPayload
                 ? Array(UnsafeRawBufferPointer(start: message.payload, count: count)) : Array("too large".utf8)
+            let name = String(cString: topic)
             Client.of(context)?.mailbox.post(
-                .received(topic: String(cString: topic), payload: payload, isRetained: message.retain))
+                .received(topic: name, payload: payload, isRetained: message.retain),
+                bytes: name.utf8.count + payload.count)
         }
     }
 
@@ -242,8 +244,9 @@ final class Client: Broker, @unchecked Sendable {
             return Client.text(refusal: ending) + (isTaken ? "; another client has this name: --mqtt-gateway" : "")
         }
         if let refusal = attempt.answer, refusal > 0 {
-            return settings.version == .five
-                ? Client.text(refusal: refusal) : String(cString: mosquitto_connack_string(refusal))
+            guard settings.version == .five else { return String(cString: mosquitto_connack_string(refusal)) }
+            let isOld = refusal == Client.unsupportedVersion
+            return Client.text(refusal: refusal) + (isOld ? "; for a broker without MQTT 5: --mqtt-version 3.1.1" : "")
         }
         if settings.usesTLS, attempt.answer == nil, let cause = FailureCause.words(for: lock.locked { complaints }) {
             return cause
@@ -263,6 +266,7 @@ final class Client: Broker, @unchecked Sendable {
     private static let suspicious = 2
     private static let suspicion = ", again soon after it began; another client may have this name: --mqtt-gateway"
 
+    private static let unsupportedVersion = Int32(bitPattern: MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue)
     private static let takenOver = Int32(bitPattern: MQTT_RC_SESSION_TAKEN_OVER.rawValue)
 
     /// Half of the time at least, and the rest by chance: a thousand gateways do not return in the same second.
@@ -281,8 +285,11 @@ final class Client: Broker, @unchecked Sendable {
             // The answer may be there before the call returns.
             subscriptionLock.locked {
                 var number: Int32 = 0
-                if mosquitto_subscribe(mosquitto, &number, topic, 1) == MOSQ_ERR_SUCCESS.code {
-                    subscriptions[number] = topic
+                switch mosquitto_subscribe(mosquitto, &number, topic, 1) {
+                case MOSQ_ERR_SUCCESS.code: subscriptions[number] = topic
+                // With the next connection it is requested again.
+                case MOSQ_ERR_NO_CONN.code, MOSQ_ERR_CONN_LOST.code: break
+                case let code: mailbox.post(.subscriptionRefused(topic, Client.text(code)))
                 }
             }
         }

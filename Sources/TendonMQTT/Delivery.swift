@@ -223,5 +223,6 @@ struct Delivery {
 
     func notes() -> [String: String] { (try? queue.notes()) ?? [:] }
     func setNote(_ name: String, _ value: String?) { try? queue.setNote(name, value) }
+    mutating func countRefused() { refused += 1 }
     func countDropped(_ number: Int) { queue.countDropped(number) }
 }

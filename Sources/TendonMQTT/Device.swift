@@ -17,6 +17,8 @@ struct Device {
     var state: JSON { known.value }
     var publishedAt: UInt64 = 0
     var streams: [String: Stream] = [:]
+    /// Platforms of what Home Assistant was told of, now or by an earlier version of this program, by the entity's name.
+    var entities: [String: String] = [:]
 
     struct Stream {
         var sentAt: UInt64 = 0
@@ -38,8 +40,16 @@ struct Device {
         return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
     }
 
-    /// For identifiers: small letters and digits.
-    var identifier: String { device.address.filter { $0 != ":" }.lowercased() }
+    /// Of Home Assistant's discovery: small letters, digits and underscores. With the type: two devices can have the same 48 bits.
+    var identifier: String { device.address.filter { $0 != ":" }.lowercased() + "_" + device.addressType }
+
+    /// The levels that a device without a name of the user has: the second one if another device has the first.
+    static func standardNames(_ device: OutputDevice) -> [String] {
+        [device.address, device.address + "-" + device.addressType]
+    }
+
+    /// The user gave the name, here or in the configuration.
+    var hasGivenName: Bool { !Device.standardNames(device).contains(name) }
 
     mutating func take(_ event: String, _ line: ArraySlice<UInt8>) {
         guard known.take(event, line) else { return }
@@ -55,14 +65,21 @@ struct Device {
     }
 }
 
-/// What is kept of a device from one run to the next: that it was there, and the name that it got.
 extension Device {
-    var note: JSON {
+    var description: JSON {
         [
             "family": .string(device.family), "address": .string(device.address),
             "address_type": .string(device.addressType), "topic": .string(name),
             "name": device.name.map { .string($0) } ?? .null,
         ]
+    }
+
+    /// What is kept of a device from one run to the next: that it was there, the name that it got, and its entities.
+    var note: JSON {
+        var note = description
+        note["entities"] = .object(
+            entities.sorted { $0.key < $1.key }.map { JSON.Member(key: $0.key, value: .string($0.value)) })
+        return note
     }
 
     init?(note: String) {
@@ -72,5 +89,6 @@ extension Device {
         else { return nil }
         self.init(
             OutputDevice(family: family, address: address, addressType: type, name: json["name"]?.string), name: name)
+        for entity in json["entities"]?.all ?? [] { entities[entity.key] = entity.value.string }
     }
 }

@@ -6,10 +6,28 @@ import TendonSupport
 
 extension Worker {
     func publishDiscovery(_ device: Device, _ now: UInt64) {
-        guard let discovery = settings.discovery, let family = families[device.device.family] else { return }
+        guard isConnected, let discovery = settings.discovery, let family = families[device.device.family] else {
+            return
+        }
         let home = HomeAssistant(topics: topics, version: version)
-        announce(
-            HomeAssistant.topic(discovery, device), Array(LineWriter.text(home.payload(device, family)).utf8), now)
+        let isAlone = !devices.values.contains {
+            $0.device.address == device.device.address && $0.key != device.key
+        }
+        let payload = home.payload(device, family, isAlone: isAlone)
+        announce(HomeAssistant.topic(discovery, device), Array(LineWriter.text(payload).utf8), now)
+        keepEntities(of: payload, device.key)
+    }
+
+    /// Home Assistant keeps an entity that is no longer described: a later version of this program has to end it by name.
+    private func keepEntities(of payload: JSON, _ key: String) {
+        guard let device = devices[key] else { return }
+        var entities = device.entities
+        for component in payload["components"]?.all ?? [] {
+            entities[component.key] = component.value["platform"]?.string
+        }
+        guard entities != device.entities else { return }
+        devices[key]?.entities = entities
+        note(devices[key]!)
     }
 }
 
@@ -17,25 +35,43 @@ struct HomeAssistant {
     let topics: Topics
     let version: String
 
+    static func isTopic(_ topic: String, of discovery: String) -> Bool {
+        topic.hasPrefix("\(discovery)/device/tendon_")
+    }
+
+    /// Where Home Assistant says that it has started: below its prefix, if that is set there as well, else where it does by
+    /// default, whatever the prefix is.
+    static func births(_ discovery: String?) -> [String] {
+        guard let discovery else { return [] }
+        let standard = "homeassistant/status"
+        return discovery == "homeassistant" ? [standard] : ["\(discovery)/status", standard]
+    }
+
     /// Gateways that serve one device describe it in the same topic.
     static func topic(_ discovery: String, _ device: Device) -> String {
         "\(discovery)/device/tendon_\(device.identifier)/config"
     }
 
-    func payload(_ device: Device, _ family: FamilyDescription) -> JSON {
+    /// - Parameter isAlone: no other device has the 48 bits of its address.
+    func payload(_ device: Device, _ family: FamilyDescription, isAlone: Bool = true) -> JSON {
         let identifier = "tendon_\(device.identifier)"
-        let isNamed = device.name != device.device.address
         var about: JSON = [
             "identifiers": [.string(identifier)], "manufacturer": .string(family.manufacturer),
             "model": .string(family.model),
-            "name": .string(isNamed ? device.name : device.device.name ?? "\(family.model) \(device.device.address)"),
-            "connections": [["bluetooth", .string(device.device.address.lowercased())]],
+            "name": .string(
+                device.hasGivenName ? device.name : device.device.name ?? "\(family.model) \(device.device.address)"),
         ]
+        // Home Assistant takes two devices with one of these for the same.
+        if isAlone { about["connections"] = [["bluetooth", .string(device.device.address.lowercased())]] }
         if let firmware = device.state["firmware"]?.string { about["sw_version"] = .string(firmware) }
         if let serial = device.state["serial"]?.string { about["serial_number"] = .string(serial) }
         var components: JSON = [:]
         for entity in family.entities {
             components[entity.id] = component(entity, device, identifier)
+        }
+        // With its platform alone, an entity is removed.
+        for (id, platform) in device.entities.sorted(by: { $0.key < $1.key }) where components[id] == nil {
+            components[id] = ["platform": .string(platform)]
         }
         return [
             "device": about,

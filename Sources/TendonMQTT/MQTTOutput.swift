@@ -23,6 +23,9 @@ package final class MQTTOutput: EventOutput {
         report: @escaping @Sendable (String) -> Void
     ) throws(MQTTError) {
         try settings.check()
+        if settings.showsPassword {
+            report("the password goes to \(settings.broker) without TLS, readable on the way: mqtts:// encrypts it")
+        }
         mailbox = Mailbox(leisure: settings.leisure) { .line($0) }
         let shared = settings.sharesDevices ? SharedDevices(mailbox) : nil
         agreement = shared

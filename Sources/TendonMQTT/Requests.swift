@@ -12,7 +12,7 @@ extension Worker {
         if takeClaim(topic, payload, now) { return }
         // A retained command was sent to whatever ran then, and would be carried out with every connection.
         guard !isRetained else { return }
-        if let discovery = settings.discovery, topic == "\(discovery)/status" {
+        if HomeAssistant.births(settings.discovery).contains(topic) {
             // Home Assistant was restarted.
             if payload == Array("online".utf8) { for device in devices.values { publishDiscovery(device, now) } }
             return
@@ -30,9 +30,13 @@ extension Worker {
         }
     }
 
-    /// By its name in the topics, or by its address.
-    func named(_ name: String) -> Device? {
-        devices.values.first { $0.name == name } ?? devices.values.first { $0.device.address == name }
+    /// By its name in the topics, or by its address, in capital or small letters.
+    /// - Parameter type: of the address; nil: any.
+    func named(_ name: String, type: String? = nil) -> Device? {
+        let all = devices.values.filter { type == nil || $0.device.addressType == type }
+        let address = name.uppercased()
+        return all.first { $0.name == name } ?? all.first { $0.name == address }
+            ?? all.first { $0.device.address == address }
     }
 
     private func parsed(_ payload: [UInt8]) -> JSON? {
@@ -63,7 +67,7 @@ extension Worker {
         case "health": respond(name, transaction, .done(health.merging(["healthy": .bool(!delivery.isFailing)])))
         case "rename": respond(name, transaction, rename(data, now))
         default:
-            if let text = data["device"]?.string, let device = named(text) {
+            if let text = data["device"]?.string, let device = named(text, type: data["address_type"]?.string) {
                 data["address"] = .string(device.device.address)
                 data["address_type"] = .string(device.device.addressType)
             }

@@ -20,7 +20,7 @@ final class SharedDevices: LinkAgreement {
     /// Milliseconds between two signals of a device.
     private static let pause: UInt64 = 250
     /// Devices whose signal is passed on.
-    private static let limit = 1024
+    static let limit = 1024
 
     init(_ mailbox: Mailbox, clock: @escaping @Sendable () -> UInt64 = tendon_monotonic_ms) {
         (self.mailbox, self.clock) = (mailbox, clock)
@@ -51,8 +51,10 @@ final class SharedDevices: LinkAgreement {
 struct Neighbors {
     private var online: Set<String> = []
     private var claims: [String: [String: Claim]] = [:]
-    /// Gateways, and devices of a gateway, that are remembered.
+    /// Gateways, and claims of all of them, that are remembered.
     private static let limit = 1024
+    private static let claimLimit = 8192
+    private var claimCount = 0
 
     /// The claims of a gateway hold while it is online. Returns the devices whose claim changed, with what holds now.
     mutating func state(of gateway: String, isOnline: Bool) -> [(key: String, claim: Claim?)] {
@@ -64,13 +66,24 @@ struct Neighbors {
     /// True if the claim holds already.
     mutating func claim(of gateway: String, _ key: String, _ claim: Claim?) -> Bool {
         guard claims.count < Neighbors.limit || claims[gateway] != nil else { return false }
+        let isNew = claims[gateway]?[key] == nil
         guard let claim else {
+            if !isNew { claimCount -= 1 }
             claims[gateway]?[key] = nil
+            if claims[gateway]?.isEmpty ?? false { claims[gateway] = nil }
             return online.contains(gateway)
         }
-        guard claims[gateway, default: [:]].count < Neighbors.limit else { return false }
+        if isNew {
+            guard claimCount < Neighbors.claimLimit else { return false }
+            claimCount += 1
+        }
         claims[gateway, default: [:]][key] = claim
         return online.contains(gateway)
+    }
+
+    /// The claims that hold.
+    func claims(to key: String) -> [(gateway: String, claim: Claim)] {
+        online.compactMap { gateway in claims[gateway]?[key].map { (gateway, $0) } }
     }
 }
 
@@ -87,19 +100,30 @@ extension Claim {
 }
 
 extension Worker {
-    /// An input of a device's agreement, and what comes of it.
+    /// An input of a device's agreement, and what comes of it. Only devices that this gateway receives or serves have one:
+    /// what others claim of the rest is with the neighbors.
     func agree(_ key: String, _ input: Agreement.Input, _ now: UInt64) {
         guard let shared else { return }
-        var agreement =
-            agreements[key]
-            ?? Agreement(name: settings.gateway, isOnline: isConnected, now: isConnected ? now : brokerLostAt)
+        var agreement: Agreement
+        if let known = agreements[key] {
+            agreement = known
+        } else {
+            if case .claim = input { return }
+            guard hasRoom(now) else { return }
+            agreement = Agreement(
+                name: settings.gateway, isOnline: isConnected, now: isConnected ? now : brokerLostAt)
+            for (gateway, claim) in neighbors.claims(to: key) {
+                // It decides nothing while the device is absent.
+                _ = agreement.handle(.claim(gateway, claim), now: now)
+            }
+        }
         let outputs = agreement.handle(input, now: now)
-        agreements[key] = agreement.isForgettable ? nil : agreement
+        agreements[key] = agreement.isForgettable(now) ? nil : agreement
         for output in outputs {
             switch output {
             case .claim(let claim):
                 let payload = claim.map { Array(LineWriter.text($0.json).utf8) } ?? []
-                _ = client.publish(topics.claim(settings.gateway, key), payload, quality: 1, isRetained: true)
+                hand(topics.claim(settings.gateway, key), payload, quality: 1, isRetained: true)
             case .connect: shared.permit(key)
             case .disconnect:
                 shared.revoke(key)
@@ -109,6 +133,14 @@ extension Worker {
                 }
             }
         }
+    }
+
+    /// Devices with an agreement. A device that is not in range makes room.
+    private func hasRoom(_ now: UInt64) -> Bool {
+        if agreements.count < SharedDevices.limit { return true }
+        guard let idle = agreements.first(where: { $0.value.state == .absent })?.key else { return false }
+        agreements[idle] = nil
+        return true
     }
 
     func agreeOnTime(_ now: UInt64) {
@@ -136,7 +168,7 @@ extension Worker {
             guard gateway != settings.gateway else {
                 // Of an earlier run.
                 if claim != nil, agreements[key] == nil {
-                    _ = client.publish(topic, [], quality: 1, isRetained: true)
+                    hand(topic, [], quality: 1, isRetained: true)
                 }
                 return true
             }

@@ -30,8 +30,12 @@ final class Worker: @unchecked Sendable {
     private var refusals = RefusalReport()
     /// Subscriptions whose refusal was reported: with each connection they are refused again.
     private var deafTopics: Set<String> = []
+    /// A discovery was refused, and that was reported, whatever was refused before.
+    private var hasReportedDiscovery = false
     /// Samples that were left out.
     private(set) var thinned: UInt64 = 0
+    /// Messages from the broker that came too fast.
+    private var ignored: UInt64 = 0
     private var publishedDrops: UInt64 = 0
     private var informedAt: UInt64 = 0
     /// Of the gateway; a sentence about each radio that is waited for.
@@ -91,6 +95,10 @@ final class Worker: @unchecked Sendable {
         let now = clock()
         if batch.droppedEvents > 0 { delivery.countDropped(batch.droppedEvents) }
         thinned += UInt64(batch.droppedSamples)
+        if batch.droppedItems > 0 {
+            if ignored == 0 { report("messages come faster from the broker than they can be taken: some are ignored") }
+            ignored += UInt64(batch.droppedItems)
+        }
         for item in batch.items { handle(item, batch.text, now) }
         work(now)
         figures.set(
@@ -131,7 +139,7 @@ final class Worker: @unchecked Sendable {
         isConnected = true
         connection.connected(now)
         client.subscribe(topics.subscriptions)
-        if let discovery = settings.discovery { client.subscribe(["\(discovery)/status"]) }
+        client.subscribe(HomeAssistant.births(settings.discovery))
         if shared != nil {
             client.subscribe(topics.neighbors)
             agreeOnBroker(true, now)
@@ -228,17 +236,20 @@ final class Worker: @unchecked Sendable {
 
     /// The name of the configuration; else the address, as zigbee2mqtt does it.
     private func freeName(_ device: OutputDevice, _ key: String) -> String {
-        let given = device.isNamed ? device.name : nil
-        for name in [given, device.address].compactMap(\.self) where Topics.isName(name) {
+        let (given, standard) = (device.isNamed ? device.name : nil, Device.standardNames(device))
+        for name in [given, standard[0]].compactMap(\.self) where Topics.isName(name) {
             if !devices.values.contains(where: { $0.name == name && $0.key != key }) { return name }
         }
-        return device.address + "-" + device.addressType
+        return standard[1]
     }
+
+    /// What is kept of a device from one run to the next.
+    func note(_ device: Device) { delivery.setNote("device/" + device.key, device.note.text) }
 
     /// A device is new, or has another name.
     private func changed(_ key: String, _ now: UInt64) {
         guard let device = devices[key] else { return }
-        delivery.setNote("device/" + key, device.note.text)
+        note(device)
         publishDevices()
         publishDiscovery(device, now)
     }
@@ -319,7 +330,13 @@ final class Worker: @unchecked Sendable {
     }
 
     private func refused(_ topic: String?, _ reason: String, _ now: UInt64) {
-        if let line = refusals.refused(topic, reason, now) { report(line) }
+        let line = refusals.refused(topic, reason, now)
+        if let topic, !hasReportedDiscovery, settings.discovery.map({ HomeAssistant.isTopic(topic, of: $0) }) ?? false {
+            hasReportedDiscovery = true
+            report("the broker refuses a message to \(topic): \(reason); Home Assistant does not show this device")
+        } else if let line {
+            report(line)
+        }
     }
 
     /// The gateway ends: its devices are not available any more. What the broker does not take in time is stored.
@@ -357,8 +374,20 @@ final class Worker: @unchecked Sendable {
 extension Worker {
     /// A message that is composed again with each connection: it needs no queue, and no acknowledgement.
     func send(_ topic: String, _ payload: [UInt8], isRetained: Bool = true) {
-        guard isConnected else { return }
-        _ = client.publish(topic, payload, quality: 0, isRetained: isRetained)
+        if isConnected { hand(topic, payload, quality: 0, isRetained: isRetained) }
+    }
+
+    /// A message that is not queued. Returns whether libmosquitto has it; what it can never take counts as refused.
+    @discardableResult
+    func hand(_ topic: String, _ payload: [UInt8], quality: Int32, isRetained: Bool) -> Bool {
+        switch client.publish(topic, payload, quality: quality, isRetained: isRetained) {
+        case .taken: return true
+        case .later: return false
+        case .refused(let reason):
+            delivery.countRefused()
+            refused(topic, reason, clock())
+            return false
+        }
     }
 
     func send(_ topic: String, _ value: JSON, isRetained: Bool = true) {
@@ -398,7 +427,7 @@ extension Worker {
     func publishDevices() {
         guard isConnected else { return }
         let all = devices.values.sorted { $0.key < $1.key }.map { device -> JSON in
-            var json = device.note
+            var json = device.description
             json["available"] = .bool(device.isAvailable)
             return json
         }
@@ -418,7 +447,8 @@ extension Worker {
             "waiting": .array(radios.waiting.map { .string($0) }), "uptime_s": JSON(uptime / 1000),
             "devices": JSON(devices.count),
             "queued": JSON(delivery.waiting), "dropped": JSON(delivery.dropped), "refused": JSON(delivery.refused),
-            "thinned": JSON(thinned), "next_message_id": .string("\(settings.gateway)-\(delivery.next)"),
+            "thinned": JSON(thinned), "ignored": JSON(ignored),
+            "next_message_id": .string("\(settings.gateway)-\(delivery.next)"),
             "queue_failing": .bool(delivery.isFailing), "queue_commits": JSON(delivery.commits),
             "queue_syncs": JSON(delivery.syncs),
         ]
@@ -459,9 +489,7 @@ extension Worker {
             settings.streamBatch > 0 ? [UInt8(ascii: "[")] + stream.batch + [UInt8(ascii: "]")] : stream.batch
         if settings.storesStreams {
             delivery.add(topic, isState: false, time: tendon_realtime_us(), now: now) { _ in payload }
-        } else if case .taken = client.publish(topic, payload, quality: 0, isRetained: false) {
-            // It is on its way.
-        } else {
+        } else if !hand(topic, payload, quality: 0, isRetained: false) {
             thinned += UInt64(stream.count)
         }
         stream.batch.removeAll(keepingCapacity: true)

@@ -31,14 +31,24 @@ package final class Mailbox<Item>: @unchecked Sendable {
     /// When the thread looks by itself.
     private var deadline = UInt64.max
 
+    /// Bytes of what came from outside and waits.
+    private var foreignBytes = 0
+    private var droppedItems = 0
+
     /// Bytes of lines that wait; more are dropped, and samples from half of it on.
     private static var capacity: Int { 1 << 20 }
+    /// Bytes of what comes from outside; more is dropped.
+    private static var foreignCapacity: Int { 4 << 20 }
+    /// What an item costs beside its content.
+    private static var itemCost: Int { 128 }
 
     package struct Batch {
         package var items: [Item] = []
         package var text: [UInt8] = []
         package var droppedEvents = 0
         package var droppedSamples = 0
+        /// Of what came from outside.
+        package var droppedItems = 0
 
         package init() {}
     }
@@ -51,6 +61,21 @@ package final class Mailbox<Item>: @unchecked Sendable {
     package func post(_ item: Item) {
         lock.locked {
             items.append(item)
+            isUrgent = true
+            lock.wakeAll()
+        }
+    }
+
+    /// An item that another program makes, which may be faster than the thread.
+    /// - Parameter bytes: of its content.
+    package func post(_ item: Item, bytes: Int) {
+        lock.locked {
+            if foreignBytes + bytes + Mailbox.itemCost <= Mailbox.foreignCapacity {
+                foreignBytes += bytes + Mailbox.itemCost
+                items.append(item)
+            } else {
+                droppedItems += 1
+            }
             isUrgent = true
             lock.wakeAll()
         }
@@ -98,6 +123,8 @@ package final class Mailbox<Item>: @unchecked Sendable {
             text.swapBytes(&batch.text)
             (batch.droppedEvents, batch.droppedSamples) = (droppedEvents, droppedSamples)
             (droppedEvents, droppedSamples) = (0, 0)
+            batch.droppedItems = droppedItems
+            (droppedItems, foreignBytes) = (0, 0)
         }
     }
 }

@@ -10,7 +10,7 @@ if ! command -v mosquitto >/dev/null || ! command -v mosquitto_sub >/dev/null; t
     exit
 fi
 trainer=C0:00:00:00:0C:01 belt=C0:00:00:00:0C:02 head=C0:00:00:00:0C:03
-announced() { echo "homeassistant/device/tendon_$(tr -d : <<<"$1" | tr '[:upper:]' '[:lower:]')/config"; }
+announced() { echo "homeassistant/device/tendon_$(tr -d : <<<"$1" | tr '[:upper:]' '[:lower:]')_random/config"; }
 metrics=$work/tendon.prom
 measured() { grep -q "address=\"$1\"" "$metrics"; }
 # What the broker keeps of a device: nothing else is sent to a listener that comes late.

@@ -202,6 +202,34 @@ private func text(_ string: String) -> [UInt8] { [0, UInt8(string.utf8.count)] +
         }
     }
 
+    /// A broker without MQTT 5 answers as MQTT 3.1.1 does: 1 is "unacceptable protocol version".
+    @Test(arguments: [[0x20, 2, 0, 1], [0x20, 3, 0, 0x84, 0]] as [[UInt8]])
+    func aBrokerWithoutVersionFive(answer: [UInt8]) async {
+        let items = await onThread {
+            let line = Line()
+            _ = line.connect(answer)
+            let items = line.items()
+            line.client?.stop("x", [])
+            return items
+        }
+        #expect(
+            items == ["refused Unsupported Protocol Version; for a broker without MQTT 5: --mqtt-version 3.1.1"])
+    }
+
+    /// A topic that libmosquitto does not take cannot even be requested.
+    @Test func aSubscriptionThatCannotBeRequested() async {
+        let items = await onThread {
+            let line = Line()
+            _ = line.connect()
+            var items = line.items()
+            line.client?.subscribe(["a/#/b"])
+            items += line.items()
+            line.client?.stop("x", [])
+            return items
+        }
+        #expect(items.count == 2 && items[1].hasPrefix("deaf a/#/b "), "\(items)")
+    }
+
     /// MQTT 5, 3.14.2.1: 0x8E is "session taken over", 0x8B "server shutting down".
     @Test(arguments: [
         (UInt8(0x8E), "Session taken over; another client has this name: --mqtt-gateway"),

@@ -22,7 +22,7 @@ import Testing
         return home.payload(device(), family)["components"]?["e"].map { LineWriter.text($0) }
     }
 
-    private let head = #"{"unique_id":"tendon_c00a_e","name":"E","#
+    private let head = #"{"unique_id":"tendon_c00a_random_e","name":"E","#
 
     @Test func sensors() {
         #expect(
@@ -98,10 +98,10 @@ import Testing
     @Test func aboutTheDevice() throws {
         let family = FamilyDescription(family: "f", manufacturer: "M", model: "N")
         var device = device()
-        #expect(HomeAssistant.topic("homeassistant", device) == "homeassistant/device/tendon_c00a/config")
+        #expect(HomeAssistant.topic("homeassistant", device) == "homeassistant/device/tendon_c00a_random/config")
         #expect(
             LineWriter.text(home.payload(device, family))
-                == #"{"device":{"identifiers":["tendon_c00a"],"manufacturer":"M","model":"N","name":"left","#
+                == #"{"device":{"identifiers":["tendon_c00a_random"],"manufacturer":"M","model":"N","name":"left","#
                 + #""connections":[["bluetooth","c0:0a"]]},"origin":{"name":"tendon","sw_version":"1.2"},"#
                 + #""availability":[{"topic":"t/left/availability","value_template":"{{ value_json.state }}"},"#
                 + #"{"topic":"t/bridge/gw/state","value_template":"{{ value_json.state }}"}],"#
@@ -111,10 +111,24 @@ import Testing
         #expect(about?["sw_version"] == "1.0" && about?["serial_number"] == "S7")
     }
 
+    /// Home Assistant keeps an entity until its description has nothing but the platform.
+    @Test func anEntityThatIsNoLongerDescribedIsRemoved() throws {
+        let family = FamilyDescription(
+            family: "f", manufacturer: "M", model: "N", entities: [Entity("new", "E", .button(payload: "{}"))])
+        var device = device()
+        device.entities = ["old": "sensor", "new": "button"]
+        let components = home.payload(device, family)["components"]
+        #expect(components?["old"] == ["platform": "sensor"])
+        #expect(components?["new"]?["payload_press"] == "{}")
+        // The next version of the program knows of both.
+        #expect(Device(note: device.note.text)?.entities == device.entities)
+    }
+
     /// The user's name, else the device's own, else the model and the address.
     @Test(
         arguments: [
             ("left", "Frames", "left"), ("C0:0A", "Frames", "Frames"), ("C0:0A", nil, "N C0:0A"),
+            ("C0:0A-random", "Frames", "Frames"), ("C0:0A-public", "Frames", "C0:0A-public"),
         ] as [(String, String?, String)])
     func namesOfDevices(name: String, localName: String?, shown: String) {
         let family = FamilyDescription(family: "f", manufacturer: "M", model: "N")

@@ -118,13 +118,23 @@ private func response(_ gateway: TestGateway) async -> String {
             ])
     }
 
+    /// Its default is the same with every prefix of the discovery.
+    @Test func aRestartOfHomeAssistantWithAnotherPrefix() throws {
+        let gateway = try site { $0.discovery = "ha" }
+        #expect(gateway.broker.subscriptions.suffix(2) == ["ha/status", "homeassistant/status"])
+        for topic in ["ha/status", "homeassistant/status"] {
+            gateway.received(topic, "online")
+            #expect(gateway.published().map(\.topic) == ["ha/device/tendon_c00000000801_random/config"])
+        }
+    }
+
     /// https://www.home-assistant.io/integrations/mqtt/#birth-and-last-will-messages
     @Test func aRestartOfHomeAssistantPublishesTheDiscovery() throws {
         let gateway = try site()
         gateway.received("homeassistant/status", "offline")
         #expect(gateway.published() == [])
         gateway.received("homeassistant/status", "online")
-        #expect(gateway.published().map(\.topic) == ["homeassistant/device/tendon_c00000000801/config"])
+        #expect(gateway.published().map(\.topic) == ["homeassistant/device/tendon_c00000000801_random/config"])
     }
 }
 
@@ -136,11 +146,12 @@ private func response(_ gateway: TestGateway) async -> String {
         gateway.round(at: 107_999)
         gateway.received(requests + "health", payload)
         let text = await response(gateway)
-        // Commits: the new file, the reservation of numbers, the note of the device, what was not acknowledged.
+        // Commits: the new file, the reservation of numbers, the note of the device, that of its entities, what was not
+        // acknowledged.
         #expect(
             text
                 == #"health {"status":"ok","data":{"gateway":"gw","radios_open":0,"waiting":[],"uptime_s":7,"devices":1,"queued":3,"dropped":0,"#
-                + #""refused":0,"thinned":0,"next_message_id":"gw-5","queue_failing":false,"queue_commits":4,"#
+                + #""refused":0,"thinned":0,"ignored":0,"next_message_id":"gw-5","queue_failing":false,"queue_commits":5,"#
                 + #""queue_syncs":1,"healthy":true}}"#)
     }
 
@@ -160,6 +171,27 @@ private func response(_ gateway: TestGateway) async -> String {
                 #"pair {"device":"C0:00:00:00:08:01","address":"C0:00:00:00:08:01","address_type":"random"}"#,
                 #"pair {"device":"other"}"#,
             ])
+    }
+
+    /// Two devices can have the same 48 bits: the type says which one is meant.
+    @Test func theTypeOfAnAddressCounts() async throws {
+        let gateway = try site()
+        var other = TestGateway.grip
+        other.addressType = "public"
+        gateway.round(.presence(other, .connected))
+        gateway.received(requests + "forget", #"{"device":"C0:00:00:00:08:01","address_type":"public"}"#)
+        _ = await response(gateway)
+        #expect(
+            gateway.handler.calls == [
+                #"forget {"device":"C0:00:00:00:08:01","address_type":"public","address":"C0:00:00:00:08:01"}"#
+            ])
+    }
+
+    @Test func addressesInSmallLetters() async throws {
+        let gateway = try site()
+        gateway.received(requests + "rename", #"{"from":"c0:00:00:00:08:01","to":"left"}"#)
+        #expect(await response(gateway) == #"rename {"status":"ok","data":{"from":"c0:00:00:00:08:01","to":"left"}}"#)
+        #expect(gateway.worker.devices.values.map(\.name) == ["left"])
     }
 
     /// The gateway ends the connection and removes the bond first: what is published goes when it says so.
@@ -186,7 +218,8 @@ private func response(_ gateway: TestGateway) async -> String {
         #expect(
             messages.map { "\($0.topic) \($0.text.prefix(1))" } == [
                 "tendon/bridge/gw/devices [", responses + "rename {", grip + "/availability ", grip + " ",
-                "tendon/left/availability {", "tendon/left {", "homeassistant/device/tendon_c00000000801/config {",
+                "tendon/left/availability {", "tendon/left {",
+                "homeassistant/device/tendon_c00000000801_random/config {",
             ])
         #expect(
             messages[1].text

@@ -8,7 +8,7 @@ import Testing
 
 private let grip = TestGateway.grip
 private let address = "tendon/C0:00:00:00:08:01"
-private let discovery = "homeassistant/device/tendon_c00000000801/config"
+private let discovery = "homeassistant/device/tendon_c00000000801_random/config"
 private let online = #"{"state":"online"}"#
 
 /// A broker over several runs of a gateway.

@@ -134,6 +134,39 @@ private func other(_ gateway: TestGateway, _ stage: String, _ score: Int) {
         #expect(gateway.shared!.mayConnect(to: TestGateway.grip))
     }
 
+    /// Any client of the broker can make claims up: of devices that are not in range nothing is decided.
+    @Test func claimsToDevicesThatAreNotInRange() throws {
+        let gateway = try site()
+        gateway.received("tendon/bridge/other/state", #"{"state":"online"}"#)
+        for number in 0..<10_000 {
+            gateway.received("tendon/bridge/other/claim/\(number)/random", #"{"stage":"holds","score_dbm":-60}"#)
+        }
+        #expect(gateway.worker.agreements.isEmpty)
+        // Of one gateway 1,024 are remembered, of all together 8,192.
+        for other in 0..<20 {
+            gateway.received("tendon/bridge/n\(other)/state", #"{"state":"online"}"#)
+            for number in 0..<1000 {
+                gateway.received(
+                    "tendon/bridge/n\(other)/claim/\(number)/random", #"{"stage":"hears","score_dbm":-60}"#)
+            }
+        }
+        #expect((0..<10_000).reduce(0) { $0 + gateway.worker.neighbors.claims(to: "\($1)/random").count } == 8192)
+        // A device that is received all the same.
+        gateway.round(at: 100_000, .signal(TestGateway.grip, -60))
+        #expect(claims(gateway) == [claim("hears")])
+        #expect(gateway.worker.agreements.count == 1)
+    }
+
+    /// A claim that was made before this gateway received the device.
+    @Test func aClaimThatCameBefore() throws {
+        let gateway = try site()
+        other(gateway, "holds", -90)
+        #expect(gateway.worker.agreements.isEmpty)
+        gateway.round(at: 100_000, .signal(TestGateway.grip, -60))
+        gateway.round(at: 103_000, .signal(TestGateway.grip, -60))
+        #expect(claims(gateway) == [claim("hears")], "the other one has the device")
+    }
+
     @Test func withoutSharingClaimsMeanNothing() throws {
         let gateway = try TestGateway()
         gateway.connect()

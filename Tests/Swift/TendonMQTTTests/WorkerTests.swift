@@ -40,7 +40,7 @@ private let gripNote =
         #expect(
             gateway.published().map(\.topic) == [
                 "tendon/bridge/gw/state", "tendon/bridge/gw/info", "tendon/bridge/gw/devices", grip + "/availability",
-                "homeassistant/device/tendon_c00000000801/config",
+                "homeassistant/device/tendon_c00000000801_random/config",
             ])
     }
 
@@ -96,7 +96,47 @@ private let gripNote =
         fresh.round(.acknowledged(fresh.broker.number, refusal: 0x97))
         #expect(
             fresh.reports.texts.last
-                == "the broker refuses a message to homeassistant/device/tendon_c00000000801/config: Quota exceeded")
+                == "the broker refuses a message to homeassistant/device/tendon_c00000000801_random/config: Quota exceeded; "
+                + "Home Assistant does not show this device")
+    }
+
+    /// What is larger than the broker takes, whichever way it goes: counted, and the first one is named. A discovery always is.
+    @Test func messagesThatAreTooLarge() throws {
+        let gateway = try TestGateway()
+        gateway.broker.limit = 60
+        gateway.line("squeeze")
+        gateway.round(.connected(window: nil))
+        #expect(
+            gateway.reports.texts == [
+                "the broker refuses a message to tendon/bridge/gw/info: too large",
+                "the broker refuses a message to homeassistant/device/tendon_c00000000801_random/config: too large; "
+                    + "Home Assistant does not show this device",
+            ])
+        // The information, the list of devices, the discovery.
+        #expect(gateway.worker.delivery.refused == 3)
+        gateway.round(.disconnected("reset", isRefused: false))
+        gateway.round(.connected(window: nil))
+        #expect(gateway.reports.texts.filter { $0.contains("too large") }.count == 2, "once")
+    }
+
+    /// Two devices can have the same 48 bits.
+    @Test func devicesOfOneAddress() throws {
+        let gateway = try TestGateway()
+        gateway.connect()
+        var other = TestGateway.grip
+        (other.addressType, other.name) = ("public", "Grip")
+        gateway.round(.presence(TestGateway.grip, .connected))
+        gateway.round(.presence(other, .connected))
+        let discoveries = gateway.published().filter { $0.topic.hasPrefix("homeassistant/device/") }
+        #expect(
+            Set(discoveries.map(\.topic)) == [
+                "homeassistant/device/tendon_c00000000801_random/config",
+                "homeassistant/device/tendon_c00000000801_public/config",
+            ])
+        let second = try JSON(parsing: Array(discoveries.last!.text.utf8))
+        #expect(second["device"]?["name"] == "Grip", "its topic has the type, which is no name")
+        #expect(second["device"]?["connections"] == nil, "Home Assistant would take both for one device")
+        #expect(second["components"]?["press"]?["unique_id"] == "tendon_c00000000801_public_press")
     }
 
     /// With each connection the same: a line for each topic.
@@ -198,8 +238,9 @@ private let gripNote =
         let messages = gateway.published()
         #expect(
             messages.map(\.topic) == [
-                "tendon/bridge/gw/devices", "homeassistant/device/tendon_c00000000801/config", grip + "/availability",
-                "homeassistant/device/tendon_c00000000801/config",
+                "tendon/bridge/gw/devices", "homeassistant/device/tendon_c00000000801_random/config",
+                grip + "/availability",
+                "homeassistant/device/tendon_c00000000801_random/config",
             ])
         #expect(messages.allSatisfy { $0.isRetained })
         #expect(messages[0].text == "[\(gripNote),\"available\":false}]")

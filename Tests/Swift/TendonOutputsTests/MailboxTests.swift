@@ -45,6 +45,23 @@ import Testing
         }
     }
 
+    /// 4 MiB of what other programs send: they may be faster than the thread.
+    @Test func whatComesFromOutsideIsBounded() {
+        let mailbox = mailbox()
+        mailbox.post(nil, bytes: 3 << 20)
+        mailbox.post(nil, bytes: 1 << 20)
+        mailbox.post(nil, bytes: 1000)
+        mailbox.post(nil)
+        var batch = take(mailbox)
+        #expect(batch.items.count == 3 && batch.droppedItems == 1)
+        mailbox.post(nil, bytes: 3 << 20)
+        batch = take(mailbox)
+        #expect(batch.items.count == 1 && batch.droppedItems == 0, "there is room again")
+        // Without content there is a limit, too.
+        for _ in 0..<100_000 { mailbox.post(nil, bytes: 0) }
+        #expect(take(mailbox).items.count == 32768)
+    }
+
     /// 1 MiB of lines, half of it for samples; posted items always find room.
     @Test func linesAreBoundedAndCounted() {
         let mailbox = mailbox()
