@@ -64,21 +64,31 @@ package final class DiskQueue {
         self.path = path
         self.limit = max(1, limit)
         pages = max(16, bytes / DiskQueue.pageSize)
+        // SQLite reads nothing yet.
+        database = try Database(path)
         do throws(QueueError) {
-            database = try Database(path)
             try load()
         } catch {
             guard error.kind == .corrupted else { throw error }
+            database.close()
             database = try DiskQueue.replaced(path)
             repair = "the queue \(path) was corrupted (\(error.text)); it is kept as \(path).corrupted"
             try load()
         }
     }
 
+    /// The old file is kept, with its log: what is in the log alone was committed as well. The log is moved first: beside a new
+    /// file SQLite would take it for the new one's.
     private static func replaced(_ path: String) throws(QueueError) -> Database {
-        for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
-        guard rename(path, path + ".corrupted") == 0 else {
-            throw QueueError(0, "\(path) is corrupted and cannot be renamed: \(String(cString: strerror(errno)))")
+        for suffix in ["-shm", "-journal"] { unlink(path + suffix) }
+        for suffix in ["-wal", ""] {
+            let kept = path + ".corrupted" + suffix
+            guard rename(path + suffix, kept) != 0 else { continue }
+            guard !suffix.isEmpty, errno == ENOENT else {
+                throw QueueError(0, "\(path) is corrupted and cannot be renamed: \(String(cString: strerror(errno)))")
+            }
+            // Of an earlier file.
+            unlink(kept)
         }
         return try Database(path)
     }

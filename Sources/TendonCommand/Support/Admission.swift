@@ -17,7 +17,7 @@ final class Admission: Sendable {
     private static let unprovenLimit = 8
     /// Maximum number of devices that are served at the same time.
     private static let deviceLimit = 32
-    /// Candidates that are remembered; the one that was received longest ago is forgotten for a new one.
+    /// Candidates that are remembered; those that were received longest ago are forgotten for new ones.
     private static let candidateLimit = 4096
     /// A device that was not received for so long is no candidate.
     fileprivate static let presence: UInt64 = 15_000
@@ -94,16 +94,21 @@ final class Admission: Sendable {
                 return false
             }
             if state.candidates.count >= Admission.candidateLimit {
-                let idle = state.candidates.filter { !$0.value.isServed }
-                guard let oldest = idle.min(by: { $0.value.lastSeen ?? 0 < $1.value.lastSeen ?? 0 })?.key else {
-                    return false
-                }
-                state.candidates[oldest] = nil
+                Admission.makeRoom(&state)
+                if state.candidates.count >= Admission.candidateLimit { return false }
             }
             state.candidates[address] = Candidate(
                 family: family, isPreferred: isPreferred, firstSeen: now, lastSeen: now,
                 heard: 1 << radio, responseDeadline: awaitsResponse ? now + Admission.responseLimit : 0)
             return true
+        }
+    }
+
+    /// For many at once: to find the one that was received longest ago takes as long.
+    private static func makeRoom(_ state: inout State) {
+        let idle = state.candidates.lazy.filter { !$0.value.isServed }.map { ($0.value.lastSeen ?? 0, $0.key) }
+        for (_, address) in idle.sorted(by: { $0.0 < $1.0 }).prefix(candidateLimit / 8) {
+            state.candidates[address] = nil
         }
     }
 
@@ -209,15 +214,31 @@ final class Admission: Sendable {
         _ state: State, _ now: UInt64, _ radios: UInt8, _ isAllowed: (Address, String) -> Bool
     ) -> Address? {
         let isOpen = state.unproven < unprovenLimit && now >= state.searchUntil
-        return state.candidates.filter { address, candidate in
-            !candidate.isServed && now >= max(candidate.notBefore, candidate.responseDeadline)
-                && (candidate.lastSeen.map { now <= $0 + presence } ?? false) && (candidate.isProven || isOpen)
-                && !awaitsRadios(candidate, state, now, radios) && isAllowed(address, candidate.family)
-        }.max { a, b in
-            let (first, second) = (a.value.rank, b.value.rank)
-            guard first == second else { return first < second }
-            return (a.value.firstSeen < b.value.firstSeen) == state.takesNewest
-        }?.key
+        var best: (address: Address, candidate: Candidate)?
+        for (address, candidate) in state.candidates
+        where isReady(candidate, isOpen, state, now, radios) && isAllowed(address, candidate.family) {
+            if let other = best?.candidate, !candidate.comes(before: other, takesNewest: state.takesNewest) { continue }
+            best = (address, candidate)
+        }
+        return best?.address
+    }
+
+    private static func isReady(
+        _ candidate: Candidate, _ isOpen: Bool, _ state: State, _ now: UInt64, _ radios: UInt8
+    ) -> Bool {
+        !candidate.isServed && now >= max(candidate.notBefore, candidate.responseDeadline)
+            && (candidate.lastSeen.map { now <= $0 + presence } ?? false) && (candidate.isProven || isOpen)
+            && !awaitsRadios(candidate, state, now, radios)
+    }
+
+    /// Whether `next` may return this device, which was received. What an advertisement changes is its own device only, so that
+    /// the others, of which there can be many, need not be looked at for each.
+    func mayBeNext(_ address: Address, now: UInt64, among radios: UInt8) -> Bool {
+        state.withLock { state in
+            guard state.served < Admission.deviceLimit, let candidate = state.candidates[address] else { return false }
+            let isOpen = state.unproven < Admission.unprovenLimit && now >= state.searchUntil
+            return Admission.isReady(candidate, isOpen, state, now, radios)
+        }
     }
 
     private static func awaitsRadios(_ candidate: Candidate, _ state: State, _ now: UInt64, _ radios: UInt8) -> Bool {
@@ -329,6 +350,11 @@ extension Admission.Candidate {
 
     /// The device is expected to respond.
     fileprivate var isProven: Bool { failures == 0 && (isPreferred || hasConnected) }
+
+    fileprivate func comes(before other: Self, takesNewest: Bool) -> Bool {
+        guard rank == other.rank else { return rank > other.rank }
+        return firstSeen != other.firstSeen && (firstSeen > other.firstSeen) == takesNewest
+    }
 
     /// More is better.
     fileprivate var rank: Int {

@@ -14,6 +14,9 @@ final class Agenda {
     fileprivate var alarm: LoopTimer?
     fileprivate var nextLook = UInt64.max
     fileprivate var pause = Agenda.longestPause
+    /// When turns were last looked for because of the time alone: of many devices that takes long.
+    fileprivate var dueAt: UInt64 = 0
+    fileprivate nonisolated static let granularity: UInt64 = 20
 
     /// Milliseconds between two looks at the connections: after a new one, when its parameters are agreed, and later.
     fileprivate nonisolated static let shortestPause: UInt64 = 1000
@@ -51,7 +54,8 @@ extension Gateway {
     @TendonActor
     func arm(for address: Address, _ now: UInt64) {
         guard let alarm = agenda.alarm else { return }
-        alarm.deadline = min(alarm.deadline, admission.deadline(of: address, now: now))
+        alarm.deadline = min(
+            alarm.deadline, max(admission.deadline(of: address, now: now), agenda.dueAt + Agenda.granularity))
     }
 
     /// To be called when something that can be due has changed.
@@ -59,7 +63,8 @@ extension Gateway {
     func arm() {
         guard let alarm = agenda.alarm else { return }
         let now = tendon_monotonic_ms()
-        var deadline = min(agenda.nextLook, rules.deadline, admission.deadline(now: now))
+        var deadline = min(
+            agenda.nextLook, rules.deadline, max(admission.deadline(now: now), agenda.dueAt + Agenda.granularity))
         for responses in agenda.responses.values { deadline = min(deadline, responses.deadline(now: now)) }
         if agreement != nil, admission.hasWaiting(now: now) { deadline = min(deadline, now + Agenda.agreementPause) }
         alarm.deadline = deadline
@@ -76,6 +81,7 @@ extension Gateway {
             look()
         }
         startTurns()
+        agenda.dueAt = now
         arm()
     }
 

@@ -92,7 +92,7 @@ final class Gateway: Sendable {
             let others = try OutputChoice.outputs(arguments, commands, figures)
             reporter = Reporter(
                 json: settings.json, lines: settings.printsLines, sampleLimit: settings.capacity,
-                others: [LogOutput(), rules] + others)
+                others: [LogOutput()] + others + [rules])
             figures.watch(reporter, others)
             agreement = others.compactMap(\.agreement).first
         } else {
@@ -195,7 +195,7 @@ final class Gateway: Sendable {
                 guard !isServed(report, radio, now) else { return }
                 let advertisement = Advertisement(report.pointee, time: now)
                 guard take(advertisement, radio, responses, now) else { return }
-                startTurns()
+                startTurn(of: advertisement.address, now)
                 arm(for: advertisement.address, now)
             }
         } ended: { error in
@@ -351,6 +351,16 @@ final class Gateway: Sendable {
                 continue
             }
         }
+    }
+
+    /// The device was received: it may have a turn.
+    @TendonActor
+    private func startTurn(of address: Address, _ now: UInt64) {
+        let radios = state.withLock { $0.centrals.keys.reduce(UInt8(0)) { $0 | 1 << $1 } }
+        guard admission.mayBeNext(address, now: now, among: radios),
+            agreement?.mayConnect(to: Gateway.shared(address, "")) ?? true
+        else { return }
+        startTurns()
     }
 
     /// Who ends a turn finds it, however early: it is noted before it can begin. False: there is to be none.

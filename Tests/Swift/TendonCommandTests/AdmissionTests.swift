@@ -163,6 +163,41 @@ import Testing
         #expect(!admission.responded(device, now: 1003))
     }
 
+    /// An advertisement makes a look at all devices necessary only if its own device may be next.
+    @Test func onlyADeviceThatIsReadyCanBeNext() {
+        let admission = Admission(random: { 0 })
+        func mayBeNext(_ now: UInt64) -> Bool { admission.mayBeNext(device, now: now, among: 0) }
+        #expect(!mayBeNext(1000), "it is not known")
+        #expect(found(admission, awaitsResponse: true, now: 1000))
+        #expect(!mayBeNext(1999), "its scan response is waited for")
+        #expect(mayBeNext(2000))
+        #expect(turns(admission, 2000) == [device])
+        #expect(!mayBeNext(2001), "it is served")
+        admission.left(device, failed: false, now: 3000)
+        #expect(!mayBeNext(3499) && mayBeNext(3500), "after its pause")
+        #expect(!mayBeNext(20_000), "it was not received for long")
+    }
+
+    /// Addresses that somebody makes up: those that were received longest ago make room, and not what is served.
+    @Test func strangersWithoutEnd() {
+        let admission = Admission()
+        #expect(found(admission, awaitsResponse: false, now: 1000))
+        #expect(turns(admission, 1000) == [device])
+        var new = 0
+        for number in 0..<20_000 {
+            let stranger = Address(0xC100_0000_0000 + UInt64(number), type: .random)
+            if admission.received(
+                stranger, family: "bose", isPreferred: false, awaitsResponse: false, now: 2000 + UInt64(number))
+            {
+                new += 1
+            }
+        }
+        #expect(new == 20_000)
+        #expect(admission.radios(for: device) == 1, "it is served")
+        #expect(admission.radios(for: Address(0xC100_0000_0000 + 19_999, type: .random)) == 1)
+        #expect(admission.radios(for: Address(0xC100_0000_0000, type: .random)) == 0, "long ago")
+    }
+
     /// The pause after a failure is not shortened by a scan response.
     @Test func aScanResponseDoesNotEndAPause() {
         let admission = Admission(random: { 0 })

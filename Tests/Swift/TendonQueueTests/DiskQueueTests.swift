@@ -232,6 +232,33 @@ import Testing
         #expect(good.repair == nil)
     }
 
+    /// What is in the log alone was committed, too: it is kept with the file that cannot be read.
+    @Test func theLogOfACorruptedFileIsKept() throws {
+        let (used, place) = (Place(), Place())
+        var queue = try open(used, limit: 10_000, bytes: 8 << 20)
+        try queue.store((0..<2000).map { event(queue, "\($0)", size: 500) }, removing: [])
+        queue.close()
+        queue = try open(used, limit: 10_000, bytes: 8 << 20)
+        try queue.store([event(queue, "in the log alone")], removing: [])
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: used.path + suffix, toPath: place.path + suffix)
+        }
+        queue.close()
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: place.path))
+        let size = try file.seekToEnd()
+        for page in stride(from: UInt64(1024), to: size, by: 1024) {
+            try file.seek(toOffset: page)
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 1024))
+        }
+        try file.close()
+        let fresh = try open(place, limit: 10_000, bytes: 8 << 20)
+        #expect(fresh.repair != nil && fresh.count == 0)
+        let kept = ["", "-wal"].compactMap { FileManager.default.contents(atPath: place.path + ".corrupted" + $0) }
+        #expect(kept.contains { $0.range(of: Data("in the log alone".utf8)) != nil })
+        try fresh.store([event(fresh, "a")], removing: [])
+        #expect(try texts(fresh) == ["a"])
+    }
+
     /// Pages after the first are overwritten: what cannot be read starts again, and the count of what is lost is known.
     @Test func aFileThatIsCorruptedWhileItIsUsedStartsAgainWithTheCount() throws {
         let place = Place()
