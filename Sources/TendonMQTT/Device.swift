@@ -17,7 +17,7 @@ struct Device {
     var state: JSON { known.value }
     var publishedAt: UInt64 = 0
     var streams: [String: Stream] = [:]
-    /// Platforms of what Home Assistant was told of, now or by an earlier version of this program, by the entity's name.
+    /// Platforms of the entities that Home Assistant has received, now or by an earlier version of this program, by the entity's name.
     var entities: [String: String] = [:]
 
     struct Stream {

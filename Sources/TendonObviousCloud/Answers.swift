@@ -132,7 +132,7 @@
         return outcome
     }
 
-    /// Where a user may be sent: whoever presents the page opens what it is given. http is for tests.
+    /// Where a user may be sent: the presenter opens the page that it is given. http is for tests.
     private func isPage(_ text: String) -> Bool {
         CloudURL(text).map { $0.origin.isSecure || $0.origin.isLoopback } ?? false
     }

@@ -103,7 +103,7 @@ public struct ObviousCloudConfiguration: Sendable {
         return Array(bytes.prefix(count))
     }
 
-    /// Who may do what with a file; that of another user who is not root permits everybody everything. `nil`: it is no file.
+    /// Who may do what with a file; that of another user who is not root counts as one that all may write. `nil`: it is no file.
     private static func ownMode(_ file: Int32) -> mode_t? {
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

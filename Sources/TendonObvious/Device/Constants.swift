@@ -103,7 +103,7 @@ public enum OcelotServiceConstants {
     public static let OGP_STATUS = BluetoothUUID(tendon_obvious_gatt_defaults().status)
 }
 
-/// The UUIDs of the service and its characteristics. Who has a licence for devices with others sets theirs; what is sent
+/// The UUIDs of the service and its characteristics. Owners of a license for devices with others set theirs; what is sent
 /// stays OGP/1.
 ///
 /// ```swift
