@@ -12,15 +12,15 @@ static const char *layer_text(tendon_layer layer, uint8_t code) {
     switch (layer) {
     case TENDON_LAYER_ATT:
         return code >= 0x80 && code <= 0x9F ? "the device reported an error of its application, see its code"
-                                            : "this version does not know the ATT error";
+                                            : "unknown ATT error";
     case TENDON_LAYER_HCI:
-        return "this version does not know the HCI error";
+        return "unknown HCI error";
     case TENDON_LAYER_L2CAP:
-        return "this version does not know the L2CAP error";
+        return "unknown L2CAP error";
     case TENDON_LAYER_MANAGEMENT:
-        return "this version does not know the management status";
+        return "unknown management status";
     case TENDON_LAYER_SYSTEM:
-        return "this version does not know the system error";
+        return "unknown system error";
     default:
         return "a device family reported an error, see its code";
     }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { CORRECTIONS_MAX = 5, COMPLETE = 2, TRIAL = 2, APPLIED = 3, BATTERY_UNKNOWN = 255, PROVISIONED = 1 };
+enum { CORRECTIONS_MAX = 5, COMPLETE = 2, TRIAL = 2, APPLIED = 3, PROVISIONED = 1 };
 enum { REASON_CRC = 1, REASON_HASH = 2, REASON_SUPERSEDED = 3, DATA_OVERHEAD = TENDON_OBVIOUS_FRAME_OVERHEAD + 8 };
 
 static uint8_t supported(tendon_obvious_manager *m, uint32_t caps, uint8_t input) {
@@ -40,10 +40,10 @@ static uint8_t judge_info(tendon_obvious_manager *m, const tendon_obvious_payloa
         return tendon_obvious_manager_reject(m, CODE_WRONG_PRODUCT);
     }
     if (m->record.serial != m->serial) { /* none, or of another device */
-        if (m->config.load == NULL || m->config.load(m->config.context, m->serial, &m->record) < 0) {
-            memset(&m->record, 0, sizeof m->record);
+        m->record = (tendon_obvious_record){.serial = m->serial};
+        if (m->config.load != NULL) {
+            m->config.load(m->config.context, &m->record);
         }
-        m->record.serial = m->serial;
     }
     if (m->provisioned && (m->flags & PROVISIONED) == 0) {
         return tendon_obvious_manager_reject(m, CODE_NOT_PROVISIONED);
@@ -60,7 +60,7 @@ static uint8_t judge_info(tendon_obvious_manager *m, const tendon_obvious_payloa
     }
     m->record.before = m->counter;
     m->record.caps = m->session->caps;
-    bool low = m->battery < m->config.min_battery && m->battery != BATTERY_UNKNOWN;
+    bool low = m->battery < m->config.min_battery; /* 255, unknown, is not */
     return low ? tendon_obvious_manager_reject(m, CODE_LOW_POWER) : (uint8_t)I_OK;
 }
 

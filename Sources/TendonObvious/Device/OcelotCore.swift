@@ -83,12 +83,9 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
             guard let record else { return Int32(TENDON_ERROR_INVALID_ARGUMENT) }
             return object(OcelotCore.self, context).store(record.pointee)
         }
-        managing.load = { context, serial, out in
-            guard let record = object(OcelotCore.self, context).record(of: serial), let out else {
-                return Int32(TENDON_ERROR_NOT_FOUND)
-            }
+        managing.load = { context, out in
+            guard let out, let record = object(OcelotCore.self, context).record(of: out.pointee.serial) else { return }
             out.pointee = record
-            return 0
         }
         tendon_obvious_manager_init(manager.pointer, &managing)
         transport = makeTransport(self)

@@ -49,7 +49,7 @@ typedef enum tendon_layer {
  * CSources/base/status_lists.h.
  */
 #define TENDON_STATUS_LIST(X)                                                                                          \
-    X(ERROR_INVALID_ARGUMENT, BASE, 1, "an argument is out of its documented range")                                   \
+    X(ERROR_INVALID_ARGUMENT, BASE, 1, "an argument is out of range")                                                  \
     X(ERROR_TRUNCATED, BASE, 2, "the input ends in the middle of a field")                                             \
     X(ERROR_MALFORMED, BASE, 3, "the input violates its format")                                                       \
     X(ERROR_BUFFER_TOO_SMALL, BASE, 4, "the caller's buffer is too small for the result")                              \
@@ -68,7 +68,7 @@ typedef enum tendon_layer {
     X(GATT_ERROR_TRANSACTION_TIMEOUT, GATT, 1, "no response for 30 s; the bearer is closed")                           \
     X(GATT_ERROR_UNEXPECTED_RESPONSE, GATT, 2, "the response belongs to another procedure")                            \
     X(GATT_ERROR_BAD_RESPONSE, GATT, 3, "the response violates the rules of its procedure")                            \
-    X(GATT_ERROR_NO_PROGRESS, GATT, 4, "discovery stopped: the peer returned handles out of order")                    \
+    X(GATT_ERROR_NO_PROGRESS, GATT, 4, "the peer returned handles out of order")                                       \
     X(GATT_ERROR_VALUE_TOO_LONG, GATT, 5, "the attribute value is longer than 512 bytes")                              \
     X(GATT_ERROR_QUEUE_FULL, GATT, 6, "the request queue is full")                                                     \
     X(GATT_ERROR_VERIFY, GATT, 7, "the peer returned a prepared write with different content")                         \
@@ -80,22 +80,22 @@ typedef enum tendon_layer {
     X(RADIO_ERROR_ADAPTER_BUSY, RADIO, 5, "another program uses the adapter")                                          \
     X(RADIO_ERROR_ADAPTER_DOWN, RADIO, 6, "the adapter is powered off")                                                \
     X(RADIO_ERROR_ALREADY_STARTED, RADIO, 7, "scanning or advertising is already started")                             \
-    X(RADIO_ERROR_OUT_OF_RANGE, RADIO, 8, "the device did not respond to the connection request")                      \
+    X(RADIO_ERROR_OUT_OF_RANGE, RADIO, 8, "the device did not respond")                                                \
     X(RADIO_ERROR_PEER_CLOSED, RADIO, 9, "the device disconnected")                                                    \
     X(RADIO_ERROR_COMMAND_TIMEOUT, RADIO, 10, "the controller did not respond to a command")                           \
     X(RADIO_ERROR_NO_PAIRING_SERVICE, RADIO, 11, "pairing is required, but no pairing service is set")                 \
     X(RADIO_ERROR_PAIRING_FAILED, RADIO, 12, "pairing was rejected or failed")                                         \
-    X(RADIO_ERROR_NO_CAP_NET_ADMIN, RADIO, 13, "CAP_NET_ADMIN is required to power on an adapter and to pair")         \
+    X(RADIO_ERROR_NO_CAP_NET_ADMIN, RADIO, 13, "CAP_NET_ADMIN is required to power on and to pair")                    \
     X(RADIO_ERROR_PAIRING_NOT_ALLOWED, RADIO, 14,                                                                      \
       "the device is not bonded, and pairing with new devices is not enabled")                                         \
-    X(RADIO_ERROR_BONDS_FULL, RADIO, 15, "the bond store is full; forget a device that is no longer used")             \
+    X(RADIO_ERROR_BONDS_FULL, RADIO, 15, "the bond store is full; forget a device")                                    \
     X(RADIO_ERROR_OTHER_BOND_STORE, RADIO, 16, "another program uses this adapter with another bond store")            \
     X(RADIO_ERROR_PAIRING_TOO_WEAK, RADIO, 17, "the device pairs with less security than required")                    \
     X(RADIO_ERROR_IDENTITY_TAKEN, RADIO, 18, "the device claims the identity of another bond; forget that bond first") \
-    X(RADIO_ERROR_NOT_SECURE, RADIO, 19, "the connection does not have the required security")                         \
-    X(RADIO_ERROR_STALLED, RADIO, 20, "the controller accepts no more data for the device")                            \
+    X(RADIO_ERROR_NOT_SECURE, RADIO, 19, "the connection is not secure enough")                                        \
+    X(RADIO_ERROR_STALLED, RADIO, 20, "the controller accepts no more data")                                           \
     X(RADIO_ERROR_UNCONFIGURED, RADIO, 21, "the adapter has no address; set one with 'btmgmt public-addr'")            \
-    X(RADIO_ERROR_SAME_ADDRESS, RADIO, 22, "another adapter that is on has the same address; use one of them")         \
+    X(RADIO_ERROR_SAME_ADDRESS, RADIO, 22, "another adapter that is on has the same address")                          \
     X(RADIO_ERROR_DEVICE_IN_USE, RADIO, 23, "another program has a connection to the device")
 
 #define TENDON_STATUS_ENUM(name, layer, code, text) TENDON_##name = -((int)TENDON_LAYER_##layer * 256 + (code)),

@@ -155,9 +155,9 @@ typedef struct tendon_obvious_manager_config {
     tendon_status (*read)(void *context, uint32_t offset, uint8_t *buffer, size_t length);
     /** Makes the record durable before it returns; an error fails the operation. NULL: no journal. */
     tendon_status (*store)(void *context, const tendon_obvious_record *record);
-    /** Reads the record of a device whose serial number is known now, if tendon_obvious_manager_start() was not given
-     * it. An error, or NULL: none. */
-    tendon_status (*load)(void *context, uint64_t serial, tendon_obvious_record *out);
+    /** Reads the record of the device with the serial number of @p record, if tendon_obvious_manager_start() was not
+     * given it. Leaves @p record as it is if there is none. NULL: there is none of any device. */
+    void (*load)(void *context, tendon_obvious_record *record);
 } tendon_obvious_manager_config;
 
 /** Caller's memory. An application may read what is above the line; it writes only what says so. */
