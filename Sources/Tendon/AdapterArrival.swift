@@ -3,6 +3,7 @@ import CTendon
 
 extension Central {
     /// Returns when a Bluetooth adapter exists: at once, or when one is plugged in. Nothing wakes the process until then.
+    /// Returns as well when one appears that is not configured, since opening it says what it lacks.
     ///
     /// The adapter of a central can be unplugged; its scans and connections end then, with
     /// `TENDON_RADIO_ERROR_NO_ADAPTER`. Wait, and open another central:
@@ -16,7 +17,7 @@ extension Central {
     /// ```
     ///
     /// - Parameters:
-    ///   - name: `hci0` and so on; `nil`: any adapter.
+    ///   - name: `hci0` and so on, an address, or a USB path as in `1-1.4`; `nil`: any adapter.
     ///   - loop: the event loop that waits.
     public static func waitForAdapter(_ name: String? = nil, loop: Loop = .shared) async throws(TendonError) {
         #if BlueZ || KernelSockets

@@ -91,6 +91,18 @@ h4 1 1002 "${report/AB/01}" ff0102 "" "${report/AB/02}" >"$work/vendor"
 run replay "$work/vendor" --json
 is "$status" 0 "replay: records of a vendor's own type and empty ones are no end"
 like "$out" '"event":"summary".*"records":2,"devices":2.*"skipped_records":2' "replay: they are counted"
+unlike "$out" 'truncated_records|dropped_records' "replay: nothing is missing in them"
+# The first record was longer by 5 bytes; 7 were lost until the second one (32 bits each, the most significant byte first).
+h4 1 1002 "${report/AB/01}" "${report/AB/02}" >"$work/lacking"
+python3 - "$work/lacking" <<'E4'
+import sys
+content = bytearray(open(sys.argv[1], "rb").read())
+content[16 + 3] += 5
+content[16 + 24 + 18 + 15] = 7
+open(sys.argv[1], "wb").write(content)
+E4
+run replay "$work/lacking" --json
+like "$out" '"event":"summary".*"records":2.*"truncated_records":1,"dropped_records":7' "replay: what the capture lacks is counted"
 of=0300000080c0
 short=043e1402010001${of}080708$(printf Tendon | od -An -tx1 | tr -d ' \n')c8
 full=043e1802010401${of}0c0b09$(printf 'Tendon One' | od -An -tx1 | tr -d ' \n')c8

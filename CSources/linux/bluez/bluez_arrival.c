@@ -9,8 +9,6 @@
 
 /** Events that one step of the loop reads. */
 #define BATCH 8
-/** In hci_dev_info.flags: the adapter is on. */
-#define IS_UP 1u
 
 /* By another name than its index: each adapter that comes may have it. */
 static bool is_wanted(const tendon_bluez_arrival *arrival, uint16_t index) {
@@ -28,7 +26,7 @@ static bool is_enough(tendon_bluez_arrival *arrival, uint16_t index, uint64_t no
     if (arrival->usable && hci_devinfo(index, &info) < 0) {
         return false; /* it went away while it was off; its event follows when it comes back */
     }
-    bool off = arrival->usable && (info.flags & IS_UP) == 0;
+    bool off = arrival->usable && (info.flags & TENDON_BLUEZ_IS_UP) == 0;
     if (!off || tendon_bluez_other_sockets(arrival->source.fd, -1, index) <= 0) {
         return true;
     }

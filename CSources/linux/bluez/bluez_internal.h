@@ -100,6 +100,9 @@ static inline bool tendon_bluez_is_random(const tendon_address *address) {
     return address->type == TENDON_ADDRESS_TYPE_RANDOM || address->type == TENDON_ADDRESS_TYPE_RANDOM_IDENTITY;
 }
 
+/** In hci_dev_info.flags: the adapter is on. */
+#define TENDON_BLUEZ_IS_UP 1u
+
 /* name.c */
 enum { TENDON_BLUEZ_ADAPTERS_MAX = 16 };
 /** @param text NULL: any. @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT. */
@@ -172,7 +175,7 @@ tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters,
 /** Appends the adapters that the kernel has not configured: they have no valid address. @return how many there are. */
 tendon_status tendon_bluez_append_unconfigured(int fd, tendon_status found, tendon_bluez_adapter *adapters,
                                                size_t capacity);
-/** Sets blocked and hard_blocked. */
+/** Sets what sysfs has: blocked, hard_blocked, usb_path. */
 void tendon_bluez_read_sysfs(tendon_bluez_adapter *adapter);
 /** A status byte of the management interface as a status. */
 tendon_status tendon_bluez_management_status(uint8_t status);

@@ -171,12 +171,10 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
     if (link->securing && (number == ECONNABORTED || number == EACCES || number == EPERM || number == ENOTCONN)) {
         return tendon_bluez_why_not_encrypted(radio, link);
     }
-    tendon_status status = controller_reason(radio, link, connecting);
-    if (status == TENDON_OK &&
-        !connecting) { /* the kernel can report the end before the event that says why was read */
+    if (!connecting) { /* the kernel can report the end before the event that says why was read */
         tendon_bluez_read_controller(radio, tendon_monotonic_ms());
-        status = controller_reason(radio, link, connecting);
     }
+    tendon_status status = controller_reason(radio, link, connecting);
     if (status != TENDON_OK) {
         return status;
     }

@@ -15,8 +15,6 @@
 
 /** Maximum number of adapters whose leases are checked. */
 #define ADAPTERS 16u
-/** In hci_dev_info.flags: the adapter is on. */
-#define IS_UP 1u
 
 static bool inode_of(int fd, unsigned long *inode) {
     struct stat info;
@@ -156,7 +154,7 @@ static uint32_t others_on(const tendon_bluez_radio *radio) {
         memset(&info, 0, sizeof info);
         info.dev_id = i;
         if (i != radio->index && ioctl(radio->hci.fd, (tendon_ioctl_request)HCIGETDEVINFO, &info) == 0 &&
-            (info.flags & IS_UP) != 0) {
+            (info.flags & TENDON_BLUEZ_IS_UP) != 0) {
             on |= UINT32_C(1) << i;
         }
     }

@@ -211,8 +211,6 @@ struct RuleReader: Sendable {
         entries.contains { entry in events.contains { $0.isEqual(to: entry.event) } }
     }
 
-    var isEmpty: Bool { entries.isEmpty }
-
     /// Cheap: it is called for each sample.
     func takes(_ event: StaticString, family: String?) -> Bool {
         for entry in entries where entry.event.isEqual(to: event) && (entry.family ?? family) == family { return true }

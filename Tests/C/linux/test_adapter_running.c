@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the controller, the kernel and other programs do while a radio is open, over the kernel of fake_kernel.h. */
 #include "adapter_fixture.h"
+#include "file_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -97,7 +98,7 @@ static void a_device_of_another_program_is_in_use(void **state) {
  */
 static void advertising_has_our_address_again(void **state) {
     static const uint8_t made_up[6] = {1, 2, 3, 4, 5, 0x26}, off[] = {0}, scan_on[] = {1, 0}, scan_off[] = {0, 0};
-    char directory[] = "/tmp/tendon-XXXXXX";
+    char directory[] = FILE_TREE;
     (void)state;
     assert_non_null(mkdtemp(directory));
     assert_int_equal(setenv("XDG_STATE_HOME", directory, 1), 0);
@@ -123,9 +124,7 @@ static void advertising_has_our_address_again(void **state) {
     assert_true(address < enable);
     assert_int_equal(own.failures, 0);
     tendon_radio_close(&own.radio.radio);
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", directory);
-    assert_int_equal(system(command), 0);
+    tree_remove(directory);
 }
 
 static unsigned arrivals;

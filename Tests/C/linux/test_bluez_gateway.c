@@ -67,6 +67,18 @@ static void the_first_adapter_is_opened(void **state) {
     assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
 }
 
+static void the_adapter_of_the_environment_is_opened(void **state) {
+    (void)state;
+    assert_int_equal(setenv(TENDON_GATEWAY_ADAPTER_VARIABLE, "hci3", 1), 0);
+    assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
+    assert_non_null(gateway.radio);
+    assert_int_equal(gateway.bluez_radio.index, 3);
+    assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+    assert_int_equal(setenv(TENDON_GATEWAY_ADAPTER_VARIABLE, "printer", 1), 0);
+    assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(unsetenv(TENDON_GATEWAY_ADAPTER_VARIABLE), 0);
+}
+
 /* ---- no adapter: it is waited for ---- */
 
 static int arrivals;
@@ -350,6 +362,7 @@ static void a_second_search_leaves_the_connection_of_the_first_alone(void **stat
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_first_adapter_is_opened, start, end),
+        cmocka_unit_test_setup_teardown(the_adapter_of_the_environment_is_opened, start, end),
         cmocka_unit_test(an_adapter_that_comes_late_is_opened),
         cmocka_unit_test(a_broken_adapter_is_tried_again),
         cmocka_unit_test_setup_teardown(a_gateway_that_waits_is_closed, start, end),

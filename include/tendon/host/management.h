@@ -78,7 +78,6 @@ typedef enum tendon_management_event_code {
     TENDON_MANAGEMENT_COMMAND_STATUS = 0x0002,
     TENDON_MANAGEMENT_CONTROLLER_ERROR = 0x0003,
     TENDON_MANAGEMENT_INDEX_ADDED = 0x0004,
-    TENDON_MANAGEMENT_UNCONFIGURED_INDEX_ADDED = 0x001D,
     TENDON_MANAGEMENT_INDEX_REMOVED = 0x0005,
     TENDON_MANAGEMENT_NEW_SETTINGS = 0x0006,
     TENDON_MANAGEMENT_NEW_LONG_TERM_KEY = 0x000A,
@@ -90,6 +89,7 @@ typedef enum tendon_management_event_code {
     TENDON_MANAGEMENT_AUTHENTICATION_FAILED_EVENT = 0x0011, /**< address, address type, status */
     TENDON_MANAGEMENT_DISCOVERING = 0x0013,                 /**< kinds of addresses, 1: on */
     TENDON_MANAGEMENT_PASSKEY_NOTIFY = 0x0017,              /**< address, address type, passkey(4), digits entered */
+    TENDON_MANAGEMENT_UNCONFIGURED_INDEX_ADDED = 0x001D,
     TENDON_MANAGEMENT_NEW_IDENTITY_KEY = 0x0018 /**< store hint, random address, identity address and type, key */
 } tendon_management_event_code;
 
