@@ -338,8 +338,8 @@ static double upgrade(double *confirmed) {
     w.restarts = w.done = false;
     w.need = -1;
     uint64_t started = clock_ns();
-    must("upgrade", tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_UPGRADE_FIRMWARE, NULL, 0, NULL,
-                                                 tendon_monotonic_ms()));
+    must("upgrade",
+         tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_UPGRADE_FIRMWARE, NULL, 0, tendon_monotonic_ms()));
     run_upgrade(&w.restarts);
     double ns = (double)(clock_ns() - started);
     if (confirmed != NULL) {

@@ -306,7 +306,7 @@ static void start_operation(uint8_t choice) {
     }
     operated.started += tendon_obvious_manager_start(&operated.manager, (tendon_obvious_operation)(1u << which),
                                                      list ? operated.features : NULL, list ? (which == 2 ? 1 : 70) : 0,
-                                                     NULL, world.now) == TENDON_OK;
+                                                     world.now) == TENDON_OK;
 }
 
 static void operations(fuzz_input *input) {

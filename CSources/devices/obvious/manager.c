@@ -441,8 +441,7 @@ static bool fits(unsigned operation, const tendon_obvious_feature *features, siz
 }
 
 tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obvious_operation operation,
-                                           tendon_obvious_feature *features, size_t count,
-                                           const tendon_obvious_record *record, uint64_t now) {
+                                           tendon_obvious_feature *features, size_t count, uint64_t now) {
     enum { STATUS_LIMIT_MS = 30000, LIMIT_MS = 1800000 };
     unsigned number = operation;
     if (number == 0 || number > G || (number & (number - 1)) != 0 || !fits(number, features, count) ||
@@ -460,9 +459,6 @@ tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obv
     m->features = features;
     m->feature_count = count;
     m->feature_at = 0;
-    if (record != NULL) {
-        m->record = *record;
-    }
     m->session->keep_alive = true;
     m->state = S_IDLE; /* until a request of the operation before, or the connection before, has ended */
     if (tendon_obvious_session_ready(m->session) != TENDON_ERROR_BUSY &&

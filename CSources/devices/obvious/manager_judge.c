@@ -39,7 +39,8 @@ static uint8_t judge_info(tendon_obvious_manager *m, const tendon_obvious_payloa
     if (payload->device_info.product != m->config.product) {
         return tendon_obvious_manager_reject(m, CODE_WRONG_PRODUCT);
     }
-    if (m->record.serial != m->serial) { /* none, or of another device */
+    if (!m->recorded || m->record.serial != m->serial) { /* none yet, or of another device */
+        m->recorded = true;
         m->record = (tendon_obvious_record){.serial = m->serial};
         if (m->config.load != NULL) {
             m->config.load(m->config.context, &m->record);

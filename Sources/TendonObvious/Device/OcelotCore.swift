@@ -232,7 +232,7 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         manager.pointer.pointee.config.product = product
         loadRecord(operation)
         let status = tendon_obvious_manager_start(
-            manager.pointer, operation.kind, operation.features?.pointer, operation.count, nil, tendon_monotonic_ms())
+            manager.pointer, operation.kind, operation.features?.pointer, operation.count, tendon_monotonic_ms())
         guard status >= 0 else { throw OcelotError(status) }
         current = operation
         transport.refresh()

@@ -97,6 +97,13 @@ void boot_staged(obvious_fixture *fixture) {
     }
 }
 
+static void load(void *context, tendon_obvious_record *record) {
+    (void)context;
+    if (w.kept.serial == record->serial) {
+        *record = w.kept;
+    }
+}
+
 void init_manager(void) {
     const tendon_obvious_manager_config config = {.session = &f->session,
                                                   .ring = &w.ring,
@@ -105,7 +112,8 @@ void init_manager(void) {
                                                   .min_battery = 20,
                                                   .on_event = on_event,
                                                   .read = read_image,
-                                                  .store = store};
+                                                  .store = store,
+                                                  .load = load};
     assert_int_equal(tendon_obvious_manager_init(&w.manager, &config), TENDON_OK);
 }
 
@@ -137,7 +145,8 @@ void end(void) {
 }
 
 void start_from(tendon_obvious_operation operation, const tendon_obvious_record *record) {
-    assert_int_equal(tendon_obvious_manager_start(&w.manager, operation, NULL, 0, record, f->now), TENDON_OK);
+    w.kept = record != NULL ? *record : (tendon_obvious_record){0};
+    assert_int_equal(tendon_obvious_manager_start(&w.manager, operation, NULL, 0, f->now), TENDON_OK);
 }
 
 void upgrade(void) {

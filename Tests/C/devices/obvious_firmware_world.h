@@ -19,6 +19,7 @@ typedef struct obvious_firmware_world {
     uint8_t image[IMAGE], sha256[32], manifest[136];
     tendon_obvious_answer offer, download;
     tendon_obvious_record journal[JOURNAL_MAX]; /* all of them, in order */
+    tendon_obvious_record kept;                 /* what an operation finds; of serial number 0: nothing */
     bool silent_cloud, traces_records, unreadable, heals, cut;
     unsigned steps, cut_at, passes; /* records and parts of the image; cut_at: with this one the gateway stops */
 } obvious_firmware_world;

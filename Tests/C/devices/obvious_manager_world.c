@@ -69,6 +69,13 @@ static tendon_status store(void *context, const tendon_obvious_record *record) {
     return TENDON_OK;
 }
 
+static void load(void *context, tendon_obvious_record *record) {
+    (void)context;
+    if (w.kept.serial == record->serial) {
+        *record = w.kept;
+    }
+}
+
 void begin_world(uint16_t frame_max) {
     memset(&w, 0, sizeof w);
     f = fixture_new_with(frame_max, 8);
@@ -79,7 +86,8 @@ void begin_world(uint16_t frame_max) {
                                                   .product = 1234,
                                                   .chunk_max = 4000,
                                                   .on_event = on_event,
-                                                  .store = store};
+                                                  .store = store,
+                                                  .load = load};
     assert_int_equal(tendon_obvious_manager_init(&w.manager, &config), TENDON_OK);
     tendon_memory_radio_attach(&f->air, &tendon_obvious_manager_inputs, &w.manager);
     w.package_length = make_package(w.package, 1, 0, 42, 200);
@@ -98,8 +106,8 @@ void end(void) {
 }
 
 void start_with(tendon_obvious_operation operation, tendon_obvious_feature *features, size_t count, uint64_t lowest) {
-    const tendon_obvious_record record = {.serial = 0x1122334455667788, .counter = lowest};
-    assert_int_equal(tendon_obvious_manager_start(&w.manager, operation, features, count, &record, f->now), TENDON_OK);
+    w.kept = (tendon_obvious_record){.serial = 0x1122334455667788, .counter = lowest};
+    assert_int_equal(tendon_obvious_manager_start(&w.manager, operation, features, count, f->now), TENDON_OK);
 }
 
 void start(tendon_obvious_operation operation) {

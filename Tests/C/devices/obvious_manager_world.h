@@ -20,6 +20,7 @@ typedef struct obvious_manager_world {
     bool silent_cloud;
     unsigned done, stores;
     tendon_obvious_record record; /* the last one that was stored */
+    tendon_obvious_record kept;   /* what an operation finds; of serial number 0: nothing */
 } obvious_manager_world;
 
 extern obvious_manager_world w;

@@ -111,7 +111,7 @@ static void end(void) {
 static tendon_status perform(tendon_obvious_operation operation) {
     block exact = block_copy(w.object, w.length);
     w.needs = w.done = false;
-    assert_int_equal(tendon_obvious_manager_start(&w.manager, operation, NULL, 0, NULL, f->now), TENDON_OK);
+    assert_int_equal(tendon_obvious_manager_start(&w.manager, operation, NULL, 0, f->now), TENDON_OK);
     for (int i = 0; i < 3000 && !w.done; i++) {
         fixture_run(f, 1000);
         if (w.needs) {
@@ -317,8 +317,7 @@ static void segments_without_end(void **state) {
     begin();
     f->device.mute[TENDON_OBVIOUS_GET_DEVICE_INFO] = true;
     w.done = false;
-    assert_int_equal(tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_GET_INFO, NULL, 0, NULL, f->now),
-                     TENDON_OK);
+    assert_int_equal(tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_GET_INFO, NULL, 0, f->now), TENDON_OK);
     unsigned sent = 0;
     for (; !w.done && sent < 10000; sent++) {
         fixture_segment(f, sent % 2 == 0 ? stale : beyond, sizeof stale);
@@ -337,8 +336,7 @@ static void messages_that_never_end(void **state) {
     begin();
     f->device.mute[TENDON_OBVIOUS_GET_DEVICE_INFO] = true;
     w.done = false;
-    assert_int_equal(tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_GET_INFO, NULL, 0, NULL, f->now),
-                     TENDON_OK);
+    assert_int_equal(tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_GET_INFO, NULL, 0, f->now), TENDON_OK);
     uint8_t first[20] = {0x60, 0x10, 0, 0, 0xFF, 0x0F};
     unsigned sent = 0;
     uint64_t last = 0;

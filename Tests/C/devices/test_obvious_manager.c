@@ -12,7 +12,7 @@ static void device_information(void **state) {
     fixture_open(f);
     start(TENDON_OBVIOUS_GET_INFO);
     expect(""); /* not within the call */
-    assert_int_equal(tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_GET_INFO, NULL, 0, NULL, f->now),
+    assert_int_equal(tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_GET_INFO, NULL, 0, f->now),
                      TENDON_ERROR_BUSY);
     fixture_run(f, 100);
     expect("done:0/OK ");
@@ -303,7 +303,7 @@ static void arguments(void **state) {
     begin();
     tendon_obvious_feature list[2] = {{16, 0, 1}, {17, 0, 1}};
 #define start_status(operation, features, count)                                                                       \
-    tendon_obvious_manager_start(&w.manager, operation, features, count, NULL, f->now)
+    tendon_obvious_manager_start(&w.manager, operation, features, count, f->now)
     assert_int_equal(start_status((tendon_obvious_operation)0, NULL, 0), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(start_status((tendon_obvious_operation)3, list, 1), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(start_status(TENDON_OBVIOUS_UPGRADE_FIRMWARE, NULL, 0), TENDON_ERROR_INVALID_ARGUMENT);
@@ -353,7 +353,7 @@ static void nothing_of_an_operation_is_left_for_the_next(void **state) {
     m->feature_at = 3;
     m->transfer = 77;
     memset(&m->record, 0xA5, sizeof m->record);
-    assert_int_equal(tendon_obvious_manager_start(m, TENDON_OBVIOUS_UPDATE_FEATURES, NULL, 0, NULL, 5000), TENDON_OK);
+    assert_int_equal(tendon_obvious_manager_start(m, TENDON_OBVIOUS_UPDATE_FEATURES, NULL, 0, 5000), TENDON_OK);
     const tendon_obvious_record none = {0};
     assert_int_equal(m->obj | m->package_kind | m->tries | m->corrections | m->activations, 0);
     assert_false(m->answered || m->cancelled || m->restarted || m->resumes || m->provisioned || m->end_sent);

@@ -139,7 +139,7 @@ static void begin(const tendon_simulated_obvious_options *options) {
 static void perform(tendon_obvious_operation operation, uint64_t ms) {
     s.done = false;
     s.trace[0] = '\0';
-    assert_int_equal(tendon_obvious_manager_start(&s.manager, operation, NULL, 0, NULL, s.now), TENDON_OK);
+    assert_int_equal(tendon_obvious_manager_start(&s.manager, operation, NULL, 0, s.now), TENDON_OK);
     run(ms);
     assert_true(s.done);
 }
@@ -178,7 +178,7 @@ static void what_is_bound_to_a_nonce_is_fetched_again(void **state) {
     begin(&options);
     s.radio.mtu = 23;
     s.manager.config.chunk_max = 1;
-    assert_int_equal(tendon_obvious_manager_start(&s.manager, TENDON_OBVIOUS_UPDATE_FEATURES, NULL, 0, NULL, s.now),
+    assert_int_equal(tendon_obvious_manager_start(&s.manager, TENDON_OBVIOUS_UPDATE_FEATURES, NULL, 0, s.now),
                      TENDON_OK);
     drop_within(TENDON_OBVIOUS_OBJECT_PROVISION);
     drop_within(TENDON_OBVIOUS_OBJECT_PACKAGE);

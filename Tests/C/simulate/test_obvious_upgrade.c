@@ -219,6 +219,13 @@ static void new_device(unsigned seed) {
 
 /* ---- a process ---- */
 
+static void load(void *context, tendon_obvious_record *record) {
+    (void)context;
+    if (world.journal_length > 0) {
+        assert_int_equal(tendon_obvious_decode_record(world.journal, world.journal_length, record), TENDON_OK);
+    }
+}
+
 static void start_gateway(void) {
     tendon_obvious_record record;
     memset(&g, 0xA5, sizeof g); /* nothing of the process before is left */
@@ -242,7 +249,8 @@ static void start_gateway(void) {
                                                    .min_battery = 20,
                                                    .on_event = on_event,
                                                    .read = read_image,
-                                                   .store = store};
+                                                   .store = store,
+                                                   .load = load};
     assert_int_equal(tendon_obvious_session_init(&g.session, &session), TENDON_OK);
     assert_int_equal(tendon_obvious_manager_init(&g.manager, &manager), TENDON_OK);
     bool kept = world.journal_length > 0;
@@ -254,8 +262,7 @@ static void start_gateway(void) {
         world.high = 0;
     }
     arm_next(kept ? record.state : TENDON_OBVIOUS_JOURNAL_NONE);
-    assert_int_equal(tendon_obvious_manager_start(&g.manager, TENDON_OBVIOUS_UPGRADE_FIRMWARE, NULL, 0,
-                                                  kept ? &record : NULL, world.now),
+    assert_int_equal(tendon_obvious_manager_start(&g.manager, TENDON_OBVIOUS_UPGRADE_FIRMWARE, NULL, 0, world.now),
                      TENDON_OK);
     total.starts++;
 }

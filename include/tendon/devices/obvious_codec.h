@@ -77,7 +77,7 @@ extern "C" {
     X(UUID_FORMAT, 83, "malformed UUID")                                                                               \
     X(VER_FORMAT, 84, "not like 1.2.3")                                                                                \
     X(VER_RANGE, 85, "version out of range")                                                                           \
-    X(INTERNAL, 255, "internal error")
+    X(INTERNAL, 255, "internal device error")
 
 /** The layer of its statuses. */
 #define TENDON_LAYER_OBVIOUS 11

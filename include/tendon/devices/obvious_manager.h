@@ -155,8 +155,9 @@ typedef struct tendon_obvious_manager_config {
     tendon_status (*read)(void *context, uint32_t offset, uint8_t *buffer, size_t length);
     /** Makes the record durable before it returns; an error fails the operation. NULL: no journal. */
     tendon_status (*store)(void *context, const tendon_obvious_record *record);
-    /** Reads the record of the device with the serial number of @p record, if tendon_obvious_manager_start() was not
-     * given it. Leaves @p record as it is if there is none. NULL: there is none of any device. */
+    /** Reads the record of the device with the serial number of @p record: an upgrade continues from it, a firmware
+     * check confirms the trial that it names, an update accepts no lower counter. Leaves @p record as it is if there is
+     * none. NULL: there is none of any device. */
     void (*load)(void *context, tendon_obvious_record *record);
 } tendon_obvious_manager_config;
 
@@ -172,6 +173,7 @@ typedef struct tendon_obvious_manager {
     bool answered, cancelled, restarted, resumes, provisioned, end_sent, announced, rejoining, reboots, bound, connects;
     int8_t percent;
     uint8_t held_count;
+    bool recorded; /* the record is that of the device, or there is none */
     uint16_t chunk, length;
     tendon_status status;
     uint32_t transfer, size, crc32, offset, sent, prefix, sum, epoch, active, boot_id;
@@ -208,13 +210,10 @@ tendon_status tendon_obvious_manager_init(tendon_obvious_manager *manager, const
  * was cancelled, the next one waits until the device has answered the last request of that one.
  * @param features CHECK_STATUS, TOGGLE (one), SET_TOGGLES: lent until DONE. Ids, and the toggles to set (1, 2), go in;
  *   after SUCCESS they contain what the device reported. Else NULL.
- * @param record of this device, or NULL: an upgrade continues from it, a firmware check confirms the trial that it
- * names, an update accepts no lower counter.
  * @return TENDON_OK, TENDON_ERROR_BUSY, TENDON_ERROR_INVALID_ARGUMENT.
  */
 tendon_status tendon_obvious_manager_start(tendon_obvious_manager *manager, tendon_obvious_operation operation,
-                                           tendon_obvious_feature *features, size_t count,
-                                           const tendon_obvious_record *record, uint64_t now);
+                                           tendon_obvious_feature *features, size_t count, uint64_t now);
 /** Ends the operation; DONE with TENDON_ERROR_CANCELLED follows. Does nothing if none is open. */
 void tendon_obvious_manager_cancel(tendon_obvious_manager *manager, uint64_t now);
 /** Answers NEED (all but REPORT). @return TENDON_OK; TENDON_ERROR_WRONG_STATE; TENDON_ERROR_INVALID_ARGUMENT. */
