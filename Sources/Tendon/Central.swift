@@ -43,24 +43,10 @@ public actor Central {
         radio: RadioChoice = .automatic, bonds: BondStorage = .standard, gattCache: GATTCacheStorage = .none,
         loop: Loop = .shared
     ) async throws(TendonError) {
-        let opened = await loop.run { () -> Result<Opened, TendonError> in
-            do throws(TendonError) {
-                let core = try RadioCore.open(radio, bonds: bonds, gattCache: gattCache, loop: loop)
-                return .success(Opened(core: core, name: core.name, address: core.address))
-            } catch {
-                return .failure(error)
-            }
-        }
-        let radio = try opened.get()
-        core = radio.core
-        radioName = radio.name
-        address = radio.address
-    }
-
-    private struct Opened: Sendable {
-        let core: RadioCore
-        let name: String
-        let address: Address
+        core = try await RadioCore.opened(radio, bonds: bonds, gattCache: gattCache, loop: loop)
+        // They never change.
+        radioName = core.name
+        address = core.address
     }
 
     deinit {

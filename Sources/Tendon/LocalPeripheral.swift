@@ -87,17 +87,13 @@ public actor LocalPeripheral {
         let options = Options(
             name: name, appearance: appearance, advertisement: advertisement, scanResponse: scanResponse,
             interval: interval, subscriptions: subscriptions)
+        let opened = try await RadioCore.opened(
+            radio, address: address ?? nextSimulatedAddress(), bonds: bonds, loop: loop)
         let made = await loop.run { () -> Result<LocalPeripheralCore, TendonError> in
             do throws(TendonError) {
-                let opened = try RadioCore.open(
-                    radio, address: address ?? nextSimulatedAddress(), bonds: bonds, loop: loop)
-                do throws(TendonError) {
-                    return .success(try LocalPeripheralCore(opened, isShared: false, options, services))
-                } catch {
-                    opened.close()
-                    return .failure(error)
-                }
+                return .success(try LocalPeripheralCore(opened, isShared: false, options, services))
             } catch {
+                opened.close()
                 return .failure(error)
             }
         }

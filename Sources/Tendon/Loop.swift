@@ -127,6 +127,39 @@ package final class BlockingWork: TaskExecutor {
     }
 }
 
+/// Work that blocks and is done in order, on a thread that exists while there is any.
+package final class SerialWork: Sendable {
+    /// Powers adapters off and on: see `tendon_bluez_set_worker()`.
+    package static let adapters = SerialWork()
+
+    /// The first of them runs.
+    private let pieces = Mutex<[@Sendable () -> Void]>([])
+
+    package func run(_ work: @escaping @Sendable () -> Void) {
+        let isFirst = pieces.withLock { pieces in
+            pieces.append(work)
+            return pieces.count == 1
+        }
+        guard isFirst else { return }
+        do throws(TendonError) {
+            try startThread { self.runAll() }
+        } catch {
+            runAll()  // late is better than never
+        }
+    }
+
+    private func runAll() {
+        var next = pieces.withLock { $0.first }
+        while let work = next {
+            work()
+            next = pieces.withLock { pieces in
+                pieces.removeFirst()
+                return pieces.first
+            }
+        }
+    }
+}
+
 #if !MainActorLoop
     /// The shared loop as a global actor.
     ///

@@ -29,6 +29,21 @@ extension RadioChoice {
         default: return nil
         }
     }
+
+    /// Not `.automatic`, but what it stands for.
+    func requested() throws(TendonError) -> RadioChoice {
+        guard case .automatic = self else { return self }
+        guard let requested = RadioChoice(environment: environment(RadioChoice.variable)) else {
+            throw TendonError(status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .openNamedRadio)
+        }
+        return requested
+    }
+
+    /// An adapter of this machine, which may come later; the directory of the virtual radio is there, or it is a mistake.
+    package var isAdapter: Bool {
+        if case .virtual = self { return false }
+        return true
+    }
 }
 
 /// How a radio gets along with other programs that use its adapter, bluetoothd among them.

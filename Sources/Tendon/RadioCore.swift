@@ -54,31 +54,72 @@ package final class RadioCore: @unchecked Sendable {
         }
     }
 
-    /// On the loop's thread.
+    /// On the loop's thread, which waits for an adapter: up to 20 s for one that does not respond.
     package static func open(
         _ choice: RadioChoice, address: Address? = nil, bonds: BondStorage = .none, gattCache: GATTCacheStorage = .none,
         loop: Loop
     ) throws(TendonError) -> RadioCore {
-        let store = try gattCache.open()
-        let core = try open(choice, address, loop)
-        core.gattStore = store
-        core.use(bonds)
-        loop.core.touched()
+        let core = try prepare(choice.requested(), address, bonds, gattCache, loop)
+        try core.attach()
         return core
     }
 
-    private static func open(
-        _ choice: RadioChoice, _ address: Address?, _ loop: Loop
-    ) throws(TendonError) -> RadioCore {
-        switch choice {
-        case .virtual(let directory): return try openVirtual(directory, address, loop)
-        case .bluez(let adapter, let use): return try openBluez(adapter, use, loop)
-        case .automatic:
-            guard let requested = RadioChoice(environment: environment(RadioChoice.variable)) else {
-                throw TendonError(status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .openNamedRadio)
-            }
-            return try open(requested, address, loop)
+    /// The same without a wait on the loop's thread: other radios of the loop go on.
+    package static func opened(
+        _ choice: RadioChoice, address: Address? = nil, bonds: BondStorage = .none, gattCache: GATTCacheStorage = .none,
+        loop: Loop
+    ) async throws(TendonError) -> RadioCore {
+        let choice = try choice.requested()
+        guard choice.isAdapter else {
+            return try await loop.run {
+                Result { () throws(TendonError) in
+                    try open(choice, address: address, bonds: bonds, gattCache: gattCache, loop: loop)
+                }
+            }.get()
         }
+        return try await attached(loop) { () throws(TendonError) in
+            try prepare(choice, address, bonds, gattCache, loop)
+        }
+    }
+
+    /// - Parameter prepare: runs on a thread of its own.
+    static func attached(
+        _ loop: Loop, _ prepare: @escaping @Sendable () throws(TendonError) -> RadioCore
+    ) async throws(TendonError) -> RadioCore {
+        let core = try await Task(executorPreference: BlockingWork.shared) {
+            Result { () throws(TendonError) in try prepare() }
+        }.value.get()
+        try await loop.run { Result { () throws(TendonError) in try core.attach() } }.get()
+        return core
+    }
+
+    /// All that may wait: the adapter, the files. On any thread; a virtual radio on the loop's.
+    private static func prepare(
+        _ choice: RadioChoice, _ address: Address?, _ bonds: BondStorage, _ gattCache: GATTCacheStorage, _ loop: Loop
+    ) throws(TendonError) -> RadioCore {
+        let store = try gattCache.open()
+        let core =
+            switch choice {
+            case .bluez(let adapter, let use): try prepareBluez(adapter, use, loop)
+            case .automatic: try prepareBluez(nil, .shared, loop)
+            case .virtual(let directory): try openVirtual(directory, address, loop)
+            }
+        core.gattStore = store
+        core.use(bonds)
+        return core
+    }
+
+    /// Nothing waits any more.
+    private func attach() throws(TendonError) {
+        #if BlueZ || KernelSockets
+            if let block = memory as? CBlock<tendon_bluez_radio> {
+                tendon_bluez_set_worker(block.pointer, nil) { _, work, index in
+                    if let work { SerialWork.adapters.run { work(index) } }
+                }
+                try check(tendon_bluez_attach(block.pointer, loop.core.block.pointer), .openRadio)
+            }
+        #endif
+        loop.core.touched()
     }
 
     private static func openVirtual(
@@ -98,29 +139,25 @@ package final class RadioCore: @unchecked Sendable {
         return RadioCore(loop: loop, radio: block.member(\.radio), memory: block)
     }
 
-    private static func openBluez(
+    private static func prepareBluez(
         _ adapter: String?, _ use: AdapterUse, _ loop: Loop
     ) throws(TendonError) -> RadioCore {
         #if BlueZ || KernelSockets
-            return try openBluez(adapter, loop, use.opening)
+            return try prepareBluez(adapter, loop) { tendon_bluez_prepare($0, $1, use.c) }
         #else
             throw TendonError(status: Int32(TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT), operation: .openRadio)
         #endif
     }
 
     #if BlueZ || KernelSockets
-        /// A function of the C core that opens an adapter; a test plays its part.
-        typealias Opening = (
-            _ radio: CPointer<tendon_bluez_radio>, _ loop: CPointer<tendon_loop>, _ name: UnsafePointer<CChar>?
-        ) -> tendon_status
+        /// A function of the C core that prepares an adapter; a test plays its part.
+        typealias Preparing = (_ radio: CPointer<tendon_bluez_radio>, _ name: UnsafePointer<CChar>?) -> tendon_status
 
-        static func openBluez(
-            _ adapter: String?, _ loop: Loop, _ opening: Opening
+        static func prepareBluez(
+            _ adapter: String?, _ loop: Loop, _ preparing: Preparing
         ) throws(TendonError) -> RadioCore {
             let block = CBlock<tendon_bluez_radio>()
-            let loopBlock = loop.core.block.pointer
-            let status =
-                adapter?.withCString { opening(block.pointer, loopBlock, $0) } ?? opening(block.pointer, loopBlock, nil)
+            let status = adapter?.withCString { preparing(block.pointer, $0) } ?? preparing(block.pointer, nil)
             try check(status, .openRadio)
             return RadioCore(loop: loop, radio: block.member(\.radio), memory: block)
         }
@@ -423,13 +460,12 @@ package final class RadioCore: @unchecked Sendable {
 
 #if BlueZ || KernelSockets
     extension AdapterUse {
-        /// How the C core opens an adapter for this use.
-        var opening: RadioCore.Opening {
+        var c: tendon_bluez_use {
             switch self {
-            case .shared: { tendon_bluez_open_as($0, $1, $2, TENDON_BLUEZ_SHARED) }
-            case .sole: { tendon_bluez_open_as($0, $1, $2, TENDON_BLUEZ_SOLE) }
-            case .observer: { tendon_bluez_open_as($0, $1, $2, TENDON_BLUEZ_OBSERVER) }
-            case .connectionsOnly: { tendon_bluez_open_unprivileged($0, $1, $2) }
+            case .shared: TENDON_BLUEZ_SHARED
+            case .sole: TENDON_BLUEZ_SOLE
+            case .observer: TENDON_BLUEZ_OBSERVER
+            case .connectionsOnly: TENDON_BLUEZ_CONNECTIONS_ONLY
             }
         }
     }

@@ -11,7 +11,7 @@
  * TENDON_RADIO_ERROR_NO_CAP_NET_RAW; with it alone scans are passive, see
  * tendon_radio.scan_passive); CAP_NET_ADMIN to power an adapter on and to
  * pair (missing: TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN). Connections alone need none:
- * tendon_bluez_open_unprivileged(). `tendon doctor` prints the command that fixes it.
+ * TENDON_BLUEZ_CONNECTIONS_ONLY. `tendon doctor` prints the command that fixes it.
  */
 #ifndef TENDON_BLUEZ_H
 #define TENDON_BLUEZ_H
@@ -304,7 +304,12 @@ typedef enum tendon_bluez_use {
     TENDON_BLUEZ_SOLE,
     /** The radio sends nothing and changes nothing: while it scans, it receives the advertisements that the scans of
      * others bring. */
-    TENDON_BLUEZ_OBSERVER
+    TENDON_BLUEZ_OBSERVER,
+    /** The radio connects to known addresses and listens, which needs no capability. Scanning and advertising fail with
+     * TENDON_RADIO_ERROR_NO_CAP_NET_RAW, pairing with _NO_CAP_NET_ADMIN; powering the adapter on requires CAP_NET_ADMIN
+     * here too. A closed connection ends when the kernel drops it, 2 s later; until then a new connect() to the same
+     * peer waits. A connect() that the kernel does not act on is not detected. */
+    TENDON_BLUEZ_CONNECTIONS_ONLY
 } tendon_bluez_use;
 
 /** A setting of the adapter. */
@@ -321,12 +326,16 @@ typedef struct tendon_bluez_radio {
                                 * first use: only they are used */
     bool extended_advertising; /**< likewise */
     bool opened;
-    bool unprivileged;     /**< see tendon_bluez_open_unprivileged() */
-    uint8_t use;           /**< tendon_bluez_use */
+    bool unprivileged;     /**< opened with TENDON_BLUEZ_CONNECTIONS_ONLY */
+    uint8_t use;           /**< tendon_bluez_use; _SHARED for _CONNECTIONS_ONLY */
     uint8_t address_state; /**< tendon_bluez_address_state: the random address of the controller */
     tendon_bluez_limits limits;
     uint32_t settings;        /**< of the adapter: TENDON_MANAGEMENT_POWERED, ... */
     tendon_source hci;        /**< raw socket; its deadline is that of the command in flight */
+/** Runs @p work(@p index) once, on any thread: not before an earlier one has returned. @p work blocks for up to 10 s.
+ */
+typedef void (*tendon_bluez_worker)(void *context, void (*work)(uint16_t index), uint16_t index);
+
     tendon_source management; /**< reports when the adapter is powered off or removed */
     tendon_source timer;      /**< retries, and failures to be reported */
     int leases[4];    /**< show other processes the adapter of the two sockets above, the bond store in use, sole use */
@@ -349,6 +358,8 @@ typedef struct tendon_bluez_radio {
     uint64_t stuck_since;                              /**< the first of them; monotonic ms */
     uint64_t data_at;               /**< latest data of a connection, of the last ones; monotonic ms */
     bool data_watched;              /**< the controller is asked when they pause */
+    void *worker_context;
+    tendon_bluez_worker worker; /**< see tendon_bluez_set_worker() */
     bool probe_requested;           /**< now */
     bool signal_asked;              /**< for a connection; the answer is missing */
     uint64_t begins_until;          /**< the kernel has ended its scan, and may be about to connect; monotonic ms */
@@ -396,7 +407,6 @@ typedef struct tendon_bluez_radio {
  * connection by its address. An adapter whose address another one has that is on does not open (_SAME_ADDRESS), and
  * one that is open ends with that status if the other one is switched on.
  *
- * @param name "hci0", ...; NULL: the adapter with the lowest index.
  * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _UNCONFIGURED (it has no address),
  * _SAME_ADDRESS, _RFKILL (blocked), _NO_CAP_NET_RAW, _NO_CAP_NET_ADMIN (a capability is missing), _ADAPTER_DOWN (it is
  * off and cannot be powered on), _ADAPTER_BUSY (another program uses it exclusively, or the kernel is busy for longer),
@@ -423,13 +433,26 @@ tendon_status tendon_bluez_open_as(tendon_bluez_radio *radio, tendon_loop *loop,
                                    tendon_bluez_use use);
 
 /**
- * Opens an adapter for connections only, without a capability: connects to known addresses and listens. Scanning and
- * advertising fail with TENDON_RADIO_ERROR_NO_CAP_NET_RAW, pairing with _NO_CAP_NET_ADMIN; powering the adapter on
- * requires CAP_NET_ADMIN here too. A closed connection ends when the kernel drops it, 2 s later; until then a new
- * connect() to the same peer waits. A connect() that the kernel does not act on is not detected.
- * @return like tendon_bluez_open(), without _NO_CAP_NET_RAW; _NO_CAP_NET_ADMIN: the adapter is off.
+ * What tendon_bluez_open_as() does before it needs the loop, which is all that blocks: up to 20 s on an adapter that
+ * does not respond, in which no other radio of the loop would work. May be called on any thread. Then
+ * tendon_bluez_attach() on the loop's; in between tendon_radio_use_bonds() may be called, which blocks, too, and
+ * tendon_radio_close().
+ * @return like tendon_bluez_open_as().
  */
-tendon_status tendon_bluez_open_unprivileged(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
+tendon_status tendon_bluez_prepare(tendon_bluez_radio *radio, const char *name, tendon_bluez_use use);
+
+/** The rest. Does not block. @return TENDON_OK; TENDON_ERROR_WRONG_STATE: it is not prepared, or attached already;
+ * TENDON_SYSTEM_ERROR: of epoll; nothing stays open. */
+tendon_status tendon_bluez_attach(tendon_bluez_radio *radio, tendon_loop *loop);
+
+/**
+ * Powering an adapter off and on that does nothing more blocks for up to 2 s, and the loop with it. With a worker it
+ * does not. @param worker NULL: it does. @p context lives until the last work has returned, also after the radio is
+ * closed.
+ * Connections only: @return _NO_CAP_NET_ADMIN if the adapter is off, and never _NO_CAP_NET_RAW.
+ *
+ */
+void tendon_bluez_set_worker(tendon_bluez_radio *radio, void *context, tendon_bluez_worker worker);
 
 /** Number of PDUs of this link that the kernel dropped because the process read too slowly; 0 if the link is closed. */
 uint32_t tendon_bluez_link_lost(const tendon_link *link);

@@ -218,6 +218,9 @@ void tendon_bluez_hardware_error(tendon_bluez_radio *radio, uint64_t now);
 /** The controller does not do what it is asked to: powers it off and on. False: that is not ours to do, or was done too
  * often. @param cause status of the radio if it does not come back. */
 bool tendon_bluez_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t now);
+/** The radio is closed while the kernel powers the adapter off, as it has asked it to: no other program would power it
+ * on again. */
+void tendon_bluez_end_cycle(tendon_bluez_radio *radio);
 /** The response to Set Powered. */
 void tendon_bluez_power_answered(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now);
 /** The adapter is on or off. */
@@ -266,9 +269,9 @@ bool tendon_bluez_has_unread(const tendon_bluez_radio *radio);
 
 /* open.c */
 /** An unopened radio without sockets. */
-void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop);
+void tendon_bluez_init(tendon_bluez_radio *radio);
 /** The radio has its two sockets: the loop watches them from now on. */
-tendon_status tendon_bluez_begin(tendon_bluez_radio *radio);
+tendon_status tendon_bluez_begin(tendon_bluez_radio *radio, tendon_loop *loop);
 /** The adapter, the bond store and the sole use are no longer used by this radio, nor shown as used by it. */
 void tendon_bluez_close_sockets(tendon_bluez_radio *radio);
 /** Processes the pending data of the management socket. */

@@ -320,11 +320,10 @@ static void close_sources(tendon_bluez_radio *radio) {
     tendon_bluez_close_sockets(radio);
 }
 
-void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {
+void tendon_bluez_init(tendon_bluez_radio *radio) {
     memset(radio, 0, sizeof *radio);
     radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
     radio->radio.ops = &ops;
-    radio->radio.loop = loop;
     radio->power.deadline = UINT64_MAX;
     radio->leases[0] = radio->leases[1] = radio->leases[2] = radio->leases[3] = -1;
     tendon_source_init(&radio->hci, -1, radio, tendon_bluez_hci_ready, tendon_bluez_hci_expired);
@@ -333,8 +332,9 @@ void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {
     (void)tendon_ad_reassembler_init(&radio->reassembler, radio->chains, TENDON_BLUEZ_CHAINS);
 }
 
-tendon_status tendon_bluez_begin(tendon_bluez_radio *radio) {
+tendon_status tendon_bluez_begin(tendon_bluez_radio *radio, tendon_loop *loop) {
     tendon_status status = TENDON_OK;
+    radio->radio.loop = loop;
     radio->hci.interest = radio->management.interest = TENDON_READABLE;
     tendon_source *sources[] = {&radio->hci, &radio->management, &radio->timer};
     for (size_t i = 0; i < 3 && status >= 0; i++) {
@@ -344,37 +344,41 @@ tendon_status tendon_bluez_begin(tendon_bluez_radio *radio) {
     return status;
 }
 
-static tendon_status open_radio(tendon_bluez_radio *radio, tendon_loop *loop, const char *name, tendon_bluez_use use,
-                                bool unprivileged) {
-    tendon_bluez_prepare(radio, loop);
-    radio->use = (uint8_t)use;
-    radio->unprivileged = unprivileged;
-    tendon_status status = open_sockets(radio, name, unprivileged);
-    if (status >= 0) {
-        status = tendon_bluez_begin(radio);
+tendon_status tendon_bluez_prepare(tendon_bluez_radio *radio, const char *name, tendon_bluez_use use) {
+    tendon_bluez_init(radio);
+    if ((unsigned)use > TENDON_BLUEZ_CONNECTIONS_ONLY) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
     }
+    radio->unprivileged = use == TENDON_BLUEZ_CONNECTIONS_ONLY;
+    radio->use = (uint8_t)(radio->unprivileged ? TENDON_BLUEZ_SHARED : use);
+    tendon_status status = open_sockets(radio, name, radio->unprivileged);
     if (status < 0) {
         close_sources(radio);
-    } else if (!unprivileged && use != TENDON_BLUEZ_OBSERVER && tendon_bluez_users(radio) == 0) {
+    }
+    return status < 0 ? status : TENDON_OK;
+}
+
+tendon_status tendon_bluez_attach(tendon_bluez_radio *radio, tendon_loop *loop) {
+    if (radio->radio.ops == NULL || radio->opened || radio->management.fd < 0) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    tendon_status status = tendon_bluez_begin(radio, loop);
+    if (status < 0) {
+        close_sources(radio);
+    } else if (!radio->unprivileged && radio->use != TENDON_BLUEZ_OBSERVER && tendon_bluez_users(radio) == 0) {
         tendon_bluez_discovery_recover(radio);
     }
     return status < 0 ? status : TENDON_OK;
 }
 
-tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
-    return open_radio(radio, loop, name, TENDON_BLUEZ_SHARED, false);
-}
-
 tendon_status tendon_bluez_open_as(tendon_bluez_radio *radio, tendon_loop *loop, const char *name,
                                    tendon_bluez_use use) {
-    if ((unsigned)use > TENDON_BLUEZ_OBSERVER) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    return open_radio(radio, loop, name, use, false);
+    tendon_status status = tendon_bluez_prepare(radio, name, use);
+    return status < 0 ? status : tendon_bluez_attach(radio, loop);
 }
 
-tendon_status tendon_bluez_open_unprivileged(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
-    return open_radio(radio, loop, name, TENDON_BLUEZ_SHARED, true);
+tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
+    return tendon_bluez_open_as(radio, loop, name, TENDON_BLUEZ_SHARED);
 }
 
 /** Whether the controller may do this after the command in flight. */
@@ -402,20 +406,10 @@ static void switch_off(tendon_bluez_radio *radio) {
     }
 }
 
-/** The kernel powers the adapter off, as this radio has asked it to, and no other program would power it on again. */
-static void end_cycle(const tendon_bluez_radio *radio) {
-    uint32_t settings;
-    /* A socket of its own: that of the radio gets the response to the first command. */
-    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
-    if (fd >= 0) {
-        (void)tendon_bluez_manage_mode(fd, TENDON_MANAGEMENT_SET_POWERED, radio->index, 1, &settings);
-        close(fd);
-    }
-}
-
 void tendon_bluez_close(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    if (!radio->opened) {
+    if (!radio->opened) { /* prepared at most: the loop does not know it */
+        tendon_bluez_close_sockets(radio);
         return;
     }
     tendon_bluez_release_held(radio);
@@ -426,7 +420,7 @@ void tendon_bluez_close(tendon_radio *base) {
     tendon_pairing_close(base);
     tendon_bluez_pairing_restore(radio);
     if (radio->power.state == TENDON_BLUEZ_CYCLING) {
-        end_cycle(radio);
+        tendon_bluez_end_cycle(radio);
     } else if (!tendon_bluez_failed(radio)) {
         switch_off(radio);
     }

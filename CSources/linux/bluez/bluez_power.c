@@ -6,7 +6,9 @@
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
+
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 /** How long a controller that reported a hardware error gets no commands: the kernel is about to reset it. */
 #define FAULT_PAUSE_MS 500u
@@ -85,13 +87,52 @@ static void set_powered(tendon_bluez_radio *radio, uint8_t powered, uint64_t now
     if (tendon_bluez_management_send(radio, TENDON_MANAGEMENT_SET_POWERED, &powered, 1) < 0) {
         input(radio, TENDON_BLUEZ_POWER_DEADLINE, TENDON_OK, now);
     }
+static bool take_down(int fd, uint16_t index) {
+    return ioctl(fd, (tendon_ioctl_request)HCIDEVDOWN, (unsigned long)index) == 0;
+}
+
+/** Set Powered over a socket of its own: that of the radio gets the response to one of before, or is closed. */
+static void set_powered_and_wait(uint16_t index, uint8_t powered) {
+    uint32_t settings;
+    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
+    if (fd >= 0) {
+        (void)tendon_bluez_manage_mode(fd, TENDON_MANAGEMENT_SET_POWERED, index, powered, &settings);
+        close(fd);
+    }
+}
+
+static void power_off(uint16_t index) {
+    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_RAW);
+    bool is_down = fd >= 0 && take_down(fd, index);
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (!is_down) {
+        set_powered_and_wait(index, 0);
+    }
+}
+
+static void power_on(uint16_t index) {
+    set_powered_and_wait(index, 1);
+}
+
+void tendon_bluez_end_cycle(tendon_bluez_radio *radio) {
+    if (radio->worker != NULL) {
+        radio->worker(radio->worker_context, power_on, radio->index);
+    } else {
+        power_on(radio->index);
+    }
+}
+
 }
 
 /* Asked with Set Powered, the kernel first ends each connection by a command, and waits 2 s for a controller that does
  * not answer. Taken down it forgets them; the management socket reports that. Blocks while a command of the kernel's
- * waits for its response, up to 2 s. */
+ * waits for its response, up to 2 s: other radios of this loop would wait, too, so a worker does it if there is one. */
 static void switch_off(tendon_bluez_radio *radio, uint64_t now) {
-    if (ioctl(radio->hci.fd, (tendon_ioctl_request)HCIDEVDOWN, (unsigned long)radio->index) != 0) {
+    if (radio->worker != NULL) {
+        radio->worker(radio->worker_context, power_off, radio->index);
+    } else if (!take_down(radio->hci.fd, radio->index)) {
         set_powered(radio, 0, now);
     }
 }
@@ -157,6 +198,11 @@ void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status) {
     if (radio->opened) {
         input(radio, TENDON_BLUEZ_POWER_LOST, status, 0);
     }
+void tendon_bluez_set_worker(tendon_bluez_radio *radio, void *context, tendon_bluez_worker worker) {
+    radio->worker_context = context;
+    radio->worker = worker;
+}
+
 }
 
 bool tendon_bluez_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t now) {

@@ -218,14 +218,6 @@ extension Central {
     }
 }
 
-extension RadioChoice {
-    /// An adapter may come later; the directory of the virtual radio is there, or it is a mistake.
-    fileprivate var isAdapter: Bool {
-        if case .virtual = self { return false }
-        return true
-    }
-}
-
 extension TendonError {
     /// Whether a radio that failed to open with this error may open later, without another start of the program.
     fileprivate var mayPass: Bool { status != Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW) }

@@ -299,7 +299,7 @@ bluez_bench *bluez_open(bool extended, const tendon_address *own) {
                            .kernel_state = 1, /* BT_CONNECTED */
                            .kernel_link_mode = HCI_LM_ENCRYPT};
     assert_int_equal(tendon_loop_init(&b->loop), TENDON_OK);
-    tendon_bluez_prepare(&b->radio, &b->loop);
+    tendon_bluez_init(&b->radio);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, hci), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, management), 0);
     b->radio.hci.fd = hci[0];
@@ -313,7 +313,7 @@ bluez_bench *bluez_open(bool extended, const tendon_address *own) {
     b->radio.radio.report_context = b;
     b->radio.radio.on_failure = on_failure;
     b->radio.radio.on_report = on_report;
-    assert_int_equal(tendon_bluez_begin(&b->radio), TENDON_OK);
+    assert_int_equal(tendon_bluez_begin(&b->radio, &b->loop), TENDON_OK);
     return b;
 }
 

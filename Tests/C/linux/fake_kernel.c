@@ -402,6 +402,7 @@ int ioctl(int fd, unsigned long request, ...) {
         return -1;
     }
     if (request == HCIDEVDOWN) {
+        (void)poll(NULL, 0, (int)fake.down_takes);
         fake_power((uint16_t)(uintptr_t)argument, false);
         return 0;
     }

@@ -69,8 +69,9 @@ typedef struct fake_kernel {
     fake_refusal refuse[FAKE_CALLS];
     unsigned made, refuse_at, refused; /**< of all calls: so many; the one that fails; so many did */
     int refuse_number;
-    unsigned slept;   /**< ms in which this process waited within a call */
-    unsigned handles; /**< connections so far */
+    unsigned slept;      /**< ms in which this process waited within a call */
+    unsigned down_takes; /**< ms of HCIDEVDOWN: of a controller that answers nothing 2,000 */
+    unsigned handles;    /**< connections so far */
     char log[4096]; /**< what this process sent: " 7:h200c=1" a command to hci7, " 7:m0005=1" to the kernel about it */
 } fake_kernel;
 extern fake_kernel fake;

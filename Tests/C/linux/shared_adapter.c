@@ -98,7 +98,7 @@ void adapter_open(int index) {
     adapter_user *user = &adapter.users[index];
     int hci[2], management[2];
     memset(user, 0, sizeof *user);
-    tendon_bluez_prepare(&user->radio, &adapter.loop);
+    tendon_bluez_init(&user->radio);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, hci), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, management), 0);
     user->radio.hci.fd = hci[0];
@@ -112,7 +112,7 @@ void adapter_open(int index) {
     user->radio.radio.on_failure = on_failure;
     user->radio.radio.on_report = on_report;
     user->open = true;
-    assert_int_equal(tendon_bluez_begin(&user->radio), TENDON_OK);
+    assert_int_equal(tendon_bluez_begin(&user->radio, &adapter.loop), TENDON_OK);
     list_sockets();
 }
 

@@ -426,7 +426,7 @@ enum { LEGACY, EXTENDED, UNPRIVILEGED, SOLE, OBSERVER, KINDS };
 static tendon_status open_as(int kind) {
     switch (kind) {
     case UNPRIVILEGED:
-        return tendon_bluez_open_unprivileged(&own.radio, &own.loop, "hci7");
+        return tendon_bluez_open_as(&own.radio, &own.loop, "hci7", TENDON_BLUEZ_CONNECTIONS_ONLY);
     case SOLE:
         return tendon_bluez_open_as(&own.radio, &own.loop, NULL, TENDON_BLUEZ_SOLE);
     case OBSERVER:

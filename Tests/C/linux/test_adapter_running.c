@@ -2,6 +2,7 @@
 /* What the controller, the kernel and other programs do while a radio is open, over the kernel of fake_kernel.h. */
 #include "adapter_fixture.h"
 #include "file_tree.h"
+#include "open_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -129,6 +130,91 @@ static void advertising_has_our_address_again(void **state) {
 
 static unsigned arrivals;
 
+static struct {
+    void (*work)(uint16_t index);
+    uint16_t index;
+} given;
+
+static void worker(void *context, void (*work)(uint16_t index), uint16_t index) {
+    assert_ptr_equal(context, &given);
+    given.work = work;
+    given.index = index;
+}
+
+static uint64_t heard_at, longest_gap;
+static void note_gap(void *context, const tendon_ad_report *report, uint64_t now) {
+    (void)context;
+    (void)report;
+    longest_gap = now - heard_at > longest_gap ? now - heard_at : longest_gap;
+    heard_at = now;
+}
+
+/**
+ * One of two adapters answers nothing more, is powered off and on, and opens again: the other one goes on meanwhile. A
+ * thread of the program's would do what the worker is given, and what prepares the radio.
+ */
+static void a_broken_adapter_costs_the_others_no_time(void **state) {
+    enum { MUTE_MS = 30000 };
+    static tendon_bluez_radio second;
+    const tendon_scan_parameters parameters = {.active = true};
+    (void)state;
+    fake_add(0, true);
+    fake_adapter *broken = fake_add(1, true);
+    fake_advertiser(1, 20);
+    adapter_open("hci0");
+    own.radio.radio.on_report = note_gap;
+    adapter_scan();
+    assert_int_equal(tendon_bluez_prepare(&second, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
+    tendon_bluez_set_worker(&second, &given, worker);
+    assert_int_equal(tendon_bluez_attach(&second, &own.loop), TENDON_OK);
+    assert_int_equal(tendon_bluez_attach(&second, &own.loop), TENDON_ERROR_WRONG_STATE);
+    fake_pass(&own.loop, 1000);
+    heard_at = fake.now;
+    longest_gap = fake.slept = 0;
+    broken->mute = true;
+    fake.down_takes = 2000;
+    assert_int_equal(tendon_radio_scan_start(&second.radio, &parameters), TENDON_OK);
+    fake_pass(&own.loop, MUTE_MS);
+    assert_non_null(given.work);
+    assert_int_equal(given.index, 1);
+    fake_pass(&own.loop, fake.down_takes);
+    fake.down_takes = 0; /* these two seconds have passed in the worker */
+    given.work(given.index);
+    fake_pass(&own.loop, 1000);
+    assert_int_equal(broken->powered_off, 1);
+    assert_true(broken->powered);
+    assert_int_equal(second.power.state, TENDON_BLUEZ_POWERED);
+    assert_in_range(fake.slept, 0, 10);
+    assert_in_range(longest_gap, 1, 50);
+    given.work = NULL;
+    broken->mute = true; /* and once more: the radio is closed before the adapter is off */
+    assert_int_equal(tendon_radio_scan_stop(&second.radio), TENDON_OK);
+    fake_pass(&own.loop, MUTE_MS);
+    assert_non_null(given.work);
+    given.work = NULL;
+    tendon_radio_close(&second.radio);
+    assert_non_null(given.work); /* which powers it on again */
+    assert_in_range(fake.slept, 0, 10);
+    fake_power(1, false);
+}
+
+/** What was prepared can be closed without a loop. */
+static void a_radio_may_be_prepared_in_vain(void **state) {
+    (void)state;
+    fake_add(0, false);
+    const int before = open_descriptors();
+    assert_int_equal(tendon_bluez_attach(&own.radio, &own.loop), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(tendon_bluez_prepare(&own.radio, "hci0", TENDON_BLUEZ_SHARED), TENDON_OK);
+    assert_true(open_descriptors() > before);
+    tendon_radio_close(&own.radio.radio);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(tendon_bluez_attach(&own.radio, &own.loop), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(tendon_bluez_prepare(&own.radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_RADIO_ERROR_NO_ADAPTER);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(open_descriptors(), before);
+}
+
 static void on_adapter(void *context, tendon_status status, uint64_t now) {
     (void)context;
     (void)now;
@@ -213,6 +299,8 @@ static void an_unconfigured_adapter_is_not_waited_for_in_silence(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        ADAPTER_TEST(a_broken_adapter_costs_the_others_no_time),
+        ADAPTER_TEST(a_radio_may_be_prepared_in_vain),
         ADAPTER_TEST(the_silence_of_one_device_is_its_own),
         ADAPTER_TEST(the_silence_of_several_at_once_is_the_controllers),
         ADAPTER_TEST(each_of_many_links_has_its_reason),

@@ -194,14 +194,15 @@ static void without_cap_net_raw_it_opens_for_connections(void **state) {
     (void)state;
     calls.filter_loses = 2;
     kernel.others = 0;
-    assert_int_equal(tendon_bluez_open_unprivileged(&radio, &loop, "hci3"), TENDON_OK);
+    assert_int_equal(tendon_bluez_open_as(&radio, &loop, "hci3", TENDON_BLUEZ_CONNECTIONS_ONLY), TENDON_OK);
     assert_string_equal(kernel.log, " m03 m04 m04 m04");
     assert_int_equal(tendon_radio_scan_start(&radio.radio, &(tendon_scan_parameters){.active = true}),
                      TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     tendon_radio_close(&radio.radio);
     kernel.log[0] = '\0';
     calls.filter = (refused_call){EINVAL, 0};
-    assert_int_equal(tendon_bluez_open_unprivileged(&radio, &loop, "hci3"), TENDON_SYSTEM_ERROR(EINVAL));
+    assert_int_equal(tendon_bluez_open_as(&radio, &loop, "hci3", TENDON_BLUEZ_CONNECTIONS_ONLY),
+                     TENDON_SYSTEM_ERROR(EINVAL));
     assert_all_closed();
 }
 

@@ -401,7 +401,8 @@ static void a_program_that_has_another_adapter_for_itself_is_no_user(void **stat
 
 static void no_other_use(void **state) {
     (void)state;
-    assert_int_equal(open_as(&radio, "hci1", (tendon_bluez_use)3), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(open_as(&radio, "hci1", (tendon_bluez_use)(TENDON_BLUEZ_CONNECTIONS_ONLY + 1)),
+                     TENDON_ERROR_INVALID_ARGUMENT);
     assert_string_equal(kernel.log, "");
 }
 

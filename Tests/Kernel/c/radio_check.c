@@ -79,9 +79,9 @@ void check_open(check *c, const char *adapter, unsigned milliseconds) {
     uint64_t before = tendon_monotonic_ms();
     /* "links:hci0": without the rights for more */
     bool unprivileged = strncmp(adapter, "links:", 6) == 0;
-    tendon_status status = unprivileged
-                               ? tendon_bluez_open_unprivileged(&c->radio, &c->loop, adapter + 6)
-                               : tendon_bluez_open(&c->radio, &c->loop, strcmp(adapter, "any") == 0 ? NULL : adapter);
+    const char *name = unprivileged ? adapter + 6 : strcmp(adapter, "any") == 0 ? NULL : adapter;
+    tendon_status status = tendon_bluez_open_as(&c->radio, &c->loop, name,
+                                                unprivileged ? TENDON_BLUEZ_CONNECTIONS_ONLY : TENDON_BLUEZ_SHARED);
     if (status < 0) {
         printf("open %s: %s\n", adapter, tendon_status_name(status));
         exit(3);
