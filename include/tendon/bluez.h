@@ -127,8 +127,6 @@ typedef struct tendon_bluez_heard {
 typedef struct tendon_bluez_scan {
     tendon_bluez_activity activity; /**< first */
     tendon_scan_parameters parameters;
-    bool enabled_by_other; /**< by the kernel or by another program */
-    bool other_filters;    /**< the latest scan parameters that were not ours have the filter accept list */
     bool joined;           /**< ours waits for the end of that scan; we have enabled nothing since */
     bool replaces;         /**< ours is in the place of the kernel's, which it has disabled */
     uint8_t unseen;        /**< rejections from which that scan is concluded; 0: a report or a command has shown it */
@@ -140,15 +138,37 @@ typedef struct tendon_bluez_scan {
     tendon_bluez_heard latest[TENDON_BLUEZ_SILENCE_DEVICES]; /**< devices, in no order */
 } tendon_bluez_scan;
 
-/** How the kernel interprets our scan: see bluez_discovery.c. */
-typedef struct tendon_bluez_discovery {
-    bool expected; /**< this radio has scanned */
-    bool on;       /**< the kernel reports that it discovers devices, and means our scan */
-    bool stopping;
-    bool disables;  /**< the kernel disables our scan, because the discovery is being stopped */
-    uint8_t kinds;  /**< address types */
-    uint64_t until; /**< of disables; monotonic ms */
+/** The kernel's connection attempts: it makes one connection at a time. */
+typedef enum tendon_bluez_creating {
+    TENDON_BLUEZ_CREATES_NONE = 0,
+    TENDON_BLUEZ_CREATES, /**< the controller connects, until it reports a connection or a failure */
+    TENDON_BLUEZ_EXAMINES /**< it has connected, and the kernel reads the peer's features before connect() completes */
+} tendon_bluez_creating;
+
+/** A discovery of the kernel, that it takes our scan for; see bluez_discovery.c. */
+typedef enum tendon_bluez_discovery {
+    TENDON_BLUEZ_DISCOVERY_OFF = 0,
+    TENDON_BLUEZ_DISCOVERY_ON,
+    TENDON_BLUEZ_DISCOVERY_STOPPING
 } tendon_bluez_discovery;
+
+/** What the kernel and other programs do with the controller, as their commands and its events show it. */
+typedef struct tendon_bluez_kernel {
+    bool scans;              /**< the scan of the kernel, or of another program, is on */
+    bool filters;            /**< the latest scan parameters that were not ours have the filter accept list */
+    bool value;              /**< that the command in `opcode` sets; of scan parameters: the same as in `filters` */
+    uint16_t opcode;         /**< of a command about scanning in flight that is not ours; 0: none */
+    uint8_t creating;        /**< tendon_bluez_creating */
+    uint8_t discovery;       /**< tendon_bluez_discovery */
+    uint8_t kinds;           /**< address types of the discovery */
+    bool has_scanned;        /**< this radio has: a discovery may be our scan */
+    uint16_t connections;    /**< that the controller has reported, of all programs */
+    uint16_t handle;         /**< of the connection to `peer`, while it exists; 0xFFFF: none */
+    tendon_address peer;     /**< of the latest attempt to create a connection */
+    uint64_t begins_until;   /**< it has ended its scan, and may be about to create a connection; monotonic ms */
+    uint64_t examines_until; /**< TENDON_BLUEZ_EXAMINES: monotonic ms */
+    uint64_t disables_until; /**< it disables our scan, because the discovery is being stopped; monotonic ms, 0: no */
+} tendon_bluez_kernel;
 
 typedef struct tendon_bluez_advertising {
     tendon_bluez_activity activity; /**< first */
@@ -312,6 +332,10 @@ typedef enum tendon_bluez_use {
     TENDON_BLUEZ_CONNECTIONS_ONLY
 } tendon_bluez_use;
 
+/** Runs @p work(@p index) once, on any thread: not before an earlier one has returned. @p work blocks for up to 10 s.
+ */
+typedef void (*tendon_bluez_worker)(void *context, void (*work)(uint16_t index), uint16_t index);
+
 /** A setting of the adapter. */
 typedef enum tendon_bluez_mode {
     TENDON_BLUEZ_MODE_OF_OTHERS = 0, /**< as other programs have set it */
@@ -332,12 +356,10 @@ typedef struct tendon_bluez_radio {
     tendon_bluez_limits limits;
     uint32_t settings;        /**< of the adapter: TENDON_MANAGEMENT_POWERED, ... */
     tendon_source hci;        /**< raw socket; its deadline is that of the command in flight */
-/** Runs @p work(@p index) once, on any thread: not before an earlier one has returned. @p work blocks for up to 10 s.
- */
-typedef void (*tendon_bluez_worker)(void *context, void (*work)(uint16_t index), uint16_t index);
-
     tendon_source management; /**< reports when the adapter is powered off or removed */
     tendon_source timer;      /**< retries, and failures to be reported */
+    void *worker_context;
+    tendon_bluez_worker worker; /**< see tendon_bluez_set_worker() */
     int leases[4];    /**< show other processes the adapter of the two sockets above, the bond store in use, sole use */
     uint8_t bondable; /**< tendon_bluez_mode: who decides about it */
     bool bondable_before; /**< as it was before that */
@@ -346,27 +368,18 @@ typedef void (*tendon_bluez_worker)(void *context, void (*work)(uint16_t index),
     bool identities_loaded; /**< the kernel has the identity keys of the bonds */
     bool identity_received; /**< the kernel has made one in a pairing */
     bool unresolved;        /**< the controller does not resolve addresses; false: not known */
+    tendon_bluez_kernel kernel;
     tendon_bluez_power power;
     tendon_bluez_queue command;
     tendon_bluez_scan scan;
-    tendon_bluez_discovery discovery;
     tendon_bluez_advertising advertising;
-    uint16_t other_command; /**< opcode of a command about scanning in flight that is not ours; 0: none */
-    bool other_enables;     /**< value that this command sets; of scan parameters: whether they have the accept list */
     tendon_bluez_attempt attempts[TENDON_BLUEZ_SLOTS]; /**< in the background: the last TENDON_BLUEZ_BACKGROUND */
     uint8_t stuck_connects;                            /**< connect() calls in a row on which the kernel did not act */
     uint64_t stuck_since;                              /**< the first of them; monotonic ms */
-    uint64_t data_at;               /**< latest data of a connection, of the last ones; monotonic ms */
-    bool data_watched;              /**< the controller is asked when they pause */
-    void *worker_context;
-    tendon_bluez_worker worker; /**< see tendon_bluez_set_worker() */
-    bool probe_requested;           /**< now */
-    bool signal_asked;              /**< for a connection; the answer is missing */
-    uint64_t begins_until;          /**< the kernel has ended its scan, and may be about to connect; monotonic ms */
-    uint64_t connects_until;        /**< the controller connects for the kernel; UINT64_MAX: until its event */
-    tendon_address connecting_peer; /**< of that connection */
-    uint16_t connecting_handle;     /**< that it got, while it exists; 0xFFFF: none */
-    uint16_t connections;           /**< that the controller has reported, of all programs */
+    uint64_t data_at;     /**< latest data of a connection, of the last ones; monotonic ms */
+    bool data_watched;    /**< the controller is asked when they pause */
+    bool probe_requested; /**< now */
+    bool signal_asked;    /**< for a connection; the answer is missing */
     tendon_bluez_disconnect_reason endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;
     tendon_bluez_key_seen keys[TENDON_BLUEZ_SLOTS];
@@ -425,6 +438,8 @@ tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, co
  *
  * Shared: _ADAPTER_BUSY, too, if a radio of this library has the adapter for its sole use.
  *
+ * Connections only: @return _NO_CAP_NET_ADMIN if the adapter is off, and never _NO_CAP_NET_RAW.
+ *
  * Observer: needs CAP_NET_RAW and an adapter that is on (else _ADAPTER_DOWN), beside any other program. Parameters of
  * a scan have no effect, and without a scan of others nothing is received. Everything except scanning fails with
  * TENDON_ERROR_UNSUPPORTED; radio.limits and the commands of the controller are not read.
@@ -449,8 +464,6 @@ tendon_status tendon_bluez_attach(tendon_bluez_radio *radio, tendon_loop *loop);
  * Powering an adapter off and on that does nothing more blocks for up to 2 s, and the loop with it. With a worker it
  * does not. @param worker NULL: it does. @p context lives until the last work has returned, also after the radio is
  * closed.
- * Connections only: @return _NO_CAP_NET_ADMIN if the adapter is off, and never _NO_CAP_NET_RAW.
- *
  */
 void tendon_bluez_set_worker(tendon_bluez_radio *radio, void *context, tendon_bluez_worker worker);
 

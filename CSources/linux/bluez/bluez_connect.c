@@ -79,10 +79,7 @@ void tendon_bluez_attempt_over(tendon_bluez_radio *radio, const tendon_link *lin
     if (attempt != NULL) {
         attempt->link = NULL;
     }
-    /* Not if the kernel just connects to another peer: that attempt would count as one that the kernel ignores. */
-    if (radio->connects_until != UINT64_MAX || tendon_bluez_is_same_device(&link->peer, &radio->connecting_peer)) {
-        radio->connects_until = 0;
-    }
+    tendon_bluez_kernel_attempt_over(&radio->kernel, &link->peer);
     tendon_bluez_step(radio); /* resumes the scan */
 }
 
@@ -157,38 +154,19 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
     return tendon_socket_link_connecting(link, fd);
 }
 
-bool tendon_bluez_is_same_device(const tendon_address *a, const tendon_address *b) {
-    return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0 && tendon_bluez_is_random(a) == tendon_bluez_is_random(b);
-}
-
-/* LE Create Connection: interval (2), window (2), filter policy (1), peer. The extended one: filter policy, own type,
- * peer. */
-void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
-    radio->connects_until = UINT64_MAX;
-    radio->begins_until = 0;
-    radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
-    radio->stuck_connects = 0;
-    (void)tendon_read_bytes(parameters, opcode == TENDON_HCI_OPCODE(0x08, 0x00D) ? 5 : 2);
-    uint8_t type = tendon_read_u8(parameters);
-    const uint8_t *wire = tendon_read_bytes(parameters, 6);
-    if (tendon_reader_ok(parameters)) {
-        radio->connecting_peer = tendon_address_from_wire(wire, type);
-    }
-}
-
 /* The parameters of a failed connection are undefined, except the status; the kernel creates one connection at a time.
  * Linux 6.1.192 looks for its attempt by the address in them: one that it does not find continues until its own limit,
  * and a connect() to that peer in this time gets no connection, or crashes the kernel when it is given up. */
 void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters,
                                        uint64_t now) {
-    bool is_ours = radio->connects_until != 0;
-    if (!tendon_bluez_is_same_device(&parameters->peer, &radio->connecting_peer)) {
-        tendon_bluez_await_kernel(radio, &radio->connecting_peer, now);
+    bool is_awaited = radio->kernel.creating != TENDON_BLUEZ_CREATES_NONE;
+    if (!tendon_bluez_is_same_device(&parameters->peer, &radio->kernel.peer)) {
+        tendon_bluez_await_kernel(radio, &radio->kernel.peer, now);
     }
-    radio->connects_until = 0;
-    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS && is_ours; i++) {
+    tendon_bluez_kernel_creates_none(&radio->kernel);
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS && is_awaited; i++) {
         tendon_bluez_attempt *attempt = &radio->attempts[i];
-        if (attempt->link != NULL && tendon_bluez_is_same_device(&attempt->link->peer, &radio->connecting_peer)) {
+        if (attempt->link != NULL && tendon_bluez_is_same_device(&attempt->link->peer, &radio->kernel.peer)) {
             attempt->failure = parameters->status;
         }
     }
@@ -198,7 +176,7 @@ void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_h
  * not known here. */
 static bool may_be_connected(const tendon_bluez_radio *radio, const tendon_bluez_attempt *attempt) {
     enum { KIND = 0xC0, RESOLVABLE = 0x40 }; /* Core Spec Vol 6 Part B 1.3.2.2 */
-    const tendon_address *peer = &radio->connecting_peer;
+    const tendon_address *peer = &radio->kernel.peer;
     bool is_private = tendon_bluez_is_random(peer) && (peer->bytes[0] & KIND) == RESOLVABLE;
     return !attempt->parked || is_private || tendon_bluez_is_same_device(&attempt->link->peer, peer);
 }
@@ -206,16 +184,15 @@ static bool may_be_connected(const tendon_bluez_radio *radio, const tendon_bluez
 void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint16_t handle, uint64_t now) {
     bool waits = false;   /* else the link was notified before this event was read */
     bool is_ours = false; /* an attempt to this peer has a socket */
-    radio->connecting_handle = handle;
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         const tendon_bluez_attempt *attempt = &radio->attempts[i];
         const tendon_link *link = attempt->link;
         if (link != NULL && link->source.fd >= 0) {
             waits = waits || may_be_connected(radio, attempt);
-            is_ours = is_ours || tendon_bluez_is_same_device(&link->peer, &radio->connecting_peer);
+            is_ours = is_ours || tendon_bluez_is_same_device(&link->peer, &radio->kernel.peer);
         }
     }
-    radio->connects_until = waits ? now + FEATURES_LIMIT_MS : 0;
+    tendon_bluez_kernel_connected(&radio->kernel, handle, waits ? now + FEATURES_LIMIT_MS : 0);
     if (!is_ours && radio->use != TENDON_BLUEZ_OBSERVER) {
         tendon_bluez_end_given_up(radio, now);
     }
@@ -230,7 +207,7 @@ static tendon_bluez_prospect progress_of(tendon_bluez_radio *radio, tendon_bluez
     if (radio->unprivileged) {
         return TENDON_BLUEZ_PROGRESSING; /* the kernel's commands are not visible */
     }
-    if (attempt->link->background && radio->scan.enabled_by_other) {
+    if (attempt->link->background && radio->kernel.scans) {
         attempt->parked = true;
         return TENDON_BLUEZ_PROGRESSING; /* for as long as it takes */
     }
@@ -238,15 +215,15 @@ static tendon_bluez_prospect progress_of(tendon_bluez_radio *radio, tendon_bluez
         tendon_bluez_wake_at(radio, attempt->check_at);
         return TENDON_BLUEZ_LATER;
     }
-    if (now < radio->connects_until) { /* to this peer or to another one: one at a time */
+    if (tendon_bluez_is_creating(&radio->kernel, now)) { /* to this peer or to another one: one at a time */
         check_at(radio, attempt, now + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio));
         return TENDON_BLUEZ_PROGRESSING;
     }
-    if (now < radio->begins_until) {
-        check_at(radio, attempt, radio->begins_until);
+    if (now < radio->kernel.begins_until) {
+        check_at(radio, attempt, radio->kernel.begins_until);
         return TENDON_BLUEZ_PROGRESSING;
     }
-    if (radio->scan.enabled_by_other && now < attempt->begun_at + FIND_LIMIT_MS) {
+    if (radio->kernel.scans && now < attempt->begun_at + FIND_LIMIT_MS) {
         check_at(radio, attempt, attempt->begun_at + FIND_LIMIT_MS);
         return TENDON_BLUEZ_PROGRESSING;
     }
@@ -316,7 +293,7 @@ void tendon_bluez_attempts_wait(tendon_bluez_radio *radio) {
 }
 
 void tendon_bluez_release_held(tendon_bluez_radio *radio) {
-    radio->begins_until = 0;
+    radio->kernel.begins_until = 0;
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         tendon_link *link = radio->attempts[i].link;
         if (link != NULL && link->closing) {

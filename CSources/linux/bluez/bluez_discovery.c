@@ -17,41 +17,38 @@ static bool is_enabling(const tendon_bluez_radio *radio) {
 
 /** The kernel reports a discovery: whether it means our scan. This event can be read before the response to ours. */
 static bool is_ours(const tendon_bluez_radio *radio) {
-    return radio->discovery.expected && (!radio->scan.enabled_by_other || is_enabling(radio));
+    return radio->kernel.has_scanned && (!radio->kernel.scans || is_enabling(radio));
 }
 
-static void stop(tendon_bluez_radio *radio) {
-    tendon_bluez_discovery *discovery = &radio->discovery;
-    discovery->stopping = discovery->on =
-        tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &discovery->kinds, 1) == TENDON_OK;
+static bool is_on(const tendon_bluez_radio *radio) {
+    return radio->kernel.discovery == TENDON_BLUEZ_DISCOVERY_ON;
 }
 
-void tendon_bluez_discovery_forget(tendon_bluez_radio *radio) {
-    tendon_bluez_discovery *discovery = &radio->discovery;
-    discovery->on = discovery->stopping = discovery->disables = false;
+static bool stop(tendon_bluez_radio *radio) {
+    bool asked = tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &radio->kernel.kinds, 1) >= 0;
+    tendon_bluez_kernel_stops(&radio->kernel, asked);
+    return asked;
 }
 
 /* Stop Discovery with the scan on: its command to the controller takes some time. With the scan off, the kernel can be
  * done before it has noted that the discovery is stopping. It notes that afterwards (seen with Linux 7.3), and never
  * connects until something scans. */
 bool tendon_bluez_discovery_disables(tendon_bluez_radio *radio, uint64_t now) {
-    tendon_bluez_discovery *discovery = &radio->discovery;
-    if (discovery->disables && now >= discovery->until) {
-        tendon_bluez_discovery_forget(radio);
-    } else if (discovery->on && !discovery->stopping) {
-        stop(radio);
-        discovery->disables = discovery->stopping;
-        discovery->until = now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
+    tendon_bluez_kernel *kernel = &radio->kernel;
+    if (kernel->disables_until != 0 && now >= kernel->disables_until) {
+        tendon_bluez_kernel_forget_discovery(kernel);
+    } else if (is_on(radio)) {
+        kernel->disables_until = stop(radio) ? now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS : 0;
     }
-    if (discovery->disables) {
-        tendon_bluez_wake_at(radio, discovery->until);
+    if (kernel->disables_until != 0) {
+        tendon_bluez_wake_at(radio, kernel->disables_until);
     }
-    return discovery->disables;
+    return kernel->disables_until != 0;
 }
 
 bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio) {
-    bool disables = radio->discovery.disables;
-    radio->discovery.disables = false;
+    bool disables = radio->kernel.disables_until != 0;
+    radio->kernel.disables_until = 0;
     if (disables) {
         tendon_bluez_scan_disabled(radio);
     }
@@ -61,25 +58,24 @@ bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio) {
 /* Not while our command that disables the scan is in flight: the kernel would disable it as well, and a controller that
  * rejects the second command leaves the kernel's discovery neither on nor off, with which it never connects. */
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
-    if (radio->discovery.on && !radio->discovery.stopping && tendon_bluez_scan_off(radio)) {
-        stop(radio);
+    if (is_on(radio) && tendon_bluez_scan_off(radio)) {
+        (void)stop(radio);
     }
 }
 
 /** The kernel disables the scan with its discovery, so that one command does it; our own is waited for. */
 bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
-    if (radio->discovery.expected) {
+    if (radio->kernel.has_scanned) {
         tendon_bluez_read_management(radio);
     }
-    if (!radio->discovery.on || radio->discovery.stopping) {
-        return radio->discovery.disables;
+    if (!is_on(radio)) {
+        return radio->kernel.disables_until != 0;
     }
     if (tendon_bluez_in_flight(radio, &radio->scan.activity)) {
         (void)tendon_bluez_await(radio->hci.fd, radio->command.opcode, tendon_monotonic_ms() + CLOSE_LIMIT_MS,
                                  (uint8_t[1]){0}, 1);
     }
-    stop(radio);
-    return radio->discovery.stopping;
+    return stop(radio);
 }
 
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {
@@ -88,15 +84,14 @@ void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {
 }
 
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
-    tendon_bluez_discovery *discovery = &radio->discovery;
     if (event->opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) { /* only an answer has an opcode */
-        if (discovery->disables) {
+        if (radio->kernel.disables_until != 0) {
             tendon_bluez_wake_at(radio, 0); /* our next command waits for this one */
         }
         if (event->status == 0 && radio->scan.activity.state == TENDON_BLUEZ_ON) {
             (void)tendon_bluez_discovery_disabled(radio); /* the raw socket shows that too, perhaps later */
         }
-        tendon_bluez_discovery_forget(radio); /* rejected: there was nothing to stop */
+        tendon_bluez_kernel_forget_discovery(&radio->kernel); /* rejected: there was nothing to stop */
     } else if (event->code == TENDON_MANAGEMENT_DISCOVERING) {
         tendon_reader reader = tendon_reader_make(event->data, event->length);
         uint8_t kinds = tendon_read_u8(&reader);
@@ -105,9 +100,7 @@ void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_manage
             radio->radio.malformed++;
             return;
         }
-        discovery->on = on && is_ours(radio);
-        discovery->stopping = discovery->stopping && on;
-        discovery->kinds = kinds;
+        tendon_bluez_kernel_discovers(&radio->kernel, on, is_ours(radio), kinds);
     } else {
         return;
     }

@@ -23,7 +23,7 @@ static void command_complete(tendon_bluez_radio *radio, uint16_t opcode, const t
     uint8_t status = parameters->length > 0 ? parameters->data[0] : 0;
     /* The controller responds in order, and the other command was observed when it was sent: its response comes first.
      */
-    if (opcode != 0 && opcode == radio->other_command) {
+    if (opcode != 0 && opcode == radio->kernel.opcode) {
         tendon_bluez_scan_other_done(radio, status, now);
         return;
     }
@@ -42,12 +42,12 @@ static void command_status(tendon_bluez_radio *radio, uint16_t opcode, uint8_t s
     if (status == 0) {
         return; /* pending; all of ours end with Command Complete */
     }
-    if (opcode != 0 && opcode == radio->other_command) {
+    if (opcode != 0 && opcode == radio->kernel.opcode) {
         tendon_bluez_scan_other_done(radio, status, now);
         return;
     }
-    if (tendon_bluez_connects(opcode)) {
-        radio->connects_until = 0;
+    if (tendon_bluez_creates(opcode)) {
+        tendon_bluez_kernel_creates_none(&radio->kernel);
     }
     tendon_bluez_answered(radio, opcode, status, now);
 }
@@ -59,7 +59,7 @@ static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *pa
     }
     tendon_bluez_note_new_handle(radio, parameters);
     if (tendon_bluez_note_timing(radio, parameters)) {
-        radio->connections++;
+        radio->kernel.connections++;
     }
     if (parameters->role == 0) {
         tendon_bluez_note_connected(radio, parameters->handle, now);
@@ -71,7 +71,7 @@ static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *pa
 static void disconnected(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters, uint64_t now) {
     if (parameters->status == 0) {
         if (tendon_bluez_forget_timing(radio, parameters->handle)) {
-            radio->connections--;
+            radio->kernel.connections--;
         }
         tendon_bluez_note_ending(radio, parameters->handle, parameters->reason, now);
         tendon_bluez_advertise_disconnected(radio);
@@ -144,8 +144,9 @@ static void take_command(tendon_bluez_radio *radio, const uint8_t *packet, size_
     tendon_reader reader = tendon_reader_make(packet, length);
     uint16_t opcode = tendon_read_u16le(&reader);
     (void)tendon_read_u8(&reader);
-    if (tendon_bluez_connects(opcode)) {
-        tendon_bluez_note_connecting(radio, opcode, &reader);
+    if (tendon_bluez_creates(opcode)) {
+        radio->stuck_connects = 0;
+        tendon_bluez_kernel_creates(&radio->kernel, opcode, &reader);
     } else if (opcode == TENDON_HCI_OPCODE(0x08, 0x019)) {
         tendon_bluez_note_key(radio, &reader);
     } else if (tendon_bluez_sets_resolution(opcode)) {

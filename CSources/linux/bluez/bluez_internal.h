@@ -329,6 +329,49 @@ void tendon_bluez_phy_read(tendon_bluez_radio *radio, const uint8_t *data, size_
 /** It has ended. Returns false if it was not known: of another transport, or older than this radio. */
 bool tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle);
 
+/* kernel.c: the only place that knows what the kernel and other programs are doing. It is told of commands and events,
+ * and sends nothing; the others read the struct. */
+void tendon_bluez_kernel_init(tendon_bluez_kernel *kernel);
+/** The adapter is reset: nothing is enabled, and no connection is left. */
+void tendon_bluez_kernel_reset(tendon_bluez_kernel *kernel);
+/** A command of others about the scanner, which is told apart from ours by its opcode alone: any, as it is sent.
+ * Returns true if it configures the scanner. @param begin when the kernel must have begun what may follow the end of
+ * its scan. */
+bool tendon_bluez_kernel_scan_sent(tendon_bluez_kernel *kernel, uint16_t opcode, tendon_reader *parameters,
+                                   uint64_t begin);
+/** What its response has changed. */
+typedef enum tendon_bluez_scan_change {
+    TENDON_BLUEZ_SCAN_SAME = 0, /**< it was rejected */
+    TENDON_BLUEZ_SCAN_CONFIGURED,
+    TENDON_BLUEZ_SCAN_BEGAN,
+    TENDON_BLUEZ_SCAN_ENDED
+} tendon_bluez_scan_change;
+tendon_bluez_scan_change tendon_bluez_kernel_scan_done(tendon_bluez_kernel *kernel, uint8_t status);
+/** Concluded from how the controller takes our commands: another program's scan is on, or none. */
+void tendon_bluez_kernel_scans(tendon_bluez_kernel *kernel, bool scans);
+bool tendon_bluez_is_scan_enable(uint16_t opcode);
+bool tendon_bluez_is_extended_scan(uint16_t opcode);
+/** The kernel's commands to connect; we have none. */
+bool tendon_bluez_creates(uint16_t opcode);
+void tendon_bluez_kernel_creates(tendon_bluez_kernel *kernel, uint16_t opcode, tendon_reader *parameters);
+/** It is not connecting any more; the latest connection stays known. */
+void tendon_bluez_kernel_creates_none(tendon_bluez_kernel *kernel);
+/** Nobody waits for a connection to this peer any more. */
+void tendon_bluez_kernel_attempt_over(tendon_bluez_kernel *kernel, const tendon_address *peer);
+/** The controller has connected. @param until for connect() to complete; 0: nobody waits. */
+void tendon_bluez_kernel_connected(tendon_bluez_kernel *kernel, uint16_t handle, uint64_t until);
+/** A connection, perhaps the latest one, has ended, or this radio ends it. */
+void tendon_bluez_kernel_disconnected(tendon_bluez_kernel *kernel, uint16_t handle);
+/** Whether an attempt is in progress, to whatever peer. */
+bool tendon_bluez_is_creating(const tendon_bluez_kernel *kernel, uint64_t now);
+/** The kernel reports a discovery. @param ours it means our scan. */
+void tendon_bluez_kernel_discovers(tendon_bluez_kernel *kernel, bool on, bool ours, uint8_t kinds);
+/** It was asked to stop it, or could not be asked. */
+void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked);
+void tendon_bluez_kernel_forget_discovery(tendon_bluez_kernel *kernel);
+/** The same device, whether its random address is known to be its identity or not. */
+bool tendon_bluez_is_same_device(const tendon_address *a, const tendon_address *b);
+
 /* discovery.c */
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event);
 /** Our scan may be off now: ends the search that the kernel takes it for. */
@@ -338,8 +381,6 @@ void tendon_bluez_discovery_settle(tendon_bluez_radio *radio);
 bool tendon_bluez_discovery_disables(tendon_bluez_radio *radio, uint64_t now);
 /** The scan was disabled by a command that is not ours. Returns true if it was the kernel's for this radio. */
 bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio);
-/** The adapter is reset. */
-void tendon_bluez_discovery_forget(tendon_bluez_radio *radio);
 /** The radio is closed: ends that search. Returns true if nothing else has to be done to disable our scan. */
 bool tendon_bluez_discovery_close(tendon_bluez_radio *radio);
 /** Disables the activity of a program that has ended; the controller rejects it if nothing is enabled. */
@@ -417,17 +458,11 @@ void tendon_bluez_attempts_wait(tendon_bluez_radio *radio);
 void tendon_bluez_release_held(tendon_bluez_radio *radio);
 /** Advances all attempts. */
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio);
-/** The kernel's commands to connect; we have none. */
-static inline bool tendon_bluez_connects(uint16_t opcode) {
-    return opcode == TENDON_HCI_OPCODE(0x08, 0x00D) || opcode == TENDON_HCI_OPCODE(0x08, 0x043);
-}
 /** The kernel sends such a command. */
 void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters);
 /** It failed. */
 void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters,
                                        uint64_t now);
-/** The same device, whether its random address is known to be its identity or not. */
-bool tendon_bluez_is_same_device(const tendon_address *a, const tendon_address *b);
 /** The controller has connected as central; the kernel still reads the peer's features before connect() completes. */
 void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint16_t handle, uint64_t now);
 /** The kernel gave an attempt up: a connection that it got all the same is disconnected. */

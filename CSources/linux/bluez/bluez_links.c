@@ -42,7 +42,7 @@ const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
 static uint64_t held_until(const tendon_link *link) {
     const tendon_bluez_radio *radio = (const tendon_bluez_radio *)link->radio;
     return tendon_bluez_has_unread(radio) ? tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio)
-                                          : radio->begins_until;
+                                          : radio->kernel.begins_until;
 }
 
 static void heard(tendon_link *link, uint64_t now) {
@@ -52,10 +52,10 @@ static void heard(tendon_link *link, uint64_t now) {
 /** The connection of the kernel's latest LE Create Connection. */
 static void end_latest(tendon_bluez_radio *radio) {
     tendon_bluez_command command = {.length = 0};
-    command.length = tendon_hci_command_disconnect(radio->connecting_handle, REMOTE_USER_TERMINATED, command.bytes,
+    command.length = tendon_hci_command_disconnect(radio->kernel.handle, REMOTE_USER_TERMINATED, command.bytes,
                                                    sizeof command.bytes);
-    radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
-    radio->connects_until = 0;
+    tendon_bluez_kernel_disconnected(&radio->kernel, radio->kernel.handle);
+    tendon_bluez_kernel_creates_none(&radio->kernel);
     tendon_bluez_send_and_forget(radio, &command);
 }
 
@@ -64,8 +64,8 @@ static void attempted(tendon_link *link, tendon_status result) {
     if (result == TENDON_OK) {
         link->handle = tendon_bluez_handle_of(link->source.fd);
         tendon_bluez_link_timing(link);
-    } else if (radio->connecting_handle != TENDON_BLUEZ_HANDLE_UNKNOWN &&
-               tendon_bluez_is_same_device(&link->peer, &radio->connecting_peer) &&
+    } else if (radio->kernel.handle != TENDON_BLUEZ_HANDLE_UNKNOWN &&
+               tendon_bluez_is_same_device(&link->peer, &radio->kernel.peer) &&
                !tendon_bluez_is_connected(radio, &link->peer)) {
         end_latest(radio); /* Linux 6.12.117 ignores it while it cancels an attempt of before: no one else would */
     } else if (is_connecting(radio, &link->peer)) {
@@ -91,9 +91,7 @@ uint16_t tendon_bluez_handle_of(int fd) {
 }
 
 void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause, uint64_t now) {
-    if (radio->connecting_handle == handle) {
-        radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
-    }
+    tendon_bluez_kernel_disconnected(&radio->kernel, handle);
     for (size_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
         if (radio->leaving[i].handle == handle && radio->leaving[i].until > now) {
             radio->leaving[i].until = now + KERNEL_PAUSE_MS;
@@ -258,8 +256,8 @@ void tendon_bluez_end_given_up(tendon_bluez_radio *radio, uint64_t now) {
     for (size_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
         tendon_bluez_pending_disconnect *leaving = &radio->leaving[i];
         if (leaving->until > now && leaving->handle == TENDON_BLUEZ_HANDLE_UNKNOWN &&
-            tendon_bluez_is_same_device(&leaving->peer, &radio->connecting_peer)) {
-            leaving->handle = radio->connecting_handle;
+            tendon_bluez_is_same_device(&leaving->peer, &radio->kernel.peer)) {
+            leaving->handle = radio->kernel.handle;
             leaving->until = now + TENDON_BLUEZ_LEAVING_LIMIT_MS;
             end_latest(radio);
             return;
@@ -273,8 +271,8 @@ void tendon_bluez_end_given_up(tendon_bluez_radio *radio, uint64_t now) {
  * advertise.
  */
 void tendon_bluez_connect_failed_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
-    if (event->code != TENDON_MANAGEMENT_CONNECT_FAILED || radio->connecting_handle == TENDON_BLUEZ_HANDLE_UNKNOWN ||
-        radio->use == TENDON_BLUEZ_OBSERVER || !tendon_bluez_is_same_device(&event->peer, &radio->connecting_peer)) {
+    if (event->code != TENDON_MANAGEMENT_CONNECT_FAILED || radio->kernel.handle == TENDON_BLUEZ_HANDLE_UNKNOWN ||
+        radio->use == TENDON_BLUEZ_OBSERVER || !tendon_bluez_is_same_device(&event->peer, &radio->kernel.peer)) {
         return;
     }
     end_latest(radio);

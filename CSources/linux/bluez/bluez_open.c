@@ -322,7 +322,7 @@ static void close_sources(tendon_bluez_radio *radio) {
 
 void tendon_bluez_init(tendon_bluez_radio *radio) {
     memset(radio, 0, sizeof *radio);
-    radio->connecting_handle = TENDON_BLUEZ_HANDLE_UNKNOWN;
+    tendon_bluez_kernel_init(&radio->kernel);
     radio->radio.ops = &ops;
     radio->power.deadline = UINT64_MAX;
     radio->leases[0] = radio->leases[1] = radio->leases[2] = radio->leases[3] = -1;

@@ -48,13 +48,11 @@ static const transition table[TENDON_BLUEZ_POWER_STATES][TENDON_BLUEZ_POWER_INPU
 /** After a reset nothing is enabled, and the command in flight gets no response. */
 static void forget_state(tendon_bluez_radio *radio) {
     tendon_bluez_queue_reset(radio);
-    radio->other_command = 0;
+    tendon_bluez_kernel_reset(&radio->kernel);
     radio->address_state = TENDON_BLUEZ_ADDRESS_UNKNOWN;
-    radio->connects_until = radio->begins_until = 0;
-    radio->connections = 0;
     radio->data_watched = radio->probe_requested = radio->signal_asked = false;
     memset(radio->timings, 0, sizeof radio->timings);
-    radio->scan.enabled_by_other = radio->scan.joined = false;
+    radio->scan.joined = false;
     radio->advertising.set_made = false;
     tendon_bluez_activity_input(&radio->scan.activity, TENDON_BLUEZ_RESET);
     tendon_bluez_activity_input(&radio->advertising.activity, TENDON_BLUEZ_RESET);
@@ -87,6 +85,8 @@ static void set_powered(tendon_bluez_radio *radio, uint8_t powered, uint64_t now
     if (tendon_bluez_management_send(radio, TENDON_MANAGEMENT_SET_POWERED, &powered, 1) < 0) {
         input(radio, TENDON_BLUEZ_POWER_DEADLINE, TENDON_OK, now);
     }
+}
+
 static bool take_down(int fd, uint16_t index) {
     return ioctl(fd, (tendon_ioctl_request)HCIDEVDOWN, (unsigned long)index) == 0;
 }
@@ -124,8 +124,6 @@ void tendon_bluez_end_cycle(tendon_bluez_radio *radio) {
     }
 }
 
-}
-
 /* Asked with Set Powered, the kernel first ends each connection by a command, and waits 2 s for a controller that does
  * not answer. Taken down it forgets them; the management socket reports that. Blocks while a command of the kernel's
  * waits for its response, up to 2 s: other radios of this loop would wait, too, so a worker does it if there is one. */
@@ -141,7 +139,7 @@ static void begin_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t
     tendon_bluez_power *power = &radio->power;
     forget_state(radio);
     radio->command.unanswered = radio->scan.activity.unanswered = radio->advertising.activity.unanswered = 0;
-    tendon_bluez_discovery_forget(radio);
+    tendon_bluez_kernel_forget_discovery(&radio->kernel);
     tendon_bluez_attempts_wait(radio);
     radio->counters.power_cycles++;
     if (power->cycles++ == 0) {
@@ -198,11 +196,11 @@ void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status) {
     if (radio->opened) {
         input(radio, TENDON_BLUEZ_POWER_LOST, status, 0);
     }
+}
+
 void tendon_bluez_set_worker(tendon_bluez_radio *radio, void *context, tendon_bluez_worker worker) {
     radio->worker_context = context;
     radio->worker = worker;
-}
-
 }
 
 bool tendon_bluez_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t now) {

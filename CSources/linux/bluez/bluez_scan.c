@@ -11,18 +11,10 @@
 /** How long our scan waits after another program disabled it: most likely that program is about to connect. */
 #define YIELD_MS 1000u
 
-static bool is_enable(uint16_t opcode) {
-    return opcode == TENDON_HCI_LE_SET_SCAN_ENABLE || opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE;
-}
-
-static bool is_extended(uint16_t opcode) {
-    return opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS || opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE;
-}
-
 static bool connecting(const tendon_bluez_radio *radio, uint64_t now) {
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         const tendon_bluez_attempt *attempt = &radio->attempts[i];
-        if (attempt->link != NULL && (!attempt->parked || now < radio->connects_until)) {
+        if (attempt->link != NULL && (!attempt->parked || tendon_bluez_is_creating(&radio->kernel, now))) {
             return true;
         }
     }
@@ -36,7 +28,7 @@ bool tendon_bluez_scan_off(const tendon_bluez_radio *radio) {
 
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {
     bool powered = radio->power.state == TENDON_BLUEZ_POWERED || radio->power.state == TENDON_BLUEZ_RECOVERING;
-    return tendon_bluez_scan_off(radio) && !radio->discovery.on && powered;
+    return tendon_bluez_scan_off(radio) && radio->kernel.discovery == TENDON_BLUEZ_DISCOVERY_OFF && powered;
 }
 
 static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_command *out) {
@@ -67,8 +59,8 @@ void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_com
 /** Another program scans. That was seen, or is concluded from a rejection. */
 static void join(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
-    scan->unseen = (uint8_t)(scan->unseen + (!scan->enabled_by_other || scan->unseen > 0));
-    scan->enabled_by_other = true;
+    scan->unseen = (uint8_t)(scan->unseen + (!radio->kernel.scans || scan->unseen > 0));
+    tendon_bluez_kernel_scans(&radio->kernel, true);
     if (!scan->joined) {
         scan->joined = true;
         scan->heard_at = scan->unseen > 0 ? now : scan->heard_at; /* from now on it has time to show itself */
@@ -85,9 +77,10 @@ static void join(tendon_bluez_radio *radio, uint64_t now) {
  * connects to them whichever program has enabled the scanner, so ours takes that over. One whose parameters were not
  * seen counts as such a scan if nothing shows it for TENDON_BLUEZ_JOIN_CHECK_MS.
  */
-static bool is_deaf(const tendon_bluez_scan *scan, uint64_t now) {
+static bool is_deaf(const tendon_bluez_radio *radio, uint64_t now) {
+    const tendon_bluez_scan *scan = &radio->scan;
     bool silent = scan->joined && scan->unseen > 0 && now - scan->heard_at >= TENDON_BLUEZ_JOIN_CHECK_MS;
-    return scan->enabled_by_other && (scan->other_filters || silent);
+    return radio->kernel.scans && (radio->kernel.filters || silent);
 }
 
 /** Disabled first, then it is ours. */
@@ -104,7 +97,7 @@ static void take_over(tendon_bluez_scan *scan) {
 static bool leaves_scanner(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
     tendon_bluez_activity *activity = &scan->activity;
-    if (!scan->enabled_by_other || activity->state == TENDON_BLUEZ_ON) {
+    if (!radio->kernel.scans || activity->state == TENDON_BLUEZ_ON) {
         return false;
     }
     if (radio->use != TENDON_BLUEZ_SHARED) {
@@ -138,7 +131,7 @@ static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
         tendon_bluez_wake_at(radio, activity->retry_at);
         return TENDON_BLUEZ_WAIT;
     }
-    if (is_deaf(scan, now) && activity->state != TENDON_BLUEZ_ON) {
+    if (is_deaf(radio, now) && activity->state != TENDON_BLUEZ_ON) {
         take_over(scan);
         return TENDON_BLUEZ_RUN;
     }
@@ -187,7 +180,7 @@ tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t 
         encode_parameters(radio, out);
         break;
     case TENDON_BLUEZ_SEND_ENABLE:
-        radio->discovery.expected = true;
+        radio->kernel.has_scanned = true;
         radio->scan.joined = false;
         encode_enable(radio, true, out);
         break;
@@ -211,7 +204,7 @@ static bool may_join(const tendon_bluez_radio *radio) {
     if (radio->use != TENDON_BLUEZ_SHARED || !activity->requested) {
         return false;
     }
-    if (scan->enabled_by_other && scan->unseen == 0) { /* without a program, one that was killed has left it enabled */
+    if (radio->kernel.scans && scan->unseen == 0) { /* without a program, one that was killed has left it enabled */
         return !scan->joined || tendon_bluez_users(radio) != 0;
     }
     if (activity->confirmed && !scan->joined && activity->retries < TENDON_BLUEZ_RETRIES) {
@@ -222,7 +215,7 @@ static bool may_join(const tendon_bluez_radio *radio) {
 
 static void rejected(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
-    if (is_deaf(scan, now)) {
+    if (is_deaf(radio, now)) {
         tendon_bluez_activity_retry(radio, &scan->activity, now + TENDON_BLUEZ_RETRY_MS); /* the kernel was faster */
         return;
     }
@@ -235,21 +228,22 @@ static void rejected(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
         return;
     }
     if (disallowed && (scan->joined || scan->unseen > 0)) { /* as before the first start */
-        scan->joined = scan->enabled_by_other = scan->activity.confirmed = false;
+        tendon_bluez_kernel_scans(&radio->kernel, false);
+        scan->joined = scan->activity.confirmed = false;
         scan->unseen = 0;
     }
-    tendon_bluez_activity_rejected(radio, &scan->activity, status, scan->enabled_by_other, now);
+    tendon_bluez_activity_rejected(radio, &scan->activity, status, radio->kernel.scans, now);
 }
 
 /** Our scan was enabled after another program's: a controller that accepts that has changed nothing. */
 static bool is_second(const tendon_bluez_radio *radio, tendon_bluez_request request) {
-    return request == TENDON_BLUEZ_SEND_ENABLE && radio->use == TENDON_BLUEZ_SHARED && radio->scan.enabled_by_other;
+    return request == TENDON_BLUEZ_SEND_ENABLE && radio->use == TENDON_BLUEZ_SHARED && radio->kernel.scans;
 }
 
 /** Not for a scan that only the extended commands know, nor while another program's scan explains the rejection. */
 static bool changes_set(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t *status) {
     const tendon_bluez_scan *scan = &radio->scan;
-    bool explained = request != TENDON_BLUEZ_SEND_DISABLE && scan->enabled_by_other && scan->unseen == 0 &&
+    bool explained = request != TENDON_BLUEZ_SEND_DISABLE && radio->kernel.scans && scan->unseen == 0 &&
                      *status == HCI_COMMAND_DISALLOWED_ERROR;
     return tendon_bluez_activity_changes_set(&radio->scan.activity, &radio->extended_scan, status,
                                              !scan->parameters.coded && !explained);
@@ -264,9 +258,9 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
     }
     if (request == TENDON_BLUEZ_SEND_DISABLE) {
         tendon_bluez_scan_disabled(radio); /* rejected: it was off already */
-        radio->scan.enabled_by_other = false;
+        tendon_bluez_kernel_scans(&radio->kernel, false);
         tendon_bluez_background_scans(radio, false, now);
-        if (radio->discovery.expected) {
+        if (radio->kernel.has_scanned) {
             tendon_bluez_read_management(radio); /* the kernel may have interpreted the scan as its own discovery */
             tendon_bluez_discovery_settle(radio);
         }
@@ -275,64 +269,44 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
         rejected(radio, status, now);
     } else if (is_second(radio, request)) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED);
-        radio->discovery.on = false; /* what the kernel has reported meanwhile is the other scan */
+        tendon_bluez_kernel_discovers(
+            &radio->kernel, false, false,
+            radio->kernel.kinds); /* what the kernel has reported meanwhile is the other scan */
         rejected(radio, HCI_COMMAND_DISALLOWED_ERROR, now);
     } else if (request == TENDON_BLUEZ_SEND_ENABLE) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_ENABLED);
-        radio->scan.enabled_by_other = false;
+        tendon_bluez_kernel_scans(&radio->kernel, false);
         radio->scan.unseen = 0;
         tendon_bluez_watch_enabled(radio, now);
     } else {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_CONFIGURED_ALL);
-        radio->scan.enabled_by_other = false; /* parameters are rejected while the scanner is enabled */
+        tendon_bluez_kernel_scans(&radio->kernel, false); /* parameters are rejected while the scanner is enabled */
     }
     tendon_bluez_step(radio);
     tendon_bluez_connect_waiting(radio);
 }
 
-/* Type, interval (2), window (2), own address type, filter policy. The extended one: own address type, filter policy.
- */
-static bool has_filter(uint16_t opcode, tendon_reader *parameters) {
-    (void)tendon_read_bytes(parameters, opcode == TENDON_HCI_LE_SET_SCAN_PARAMETERS ? 6 : 1);
-    uint8_t policy = tendon_read_u8(parameters);
-    return tendon_reader_ok(parameters) && (policy & 1) != 0;
-}
-
 void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
-    if (opcode == TENDON_HCI_LE_SET_SCAN_PARAMETERS || opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS) {
-        radio->other_command = opcode;
-        radio->other_enables = has_filter(opcode, parameters);
+    uint64_t begin = tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio);
+    if (tendon_bluez_kernel_scan_sent(&radio->kernel, opcode, parameters, begin)) {
         tendon_bluez_activity_input(&radio->scan.activity, TENDON_BLUEZ_OVERWRITTEN);
-        return;
-    }
-    uint8_t value = tendon_read_u8(parameters);
-    if (tendon_reader_ok(parameters) && is_enable(opcode)) {
-        radio->other_command = opcode;
-        radio->other_enables = value != 0;
-        bool ends = value == 0 && radio->scan.enabled_by_other;
-        radio->begins_until = ends ? tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio) : 0;
     }
 }
 
 void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
     tendon_bluez_activity *activity = &radio->scan.activity;
-    const uint16_t opcode = radio->other_command;
-    radio->other_command = 0;
-    if (status != 0) {
+    bool extended = tendon_bluez_is_extended_scan(radio->kernel.opcode);
+    tendon_bluez_scan_change change = tendon_bluez_kernel_scan_done(&radio->kernel, status);
+    if (change != TENDON_BLUEZ_SCAN_SAME && radio->extended_scan && activity->set != TENDON_BLUEZ_SET_PROVEN) {
+        activity->set = TENDON_BLUEZ_SET_PROVEN; /* the set that the kernel uses is right */
+        radio->extended_scan = extended;
+    }
+    if (change != TENDON_BLUEZ_SCAN_BEGAN && change != TENDON_BLUEZ_SCAN_ENDED) {
         return;
     }
-    if (radio->extended_scan && activity->set != TENDON_BLUEZ_SET_PROVEN) { /* the set that the kernel uses is right */
-        activity->set = TENDON_BLUEZ_SET_PROVEN;
-        radio->extended_scan = is_extended(opcode);
-    }
-    if (!is_enable(opcode)) {
-        radio->scan.other_filters = radio->other_enables;
-        return;
-    }
-    radio->scan.enabled_by_other = radio->other_enables;
     radio->scan.unseen = 0;
-    tendon_bluez_background_scans(radio, radio->other_enables, now);
-    if (radio->other_enables || tendon_bluez_discovery_disabled(radio)) {
+    tendon_bluez_background_scans(radio, change == TENDON_BLUEZ_SCAN_BEGAN, now);
+    if (change == TENDON_BLUEZ_SCAN_BEGAN || tendon_bluez_discovery_disabled(radio)) {
         return;
     }
     if (activity->state == TENDON_BLUEZ_ON || radio->scan.joined) {

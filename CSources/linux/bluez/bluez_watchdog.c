@@ -88,7 +88,7 @@ static void watch_scan(tendon_bluez_radio *radio, uint64_t now) {
     bool silent = is_silent(radio, now), stale = is_stale(radio, now);
     if (silent && scan->restarted) {
         scan->heard = scan->restarted = false;
-        if (radio->connections == 0 && were_several(scan)) {
+        if (radio->kernel.connections == 0 && were_several(scan)) {
             (void)tendon_bluez_cycle(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, now);
         }
     } else if (silent || stale) {
@@ -130,7 +130,7 @@ void tendon_bluez_watch(tendon_bluez_radio *radio, uint64_t now) {
  * nothing for the next ones either; connections that it has do not change that, and the controller can have one that
  * the kernel has lost. */
 void tendon_bluez_watch_connects(tendon_bluez_radio *radio, uint64_t now) {
-    if (radio->scan.enabled_by_other) {
+    if (radio->kernel.scans) {
         radio->stuck_connects = 0;
         return;
     }
@@ -140,7 +140,7 @@ void tendon_bluez_watch_connects(tendon_bluez_radio *radio, uint64_t now) {
     if (radio->stuck_connects < UINT8_MAX) {
         radio->stuck_connects++;
     }
-    const uint64_t least = radio->connections == 0 ? TENDON_BLUEZ_STUCK_MS : TENDON_BLUEZ_STUCK_CONNECTED_MS;
+    const uint64_t least = radio->kernel.connections == 0 ? TENDON_BLUEZ_STUCK_MS : TENDON_BLUEZ_STUCK_CONNECTED_MS;
     if (radio->stuck_connects % TENDON_BLUEZ_STUCK_MAX == TENDON_BLUEZ_STUCK_DISCOVERY &&
         tendon_bluez_users(radio) == 0) {
         tendon_bluez_discovery_recover(radio);

@@ -36,9 +36,9 @@ void bluez_connecting_elapse(bluez_connecting *l, uint64_t ms) {
     radio->attempts[0].begun_at -= ms;
     radio->attempts[0].check_at -= ms;
     radio->stuck_since -= ms;
-    radio->begins_until -= radio->begins_until > ms ? ms : radio->begins_until;
-    if (radio->connects_until != 0 && radio->connects_until != UINT64_MAX) {
-        radio->connects_until -= ms;
+    radio->kernel.begins_until -= radio->kernel.begins_until > ms ? ms : radio->kernel.begins_until;
+    if (radio->kernel.creating == TENDON_BLUEZ_EXAMINES) {
+        radio->kernel.examines_until -= ms;
     }
     assert_true(radio->timer.deadline <= radio->attempts[0].check_at + ms);
     bluez_tick(l->b, tendon_monotonic_ms());

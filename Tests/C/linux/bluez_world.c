@@ -167,9 +167,11 @@ static void note_radio(world *w) {
     note_activity(w, "scan", &radio->scan.activity);
     note_activity(w, "advertising", &radio->advertising.activity);
     note(r, "scanning %d, of others %d%d%d %d, command %04x %d, discovery %d%d%d kinds %d; set %d, address %d",
-         radio->radio.scanning, radio->scan.enabled_by_other, radio->scan.other_filters, radio->scan.joined,
-         radio->scan.unseen, radio->other_command, radio->other_enables, radio->discovery.expected, radio->discovery.on,
-         radio->discovery.stopping, radio->discovery.kinds, radio->advertising.set_made, radio->address_state);
+         radio->radio.scanning, radio->kernel.scans, radio->kernel.filters, radio->scan.joined, radio->scan.unseen,
+         radio->kernel.opcode, radio->kernel.value, radio->kernel.has_scanned,
+         radio->kernel.discovery != TENDON_BLUEZ_DISCOVERY_OFF,
+         radio->kernel.discovery == TENDON_BLUEZ_DISCOVERY_STOPPING, radio->kernel.kinds, radio->advertising.set_made,
+         radio->address_state);
     for (int i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
         const tendon_bluez_attempt *a = &radio->attempts[i];
         if (a->link != NULL) {
@@ -187,8 +189,11 @@ static void note_radio(world *w) {
             note(r, "%d: %x leaves until %lld", i, radio->leaving[i].handle, noted_time(radio->leaving[i].until));
         }
     }
-    note(r, "connects until %lld, connections %d; counted %u %u %u %u, %u %u", noted_time(radio->connects_until),
-         radio->connections, (unsigned)radio->counters.commands, (unsigned)radio->counters.scan_pauses,
+    note(r, "connects until %lld, connections %d; counted %u %u %u %u, %u %u",
+         noted_time(radio->kernel.creating == TENDON_BLUEZ_CREATES    ? UINT64_MAX
+                    : radio->kernel.creating == TENDON_BLUEZ_EXAMINES ? radio->kernel.examines_until
+                                                                      : 0),
+         radio->kernel.connections, (unsigned)radio->counters.commands, (unsigned)radio->counters.scan_pauses,
          (unsigned)radio->counters.connect_reissues, (unsigned)radio->counters.unanswered,
          (unsigned)radio->radio.reports, (unsigned)radio->radio.malformed);
 }

@@ -89,15 +89,15 @@ static void the_end_of_an_attempt_resumes_the_scan(void **state) {
         assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
         assert_int_equal(calls.connects, 1);
         bluez_expect_nothing(b);
-        b->radio.connects_until = UINT64_MAX;
-        b->radio.connecting_peer = bluez_peer;
+        b->radio.kernel.creating = TENDON_BLUEZ_CREATES;
+        b->radio.kernel.peer = bluez_peer;
         if (connected) {
             link.source.ready(link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
             assert_int_equal(link.state, TENDON_LINK_OPEN);
         } else {
             close_links(b, &link, 1);
         }
-        assert_int_equal(b->radio.connects_until, 0);
+        assert_int_equal(b->radio.kernel.creating, TENDON_BLUEZ_CREATES_NONE);
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0); /* immediately, in the same call */
         assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
         close_links(b, &link, 1);
@@ -133,7 +133,7 @@ static void the_end_of_an_attempt_leaves_the_other_one_alone(void **state) {
             links[0].source.expired(links[0].source.context, tendon_monotonic_ms());
             assert_int_equal(links[0].state, TENDON_LINK_CLOSED);
         }
-        assert_int_equal(b->radio.connects_until, UINT64_MAX);
+        assert_int_equal(b->radio.kernel.creating, TENDON_BLUEZ_CREATES);
         b->radio.attempts[1].begun_at -= TENDON_BLUEZ_BEGIN_LIMIT_MS(&b->radio);
         b->radio.attempts[1].check_at = 0;
         bluez_tick(b, tendon_monotonic_ms());
@@ -327,12 +327,12 @@ static void a_failure_belongs_to_address_and_type(void **state) {
         connect_to(b, &links[1], &public_peer, UINT64_MAX);
         connect_to(b, &links[2], &bluez_peer, UINT64_MAX);
         kernel_connects(b, how & 1, how & 2);
-        assert_int_equal(b->radio.connects_until, UINT64_MAX);
+        assert_int_equal(b->radio.kernel.creating, TENDON_BLUEZ_CREATES);
         const uint8_t failed[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0x3E};
         bluez_event(b, TENDON_HCI_LE_META, failed, sizeof failed);
         bluez_read_controller(b);
-        assert_int_equal(b->radio.connects_until, 0);
-        assert_int_equal(b->radio.connections, 0);
+        assert_int_equal(b->radio.kernel.creating, TENDON_BLUEZ_CREATES_NONE);
+        assert_int_equal(b->radio.kernel.connections, 0);
         assert_int_equal(tendon_bluez_attempt_failure(&b->radio, &links[0]), how & 2 ? 0x3E : 0);
         assert_int_equal(tendon_bluez_attempt_failure(&b->radio, &links[1]), how & 2 ? 0 : 0x3E);
         assert_int_equal(tendon_bluez_attempt_failure(&b->radio, &links[2]), 0);
@@ -342,11 +342,11 @@ static void a_failure_belongs_to_address_and_type(void **state) {
     }
     /* A command that is too short for an address names no device. */
     bluez_bench *b = bluez_open(false, &bluez_public_address);
-    tendon_address before = b->radio.connecting_peer;
+    tendon_address before = b->radio.kernel.peer;
     static const uint8_t truncated[] = {HCI_COMMAND_PKT, 0x0D, 0x20, 12, 1, 0, 1, 0, 0, 1, 0x02, 0x53};
     assert_int_equal(send(b->controller, truncated, sizeof truncated, 0), (ssize_t)sizeof truncated);
     bluez_read_controller(b);
-    assert_memory_equal(&b->radio.connecting_peer, &before, sizeof before);
+    assert_memory_equal(&b->radio.kernel.peer, &before, sizeof before);
     bluez_close(b);
 }
 

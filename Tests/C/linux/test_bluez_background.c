@@ -200,11 +200,11 @@ static void truncated_parameters_name_no_list(void **state) {
     static const uint8_t truncated[] = {HCI_COMMAND_PKT, 0x0B, 0x20, 7, 0, 0x60, 0, 0x60, 0, 0};
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     kernel_configures(b, false, ACCEPT_LIST);
-    assert_true(b->radio.scan.other_filters);
+    assert_true(b->radio.kernel.filters);
     assert_int_equal(send(b->controller, truncated, sizeof truncated, 0), (ssize_t)sizeof truncated);
     bluez_complete(b, bluez_scan_parameters[0], 0);
     bluez_read_controller(b);
-    assert_false(b->radio.scan.other_filters);
+    assert_false(b->radio.kernel.filters);
     bluez_close(b);
 }
 
@@ -291,10 +291,10 @@ static void the_connection_of_another_device_pauses_no_scan(void **state) {
         bluez_bench *b = scanning_and_waiting(false, &link);
         bluez_connecting l = {.b = b};
         kernel_connects(b, cases[i].last);
-        b->radio.connecting_peer.type = cases[i].type;
-        b->radio.connecting_peer.bytes[0] = cases[i].first;
+        b->radio.kernel.peer.type = cases[i].type;
+        b->radio.kernel.peer.bytes[0] = cases[i].first;
         bluez_connection_complete(&l, 0, 0);
-        assert_int_equal(b->radio.connects_until != 0, cases[i].waits);
+        assert_int_equal(b->radio.kernel.creating != TENDON_BLUEZ_CREATES_NONE, cases[i].waits);
         bluez_drain_commands(b); /* the scan paused for the connection */
         end(b, &link, 1);
     }

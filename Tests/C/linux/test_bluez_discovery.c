@@ -101,14 +101,14 @@ static void without_the_kernel_our_scan_is_disabled_by_us(void **state) {
     (void)state;
     for (int is_refused = 0; is_refused < 2; is_refused++) {
         bluez_connecting *l = stopping();
-        assert_true(l->b->radio.timer.deadline <= l->b->radio.discovery.until);
+        assert_true(l->b->radio.timer.deadline <= l->b->radio.kernel.disables_until);
         bluez_tick(l->b, l->b->radio.timer.deadline);
         if (is_refused) {
             bluez_expect_nothing(l->b);
             kernel_answers(l->b, refused);
             assert_int_equal(l->b->radio.timer.deadline, 0);
         } else {
-            l->b->radio.discovery.until = 0; /* 3 s have passed */
+            l->b->radio.kernel.disables_until = 1; /* 3 s have passed */
         }
         bluez_tick(l->b, tendon_monotonic_ms());
         assert_int_equal(bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
@@ -162,7 +162,7 @@ static void a_radio_that_is_closed_meanwhile_disables_nothing(void **state) {
 static void a_reset_ends_the_wait_for_the_kernel(void **state) {
     (void)state;
     bluez_connecting *l = stopping();
-    tendon_bluez_discovery_forget(&l->b->radio);
+    tendon_bluez_kernel_forget_discovery(&l->b->radio.kernel);
     assert_false(tendon_bluez_discovery_disables(&l->b->radio, 0));
     assert_false(tendon_bluez_discovery_disabled(&l->b->radio));
     bluez_connecting_close(l);
@@ -182,7 +182,7 @@ static void the_search_of_another_program_is_left_alone(void **state) {
     bluez_connecting *l = bluez_connecting_open();
     discovering(l->b, 1);
     bluez_expect_no_management(l->b);
-    assert_false(l->b->radio.discovery.on);
+    assert_int_equal(l->b->radio.kernel.discovery, TENDON_BLUEZ_DISCOVERY_OFF);
     bluez_connecting_close(l);
 }
 
@@ -204,7 +204,7 @@ static void a_search_told_in_part_counts_as_malformed(void **state) {
     assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
     bluez_read_kernel(l->b);
     assert_int_equal(l->b->radio.radio.malformed, 1);
-    assert_false(l->b->radio.discovery.on);
+    assert_int_equal(l->b->radio.kernel.discovery, TENDON_BLUEZ_DISCOVERY_OFF);
     bluez_close(l->b);
 }
 
@@ -267,10 +267,10 @@ static void a_discovery_is_ours_or_not(void **state) {
     static const uint8_t powered[] = {TENDON_MANAGEMENT_COMMAND_COMPLETE, 0, 7, 0, 3, 0, 0x05, 0, 0};
     assert_int_equal(send(b->kernel, powered, sizeof powered, 0), (ssize_t)sizeof powered);
     bluez_read_kernel(b);
-    assert_true(b->radio.discovery.on);
+    assert_int_equal(b->radio.kernel.discovery, TENDON_BLUEZ_DISCOVERY_ON);
     bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
     discovering(b, 1);
-    assert_false(b->radio.discovery.on);
+    assert_int_equal(b->radio.kernel.discovery, TENDON_BLUEZ_DISCOVERY_OFF);
     bluez_close(b);
 }
 

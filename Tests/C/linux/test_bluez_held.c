@@ -37,9 +37,9 @@ static bluez_connecting *searching(void) {
 static void kernel_has_found(bluez_connecting *l) {
     const uint64_t before = tendon_monotonic_ms(), hour = 3600000;
     bluez_kernel_scans(l, 0);
-    assert_in_range(l->b->radio.begins_until, before + TENDON_BLUEZ_BEGIN_LIMIT_MS(&l->b->radio),
+    assert_in_range(l->b->radio.kernel.begins_until, before + TENDON_BLUEZ_BEGIN_LIMIT_MS(&l->b->radio),
                     tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS(&l->b->radio));
-    l->b->radio.begins_until += hour;
+    l->b->radio.kernel.begins_until += hour;
 }
 
 static bool is_open(int fd) {
@@ -56,7 +56,7 @@ static void expect_held(bluez_connecting *l) {
     assert_int_equal(l->link.source.fd, calls.fd);
     assert_int_equal(l->link.source.interest, 0);
     assert_true(is_open(calls.fd));
-    assert_int_equal(l->link.source.deadline, l->b->radio.begins_until);
+    assert_int_equal(l->link.source.deadline, l->b->radio.kernel.begins_until);
 }
 
 static void expect_closed(bluez_connecting *l, tendon_status reason) {
@@ -112,7 +112,7 @@ static void a_socket_is_closed_at_once(void **state) {
         } else if (what == SCANS_AGAIN) {
             bluez_kernel_scans(l, 1);
         } else if (what == LONG_AGO) {
-            l->b->radio.begins_until = tendon_monotonic_ms();
+            l->b->radio.kernel.begins_until = tendon_monotonic_ms();
         }
         const tendon_status reason = give_up(l, situation % 2 != 0);
         expect_closed(l, reason);

@@ -128,10 +128,10 @@ static void mal_F10_a_connection_that_nobody_asked_for(void **state) {
     calls.socket_error = (refused_call){0};
     complete(l->b, 0x55, 0, 0x99);
     assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
-    assert_int_equal(l->b->radio.connections, 1);
+    assert_int_equal(l->b->radio.kernel.connections, 1);
     complete(l->b, 0x55, 0, 0x99); /* the handle is in use: the same connection again */
     complete(l->b, 0x55, 1, 0x98);
-    assert_int_equal(l->b->radio.connections, 1);
+    assert_int_equal(l->b->radio.kernel.connections, 1);
     assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
     assert_int_equal(l->b->radio.radio.malformed, 0);
     complete(l->b, 0x0F00, 0, 0x01); /* no handle, and no role */
@@ -139,7 +139,7 @@ static void mal_F10_a_connection_that_nobody_asked_for(void **state) {
     complete(l->b, 0x56, 2, 0x01);
     complete(l->b, 0x56, 0xFF, 0x01);
     assert_int_equal(l->b->radio.radio.malformed, 4);
-    assert_int_equal(l->b->radio.connections, 1);
+    assert_int_equal(l->b->radio.kernel.connections, 1);
     l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     assert_int_equal(l->link.handle, 0x40); /* that of the kernel */
@@ -168,24 +168,24 @@ static void mal_F11_ends_of_no_connection(void **state) {
                          impossible[] = {0, 0x00, 0x0F, 0x13};
     bluez_connecting *l = bluez_connecting_open();
     respond(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, ours, sizeof ours); /* before it began */
-    assert_int_equal(l->b->radio.connections, 0);
+    assert_int_equal(l->b->radio.kernel.connections, 0);
     assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
     complete(l->b, 0x40, 0, 0x01);
     l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
-    assert_int_equal(l->b->radio.connections, 1);
+    assert_int_equal(l->b->radio.kernel.connections, 1);
     /* What was said before is no reason of this connection. */
     assert_int_equal(tendon_bluez_link_reason(&l->link, 0, false), TENDON_RADIO_ERROR_PEER_CLOSED);
     respond(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, unknown, sizeof unknown);
     respond(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, failed, sizeof failed);
-    assert_int_equal(l->b->radio.connections, 1);
+    assert_int_equal(l->b->radio.kernel.connections, 1);
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     assert_int_equal(l->b->radio.radio.malformed, 0);
     respond(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, impossible, sizeof impossible);
     assert_int_equal(l->b->radio.radio.malformed, 1);
     for (int i = 0; i < 3; i++) {
         respond(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, ours, sizeof ours);
-        assert_int_equal(l->b->radio.connections, 0);
+        assert_int_equal(l->b->radio.kernel.connections, 0);
     }
     assert_int_equal(l->link.state, TENDON_LINK_OPEN); /* until its socket says so */
     bluez_connecting_close(l);

@@ -91,7 +91,7 @@ static void the_second_takes_over_with_its_own_parameters(void **state) {
         (void)adapter_heard(SECOND);
         adapter_pass(300);
         assert_true(adapter_heard(SECOND));
-        assert_false(scan_of(SECOND)->enabled_by_other);
+        assert_false(adapter_radio(SECOND)->kernel.scans);
         /* And back: the first one joins, and takes over. */
         adapter_scan(FIRST, false, 60);
         adapter_pass(500);
@@ -220,7 +220,7 @@ static void a_killed_program_leaves_its_scan_to_the_second(void **state) {
             adapter_pass(TENDON_BLUEZ_JOIN_CHECK_MS + 500);
             assert_holds(SECOND);
             assert_int_equal(adapter.users[SECOND].disables, 2 + time);
-            assert_false(scan_of(SECOND)->enabled_by_other);
+            assert_false(adapter_radio(SECOND)->kernel.scans);
         }
         adapter_end();
     }

@@ -71,7 +71,7 @@ static void a_reset_ends_both_scans(void **state) {
     adapter_event(TENDON_HCI_HARDWARE_ERROR, (const uint8_t *)"\x42", 1);
     adapter_pass(20);
     assert_false(scan_of(SECOND)->joined);
-    assert_false(scan_of(SECOND)->enabled_by_other);
+    assert_false(adapter_radio(SECOND)->kernel.scans);
     adapter.scans = false;
     adapter.owner = -1;
     powered(false);
@@ -379,14 +379,14 @@ static void refused_parameters_have_no_filter(void **state) {
     adapter_start(false, true);
     adapter_open(FIRST);
     adapter_other_scans(true);
-    assert_true(scan_of(FIRST)->other_filters);
+    assert_true(adapter_radio(FIRST)->kernel.filters);
     adapter_other(TENDON_HCI_LE_SET_SCAN_PARAMETERS, all, sizeof all); /* rejected */
-    assert_true(scan_of(FIRST)->other_filters);
+    assert_true(adapter_radio(FIRST)->kernel.filters);
     adapter_other_stops();
     adapter_other(TENDON_HCI_LE_SET_SCAN_PARAMETERS, all, sizeof all);
-    assert_false(scan_of(FIRST)->other_filters);
+    assert_false(adapter_radio(FIRST)->kernel.filters);
     adapter_other(TENDON_HCI_LE_SET_SCAN_PARAMETERS, list, sizeof list);
-    assert_true(scan_of(FIRST)->other_filters);
+    assert_true(adapter_radio(FIRST)->kernel.filters);
     adapter_end();
 }
 

@@ -165,10 +165,10 @@ static void advertising_returns_when_a_connection_ends(void **state) {
     bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, gone, sizeof gone);
     bluez_read_controller(b);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, 0); /* immediately */
-    assert_int_equal(b->radio.connections, 0);
+    assert_int_equal(b->radio.kernel.connections, 0);
     bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, gone, sizeof gone); /* one older than the radio */
     bluez_read_controller(b);
-    assert_int_equal(b->radio.connections, 0);
+    assert_int_equal(b->radio.kernel.connections, 0);
     bluez_close(b);
 }
 

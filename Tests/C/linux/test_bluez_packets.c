@@ -46,12 +46,12 @@ static void an_empty_packet_is_skipped(void **state) {
         }
         bluez_read_controller(b);
         uint64_t malformed = b->radio.radio.malformed;
-        b->radio.other_command = 0;
+        b->radio.kernel.opcode = 0;
         assert_int_equal(send(b->controller, "", 0, 0), 0);
         bluez_event(b, TENDON_HCI_LE_META, one_report, sizeof one_report);
         bluez_read_controller(b);
         assert_int_equal(b->radio.radio.malformed, malformed);
-        assert_int_equal(b->radio.other_command, 0);
+        assert_int_equal(b->radio.kernel.opcode, 0);
         assert_int_equal(b->reports, 1);
         bluez_close(b);
     }
@@ -154,7 +154,7 @@ static void both_events_of_a_connection_count(void **state) {
         }
         bluez_drain_commands(b);
         connection_complete(b, subevents[i], 0x41, 1);
-        assert_int_equal(b->radio.connections, 1);
+        assert_int_equal(b->radio.kernel.connections, 1);
         (void)bluez_expect(b, bluez_advertising_parameters[0]); /* the controller has stopped it */
         bluez_close(b);
     }
@@ -337,9 +337,9 @@ static void a_scan_of_another_program_is_seen_with_both_commands(void **state) {
     for (int extended = 0; extended < 2; extended++) {
         bluez_bench *b = bluez_open(extended, &bluez_public_address);
         bluez_other_command(b, bluez_scan_enable[extended], 1);
-        assert_true(b->radio.scan.enabled_by_other);
+        assert_true(b->radio.kernel.scans);
         bluez_other_command(b, bluez_scan_enable[extended], 0);
-        assert_false(b->radio.scan.enabled_by_other);
+        assert_false(b->radio.kernel.scans);
         bluez_close(b);
     }
 }
@@ -357,7 +357,7 @@ static void a_scan_that_was_off_does_not_yield(void **state) {
     bluez_other_command(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
     bluez_other_command(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     bluez_expect_nothing(l->b);
-    l->b->radio.begins_until = 0; /* the kernel has not begun to connect */
+    l->b->radio.kernel.begins_until = 0; /* the kernel has not begun to connect */
     tendon_link_close(&l->link);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     (void)bluez_expect(l->b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);

@@ -89,7 +89,7 @@ static void scan_parameters_of_another_program_replace_ours(void **state) {
         assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_OFF);
         bluez_complete(b, bluez_scan_parameters[theirs], 0);
         bluez_read_controller(b);
-        assert_false(b->radio.scan.enabled_by_other); /* it enables nothing */
+        assert_false(b->radio.kernel.scans); /* it enables nothing */
         assert_int_equal(b->radio.command.opcode, bluez_scan_enable[0]);
         bluez_close(b);
     }
@@ -101,7 +101,7 @@ static void scan_parameters_of_another_program_replace_ours(void **state) {
     assert_int_equal(send(b->controller, others[1], 5, 0), 5);
     assert_int_equal(send(b->controller, bare, sizeof bare, 0), (ssize_t)sizeof bare);
     bluez_read_controller(b);
-    assert_int_equal(b->radio.other_command, 0);
+    assert_int_equal(b->radio.kernel.opcode, 0);
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
     bluez_close(b);
 }

@@ -246,21 +246,21 @@ static void a_scan_waits_while_another_program_scans(void **state) {
     bluez_bench *b = bluez_scanning(false, own);
     b->radio.use = TENDON_BLUEZ_SOLE;
     tendon_bluez_activity_input(&b->radio.scan.activity, TENDON_BLUEZ_STOPPED);
-    b->radio.scan.enabled_by_other = true;
+    b->radio.kernel.scans = true;
     uint64_t before = tendon_monotonic_ms();
     bluez_tick(b, before);
     bluez_expect_nothing(b);
     assert_in_range(b->radio.scan.activity.retry_at, before + 250, tendon_monotonic_ms() + 250);
     assert_int_equal(b->radio.timer.deadline, b->radio.scan.activity.retry_at);
-    b->radio.scan.enabled_by_other = false;
+    b->radio.kernel.scans = false;
     b->radio.scan.activity.retry_at = 0;
     bluez_tick(b, before);
     (void)bluez_answer(b, bluez_scan_parameters[0], 0);
     (void)bluez_expect(b, bluez_scan_enable[0]);
-    b->radio.scan.enabled_by_other = true; /* enabled by ours from now on */
+    b->radio.kernel.scans = true; /* enabled by ours from now on */
     bluez_complete(b, bluez_scan_enable[0], 0);
     bluez_read_controller(b);
-    assert_false(b->radio.scan.enabled_by_other);
+    assert_false(b->radio.kernel.scans);
     bluez_close(b);
 }
 
@@ -321,18 +321,18 @@ static void a_reset_makes_it_forget_what_the_controller_did(void **state) {
     assert_int_equal(send(b->controller, other, sizeof other, 0), (ssize_t)sizeof other);
     assert_int_equal(send(b->controller, creates, sizeof creates, 0), (ssize_t)sizeof creates);
     bluez_read_controller(b);
-    assert_int_equal(radio->connections, 1);
-    assert_int_equal(radio->other_command, TENDON_HCI_LE_SET_SCAN_ENABLE);
-    assert_int_equal(radio->connects_until, UINT64_MAX);
-    radio->scan.enabled_by_other = true;
+    assert_int_equal(radio->kernel.connections, 1);
+    assert_int_equal(radio->kernel.opcode, TENDON_HCI_LE_SET_SCAN_ENABLE);
+    assert_int_equal(radio->kernel.creating, TENDON_BLUEZ_CREATES);
+    radio->kernel.scans = true;
     radio->address_state = TENDON_BLUEZ_ADDRESS_OURS;
     bluez_hardware_error(b);
-    assert_int_equal(radio->connections, 0);
-    assert_int_equal(radio->other_command, 0);
-    assert_int_equal(radio->connects_until, 0);
+    assert_int_equal(radio->kernel.connections, 0);
+    assert_int_equal(radio->kernel.opcode, 0);
+    assert_int_equal(radio->kernel.creating, TENDON_BLUEZ_CREATES_NONE);
     assert_int_equal(radio->command.opcode, 0);
     assert_int_equal(radio->hci.deadline, UINT64_MAX);
-    assert_false(radio->scan.enabled_by_other || radio->advertising.set_made);
+    assert_false(radio->kernel.scans || radio->advertising.set_made);
     assert_int_equal(radio->address_state, TENDON_BLUEZ_ADDRESS_UNKNOWN);
     assert_int_equal(radio->scan.activity.state, TENDON_BLUEZ_OFF);
     assert_int_equal(radio->advertising.activity.state, TENDON_BLUEZ_OFF);

@@ -127,7 +127,7 @@ static void connections_keep_their_slots(void **state) {
     disconnected(b, 20);
     connection_complete(b, 0x40, 0x40);
     connection_complete(b, 0x41, 0x41);
-    assert_int_equal(b->radio.connections, TENDON_BLUEZ_TIMINGS);
+    assert_int_equal(b->radio.kernel.connections, TENDON_BLUEZ_TIMINGS);
     for (uint8_t handle = 1; handle <= TENDON_BLUEZ_TIMINGS; handle++) {
         bool ended = handle == 5 || handle == 20;
         assert_int_equal(tendon_bluez_timing_of(&b->radio, handle).interval, ended ? 0 : handle == 1 ? 0x109 : handle);
@@ -144,16 +144,16 @@ static void connections_are_counted_once(void **state) {
     connection_complete(b, 1, 24);
     connection_complete(b, 2, 24);
     connection_complete(b, 2, 30);
-    assert_int_equal(b->radio.connections, 2);
+    assert_int_equal(b->radio.kernel.connections, 2);
     disconnected(b, 7);
-    assert_int_equal(b->radio.connections, 2);
+    assert_int_equal(b->radio.kernel.connections, 2);
     disconnected(b, 2);
     disconnected(b, 2);
-    assert_int_equal(b->radio.connections, 1);
+    assert_int_equal(b->radio.kernel.connections, 1);
     bluez_hardware_error(b);
-    assert_int_equal(b->radio.connections, 0);
+    assert_int_equal(b->radio.kernel.connections, 0);
     disconnected(b, 1);
-    assert_int_equal(b->radio.connections, 0);
+    assert_int_equal(b->radio.kernel.connections, 0);
     bluez_close(b);
 }
 

@@ -276,7 +276,7 @@ static void silence_ends_no_connection(void **state) {
     (void)state;
     for (int why = 0; why < 2; why++) {
         bluez_bench *b = listening();
-        b->radio.connections = why == 0;
+        b->radio.kernel.connections = why == 0;
         bluez_hci_sockets = why == 0 ? TITLES : TITLES OTHER;
         report(b);
         assert_true(silence(b, TENDON_BLUEZ_SILENCE_MS));
@@ -439,7 +439,7 @@ static void a_row_of_stuck_connects_beside_connections_lasts_longer(void **state
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     alone();
-    b->radio.connections = 1;
+    b->radio.kernel.connections = 1;
     for (uint64_t ms = 0; ms < TENDON_BLUEZ_STUCK_CONNECTED_MS; ms += 500) {
         tendon_bluez_watch_connects(&b->radio, 100000 + ms);
     }
@@ -455,9 +455,9 @@ static void a_row_of_stuck_connects_begins_again(void **state) {
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     alone();
     tendon_bluez_watch_connects(&b->radio, 100000);
-    b->radio.scan.enabled_by_other = true;
+    b->radio.kernel.scans = true;
     tendon_bluez_watch_connects(&b->radio, 100001);
-    b->radio.scan.enabled_by_other = false;
+    b->radio.kernel.scans = false;
     const uint64_t later = 100001 + TENDON_BLUEZ_STUCK_MS;
     for (int i = 0; i < 1000; i++) {
         tendon_bluez_watch_connects(&b->radio, later);
@@ -475,10 +475,10 @@ static void a_kernel_that_does_something_is_left_on(void **state) {
     for (int why = 0; why < 4; why++) {
         bluez_connecting *l = bluez_connecting_open();
         alone();
-        l->b->radio.connections = why == 2;
+        l->b->radio.kernel.connections = why == 2;
         bluez_hci_sockets = why == 3 ? TITLES OTHER : TITLES;
         for (int i = 0; i < 3 * TENDON_BLUEZ_STUCK_MAX; i++) {
-            l->b->radio.scan.enabled_by_other = why == 0;
+            l->b->radio.kernel.scans = why == 0;
             if (why == 1 && i % 2 == 0) {
                 bluez_kernel_sends(l, 0x200D, 0);
                 bluez_connection_complete(l, 0x3E, 0);
