@@ -107,7 +107,6 @@ static void end(tendon_link *link) {
         link->radio->ops->pair_cancel(link->radio, link);
     }
     link->question = TENDON_PAIRING_NOTHING; /* a later answer would be another program's */
-    tendon_pairing_take_data(link, false);
 }
 
 void tendon_pairing_link_ended(tendon_link *link) {
@@ -119,10 +118,6 @@ void tendon_pairing_link_ended(tendon_link *link) {
 void tendon_pairing_close(tendon_radio *radio) {
     for (tendon_link *link = radio->links; link != NULL; link = link->next) {
         link->pairing.state = TENDON_PAIRING_NONE;
-        tendon_pairing_take_data(link, false);
-    }
-    if (radio->pairable) {
-        tendon_pairing_offer_data(radio, false);
     }
     if (radio->bonds != NULL) {
         tendon_loop_remove(radio->loop, &radio->pairing_timer);
@@ -146,7 +141,6 @@ void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now
     link->pairing.state = TENDON_PAIRING_NONE;
     link->question = TENDON_PAIRING_NOTHING;
     set_timer(radio);
-    tendon_pairing_take_data(link, false);
     tendon_pairing_waiter next = attempt.joined;
     /* A better key could not be made: a caller that only pairs keeps the one of before. */
     bool has_key =
@@ -183,15 +177,9 @@ void tendon_pairing_encrypted(tendon_link *link, uint64_t now) {
     }
 }
 
-/** Starts the procedure of the radio, which has the data of the peer by then. */
-static tendon_status run(tendon_link *link) {
-    tendon_status status = tendon_pairing_give_data(link);
-    return status < 0 ? status : link->radio->ops->pair(link->radio, link);
-}
-
 static void pair_again(tendon_link *link, uint64_t now) {
     link->pairing.state = TENDON_PAIRING_RUNNING;
-    tendon_status status = run(link);
+    tendon_status status = link->radio->ops->pair(link->radio, link);
     if (status == TENDON_ERROR_WOULD_BLOCK) {
         tendon_pairing_retry(link, now);
     } else if (status < 0) {
@@ -312,7 +300,7 @@ static tendon_status join(tendon_pairing_attempt *attempt,
 /** Begins the procedure of link->pairing in its state; RUNNING: the radio pairs. */
 static tendon_status begin(tendon_link *link, uint64_t now) {
     tendon_radio *radio = link->radio;
-    tendon_status status = link->pairing.state == TENDON_PAIRING_RUNNING ? run(link) : TENDON_OK;
+    tendon_status status = link->pairing.state == TENDON_PAIRING_RUNNING ? radio->ops->pair(radio, link) : TENDON_OK;
     if (status == TENDON_ERROR_WOULD_BLOCK) {
         tendon_pairing_retry(link, now);
         return TENDON_OK;
@@ -320,7 +308,6 @@ static tendon_status begin(tendon_link *link, uint64_t now) {
     if (status < 0) {
         tendon_radio_note_failure(link, status, now);
         link->pairing.state = TENDON_PAIRING_NONE;
-        tendon_pairing_take_data(link, false);
     }
     set_timer(radio);
     return status;
@@ -427,9 +414,6 @@ tendon_status tendon_radio_set_pairable(tendon_radio *radio, bool pairable) {
     }
     if (radio->pairable_told && radio->pairable == pairable) {
         return TENDON_OK;
-    }
-    if (radio->pairable != pairable) {
-        tendon_pairing_offer_data(radio, pairable);
     }
     radio->pairable = pairable;
     radio->pairable_told = true;

@@ -54,17 +54,6 @@ void tendon_pairing_ask(tendon_link *link, tendon_pairing_question question, uin
 /** The radio is closed: all procedures end without a result. */
 void tendon_pairing_close(tendon_radio *radio);
 
-/** Whether the data of an agent are valid. */
-bool tendon_pairing_has_valid_data(const tendon_pairing_agent *agent);
-/** The agent's data of the peer of a link; NULL: it has none. */
-const tendon_out_of_band *tendon_pairing_data_of(const tendon_link *link);
-/** The radio's implementation gets the data of the peer, if the agent has them, for one pairing. */
-tendon_status tendon_pairing_give_data(tendon_link *link);
-/** It forgets them; @p paired: also those that were offered to a central. */
-void tendon_pairing_take_data(tendon_link *link, bool paired);
-/** The radio's implementation gets, or forgets, the data of all devices of the agent: any of them may start to pair. */
-void tendon_pairing_offer_data(tendon_radio *radio, bool given);
-
 /** The identity address of a bonded peer with this private address; NULL: it has none, or is not known. Valid until the
  * bonds change. */
 const tendon_address *tendon_radio_identity_of(tendon_radio *radio, const tendon_address *address, uint64_t now);

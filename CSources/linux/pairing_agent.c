@@ -21,14 +21,6 @@ tendon_pairing_agent tendon_pairing_agent_file(const char *path) {
     return (tendon_pairing_agent){.io = TENDON_PAIRING_KEYBOARD_ONLY, .authenticated = true, .passkey_file = path};
 }
 
-tendon_pairing_agent tendon_pairing_agent_out_of_band(const tendon_out_of_band *devices, size_t count) {
-    static const tendon_out_of_band nobody;
-    return (tendon_pairing_agent){.io = TENDON_PAIRING_NO_INPUT_NO_OUTPUT,
-                                  .authenticated = true,
-                                  .out_of_band = devices != NULL ? devices : &nobody,
-                                  .out_of_band_count = count};
-}
-
 tendon_pairing_agent tendon_pairing_agent_ask(void (*ask)(void *context, const tendon_address *peer,
                                                           tendon_pairing_question question, uint32_t passkey,
                                                           uint64_t now),
@@ -138,7 +130,7 @@ const tendon_bond *tendon_pairing_bond_in_use(const tendon_link *link) {
 }
 
 bool tendon_pairing_is_strict(const tendon_link *link) {
-    return link->radio->agent.authenticated || tendon_pairing_data_of(link) != NULL ||
+    return link->radio->agent.authenticated ||
            (link->pairing.state != TENDON_PAIRING_NONE && link->pairing.authenticates);
 }
 
@@ -219,8 +211,7 @@ static bool is_valid(const tendon_pairing_agent *agent) {
         agent->key_size_min == 0 || (agent->key_size_min >= KEY_SIZE_MIN && agent->key_size_min <= KEY_SIZE_MAX);
     return agent->io <= TENDON_PAIRING_KEYBOARD_DISPLAY && sized &&
            (!agent->has_passkey || agent->passkey <= TENDON_PASSKEY_MAX) &&
-           (!agent->authenticated || agent->io != TENDON_PAIRING_NO_INPUT_NO_OUTPUT || agent->out_of_band != NULL) &&
-           tendon_pairing_has_valid_data(agent);
+           (!agent->authenticated || agent->io != TENDON_PAIRING_NO_INPUT_NO_OUTPUT);
 }
 
 tendon_status tendon_radio_set_pairing_agent(tendon_radio *radio, const tendon_pairing_agent *agent) {
@@ -232,23 +223,14 @@ tendon_status tendon_radio_set_pairing_agent(tendon_radio *radio, const tendon_p
     if (!is_valid(&wanted)) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    if (wanted.out_of_band != NULL && radio->ops->give_out_of_band == NULL) {
-        return TENDON_ERROR_UNSUPPORTED;
-    }
     tendon_status file = wanted.passkey_file != NULL ? check_file(wanted.passkey_file) : TENDON_OK;
     if (file < 0) {
         return file;
-    }
-    if (radio->pairable) {
-        tendon_pairing_offer_data(radio, false);
     }
     radio->agent = wanted;
     tendon_status status = radio->ops->set_io != NULL ? radio->ops->set_io(radio) : TENDON_OK;
     if (status < 0) {
         radio->agent = before;
-    }
-    if (radio->pairable) {
-        tendon_pairing_offer_data(radio, true);
     }
     return status;
 }

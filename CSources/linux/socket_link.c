@@ -99,7 +99,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->accepted = accepted;
     link->closing = link->blocked = link->connected = link->securing = link->encrypted = link->keyed = false;
     link->question = TENDON_PAIRING_NOTHING;
-    link->has_identity_key = link->out_of_band = false;
+    link->has_identity_key = false;
     link->reason = TENDON_OK;
     link->handle = 0xFFFF;
     link->rssi = TENDON_RSSI_UNKNOWN;

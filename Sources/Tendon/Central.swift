@@ -117,13 +117,6 @@ public actor Central {
     /// requires pairing. After an error the previous agent stays.
     public func setPairingAgent(_ agent: PairingAgent) throws(TendonError) { try core.setPairingAgent(agent) }
 
-    /// Makes the data of this machine, for a device that is to pair with it out of band: see ``OutOfBandData``.
-    ///
-    /// They replace those of an earlier call, of any program on this adapter, and are valid until the adapter is powered
-    /// off. Give them to one device, and make others for the next. Fails on the virtual radio, and with an adapter that
-    /// has no LE Secure Connections or no BR/EDR, for which Linux makes no data.
-    public func makeOutOfBandData() throws(TendonError) -> OutOfBandData { try core.makeOutOfBandData() }
-
     /// Sets the security that a connection must have before a program or the session of a device uses it; from now on.
     ///
     /// Until then nothing is sent over it, and what the device sends is discarded. If the connection cannot be secured,

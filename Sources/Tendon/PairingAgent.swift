@@ -90,12 +90,6 @@ public struct PairingAgent: Sendable {
     /// A file of passkeys that only its owner can access. A line is an address or `*`, a space and six digits; `#` begins
     /// a comment. It is read for every question.
     public var passkeyFile: String?
-    /// Data of devices that came by another way than Bluetooth LE. A device with data pairs with LE Secure Connections and
-    /// an authenticated key, or not at all. If it is not `nil`, the agent may require authentication without an input or
-    /// output: it also pairs with devices that have the data of this one, ``Central/makeOutOfBandData()``. At most 24.
-    ///
-    /// For the kernel's radio: on the virtual radio, ``Central/setPairingAgent(_:)`` fails.
-    public var outOfBandData: [OutOfBandData]?
     /// Asks a person for what neither `passkey` nor `passkeyFile` answers; `nil`: the pairing is rejected.
     ///
     /// The device waits for at most 30 s. The task is cancelled if the device asks again, if another agent is set, and
@@ -125,14 +119,6 @@ public struct PairingAgent: Sendable {
     /// Looks passkeys up in a file; rejects Just Works.
     public static func file(_ path: String) -> PairingAgent {
         PairingAgent(inputOutput: .keyboardOnly, requiresAuthentication: true, passkeyFile: path)
-    }
-
-    /// Pairs out of band: with the devices of these data, and with devices that have the data of this one; rejects Just
-    /// Works.
-    public static func outOfBand(_ devices: [OutOfBandData]) -> PairingAgent {
-        var agent = PairingAgent(inputOutput: .noInputNoOutput, requiresAuthentication: true)
-        agent.outOfBandData = devices
-        return agent
     }
 
     /// Asks a person who has a keyboard and a display; rejects Just Works.
@@ -171,7 +157,6 @@ final class PairingAgentCore: @unchecked Sendable {
     private let loop: Loop
     private let radio: CPointer<tendon_radio>
     private let path: CText?
-    private let devices: CTable<tendon_out_of_band>?
     private let handler: (@Sendable (Address, PairingAgent.Question) async -> PairingAgent.Answer)?
     private var pending: [Address: (number: UInt64, task: Task<Void, Never>)] = [:]
     private var asked: UInt64 = 0
@@ -180,7 +165,6 @@ final class PairingAgentCore: @unchecked Sendable {
     init(_ agent: PairingAgent, _ radio: CPointer<tendon_radio>, _ loop: Loop) throws(TendonError) {
         (self.loop, self.radio, handler) = (loop, radio, agent.handler)
         path = agent.passkeyFile.map(CText.init)
-        devices = agent.outOfBandData.map(PairingAgentCore.table)
         let isText = agent.passkeyFile?.utf8.contains(0) != true
         guard isText, let size = UInt8(exactly: agent.minimumKeySize) else {
             throw TendonError(status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .pair)
@@ -193,8 +177,6 @@ final class PairingAgentCore: @unchecked Sendable {
         c.has_passkey = agent.passkey != nil
         c.passkey = agent.passkey?.rawValue ?? 0
         c.passkey_file = path.map { UnsafePointer($0.pointer) }
-        c.out_of_band = devices.map { UnsafePointer($0.pointer) }
-        c.out_of_band_count = agent.outOfBandData?.count ?? 0
         if handler != nil {
             c.context = context(of: self)
             c.ask = { context, peer, question, passkey, _ in
@@ -203,13 +185,6 @@ final class PairingAgentCore: @unchecked Sendable {
             }
         }
         try check(tendon_radio_set_pairing_agent(radio, &c), .pair)
-    }
-
-    /// With a place more than there are data: an agent may have none, and pair out of band.
-    private static func table(_ data: [OutOfBandData]) -> CTable<tendon_out_of_band> {
-        let table = CTable<tendon_out_of_band>(capacity: data.count + 1)
-        for (index, one) in data.enumerated() { table.pointer[index] = one.c }
-        return table
     }
 
     private func ask(_ device: Address, _ question: PairingAgent.Question) {

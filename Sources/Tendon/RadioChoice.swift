@@ -98,7 +98,7 @@ public enum ConnectionSecurity: UInt8, Sendable, Hashable, CaseIterable {
     case none = 0
     /// Encrypted, with a key that the pairing agent is content with.
     case encrypted
-    /// Encrypted with a key that was made with a passkey, a comparison, or out of band.
+    /// Encrypted with a key that was made with a passkey or a comparison.
     case authenticated
 }
 

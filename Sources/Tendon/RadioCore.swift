@@ -236,13 +236,6 @@ package final class RadioCore: @unchecked Sendable {
         loop.core.touched()
     }
 
-    package func makeOutOfBandData() throws(TendonError) -> OutOfBandData {
-        if let bondFailure { throw bondFailure }
-        var data = tendon_out_of_band()
-        try check(tendon_radio_read_out_of_band(radio, &data), .pair)
-        return OutOfBandData(data)
-    }
-
     package func requireSecurity(_ security: ConnectionSecurity) {
         _ = tendon_radio_set_security(radio, tendon_security(UInt32(security.rawValue)))  // every case is a level
     }

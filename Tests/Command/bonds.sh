@@ -37,25 +37,6 @@ like "$err" "--passkey: a passkey has six digits, not '12345'" "five digits: the
 run pair feelspace --radio virtual --passkey 123456 --passkey-file x
 is "$status" 2 "two answers: usage"
 like "$err" "use --passkey or --passkey-file, not both" "two answers: the reason"
-run pair feelspace --radio virtual --passkey 123456 --out-of-band x
-is "$status" 2 "a passkey and data: usage"
-like "$err" "use --passkey or --out-of-band, not both" "a passkey and data: the reason"
-run pair feelspace --radio virtual --out-of-band "$work/missing"
-is "$status" 1 "data that do not exist: status 1"
-like "$err" "missing: the item does not exist" "data that do not exist: the reason"
-like "$err" "try: lines of hexadecimal digits" "data that do not exist: what to do"
-printf '081b' >"$work/data"
-chmod 600 "$work/data"
-run pair feelspace --radio virtual --out-of-band "$work/data"
-like "$err" "data: the input ends in the middle of a field" "data that are cut: the reason"
-chmod 644 "$work/data"
-run pair feelspace --radio virtual --out-of-band "$work/data"
-like "$err" "try: chmod 600 $work/data" "data that others can read: what to do"
-run pair feelspace --radio virtual --show-out-of-band
-is "$status" 2 "own data, with a family: usage"
-run pair --radio virtual --show-out-of-band
-is "$status" 1 "own data, on the virtual radio: status 1"
-like "$err" "ERROR_UNSUPPORTED" "own data, on the virtual radio: the reason"
 run pair feelspace --radio virtual --require-authentication
 is "$status" 2 "authentication without anybody to ask: usage"
 like "$err" "try: add --passkey PASSKEY or --passkey-file FILE" "authentication without anybody to ask: what to do"

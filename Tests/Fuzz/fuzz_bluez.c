@@ -225,27 +225,6 @@ static void adapters_are_read(world *w, fuzz_input *input) {
     free(information.data);
 }
 
-static void a_socket_opens(int far_end) {
-    static const uint16_t opcodes[] = {TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS,
-                                       TENDON_MANAGEMENT_READ_LOCAL_OUT_OF_BAND_EXTENDED_DATA};
-    for (size_t i = 0; i < 2; i++) {
-        put_reply(far_end, opcodes[i], 7, 0, on_open[i]);
-    }
-}
-
-static void own_data_are_read(world *w, fuzz_input *input) {
-    tendon_out_of_band data;
-    on_open[0] = fuzz_block_of(input);
-    on_open[1] = fuzz_block_of(input);
-    world_opens_socket = a_socket_opens;
-    if (w->b->radio.radio.ops->read_out_of_band(&w->b->radio.radio, &data) >= 0) {
-        (void)fuzz_touch(&data, sizeof data);
-    }
-    world_opens_socket = NULL;
-    free(on_open[0].data);
-    free(on_open[1].data);
-}
-
 /* The management socket of a radio that opens ignores what is of the controller, and the other way round. */
 static void a_socket_of_a_radio_opens(int far_end) {
     static const uint16_t opcodes[] = {TENDON_MANAGEMENT_SET_LOW_ENERGY, TENDON_MANAGEMENT_SET_POWERED,
@@ -385,7 +364,7 @@ static void time_passes(world *w, fuzz_input *input, uint8_t choice) {
 }
 
 static void blocking_commands(world *w, fuzz_input *input, uint8_t choice) {
-    switch ((choice >> 2 & 7) % 6) {
+    switch ((choice >> 2 & 7) % 5) {
     case 0:
         limits_are_read(w, input);
         break;
@@ -393,12 +372,9 @@ static void blocking_commands(world *w, fuzz_input *input, uint8_t choice) {
         adapters_are_read(w, input);
         break;
     case 2:
-        own_data_are_read(w, input);
-        break;
-    case 3:
         monitor_is_read(w, input, choice);
         break;
-    case 4:
+    case 3:
         another_radio_opens(w, input);
         break;
     default:

@@ -368,15 +368,13 @@ def bluez():
                                                          "00 10", "00 7206", "00 04"))))
     yield b"\0\0" + b"\7\4" + block(h("0200 0000 0100")) + block(h("060504030201 09 0f00 ffff0100 81020000 000000") + bytes(260)) + b"\0"
     yield b"\0\0" + b"\7\4" + block(h("ffff 0000")) + block(h("060504030201 09")) + b"\x0a"
-    yield b"\0\0" + b"\7\x08" + block(h("010a0000")) + block(h("02 3000 081b 0102030405c001 021c02 1122") + bytes(16) + h("1123") + bytes(16))
-    yield b"\0\0" + b"\7\x08" + block(h("010a0000")) + block(h("02 ff00 08"))
-    yield b"\0\0" + b"\7\x0c" + block(h("0300 0700 0300 0e01 00")) + block(h("0200 0800 0100 00")) + block(h("0200 0700"))
-    yield b"\0\0" + b"\7\x14" + block(h("0400 0800 0000")) + block(h("0100 ffff 0500 0300 00 0000")) + block(h("0400 0700 0000"))
-    yield b"\0\0" + b"\7\x34" + block(h("0400 0800 0000")) + block(h("0100 ffff 0700 0300 00 0100 0700")) + block(b"")
+    yield b"\0\0" + b"\7\x08" + block(h("0300 0700 0300 0e01 00")) + block(h("0200 0800 0100 00")) + block(h("0200 0700"))
+    yield b"\0\0" + b"\7\x10" + block(h("0400 0800 0000")) + block(h("0100 ffff 0500 0300 00 0000")) + block(h("0400 0700 0000"))
+    yield b"\0\0" + b"\7\x30" + block(h("0400 0800 0000")) + block(h("0100 ffff 0700 0300 00 0100 0700")) + block(b"")
     yield b"\0\0" + b"\7\0" + block(b"\0" + bytes(range(40))) * 7 + b"\7\0" + block(b"\0") * 7
     information = h("060504030201 09 0f00 81ae0000 81020000 000000") + bytes(260)
-    yield b"\0\0" + b"\7\x10" + b"".join(map(block, (information, h("81020000"), b"\0" + bytes(37) + b"\x60" + bytes(26), h("00 1900000000000000"), h("00 fb00 08"), h("00 7206"))))
-    yield b"\0\0" + b"\7\x10" + b"".join(map(block, (bytes(6) + information[6:9] + h("80820000 00000000") + bytes(263), h("01028000"), b"\1", b"", b"", b"")))
+    yield b"\0\0" + b"\7\x0c" + b"".join(map(block, (information, h("81020000"), b"\0" + bytes(37) + b"\x60" + bytes(26), h("00 1900000000000000"), h("00 fb00 08"), h("00 7206"))))
+    yield b"\0\0" + b"\7\x0c" + b"".join(map(block, (bytes(6) + information[6:9] + h("80820000 00000000") + bytes(263), h("01028000"), b"\1", b"", b"", b"")))
     yield b"\0\0" + event(0x3E, h("0d01 0100 01 665544332211 01 02 05 f4 c4 0000 00 000000000000 ff 020106"), 1) + b"\2\x40" + block(b"\4\x3e\x05\1")
 
 
@@ -485,16 +483,6 @@ def bonds():
             [b"\x03" + value for value in faults])
 
 
-def out_of_band():
-    values = h("11 22") + bytes(range(16)) + h("11 23") + bytes(range(240, 256))
-    whole = h("08 1b 0504030201c0 01 02 1c 00") + values
-    linux = h("081b00000001aa0000021c01112263b7391d9efb1197a7229047e0717d1b112351303c30717f6ac704522d2a95db9a04020100")
-    others = h("020106 0409616263") + values + h("081b0504030201c000 0000")
-    legacy = h("081b0504030201c001 1110") + bytes(range(16))
-    files = [whole, linux, others, legacy, whole[:-1], whole + whole, whole + b"\0\1", b""]
-    return [b"\0" + value for value in files] + [b"\1" + value.hex().encode() for value in files] + [b"\1 08 1b", b"\1081"]
-
-
 OBVIOUS_FRAMES = [h(text) for text in (
     "4f420100010001000e00010100100800010203040506070829059b94", "4f420101010001000c0001001008ff000000d4c3b2a142fbf71b",
     "4f420101020002002800d20400008877665544332211f84d0f0042420f0069915b0050690f002900000000000000015702017ec6def6",
@@ -592,7 +580,6 @@ def main():
     write("bose_codec", bose_codec())
     write("bose_session", bose_sessions())
     write("bonds", bonds())
-    write("out_of_band", out_of_band())
     write("gatt_cache", gatt_cache())
     write("gatt_table", gatt_table())
     write("capture", captures())

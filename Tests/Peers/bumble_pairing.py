@@ -18,11 +18,10 @@ from bumble.device import Device
 from bumble.gatt import Characteristic, CharacteristicValue, Service
 from bumble.hci import Address, HCI_LE_Set_Random_Address_Command
 from bumble.keys import MemoryKeyStore
-from bumble.pairing import OobContext, OobSharedData, PairingConfig, PairingDelegate
+from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
 
 INSUFFICIENT_AUTHENTICATION = 0x05
-ADDRESS, ROLE, CONFIRM, RANDOM = 0x1B, 0x1C, 0x22, 0x23  # AD types of Out of Band data
 IO = {
     "display": PairingDelegate.IoCapability.DISPLAY_OUTPUT_ONLY,
     "yes-no": PairingDelegate.IoCapability.DISPLAY_OUTPUT_AND_YES_NO_INPUT,
@@ -100,7 +99,6 @@ async def run(arguments):
     async with await open_transport(arguments.transport) as transport:
         device = Device.with_hci("Independent", Address(arguments.address), transport.source, transport.sink)
         device.keystore = MemoryKeyStore()
-        own_data = OobContext()
         read = Characteristic.Properties.READ
 
         def latest():
@@ -134,20 +132,10 @@ async def run(arguments):
 
         device.gatt_server.on_gatt_pdu = noted
 
-        def out_of_band(now):
-            """Always the same data of its own, and those of its peer from a file."""
-            peer = None
-            if now.peer_data:
-                with open(now.peer_data, encoding="utf-8") as file:
-                    values = dict(AdvertisingData.from_bytes(bytes.fromhex(file.read())).ad_structures)
-                peer = OobSharedData(c=values[CONFIRM], r=values[RANDOM])
-            return PairingConfig.OobConfig(our_context=own_data, peer_data=peer, legacy_context=None)
-
         def configuration(_):
             now = latest()
             return PairingConfig(sc=not now.legacy, mitm=now.mitm, bonding=True, delegate=User(now),
-                                 identity_address_type=Address.RANDOM_DEVICE_ADDRESS if arguments.private else None,
-                                 oob=out_of_band(now) if now.oob or now.peer_data else None)
+                                 identity_address_type=Address.RANDOM_DEVICE_ADDRESS if arguments.private else None)
 
         device.pairing_config_factory = configuration
         shorten_keys(device, latest)
@@ -184,10 +172,6 @@ async def run(arguments):
 
         device.on("connection", connected)
         await advertise()
-        shared = own_data.share()
-        say("data", bytes(AdvertisingData([
-            (ADDRESS, bytes(device.random_address) + b"\x01"), (ROLE, b"\x00"), (CONFIRM, shared.c), (RANDOM, shared.r),
-        ])).hex())
         say("ready")
         await asyncio.sleep(arguments.limit)
 
@@ -199,8 +183,6 @@ def parser():
     options.add_argument("--io", choices=IO, default="none")
     options.add_argument("--never", action="store_true", help="no pairing is good enough for the second value")
     options.add_argument("--authenticated", action="store_true", help="the second value needs an authenticated key")
-    options.add_argument("--oob", action="store_true", help="pair out of band with peers that have the data that it printed")
-    options.add_argument("--peer-data", help="file with the data of its peer, in hexadecimal digits")
     options.add_argument("--early", action="store_true", help="sends ATT PDUs as soon as it is connected")
     options.add_argument("--key-size", type=int, default=16, help="longest key that it can have, in bytes")
     options.add_argument("--mitm", action="store_true")

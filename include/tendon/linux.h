@@ -16,7 +16,6 @@
 #include "tendon/linux/journal.h"
 #include "tendon/linux/loop.h"
 #include "tendon/linux/neighbors.h"
-#include "tendon/linux/out_of_band.h"
 #include "tendon/linux/pairing_agent.h"
 #include "tendon/linux/peripheral.h"
 #include "tendon/linux/radio.h"

@@ -552,12 +552,6 @@ bool tendon_bluez_secure(tendon_link *link);
 /** An event of the management socket about our adapter. */
 void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now);
 
-/* out_of_band.c */
-/** The kernel gets the data of a peer; NULL: it is to use none. */
-tendon_status tendon_bluez_give_out_of_band(tendon_radio *radio, const tendon_address *peer,
-                                            const tendon_out_of_band *data);
-tendon_status tendon_bluez_read_out_of_band(tendon_radio *radio, tendon_out_of_band *out);
-
 /* authenticate.c */
 /** Makes the kernel pair again over an encrypted connection, for an authenticated key. */
 tendon_status tendon_bluez_authenticate(tendon_bluez_radio *radio, const tendon_link *link);

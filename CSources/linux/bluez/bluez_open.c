@@ -293,8 +293,6 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .answer = tendon_bluez_answer,
                                      .pair_cancel = tendon_bluez_pair_cancel,
                                      .unpair = tendon_bluez_unpair,
-                                     .give_out_of_band = tendon_bluez_give_out_of_band,
-                                     .read_out_of_band = tendon_bluez_read_out_of_band,
                                      .ask_signal = tendon_bluez_ask_signal,
                                      .set_parameters = tendon_bluez_set_parameters};
 

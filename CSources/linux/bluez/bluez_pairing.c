@@ -99,21 +99,13 @@ tendon_status tendon_bluez_set_io(tendon_radio *base) {
     return settle((tendon_bluez_radio *)base);
 }
 
-/*
- * A Linux peripheral without display and keyboard rejects a central that has them: it requests protection from a device
- * in the middle, and Linux looks only at the IO capabilities then, not at the data that provide it.
- */
-static uint8_t capability_for(const tendon_link *link) {
-    return tendon_pairing_data_of(link) != NULL ? (uint8_t)TENDON_PAIRING_NO_INPUT_NO_OUTPUT : link->radio->agent.io;
-}
-
 tendon_status tendon_bluez_pair(tendon_radio *base, tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     (void)mode(radio, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, 1);
     (void)settle(radio);
     return link->pairing.authenticates
                ? tendon_bluez_authenticate(radio, link)
-               : about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, capability_for(link));
+               : about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, base->agent.io);
 }
 
 /*
@@ -226,7 +218,7 @@ static void procedure_done(tendon_bluez_radio *radio, tendon_link *link, uint8_t
         /* The kernel has a key that is not in the store. The key is removed, and the connection stays. */
         link->pairing.key_removed = true;
         (void)about(radio, TENDON_MANAGEMENT_UNPAIR_DEVICE, &link->identity, true, 0);
-        (void)about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, capability_for(link));
+        (void)about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, radio->radio.agent.io);
         return;
     }
     bool refused = link->pairing.kept == TENDON_RADIO_ERROR_PAIRING_TOO_WEAK; /* by us */
@@ -310,7 +302,6 @@ static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *e
         return;
     }
     status = tendon_pairing_store(&radio->radio, &bond, link->accepted);
-    tendon_pairing_take_data(link, true);
     tendon_bluez_keys_stored(radio);
     if (status >= 0) {
         tendon_pairing_stored(link, now);

@@ -27,8 +27,6 @@ struct SimulationSettings: Sendable {
     /// What the device shows and enters; nil: nothing.
     var inputOutput: PairingAgent.InputOutput?
     var passkey: Passkey?
-    /// Prints the data with which a central pairs with it out of band.
-    var showsOutOfBandData = false
     /// The pairing option; default: that of the family.
     var saysPairing = false
     var notifications: UInt64?
@@ -52,7 +50,6 @@ struct SimulationSettings: Sendable {
         inputOutput = arguments.value("--io").flatMap { SimulationSettings.inputOutputs[$0] }
         passkey = arguments.value("--passkey").flatMap(Passkey.init)
         hasDatabaseHash = arguments.has("--database-hash")
-        showsOutOfBandData = arguments.has("--show-out-of-band")
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
         period = try arguments.integer("--period", in: 1...65535)
         scenarioFromConnection = arguments.value("--scenario-from") == "connection"
@@ -267,9 +264,6 @@ private let simulateOptions: [Option] =
             help: "what it shows and enters when it pairs; it confirms every comparison; default: nothing (Just Works)",
             choices: SimulationSettings.inputOutputs.keys.sorted()),
         PairingChoice.passkeyToEnter,
-        Option(
-            name: "--show-out-of-band", value: nil,
-            help: "print its data for pairing out of band; --radio bluez"),
         Option(
             name: "--database-hash", value: nil,
             help: "it has a Database Hash, so that a client with a GATT cache discovers its attributes only once"),

@@ -28,17 +28,15 @@ struct DeviceAccess: Sendable {
         Option(name: "--timeout", value: "SECONDS", help: "to find and open the device; default 15")
     ]
 
-    /// - Parameters:
-    ///   - only: the device that is meant if --address names none.
-    ///   - opener: opens the radio; of this machine, except in tests.
+    /// - Parameter opener: opens the radio; of this machine, except in tests.
     init(
-        _ arguments: Arguments, family: String, timeout standard: Double = 15, only: Address? = nil,
+        _ arguments: Arguments, family: String, timeout standard: Double = 15,
         opener: @escaping RadioOpener = OpenedRadio.opener()
     ) throws(CommandError) {
         self.family = family
         self.opener = opener
         radio = try arguments.radio()
-        address = try arguments.address() ?? only.map(WantedAddress.init)
+        address = try arguments.address()
         timeout = try arguments.number("--timeout", in: 0.1...600) ?? standard
     }
 

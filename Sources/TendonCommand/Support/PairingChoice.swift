@@ -17,7 +17,6 @@ struct PairingChoice: Sendable {
         case terminal
         case passkey(Passkey)
         case file(String)
-        case outOfBand([OutOfBandData])
     }
 
     private let source: Source
@@ -42,12 +41,6 @@ struct PairingChoice: Sendable {
         help:
             "file with lines 'ADDRESS PASSKEY' that only its owner can access; pair: rejects pairing without a passkey",
         setting: Setting("gateway", isFixed: true))
-    private static let outOfBand = Option(
-        name: "--out-of-band", value: "DATA",
-        help:
-            "pair out of band; DATA: hexadecimal digits of one device, a file with such a line for each device that only "
-            + "its owner can access, or none: the device has the data of this machine; pair: rejects pairing without data",
-        setting: Setting("gateway", isFixed: true))
     private static let authentication = Option(
         name: "--require-authentication", value: nil,
         help: "reject pairing without a passkey, and bonds that were made without one",
@@ -64,22 +57,18 @@ struct PairingChoice: Sendable {
         setting: Setting("gateway", isFixed: true))
 
     /// Of a command that runs without a user.
-    static let options = [file, outOfBand, authentication, encryption, secure, keySize]
+    static let options = [file, authentication, encryption, secure, keySize]
     /// Of a command that pairs one device.
     static let allOptions = [accept, passkey] + options
 
     /// - Parameter asks: whether the command asks the user if it runs on a terminal.
     init(_ arguments: Arguments, asks: Bool) throws(CommandError) {
-        let given = [PairingChoice.accept, PairingChoice.passkey, PairingChoice.file, PairingChoice.outOfBand].map(
-            \.name
-        ).filter(arguments.has)
+        let given = [PairingChoice.accept, PairingChoice.passkey, PairingChoice.file].map(\.name).filter(arguments.has)
         guard given.count < 2 else { throw .usage("use \(given.joined(separator: " or ")), not both") }
         if let word = arguments.value(PairingChoice.passkey.name) {
             source = .passkey(try PairingChoice.parsePasskey(word))
         } else if let path = arguments.value(PairingChoice.file.name) {
             source = .file(path)
-        } else if let word = arguments.value(PairingChoice.outOfBand.name) {
-            source = .outOfBand(try PairingChoice.outOfBandData(word))
         } else {
             source = asks && given.isEmpty && PairingQuestions.isPossible ? .terminal : .nobody
         }
@@ -101,24 +90,6 @@ struct PairingChoice: Sendable {
         return passkey
     }
 
-    /// Digits, the name of a file with lines of them, or none.
-    private static func outOfBandData(_ word: String) throws(CommandError) -> [OutOfBandData] {
-        if word == "none" { return [] }
-        if let data = OutOfBandData(word) { return [data] }
-        do throws(TendonError) {
-            return try OutOfBandData.contents(of: word)
-        } catch {
-            throw fileFailure(
-                error, word, next: "lines of hexadecimal digits, as tendon pair --show-out-of-band prints them")
-        }
-    }
-
-    /// The device with which alone it pairs; nil: it may be another one.
-    var onlyDevice: Address? {
-        guard case .outOfBand(let devices) = source, devices.count == 1 else { return nil }
-        return devices[0].address
-    }
-
     /// Whether a person may have to answer, which takes time.
     var asksUser: Bool { if case .terminal = source { true } else { false } }
 
@@ -129,7 +100,6 @@ struct PairingChoice: Sendable {
             case .nobody: PairingAgent.accepting
             case .passkey(let passkey): PairingAgent.passkey(passkey)
             case .file(let path): PairingAgent.file(path)
-            case .outOfBand(let devices): PairingAgent.outOfBand(devices)
             case .terminal: PairingAgent.asking(PairingQuestions.answer)
             }
         agent.requiresAuthentication = requiresAuthentication
@@ -169,7 +139,6 @@ extension PairingAgent {
     /// Differs from what a central does without an agent.
     fileprivate var isDemanding: Bool {
         inputOutput != .noInputNoOutput || requiresAuthentication || requiresSecureConnections || minimumKeySize > 7
-            || outOfBandData != nil
     }
 }
 

@@ -57,10 +57,6 @@ final class Simulator {
             settings.events.result(
                 "ready", host.label, ["radio": .string(host.radioName)],
                 text: "\(host.item.family) '\(host.name)' at \(host.address): ready\n")
-            if settings.showsOutOfBandData {
-                let data = try host.outOfBandData().description
-                settings.events.result("out_of_band", host.label, ["data": .string(data)], text: "\(data)\n")
-            }
         }
         Termination.shared.onRequest(wake: loop)
         let start = tendon_monotonic_ms()
@@ -238,14 +234,6 @@ private final class SimulatedHost {
         printed = settings.events
         let status = tendon_radio_set_pairing_agent(radio, &agent)
         guard status >= 0 else { throw CommandError(TendonError(status: status, operation: .pair)) }
-    }
-
-    /// Data for a central that pairs with it out of band.
-    func outOfBandData() throws(CommandError) -> OutOfBandData {
-        var data = tendon_out_of_band()
-        let status = tendon_radio_read_out_of_band(radio, &data)
-        guard status >= 0 else { throw CommandError(TendonError(status: status, operation: .pair)) }
-        return OutOfBandData(data)
     }
 
     private func asked(

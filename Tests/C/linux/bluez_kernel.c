@@ -213,12 +213,6 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
         }
     } else if (opcode == kernel.empty) {
         size = 0;
-    } else if (opcode == TENDON_MANAGEMENT_READ_LOCAL_OUT_OF_BAND_EXTENDED_DATA) {
-        assert_int_equal(pdu[6], 0x06); /* LE public, LE random */
-        block data = block_hex(kernel.out_of_band);
-        size = data.length;
-        memcpy(out, data.data, size);
-        free(data.data);
     } else if (opcode == TENDON_MANAGEMENT_READ_INDEX_LIST) {
         size = list(out);
     } else if (opcode == TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST) {

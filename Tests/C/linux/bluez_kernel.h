@@ -14,14 +14,13 @@ typedef struct bluez_kernel {
     bool exists;     /**< the adapter of the name, also while it is not in the list */
     int listed_from; /**< look-ups before the list contains any adapter */
     uint32_t supported, settings;
-    bool stays_off;          /**< Set Powered succeeds, but the adapter is off */
-    uint8_t address[6];      /**< as on the wire */
-    uint16_t fails, error;   /**< this command, with this status */
-    int failures;            /**< so many times; 0: always */
-    bool silent;             /**< no answer to anything */
-    bool alone;              /**< no event of another adapter comes before each answer */
-    uint16_t empty;          /**< this command has a reply without data */
-    const char *out_of_band; /**< reply of Read Local Out Of Band Extended Data, in hexadecimal digits */
+    bool stays_off;        /**< Set Powered succeeds, but the adapter is off */
+    uint8_t address[6];    /**< as on the wire */
+    uint16_t fails, error; /**< this command, with this status */
+    int failures;          /**< so many times; 0: always */
+    bool silent;           /**< no answer to anything */
+    bool alone;            /**< no event of another adapter comes before each answer */
+    uint16_t empty;        /**< this command has a reply without data */
     uint8_t static_address[6];
     uint8_t bound[6]; /**< own address of the latest L2CAP socket, as on the wire */
     bool extended;

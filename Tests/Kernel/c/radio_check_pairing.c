@@ -31,7 +31,6 @@ void check_on_central(void *context, tendon_peripheral_link *link, uint64_t now)
 }
 
 static bool use_agent(check *c, int argc, char **argv);
-static bool share_data(check *c);
 
 /** wearable ADAPTER MS BONDS pairable|closed [AGENT...]: a Bose wearable whose characteristics want encryption. */
 int run_wearable(check *c, int argc, char **argv) {
@@ -54,7 +53,6 @@ int run_wearable(check *c, int argc, char **argv) {
     tendon_peripheral_init(&peripheral, &c->radio.radio, &served,
                            &(tendon_peripheral_callbacks){.connected = check_on_central});
     tendon_status status = tendon_peripheral_open(&peripheral, 30);
-    status = status == TENDON_OK && !share_data(c) ? TENDON_ERROR_NOT_FOUND : status;
     printf("serving: %s\n", tendon_status_name(status));
     fflush(stdout);
     if (status == TENDON_OK) {
@@ -228,33 +226,13 @@ static void on_question(void *context, const tendon_address *peer, tendon_pairin
     }
 }
 
-/** File into which the data of this adapter are written, for a peer that pairs out of band; NULL: not requested. */
-static const char *share_path;
-
-static bool share_data(check *c) {
-    tendon_out_of_band data;
-    char text[TENDON_OUT_OF_BAND_STRING_SIZE];
-    if (share_path == NULL) {
-        return true;
-    }
-    tendon_status status = tendon_radio_read_out_of_band(&c->radio.radio, &data);
-    printf("shared: %s\n", tendon_status_name(status));
-    FILE *file = status == TENDON_OK ? fopen(share_path, "w") : NULL;
-    if (file != NULL) {
-        fprintf(file, "%s\n", tendon_out_of_band_format(&data, text));
-        fclose(file);
-    }
-    return file != NULL;
-}
-
 /**
  * Words of an agent: io=N, passkey=N, file=PATH, ask=yes, ask=no, from=PATH (the passkey that the peer shows), wrong=N,
- * authenticated, secure, size=N, killed=US (so long after the pairing began), data=PATH (of peers, out of band),
- * share=PATH (own data); required=N: the tendon_security that the connection must have.
+ * authenticated, secure, size=N, killed=US (so long after the pairing began), required=N: the tendon_security that the
+ * connection must have.
  */
 static bool use_agent(check *c, int argc, char **argv) {
     static test_user user;
-    static tendon_out_of_band devices[TENDON_OUT_OF_BAND_MAX];
     tendon_pairing_agent agent = tendon_pairing_agent_accept();
     user.c = c;
     for (int i = 0; i < argc; i++) {
@@ -268,14 +246,6 @@ static bool use_agent(check *c, int argc, char **argv) {
             agent.passkey = (uint32_t)atoi(value);
         } else if (strncmp(argv[i], "file", length) == 0) {
             agent.passkey_file = value;
-        } else if (strncmp(argv[i], "data", length) == 0) {
-            tendon_status count = tendon_out_of_band_load(value, devices, TENDON_OUT_OF_BAND_MAX);
-            printf("data: %s\n", count < 0 ? tendon_status_name(count) : "OK");
-            agent.out_of_band = devices;
-            agent.out_of_band_count = count > 0 ? (size_t)count : 0;
-        } else if (strncmp(argv[i], "share", length) == 0) {
-            share_path = value;
-            agent.out_of_band = agent.out_of_band != NULL ? agent.out_of_band : devices;
         } else if (strncmp(argv[i], "from", length) == 0) {
             user.passkey_path = value;
         } else if (strncmp(argv[i], "wrong", length) == 0) {
@@ -303,8 +273,8 @@ static bool use_agent(check *c, int argc, char **argv) {
     return status >= 0;
 }
 
-/** pair ADAPTER MS ADDRESS BONDS pair|read|request|forget|share [AGENT...]; request: the connection pairs if that is
- * needed; share: no connection. */
+/** pair ADAPTER MS ADDRESS BONDS pair|read|request|forget [AGENT...]; request: the connection pairs if that is
+ * needed. */
 int run_pair(check *c, int argc, char **argv) {
     static pairer p;
     static tendon_bonds bonds;
@@ -318,11 +288,8 @@ int run_pair(check *c, int argc, char **argv) {
         tendon_loop_run(&c->loop, tendon_monotonic_ms() + 200);
         return status < 0;
     }
-    if (!use_agent(c, argc - 3, argv + 3) || !share_data(c)) {
+    if (!use_agent(c, argc - 3, argv + 3)) {
         return 2;
-    }
-    if (strcmp(argv[2], "share") == 0) {
-        return 0;
     }
     p.c = c;
     p.may_pair = strcmp(argv[2], "pair") == 0;

@@ -42,7 +42,7 @@ typedef struct tendon_bond {
 } tendon_bond;
 
 /**
- * Returns true if a passkey was entered or compared, or the pairing was out of band: no device between the two can have
+ * Returns true if a passkey was entered or compared: no device between the two can have
  * paired with both (Core Specification, Vol 3 Part H 2.3.5.1). False for keys of an unknown type.
  */
 bool tendon_bond_is_authenticated(const tendon_bond *bond);

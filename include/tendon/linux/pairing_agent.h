@@ -11,7 +11,6 @@
 #define TENDON_LINUX_PAIRING_AGENT_H
 
 #include "tendon/base.h"
-#include "tendon/linux/out_of_band.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,7 +36,7 @@ typedef enum tendon_pairing_question {
 } tendon_pairing_question;
 
 /**
- * An agent. Without a user: a passkey (of a label, for example), a file of passkeys, or data that came out of band.
+ * An agent. Without a user: a passkey (of a label, for example), or a file of passkeys.
  * With one: ask(). For TENDON_PAIRING_ENTER the passkey is used if there is one, then the file if it has the peer, then
  * ask(). A question without an answer is rejected, and the pairing fails.
  */
@@ -54,14 +53,6 @@ typedef struct tendon_pairing_agent {
      * It is read for every question.
      */
     const char *passkey_file;
-    /**
-     * Data of devices, borrowed while the agent is set; NULL: this agent does not pair out of band. A device with data
-     * pairs with LE Secure Connections and an authenticated key, or not at all. If the member is not NULL, the agent
-     * may require authentication without an input or output: also without any data, for peers that have the data of
-     * this device. For the kernel's radio; the virtual one has no Out of Band.
-     */
-    const tendon_out_of_band *out_of_band;
-    size_t out_of_band_count; /**< at most TENDON_OUT_OF_BAND_MAX */
     void *context;
     /**
      * Asks the user; from the loop. The answer is tendon_radio_answer_pairing(), from within the call or later: the
@@ -77,11 +68,6 @@ tendon_pairing_agent tendon_pairing_agent_accept(void);
 tendon_pairing_agent tendon_pairing_agent_passkey(uint32_t passkey);
 /** Looks the passkey up in a file; rejects Just Works. @param path borrowed */
 tendon_pairing_agent tendon_pairing_agent_file(const char *path);
-/**
- * Pairs out of band: with these devices, and with devices that have the data of this one; rejects Just Works.
- * @param devices borrowed; NULL if @p count is 0
- */
-tendon_pairing_agent tendon_pairing_agent_out_of_band(const tendon_out_of_band *devices, size_t count);
 /** Asks a user who has a keyboard and a display; rejects Just Works. */
 tendon_pairing_agent tendon_pairing_agent_ask(void (*ask)(void *context, const tendon_address *peer,
                                                           tendon_pairing_question question, uint32_t passkey,

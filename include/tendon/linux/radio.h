@@ -69,7 +69,7 @@ typedef struct tendon_link_callbacks {
 typedef enum tendon_security {
     TENDON_SECURITY_NONE = 0,
     TENDON_SECURITY_ENCRYPTED,    /**< with a key that the pairing agent is content with */
-    TENDON_SECURITY_AUTHENTICATED /**< with a key that was made with a passkey, a comparison, or out of band */
+    TENDON_SECURITY_AUTHENTICATED /**< with a key that was made with a passkey or a comparison */
 } tendon_security;
 
 /** State of a pairing procedure that this radio started. Opaque. */
@@ -134,7 +134,6 @@ struct tendon_link {
     /** Of the connection, and of its latest updates. Interval 0: not known, as on the virtual radio. */
     tendon_connection_timing timing;
     uint8_t singles;       /**< wake-ups in a row that brought one packet; used by the link */
-    bool out_of_band;      /**< the radio's implementation has the data of the peer, for a pairing */
     bool keyed;            /**< a key of `identity` is known: stored by a pairing on this connection, or shown in it */
     uint8_t question;      /**< tendon_pairing_question that waits for an answer */
     bool has_identity_key; /**< a pairing on this connection has revealed the identity key of the peer */
@@ -219,10 +218,6 @@ typedef struct tendon_radio_ops {
     void (*pair_cancel)(tendon_radio *radio, const tendon_link *link);
     /** The bond was removed from the store: removes its keys from the kernel, and disconnects the peer. */
     tendon_status (*unpair)(tendon_radio *radio, const tendon_address *peer);
-    /** Uses these data of a peer in pairings with it from now on; NULL: none. NULL, as the next one: no Out of Band. */
-    tendon_status (*give_out_of_band)(tendon_radio *radio, const tendon_address *peer, const tendon_out_of_band *data);
-    /** New data of this device. */
-    tendon_status (*read_out_of_band)(tendon_radio *radio, tendon_out_of_band *out);
     /** Asks for the signal of an open link; link->rssi follows. NULL: the radio does not know it. */
     tendon_status (*ask_signal)(tendon_radio *radio, tendon_link *link);
     /** Asks for these parameters of an open link that this radio has made. NULL: connections have none. */
@@ -421,7 +416,7 @@ bool tendon_link_has_security(const tendon_link *link, tendon_security security)
  * bonded device does not replace the bond of that one (RADIO_ERROR_IDENTITY_TAKEN).
  * @param agent copied; NULL: tendon_pairing_agent_accept().
  * @return TENDON_OK; TENDON_RADIO_ERROR_NO_PAIRING_SERVICE before use_bonds(); TENDON_ERROR_INVALID_ARGUMENT: a member
- * is out of its range; TENDON_ERROR_UNSUPPORTED: this radio has no Out of Band; an error of the file
+ * is out of its range; an error of the file
  * (TENDON_ERROR_NOT_FOUND, _FILE_PERMISSION, _MALFORMED, a system error), or of the management socket. After an error
  * the previous agent stays.
  */
@@ -434,17 +429,6 @@ tendon_status tendon_radio_set_pairing_agent(tendon_radio *radio, const tendon_p
  */
 tendon_status tendon_radio_answer_pairing(tendon_radio *radio, const tendon_address *peer, bool accepted,
                                           uint32_t passkey, uint64_t now);
-/**
- * Makes the data of this device, with which another device pairs with it out of band. They replace those of an earlier
- * call, of any program on this adapter, and are valid until the adapter is powered off: give them to one device, and
- * make other data for the next. A device that listens is a peripheral in them, another one a central. Blocks for
- * milliseconds.
- * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED: the virtual radio, an adapter without Secure Connections, or one without
- * BR/EDR, which Linux does not make data for; TENDON_RADIO_ERROR_NO_PAIRING_SERVICE before use_bonds();
- * TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN; TENDON_MANAGEMENT_ERROR(0x0B): another program has enabled private addresses;
- * another error of the management socket. After an error @p out is unchanged.
- */
-tendon_status tendon_radio_read_out_of_band(tendon_radio *radio, tendon_out_of_band *out);
 /**
  * Sets whether centrals can pair with this device. Default: false. Bonded centrals can always connect. If the store is
  * full, the bond of a new central replaces the oldest bond of a central that is not connected.
