@@ -45,6 +45,15 @@ static void set_scan_paused(tendon_connection *connection, bool paused) {
     }
 }
 
+static void cancel_pairing(tendon_connection *connection) {
+    if (connection->pairing_started) {
+        connection->pairing_started = false;
+        if (connection->pairing->cancel != NULL) {
+            connection->pairing->cancel(connection->pairing->context, &connection->peer);
+        }
+    }
+}
+
 /** Makes the connection idle: notifies the GATT client, then the session, then the application. */
 static void finish(tendon_connection *connection, tendon_status reason, uint64_t now) {
     bool was_up = connection->state == TENDON_CONNECTION_UP || connection->again;
@@ -53,18 +62,13 @@ static void finish(tendon_connection *connection, tendon_status reason, uint64_t
         reason = connection->close_reason;
     }
     connection->state = TENDON_CONNECTION_IDLE;
-    connection->closing = connection->again = connection->pairing_asked = false;
+    connection->closing = connection->again = connection->pairing_asked = connection->pairing_needed = false;
     connection->close_reason = TENDON_OK;
     set_scan_paused(connection, false);
     if (was_up) {
         tendon_gatt_client_disconnected(&connection->client, reason, now);
     }
-    if (connection->pairing_started) {
-        connection->pairing_started = false;
-        if (connection->pairing->cancel != NULL) {
-            connection->pairing->cancel(connection->pairing->context, &connection->peer);
-        }
-    }
+    cancel_pairing(connection);
     if (connection->inputs != NULL) {
         connection->inputs->disconnected(connection->session, reason, now);
     }
@@ -206,7 +210,7 @@ static void paired(void *context, tendon_status status, uint64_t now) {
     if (!connection->pairing_started) {
         return; /* cancelled, or disconnected */
     }
-    connection->pairing_started = connection->pairing_asked = false;
+    connection->pairing_started = connection->pairing_asked = connection->pairing_needed = false;
     touch(connection);
     if (connection->state == TENDON_CONNECTION_SECURING) {
         secured(connection, status, now);
@@ -215,31 +219,29 @@ static void paired(void *context, tendon_status status, uint64_t now) {
     if (asked && connection->inputs != NULL) {
         connection->inputs->paired(connection->session, status, now);
     }
+    if (asked && connection->callbacks.paired != NULL) {
+        connection->callbacks.paired(connection->callbacks.context, status, now);
+    }
     tendon_gatt_client_secured(&connection->client, status, now);
 }
 
-/** @p again: over an encrypted connection, for an authenticated key. */
-static tendon_status start_pairing(tendon_connection *connection, bool again, uint64_t now) {
+static tendon_status start_pairing(tendon_connection *connection, uint64_t now) {
     const tendon_pairing_service *service = connection->pairing;
-    tendon_status status =
-        (again ? service->authenticate : service->start)(service->context, &connection->peer, paired, connection, now);
+    tendon_status status = service->start(service->context, &connection->peer, paired, connection, now);
     connection->pairing_started = status >= 0;
     return status;
 }
 
-/** On an encrypted connection only an authenticated key is left to be made (0x05). */
+/** An encrypted connection is as secure as its key: a better one needs a new connection. */
 static bool on_insecure(void *context, uint8_t error, uint64_t now) {
     tendon_connection *connection = context;
     bool decided = connection->inputs != NULL && connection->inputs->pairs;
-    bool again = connection->link.encrypted;
-    if (connection->pairing == NULL || decided || connection->closing) {
+    (void)error;
+    if (connection->pairing == NULL || decided || connection->closing || connection->link.encrypted) {
         return false;
     }
-    if (again && (error != TENDON_ATT_INSUFFICIENT_AUTHENTICATION || connection->pairing->authenticate == NULL ||
-                  connection->pairing_started)) {
-        return false;
-    }
-    return connection->pairing_started || start_pairing(connection, again, now) >= 0;
+    connection->pairing_needed = connection->pairing_started || start_pairing(connection, now) >= 0;
+    return connection->pairing_needed;
 }
 
 /** A fresh bearer and client for a link. */
@@ -289,33 +291,22 @@ static void established(tendon_connection *connection, uint64_t now) {
     }
 }
 
-/** Encrypts the link, or pairs. The next step is paired(). */
+/** Encrypts the link, or pairs, once. The next step is paired(). */
 static tendon_status begin_securing(tendon_connection *connection, uint64_t now) {
-    bool again = connection->link.encrypted;
-    if (connection->pairing == NULL) {
-        return TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
-    }
-    return again && connection->pairing->authenticate == NULL ? TENDON_ERROR_UNSUPPORTED
-                                                              : start_pairing(connection, again, now);
+    tendon_status missing = connection->pairing == NULL  ? TENDON_RADIO_ERROR_NO_PAIRING_SERVICE
+                            : connection->link.encrypted ? TENDON_RADIO_ERROR_PAIRING_TOO_WEAK
+                                                         : TENDON_OK;
+    tendon_radio_note_failure(&connection->link, missing, now);
+    return missing < 0 ? missing : start_pairing(connection, now);
 }
 
-/* A first step can encrypt with a key that is not authenticated; authenticate() permits one more. */
 static void secured(tendon_connection *connection, tendon_status status, uint64_t now) {
-    bool enough = status >= 0 && tendon_link_has_security(&connection->link, connection->radio->security);
     if (connection->closing) {
         return;
     }
-    if (enough) {
+    if (status >= 0 && tendon_link_has_security(&connection->link, connection->radio->security)) {
         established(connection, now);
-        return;
-    }
-    tendon_status begun = status < 0 ? status : begin_securing(connection, now);
-    if (begun == TENDON_ERROR_UNSUPPORTED) {
-        tendon_radio_note_failure(&connection->link, TENDON_RADIO_ERROR_PAIRING_TOO_WEAK, now);
-    } else if (begun == TENDON_RADIO_ERROR_NO_PAIRING_SERVICE) {
-        tendon_radio_note_failure(&connection->link, begun, now);
-    }
-    if (begun < 0) {
+    } else if (status < 0 || begin_securing(connection, now) < 0) {
         close_because(connection, TENDON_RADIO_ERROR_NOT_SECURE);
     }
 }
@@ -456,8 +447,7 @@ static void session_disconnect(void *context) {
     tendon_connection_close(context);
 }
 
-static tendon_status session_pair(void *context) {
-    tendon_connection *connection = context;
+tendon_status tendon_connection_pair(tendon_connection *connection) {
     if (connection->pairing == NULL) {
         return TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
     }
@@ -467,10 +457,20 @@ static tendon_status session_pair(void *context) {
     if (connection->pairing_asked) {
         return TENDON_ERROR_BUSY;
     }
-    tendon_status status =
-        connection->pairing_started ? TENDON_OK : start_pairing(connection, false, tendon_monotonic_ms());
+    tendon_status status = connection->pairing_started ? TENDON_OK : start_pairing(connection, tendon_monotonic_ms());
     connection->pairing_asked = status >= 0;
     return status;
+}
+
+void tendon_connection_leave_pairing(tendon_connection *connection) {
+    if (connection->pairing_asked && !connection->pairing_needed) {
+        cancel_pairing(connection);
+    }
+    connection->pairing_asked = false;
+}
+
+static tendon_status session_pair(void *context) {
+    return tendon_connection_pair(context);
 }
 
 static bool session_bonded(void *context) {

@@ -21,7 +21,9 @@ const tendon_bond *tendon_pairing_key(const tendon_radio *radio, const tendon_ad
     (void)tendon_bonds_refresh(
         radio->bonds); /* if the file cannot be read, the last state that was read remains valid */
     const tendon_bond *bond = tendon_bonds_find(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, peer);
-    return bond != NULL && tendon_pairing_suffices(radio, bond) ? bond : NULL;
+    bool suffices = bond != NULL && tendon_pairing_suffices(radio, bond) &&
+                    (radio->security != TENDON_SECURITY_AUTHENTICATED || tendon_bond_is_authenticated(bond));
+    return suffices ? bond : NULL;
 }
 
 /** A bond of a peer that is connected. */
@@ -141,18 +143,7 @@ void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now
     link->pairing.state = TENDON_PAIRING_NONE;
     link->question = TENDON_PAIRING_NOTHING;
     set_timer(radio);
-    tendon_pairing_waiter next = attempt.joined;
-    /* A better key could not be made: a caller that only pairs keeps the one of before. */
-    bool has_key =
-        attempt.authenticates && link->encrypted && tendon_pairing_key(radio, tendon_pairing_name(link)) != NULL;
-    const tendon_status result_of_joined = has_key ? TENDON_OK : status;
-    next.outer = radio->pairing_ending;
-    radio->pairing_ending = &next;
-    attempt.done(attempt.done_context, status, now); /* may start the next one, and withdraw who has joined this one */
-    radio->pairing_ending = next.outer;
-    if (next.done != NULL) {
-        next.done(next.context, result_of_joined, now);
-    }
+    attempt.done(attempt.done_context, status, now); /* may start the next one */
 }
 
 void tendon_pairing_retry(tendon_link *link, uint64_t now) {
@@ -231,27 +222,6 @@ static void cancel(void *context, const tendon_address *peer) {
     }
 }
 
-static void withdraw(void *context, const tendon_address *peer, const void *done_context) {
-    tendon_radio *radio = context;
-    tendon_link *link = link_to(radio, peer);
-    for (tendon_pairing_waiter *next = radio->pairing_ending; next != NULL; next = next->outer) {
-        next->done = next->context == done_context ? NULL : next->done;
-    }
-    if (link == NULL || link->pairing.state == TENDON_PAIRING_NONE) {
-        return;
-    }
-    tendon_pairing_attempt *attempt = &link->pairing;
-    if (attempt->joined.done != NULL && attempt->joined.context == done_context) {
-        attempt->joined.done = NULL;
-    } else if (attempt->done_context == done_context && attempt->joined.done != NULL) {
-        attempt->done = attempt->joined.done;
-        attempt->done_context = attempt->joined.context;
-        attempt->joined.done = NULL;
-    } else if (attempt->done_context == done_context) {
-        end(link);
-    }
-}
-
 void tendon_radio_set_pairing_policy(tendon_radio *radio, const tendon_pairing_policy *policy) {
     radio->policy = policy != NULL ? *policy : (tendon_pairing_policy){.restricted = false};
 }
@@ -280,21 +250,17 @@ bool tendon_radio_may_pair(const tendon_radio *radio, const tendon_address *peer
     return allowed;
 }
 
-/** Bonded, or permitted and with an entry free for its key. */
-static tendon_status permission(const tendon_radio *radio, const tendon_address *peer, bool bonded, uint64_t now) {
+/** Permitted, with an entry for its key, and an agent that can make the key that is required. */
+static tendon_status permission(const tendon_link *link, const tendon_address *peer, uint64_t now) {
+    const tendon_radio *radio = link->radio;
     if (!tendon_radio_may_pair(radio, peer, now)) {
         return TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED;
     }
-    return bonded || radio->bonds->count < TENDON_BONDS_MAX ? TENDON_OK : TENDON_RADIO_ERROR_BONDS_FULL;
-}
-
-static tendon_status join(tendon_pairing_attempt *attempt,
-                          void (*done)(void *done_context, tendon_status status, uint64_t now), void *done_context) {
-    if (attempt->joined.done != NULL) {
-        return TENDON_ERROR_BUSY;
+    if (tendon_pairing_is_strict(link) && radio->agent.io == TENDON_PAIRING_NO_INPUT_NO_OUTPUT) {
+        return TENDON_RADIO_ERROR_PAIRING_TOO_WEAK; /* the kernel would lose the key that it has for others */
     }
-    attempt->joined = (tendon_pairing_waiter){.done = done, .context = done_context};
-    return TENDON_OK;
+    bool has_entry = tendon_pairing_bond_of(link) != NULL || radio->bonds->count < TENDON_BONDS_MAX;
+    return has_entry ? TENDON_OK : TENDON_RADIO_ERROR_BONDS_FULL;
 }
 
 /** Begins the procedure of link->pairing in its state; RUNNING: the radio pairs. */
@@ -322,11 +288,10 @@ static tendon_status start(void *context, const tendon_address *peer,
         return TENDON_ERROR_WRONG_STATE;
     }
     if (link->pairing.state != TENDON_PAIRING_NONE) {
-        return join(&link->pairing, done, done_context);
+        return TENDON_ERROR_BUSY;
     }
     bool bonded = tendon_pairing_key(radio, tendon_pairing_name(link)) != NULL;
-    tendon_status status =
-        bonded && (link->encrypted || link->securing) ? TENDON_OK : permission(radio, peer, bonded, now);
+    tendon_status status = bonded && (link->encrypted || link->securing) ? TENDON_OK : permission(link, peer, now);
     if (status < 0) {
         tendon_radio_note_failure(link, status, now);
         return status;
@@ -341,33 +306,6 @@ static tendon_status start(void *context, const tendon_address *peer,
     } else if (bonded && link->securing) {
         link->pairing.state = TENDON_PAIRING_ENCRYPTING;
     }
-    return begin(link, now);
-}
-
-static tendon_status authenticate(void *context, const tendon_address *peer,
-                                  void (*done)(void *done_context, tendon_status status, uint64_t now),
-                                  void *done_context, uint64_t now) {
-    tendon_radio *radio = context;
-    tendon_link *link = link_to(radio, peer);
-    if (link == NULL) {
-        return TENDON_ERROR_WRONG_STATE;
-    }
-    if (link->pairing.state != TENDON_PAIRING_NONE) {
-        return TENDON_ERROR_BUSY;
-    }
-    if (!tendon_pairing_may_authenticate(link)) {
-        return TENDON_ERROR_UNSUPPORTED;
-    }
-    tendon_status status = permission(radio, peer, true, now);
-    if (status < 0) {
-        tendon_radio_note_failure(link, status, now);
-        return status;
-    }
-    link->pairing = (tendon_pairing_attempt){.state = TENDON_PAIRING_RUNNING,
-                                             .authenticates = true,
-                                             .deadline = now + PAIRING_LIMIT_MS,
-                                             .done = done,
-                                             .done_context = done_context};
     return begin(link, now);
 }
 
@@ -389,13 +327,8 @@ tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds) {
     }
     radio->bonds = bonds;
     radio->agent = tendon_pairing_agent_accept();
-    radio->pairing = (tendon_pairing_service){.context = radio,
-                                              .start = start,
-                                              .cancel = cancel,
-                                              .bonded = bonded,
-                                              .forget = forget,
-                                              .authenticate = authenticate,
-                                              .withdraw = withdraw};
+    radio->pairing = (tendon_pairing_service){
+        .context = radio, .start = start, .cancel = cancel, .bonded = bonded, .forget = forget};
     tendon_source_init(&radio->pairing_timer, -1, radio, NULL, timer_expired);
     tendon_status status = radio->ops->use_bonds(radio);
     if (status < 0) {

@@ -23,7 +23,8 @@ tendon_address tendon_pairing_own(const tendon_radio *radio, bool central);
  * it is. An address that a device only claims stands for nothing.
  */
 const tendon_address *tendon_pairing_name(const tendon_link *link);
-/** The key for a link to @p peer that this radio starts, from the store as it is now; NULL: none that suffices. */
+/** The key for a link to @p peer that this radio starts, from the store as it is now; NULL: none that suffices for the
+ * agent and for the security that the radio requires. */
 const tendon_bond *tendon_pairing_key(const tendon_radio *radio, const tendon_address *peer);
 /** Stores the key of a peer that may pair; if @p replaces, in the entry of a bond that is not in use when none is free.
  */
@@ -40,14 +41,12 @@ const tendon_bond *tendon_pairing_bond_of(const tendon_link *link);
 const tendon_bond *tendon_pairing_bond_in_use(const tendon_link *link);
 /** Whether the encryption of this link counts: the agent is content with every key, or with the stored one. */
 bool tendon_pairing_trusts(const tendon_link *link);
-/** Whether the agent could get an authenticated key for this link, which is encrypted with one that is not. */
-bool tendon_pairing_may_authenticate(const tendon_link *link);
 /**
  * Whether a new key may be stored. TENDON_RADIO_ERROR_PAIRING_TOO_WEAK: for the agent, or in place of a better one;
  * TENDON_RADIO_ERROR_IDENTITY_TAKEN: in place of one of another device.
  */
 tendon_status tendon_pairing_judge(const tendon_link *link, const tendon_bond *bond);
-/** Whether the pairing of this link may not be Just Works: the agent rejects it, or a better key is the purpose. */
+/** Whether the pairing of this link may not be Just Works: the agent rejects it, or the radio requires a better key. */
 bool tendon_pairing_is_strict(const tendon_link *link);
 /** The pairing of this link needs the user, or the agent in place of one: ops->answer() follows, now or later. */
 void tendon_pairing_ask(tendon_link *link, tendon_pairing_question question, uint32_t passkey, uint64_t now);

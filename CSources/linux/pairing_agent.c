@@ -112,8 +112,14 @@ bool tendon_pairing_demands(const tendon_radio *radio) {
 }
 
 bool tendon_pairing_trusts(const tendon_link *link) {
-    return link->radio->bonds == NULL || !tendon_pairing_demands(link->radio) ||
-           tendon_pairing_key(link->radio, &link->identity) != NULL;
+    tendon_radio *radio = link->radio;
+    if (radio->bonds == NULL || (!tendon_pairing_demands(radio) && !tendon_pairing_is_strict(link))) {
+        return true;
+    }
+    (void)tendon_bonds_refresh(radio->bonds); /* if it cannot be read, the last state that was read remains valid */
+    const tendon_bond *bond = tendon_pairing_bond_of(link);
+    return bond != NULL && tendon_pairing_suffices(radio, bond) &&
+           (!tendon_pairing_is_strict(link) || tendon_bond_is_authenticated(bond));
 }
 
 const tendon_bond *tendon_pairing_bond_of(const tendon_link *link) {
@@ -130,17 +136,8 @@ const tendon_bond *tendon_pairing_bond_in_use(const tendon_link *link) {
 }
 
 bool tendon_pairing_is_strict(const tendon_link *link) {
-    return link->radio->agent.authenticated ||
-           (link->pairing.state != TENDON_PAIRING_NONE && link->pairing.authenticates);
-}
-
-/* A pairing on this connection has offered all that the agent can do: another one would make the same key. */
-bool tendon_pairing_may_authenticate(const tendon_link *link) {
-    const tendon_pairing_agent *agent = &link->radio->agent;
-    bool answers = agent->ask != NULL || agent->has_passkey || agent->passkey_file != NULL;
-    const tendon_bond *bond = tendon_pairing_bond_in_use(link);
-    return agent->io != TENDON_PAIRING_NO_INPUT_NO_OUTPUT && answers && !link->keyed && bond != NULL &&
-           !tendon_bond_is_authenticated(bond);
+    const tendon_radio *radio = link->radio;
+    return radio->agent.authenticated || (!link->accepted && radio->security == TENDON_SECURITY_AUTHENTICATED);
 }
 
 tendon_status tendon_pairing_judge(const tendon_link *link, const tendon_bond *bond) {

@@ -49,6 +49,7 @@ final class PeripheralCore: @unchecked Sendable {
             let handles = AttributeHandle(rawValue: start)...AttributeHandle(rawValue: end)
             object(PeripheralCore.self, context).servicesChanged(handles)
         }
+        callbacks.paired = { context, status, _ in object(PeripheralCore.self, context).paired(status) }
         tendon_connection_init(block.pointer, radio.radio, &peer, radio.pairing, &callbacks)
         tendon_connection_use_requests(block.pointer, requests.pointer, requests.capacity)
         if let cache, let store = radio.gattStore {
@@ -80,12 +81,15 @@ final class PeripheralCore: @unchecked Sendable {
     /// Pairs. If a request or another task is pairing already, this waits for the same result.
     func pair(isolation: isolated (any Actor)? = #isolation) async throws(TendonError) {
         guard !Task.isCancelled else { throw .cancelled }
-        guard let service = radio.pairing?.pointee else {
+        guard radio.pairing != nil else {
             throw radio.bondFailure
                 ?? TendonError(status: Int32(TENDON_RADIO_ERROR_NO_PAIRING_SERVICE), operation: .pair)
         }
         guard state == .connected else { throw .disconnected(.pair) }
-        if pairingWaits.isEmpty { try startPairing(service) }
+        if pairingWaits.isEmpty {
+            try check(tendon_connection_pair(block.pointer), .pair)
+            loop.core.touched()
+        }
         let wait = PairingWait(loop)
         pairingWaits.append(wait)
         await withTaskCancellationHandler {
@@ -98,15 +102,6 @@ final class PeripheralCore: @unchecked Sendable {
         try check(wait.status ?? 0, .pair)
     }
 
-    private func startPairing(_ service: tendon_pairing_service) throws(TendonError) {
-        var peer = address.c
-        try check(
-            service.start(
-                service.context, &peer, { context, status, _ in object(PeripheralCore.self, context).paired(status) },
-                context(of: self), tendon_monotonic_ms()), .pair)
-        loop.core.touched()
-    }
-
     private func paired(_ status: tendon_status) {
         let waits = pairingWaits
         pairingWaits = []
@@ -117,22 +112,11 @@ final class PeripheralCore: @unchecked Sendable {
     private func leavePairing(_ wait: PairingWait) {
         guard let index = pairingWaits.firstIndex(where: { $0 === wait }) else { return }
         pairingWaits.remove(at: index)
-        if pairingWaits.isEmpty { withdrawFromPairing() }
+        if pairingWaits.isEmpty {
+            tendon_connection_leave_pairing(block.pointer)
+            loop.core.touched()
+        }
         wait.finish(Int32(TENDON_ERROR_CANCELLED))
-    }
-
-    private func withdrawFromPairing() {
-        guard let service = radio.pairing?.pointee else { return }
-        var peer = address.c
-        service.withdraw(service.context, &peer, context(of: self))
-        loop.core.touched()
-    }
-
-    /// No outcome will come any more.
-    private func endPairing(_ status: tendon_status) {
-        guard !pairingWaits.isEmpty else { return }
-        withdrawFromPairing()
-        paired(status)
     }
 
     // MARK: The link
@@ -226,7 +210,7 @@ final class PeripheralCore: @unchecked Sendable {
         let error: TendonError? =
             disconnecting || reason >= 0 ? nil : TendonError(status: reason, operation: .receive)
         let wasConnected = state == .connected
-        endPairing(Int32(TENDON_ERROR_DISCONNECTED))
+        paired(Int32(TENDON_ERROR_DISCONNECTED))
         writers.finish(.failure(.disconnected(.write)))
         let ended = subscriptions
         subscriptions.removeAll()

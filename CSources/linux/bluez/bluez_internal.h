@@ -552,8 +552,4 @@ bool tendon_bluez_secure(tendon_link *link);
 /** An event of the management socket about our adapter. */
 void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now);
 
-/* authenticate.c */
-/** Makes the kernel pair again over an encrypted connection, for an authenticated key. */
-tendon_status tendon_bluez_authenticate(tendon_bluez_radio *radio, const tendon_link *link);
-
 #endif

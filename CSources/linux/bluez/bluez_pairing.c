@@ -103,22 +103,13 @@ tendon_status tendon_bluez_pair(tendon_radio *base, tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     (void)mode(radio, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, 1);
     (void)settle(radio);
-    return link->pairing.authenticates
-               ? tendon_bluez_authenticate(radio, link)
-               : about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, base->agent.io);
+    return about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, base->agent.io);
 }
 
-/*
- * Of several procedures the kernel may cancel only the latest; the others end at the peer's or the kernel's limit. One
- * of tendon_bluez_authenticate() ends with its question.
- */
+/* Of several procedures the kernel may cancel only the latest; the others end at the peer's or the kernel's limit. */
 void tendon_bluez_pair_cancel(tendon_radio *base, const tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    if (!link->pairing.authenticates) {
-        (void)about(radio, TENDON_MANAGEMENT_CANCEL_PAIR_DEVICE, &link->identity, false, 0);
-    } else if (link->question != TENDON_PAIRING_NOTHING) {
-        (void)about(radio, no_to(link->question), &link->identity, false, 0);
-    }
+    (void)about(radio, TENDON_MANAGEMENT_CANCEL_PAIR_DEVICE, &link->identity, false, 0);
     tendon_bluez_pairing_settle(radio);
 }
 
@@ -158,7 +149,7 @@ bool tendon_bluez_is_encrypted(const tendon_link *link) {
  * again. */
 bool tendon_bluez_secure(tendon_link *link) {
     const struct bt_security security = {.level =
-                                             link->radio->agent.authenticated ? BT_SECURITY_HIGH : BT_SECURITY_MEDIUM};
+                                             tendon_pairing_is_strict(link) ? BT_SECURITY_HIGH : BT_SECURITY_MEDIUM};
     if (tendon_pairing_key(link->radio, &link->peer) == NULL) {
         return false;
     }
@@ -230,6 +221,9 @@ static void procedure_done(tendon_bluez_radio *radio, tendon_link *link, uint8_t
     } else if (status == TENDON_MANAGEMENT_SUCCESS) {
         undo(radio, link);
     }
+    if (result < 0 && link->pairing.key_removed) {
+        tendon_bluez_load_again(radio); /* of a bond that was too weak for this pairing, not for others */
+    }
     tendon_pairing_finish(link, result, now);
 }
 
@@ -247,7 +241,7 @@ static tendon_link *first_due(const tendon_bluez_radio *radio) {
  */
 static void all_done(tendon_bluez_radio *radio, tendon_status status, uint64_t now) {
     for (tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
-        link->pairing.due = link->pairing.state == TENDON_PAIRING_RUNNING && !link->pairing.authenticates;
+        link->pairing.due = link->pairing.state == TENDON_PAIRING_RUNNING;
     }
     for (tendon_link *link = first_due(radio); link != NULL; link = first_due(radio)) {
         link->pairing.due = false;
@@ -306,12 +300,7 @@ static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *e
     if (status >= 0) {
         tendon_pairing_stored(link, now);
     }
-    if (link->pairing.state == TENDON_PAIRING_RUNNING && link->pairing.authenticates) {
-        if (status < 0) {
-            undo(radio, link);
-        }
-        tendon_pairing_finish(link, status, now); /* no command ends with a response */
-    } else if (status < 0 && link->pairing.state == TENDON_PAIRING_RUNNING) {
+    if (status < 0 && link->pairing.state == TENDON_PAIRING_RUNNING) {
         link->pairing.kept = status; /* paired, but not bonded: reported at the end of the procedure */
     } else if (status < 0) {
         undo(radio, link);
@@ -458,12 +447,12 @@ static tendon_link *securing_link_to(const tendon_bluez_radio *radio, const tend
     return link;
 }
 
-/** Authentication Failed: the only event about a pairing that no command has started. */
-static void note_failure(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
+/** Authentication Failed: the only event about an encryption that no command has started. */
+static void note_failure(tendon_bluez_radio *radio, const tendon_management_event *event) {
     tendon_reader reader = tendon_reader_make(event->data, event->length);
     tendon_address peer;
     (void)tendon_management_read_address(&reader, &peer);
-    uint8_t status = tendon_read_u8(&reader);
+    (void)tendon_read_u8(&reader); /* the status of the Security Manager */
     if (!tendon_reader_ok(&reader)) {
         radio->radio.malformed++;
         return;
@@ -471,13 +460,6 @@ static void note_failure(tendon_bluez_radio *radio, const tendon_management_even
     tendon_link *link = securing_link_to(radio, &peer);
     if (link != NULL) { /* the kernel keeps the connection, and the socket would wait until the deadline */
         tendon_socket_link_fail(link, tendon_bluez_why_not_encrypted(radio, link));
-        return;
-    }
-    link = tendon_bluez_link_of(radio, &peer);
-    if (link != NULL && link->pairing.state == TENDON_PAIRING_RUNNING && link->pairing.authenticates) {
-        bool refused = link->pairing.kept < 0; /* by us */
-        tendon_bluez_load_again(radio); /* of a pairing that fails late the kernel has replaced the key already */
-        tendon_pairing_finish(link, refused ? link->pairing.kept : outcome(status), now);
     }
 }
 
@@ -489,7 +471,7 @@ void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_manageme
     } else if (event->code == TENDON_MANAGEMENT_NEW_IDENTITY_KEY) {
         note_identity(radio, event);
     } else if (event->code == TENDON_MANAGEMENT_AUTHENTICATION_FAILED_EVENT) {
-        note_failure(radio, event, now);
+        note_failure(radio, event);
     } else if (event->code == TENDON_MANAGEMENT_USER_CONFIRM_REQUEST) {
         confirm(radio, event, now);
     } else if (event->code == TENDON_MANAGEMENT_USER_PASSKEY_REQUEST ||

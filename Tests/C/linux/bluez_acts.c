@@ -79,18 +79,18 @@ static void sets_agent(world *w) {
     note(r, "agent %u: %d", which, noted_status(tendon_radio_set_pairing_agent(&w->b->radio.radio, &agent)));
 }
 
-static void authenticates(world *w) {
+static void answers(world *w) {
     recording *r = w->r;
     tendon_radio *radio = &w->b->radio.radio;
     int i = some_link(w);
     bool accepted = choose(r, 3) != 0;
-    if (choose(r, 2) == 0 && w->ends[i].used) {
-        note(r, "authenticate %d: %d", i,
-             noted_status(noted_link_authenticate(&w->ends[i], radio, &world_peers[i], w->now)));
-    } else {
-        note(r, "answer %d: %d", i,
-             tendon_radio_answer_pairing(radio, &world_peers[i], accepted, choose(r, 4) == 0 ? 1000000 : 42, w->now));
-    }
+    note(r, "answer %d: %d", i,
+         tendon_radio_answer_pairing(radio, &world_peers[i], accepted, choose(r, 4) == 0 ? 1000000 : 42, w->now));
+}
+
+static void requires_security(world *w) {
+    tendon_security level = (tendon_security)choose(w->r, 3);
+    note(w->r, "security %d: %d", level, tendon_radio_set_security(&w->b->radio.radio, level));
 }
 
 /* A link is open, its device pairs, and the user may be asked. */
@@ -178,10 +178,19 @@ static void connections_change(world *w) {
     bluez_read_controller(w->b);
 }
 
-void (*const bluez_acts[BLUEZ_ACTS])(world *) = {
-    connects_in_background, connects_in_background, sets_parameters,   sets_agent,  pairs_with_a_user,
-    authenticates,          authenticates,          kernel_asks,       kernel_asks, kernel_asks,
-    kernel_tells,           connections_change,     connections_change};
+void (*const bluez_acts[BLUEZ_ACTS])(world *) = {connects_in_background,
+                                                 connects_in_background,
+                                                 sets_parameters,
+                                                 sets_agent,
+                                                 pairs_with_a_user,
+                                                 answers,
+                                                 requires_security,
+                                                 kernel_asks,
+                                                 kernel_asks,
+                                                 kernel_asks,
+                                                 kernel_tells,
+                                                 connections_change,
+                                                 connections_change};
 
 void bluez_acts_note(world *w) {
     const tendon_bluez_radio *radio = &w->b->radio;

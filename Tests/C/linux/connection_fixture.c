@@ -107,6 +107,14 @@ static void told_closed(void *context, tendon_status reason, uint64_t now) {
     assert_int_equal(b->disconnected, b->told_closed); /* the session first */
 }
 
+static void told_paired(void *context, tendon_status status, uint64_t now) {
+    bench *b = context;
+    (void)now;
+    assert_false(b->inside);
+    b->told_paired++;
+    b->pair_status = status;
+}
+
 static void told_service_changed(void *context, uint16_t start, uint16_t end, uint64_t now) {
     (void)now;
     assert_int_equal(start, 1);
@@ -123,13 +131,6 @@ static tendon_status pairing_start(void *context, const tendon_address *peer,
     b->pair_done = done;
     b->pair_context = done_context;
     return b->pair_start;
-}
-
-static tendon_status pairing_authenticate(void *context, const tendon_address *peer,
-                                          void (*done)(void *done_context, tendon_status status, uint64_t now),
-                                          void *done_context, uint64_t now) {
-    ((bench *)context)->authentications++;
-    return pairing_start(context, peer, done, done_context, now);
 }
 
 static void pairing_cancel(void *context, const tendon_address *peer) {
@@ -151,16 +152,15 @@ bench *bench_open(bool with_pairing) {
     b->peer = -1;
     b->session_deadline = UINT64_MAX;
     b->radio = (tendon_radio){.ops = &ops, .loop = &b->loop};
-    b->service = (tendon_pairing_service){.context = b,
-                                          .start = pairing_start,
-                                          .cancel = pairing_cancel,
-                                          .bonded = pairing_bonded,
-                                          .authenticate = pairing_authenticate};
+    b->service = (tendon_pairing_service){
+        .context = b, .start = pairing_start, .cancel = pairing_cancel, .bonded = pairing_bonded};
     memset(&b->connection, 0xA5, sizeof b->connection); /* what the memory held before */
-    tendon_connection_init(
-        &b->connection, &b->radio, &somebody, with_pairing ? &b->service : NULL,
-        &(tendon_connection_callbacks){
-            .context = b, .connected = told_connected, .closed = told_closed, .service_changed = told_service_changed});
+    tendon_connection_init(&b->connection, &b->radio, &somebody, with_pairing ? &b->service : NULL,
+                           &(tendon_connection_callbacks){.context = b,
+                                                          .connected = told_connected,
+                                                          .closed = told_closed,
+                                                          .service_changed = told_service_changed,
+                                                          .paired = told_paired});
     tendon_connection_attach(&b->connection, &inputs, b);
     b->link = tendon_connection_session_link(&b->connection);
     return b;

@@ -15,7 +15,7 @@ typedef struct bench {
     int peer;
     uint64_t deadline; /**< of the last attempt */
     /* the session */
-    int connected, disconnected, paired, ticks, told_connected, told_closed, service_changes;
+    int connected, disconnected, paired, ticks, told_connected, told_closed, told_paired, service_changes;
     tendon_status reason, pair_status, told_reason;
     uint64_t session_deadline, timer_when_connected;
     bool inside, reopen, pair_on_connect, close_on_connect;
@@ -28,7 +28,6 @@ typedef struct bench {
     int pair_cancels;
     bool bonded;
     tendon_pairing_service service;
-    int authentications; /**< calls of the service's authenticate() */
     /* a read */
     int reads;
     tendon_status read_status;

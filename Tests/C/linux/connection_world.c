@@ -238,31 +238,18 @@ void connection_plan(void) {
 
 /* ---- the pairing service ---- */
 
-static tendon_status start(const char *name, const tendon_address *address,
-                           void (*done)(void *context, tendon_status status, uint64_t now), void *context,
-                           uint64_t now) {
-    assert_true(tendon_address_equal(address, &peer));
-    note(w.r, "%s at %u", name, (unsigned)now);
-    if (choose(w.r, 4) == 0) {
-        return choose(w.r, 2) == 0 ? TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED : TENDON_ERROR_UNSUPPORTED;
-    }
-    w.paired = done;
-    w.paired_context = context;
-    return TENDON_OK;
-}
-
 static tendon_status pairing_start(void *context, const tendon_address *address,
                                    void (*done)(void *done_context, tendon_status status, uint64_t now),
                                    void *done_context, uint64_t now) {
     assert_ptr_equal(context, &w);
-    return start("starts to pair", address, done, done_context, now);
-}
-
-static tendon_status pairing_authenticate(void *context, const tendon_address *address,
-                                          void (*done)(void *done_context, tendon_status status, uint64_t now),
-                                          void *done_context, uint64_t now) {
-    assert_ptr_equal(context, &w);
-    return start("authenticates", address, done, done_context, now);
+    assert_true(tendon_address_equal(address, &peer));
+    note(w.r, "starts to pair at %u", (unsigned)now);
+    if (choose(w.r, 4) == 0) {
+        return choose(w.r, 2) == 0 ? TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED : TENDON_ERROR_UNSUPPORTED;
+    }
+    w.paired = done;
+    w.paired_context = done_context;
+    return TENDON_OK;
 }
 
 static void pairing_cancel(void *context, const tendon_address *address) {
@@ -334,7 +321,6 @@ void connection_world_begin(recording *r, unsigned number) {
                              .report_context = &w,
                              .on_peer_failure = on_peer_failure};
     w.service = (tendon_pairing_service){.context = &w, .start = pairing_start};
-    w.service.authenticate = number % 3 != 0 ? pairing_authenticate : NULL;
     w.service.cancel = number % 4 != 0 ? pairing_cancel : NULL;
     w.service.bonded = number % 9 != 0 ? pairing_bonded : NULL;
     w.service.forget = number % 8 != 0 ? pairing_forget : NULL;

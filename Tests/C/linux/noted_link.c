@@ -100,12 +100,6 @@ tendon_status noted_link_pair(noted_link *end, tendon_radio *radio, const tendon
     return service->start(service->context, peer, on_paired, end, now);
 }
 
-tendon_status noted_link_authenticate(noted_link *end, tendon_radio *radio, const tendon_address *peer, uint64_t now) {
-    const tendon_pairing_service *service = tendon_radio_pairing(radio);
-    end->pair_asked++;
-    return service->authenticate(service->context, peer, on_paired, end, now);
-}
-
 void noted_link_note(const noted_link *end) {
     const tendon_link *link = &end->link;
     const tendon_pairing_attempt *p = &link->pairing;

@@ -24,7 +24,6 @@ tendon_link *noted_link_make(noted_link *end);
 void noted_link_started(noted_link *end);
 tendon_status noted_link_connect(noted_link *end, tendon_radio *radio, const tendon_address *peer, uint64_t deadline);
 tendon_status noted_link_pair(noted_link *end, tendon_radio *radio, const tendon_address *peer, uint64_t now);
-tendon_status noted_link_authenticate(noted_link *end, tendon_radio *radio, const tendon_address *peer, uint64_t now);
 /** Its state, if it is used. */
 void noted_link_note(const noted_link *end);
 /** Fails the test if something is left of it. */

@@ -93,6 +93,105 @@ static void a_bond_that_is_worth_less_is_not_used(void **state) {
     pairing_scene_close(s);
 }
 
+/** A key of Just Works is in the store and in the kernel, and the radio requires an authenticated one. */
+static pairing_scene *requiring(const tendon_pairing_agent *agent) {
+    pairing_scene *s = scene_with(1, agent);
+    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    const tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                              .initiator = true,
+                              .type = 2,
+                              .key_size = 16,
+                              .own = bluez_public_address,
+                              .peer = pairing_peers[0],
+                              .key = {1, 2, 3}};
+    assert_int_equal(tendon_bonds_store(&s->bonds, &bond), TENDON_OK);
+    assert_int_equal(tendon_radio_set_security(&s->b->radio.radio, TENDON_SECURITY_AUTHENTICATED), TENDON_OK);
+    assert_false(s->service->bonded(s->service->context, &pairing_peers[0]));
+    assert_false(tendon_bluez_secure(&s->ends[0].end.link));
+    return s;
+}
+
+/* The kernel is asked to remove its key, and the devices pair again. The connections of centrals have no such level. */
+static void a_required_level_replaces_a_weak_key(void **state) {
+    (void)state;
+    const tendon_pairing_agent agent = {.io = TENDON_PAIRING_KEYBOARD_ONLY, .has_passkey = true, .passkey = PASSKEY};
+    pairing_scene *s = requiring(&agent);
+    begin(s, 0, TENDON_PAIRING_KEYBOARD_ONLY);
+    pairing_scene_complete(s, 0, TENDON_MANAGEMENT_ALREADY_PAIRED);
+    pairing_scene_expect(s, 0x1B, 0, 0); /* Unpair Device; the connection stays */
+    pairing_scene_expect(s, 0x19, 0, TENDON_PAIRING_KEYBOARD_ONLY);
+    kernel_wants_passkey(s, 0);
+    expect_passkey(s, 0, PASSKEY);
+    kernel_stores(s, &pairing_peers[0], 3, 16);
+    pairing_scene_complete(s, 0, 0);
+    assert_int_equal(s->ends[0].status, TENDON_OK);
+    assert_true(tendon_link_has_security(&s->ends[0].end.link, TENDON_SECURITY_AUTHENTICATED));
+    assert_int_equal(s->bonds.count, 1);
+    assert_int_equal(s->bonds.items[0].type, 3);
+    assert_true(tendon_bluez_secure(&s->ends[0].end.link));
+    assert_int_equal(calls.security_level, 3); /* BT_SECURITY_HIGH */
+    assert_int_equal(tendon_radio_set_pairable(me.radio, true), TENDON_OK);
+    pairing_scene_add(s, 2, true);
+    pairing_scene_drain(s);
+    kernel_confirms(s, 2, 1); /* Just Works */
+    pairing_scene_expect(s, YES, 2, -1);
+    pairing_scene_close(s);
+}
+
+/** The kernel has no key of the bond any more, which stays: it gets it again. */
+static void expect_key_returned(pairing_scene *s) {
+    uint8_t pdu[64];
+    assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 36);
+    assert_int_equal(pdu[0], TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS);
+    assert_memory_equal(pdu + 6 + 2 + 20, "\1\2\3", 4);
+    assert_int_equal(s->bonds.count, 1);
+    assert_int_equal(s->bonds.items[0].type, 2);
+    assert_false(s->ends[0].end.link.encrypted);
+}
+
+static void mal_H06_just_works_is_not_better(void **state) {
+    (void)state;
+    const tendon_pairing_agent agent = {.io = TENDON_PAIRING_KEYBOARD_ONLY, .has_passkey = true, .passkey = PASSKEY};
+    pairing_scene *s = requiring(&agent);
+    begin(s, 0, TENDON_PAIRING_KEYBOARD_ONLY);
+    pairing_scene_complete(s, 0, TENDON_MANAGEMENT_ALREADY_PAIRED);
+    pairing_scene_drain(s);
+    kernel_confirms(s, 0, 1);
+    pairing_scene_expect(s, NO, 0, -1);
+    pairing_scene_complete(s, 0, TENDON_MANAGEMENT_AUTHENTICATION_FAILED);
+    assert_int_equal(s->ends[0].status, TENDON_RADIO_ERROR_PAIRING_TOO_WEAK);
+    expect_key_returned(s);
+    pairing_scene_close(s);
+}
+
+/* An agent without input and output cannot make the key: the kernel keeps the one that it has. */
+static void without_prospects_nothing_is_sent(void **state) {
+    (void)state;
+    const tendon_pairing_agent agent = tendon_pairing_agent_accept();
+    pairing_scene *s = requiring(&agent);
+    assert_int_equal(pairing_scene_pair(s, 0), TENDON_RADIO_ERROR_PAIRING_TOO_WEAK);
+    pairing_scene_expect_nothing(s);
+    pairing_scene_close(s);
+}
+
+/* The store is full, and one of its bonds is the one that is to be replaced. */
+static void a_weak_bond_in_a_full_store_is_replaced(void **state) {
+    (void)state;
+    const tendon_pairing_agent agent = tendon_pairing_agent_passkey(PASSKEY);
+    pairing_scene *s = requiring(&agent);
+    while (s->bonds.count < TENDON_BONDS_MAX) {
+        tendon_bond other = s->bonds.items[0];
+        other.peer.bytes[5] = (uint8_t)(0x80 + s->bonds.count);
+        assert_int_equal(tendon_bonds_store(&s->bonds, &other), TENDON_OK);
+    }
+    begin(s, 0, TENDON_PAIRING_KEYBOARD_ONLY);
+    kernel_stores(s, &pairing_peers[0], 3, 16);
+    pairing_scene_complete(s, 0, 0);
+    assert_int_equal(s->ends[0].status, TENDON_OK);
+    assert_int_equal(s->bonds.count, TENDON_BONDS_MAX);
+    pairing_scene_close(s);
+}
+
 /** Keeps a bond of this peer and type, then pairs with peer 0, whose key is of another type, under another identity. */
 static pairing_scene *claimed(uint8_t before, uint8_t type, bool claims) {
     const tendon_pairing_agent agent = tendon_pairing_agent_accept();
@@ -205,6 +304,10 @@ int main(void) {
         cmocka_unit_test(each_key_is_worth_what_its_type_and_size_say),
         cmocka_unit_test(encryption_without_a_good_key_is_no_pairing),
         cmocka_unit_test(a_bond_that_is_worth_less_is_not_used),
+        cmocka_unit_test(a_required_level_replaces_a_weak_key),
+        cmocka_unit_test(mal_H06_just_works_is_not_better),
+        cmocka_unit_test(without_prospects_nothing_is_sent),
+        cmocka_unit_test(a_weak_bond_in_a_full_store_is_replaced),
         cmocka_unit_test(mal_H07_the_bond_of_another_device_stays),
         cmocka_unit_test(mal_H06_a_better_bond_stays),
         cmocka_unit_test(both_keys_of_one_pairing_are_stored),

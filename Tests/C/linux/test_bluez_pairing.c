@@ -16,22 +16,14 @@ static void pass(pairing_scene *s, uint64_t time) {
     timer->expired(timer->context, time);
 }
 
-/* Another caller that pairs with a peer. */
-static tendon_status pair_too(pairing_scene *s, int i, pairing_end *end) {
-    return s->service->start(s->service->context, &pairing_peers[i], pairing_scene_on_paired, end,
-                             tendon_monotonic_ms());
-}
-
 static void several_pair_at_once_and_end_in_any_order(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(3);
     for (int i = 0; i < 3; i++) {
         pairing_scene_begin(s, i);
     }
-    pairing_end joined = {.paired = 0};
-    assert_int_equal(pair_too(s, 1, &joined), TENDON_OK); /* this peer is pairing */
+    assert_int_equal(pairing_scene_pair(s, 1), TENDON_ERROR_BUSY); /* this peer is pairing */
     pairing_scene_expect_nothing(s);
-    assert_int_equal(pairing_scene_pair(s, 1), TENDON_ERROR_BUSY);
     static const int order[3] = {2, 0, 1};
     for (int i = 0; i < 3; i++) {
         pairing_scene_new_key(s, order[i], (uint8_t)(0x10 + order[i]));
@@ -44,68 +36,8 @@ static void several_pair_at_once_and_end_in_any_order(void **state) {
         assert_true(tendon_address_equal(&s->bonds.items[i].peer, &pairing_peers[order[i]]));
         assert_int_equal(s->bonds.items[i].key[15], 0x10 + order[i]);
     }
-    assert_int_equal(joined.paired, 1);
-    assert_int_equal(joined.status, TENDON_OK);
     pairing_scene_expect_nothing(s);
     pairing_scene_close(s);
-}
-
-/* The kernel is asked to cancel when the last one has gone, whoever that is. */
-static void the_last_one_that_withdraws_cancels(void **state) {
-    (void)state;
-    for (int first = 0; first < 2; first++) {
-        pairing_scene *s = pairing_scene_open(1);
-        pairing_end joined = {.paired = 0};
-        void *const waiting[2] = {&s->ends[0], &joined};
-        pairing_scene_begin(s, 0);
-        assert_int_equal(pair_too(s, 0, &joined), TENDON_OK);
-        s->service->withdraw(s->service->context, &pairing_peers[0], s); /* somebody else */
-        s->service->withdraw(s->service->context, &pairing_peers[0], waiting[first]);
-        pairing_scene_expect_nothing(s);
-        s->service->withdraw(s->service->context, &pairing_peers[0], waiting[first]); /* once more */
-        pairing_scene_expect_nothing(s);
-        assert_int_equal(s->ends[0].end.link.pairing.state, TENDON_PAIRING_RUNNING);
-        s->service->withdraw(s->service->context, &pairing_peers[0], waiting[1 - first]);
-        pairing_scene_expect(s, 0x1A, 0, -1);
-        assert_int_equal(s->ends[0].end.link.pairing.state, TENDON_PAIRING_NONE);
-        pairing_scene_complete(s, 0, TENDON_MANAGEMENT_CANCELLED);
-        s->service->withdraw(s->service->context, &pairing_peers[0], waiting[first]); /* nothing is left */
-        assert_int_equal(s->ends[0].paired + joined.paired, 0);
-        pairing_scene_expect_nothing(s);
-        pairing_scene_close(s);
-    }
-}
-
-/* A silent peer: both get the time limit. The first one may take the second one back in its callback. */
-static pairing_scene *withdraws_from;
-static pairing_end withdrawn;
-
-static void withdraw_other(void *context, tendon_status status, uint64_t now) {
-    pairing_scene *s = withdraws_from;
-    pairing_scene_on_paired(context, status, now);
-    s->service->withdraw(s->service->context, &pairing_peers[0], &withdrawn);
-}
-
-static void both_get_the_end_of_a_silent_peer(void **state) {
-    (void)state;
-    for (int withdraws = 0; withdraws < 2; withdraws++) {
-        pairing_scene *s = pairing_scene_open(1);
-        withdrawn = (pairing_end){.paired = 0};
-        withdraws_from = s;
-        pairing_scene_begin(s, 0);
-        if (withdraws == 1) {
-            s->ends[0].end.link.pairing.done = withdraw_other;
-        }
-        assert_int_equal(pair_too(s, 0, &withdrawn), TENDON_OK);
-        pass(s, s->ends[0].end.link.pairing.deadline);
-        pairing_scene_expect(s, 0x1A, 0, -1);
-        assert_int_equal(s->ends[0].paired, 1);
-        assert_int_equal(s->ends[0].status, TENDON_ERROR_TIMEOUT);
-        assert_int_equal(withdrawn.paired, 1 - withdraws);
-        assert_int_equal(withdrawn.status, withdraws == 1 ? TENDON_OK : TENDON_ERROR_TIMEOUT);
-        assert_null(s->b->radio.radio.pairing_ending);
-        pairing_scene_close(s);
-    }
 }
 
 static void a_silent_peer_is_cancelled_alone(void **state) {
@@ -255,15 +187,10 @@ static void only_what_ran_ends_with_a_rejected_command(void **state) {
     s->ends[1].end.link.encrypted = true;
     assert_int_equal(pairing_scene_pair(s, 1), TENDON_OK);
     assert_int_equal(s->ends[1].end.link.pairing.state, TENDON_PAIRING_ENDED);
-    s->ends[2].end.link.pairing = (tendon_pairing_attempt){.state = TENDON_PAIRING_RUNNING,
-                                                           .authenticates = true, /* without this command */
-                                                           .deadline = UINT64_MAX,
-                                                           .done = pairing_scene_on_paired,
-                                                           .done_context = &s->ends[2]};
     pairing_scene_kernel_sends(s, denied, sizeof denied);
     assert_int_equal(turns, 1);
     assert_int_equal(s->ends[0].end.link.pairing.state, TENDON_PAIRING_RUNNING);
-    assert_int_equal(s->ends[1].paired + s->ends[2].paired, 0);
+    assert_int_equal(s->ends[1].paired, 0);
     STEP_UNTIL(&s->b->loop, s->ends[1].paired == 1);
     assert_int_equal(s->ends[1].status, TENDON_OK);
     pairing_scene_drain(s);
@@ -285,8 +212,6 @@ static void a_radio_that_closes_leaves_no_procedure(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_pair_at_once_and_end_in_any_order),
-        cmocka_unit_test(the_last_one_that_withdraws_cancels),
-        cmocka_unit_test(both_get_the_end_of_a_silent_peer),
         cmocka_unit_test(a_silent_peer_is_cancelled_alone),
         cmocka_unit_test(a_busy_kernel_is_asked_again),
         cmocka_unit_test(each_result_of_the_kernel_has_a_meaning),

@@ -97,19 +97,9 @@ static void not_allowed(bench *b) {
     b->pair_start = TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED;
 }
 
+/** A better key needs a new connection. */
 static void encrypted(bench *b) {
     b->connection.link.encrypted = true;
-    b->service.authenticate = NULL;
-}
-
-/** It could pair again, but that is not what 0x0F asks for. */
-static void encrypted_already(bench *b) {
-    b->connection.link.encrypted = true;
-}
-
-static void cannot_do_better(bench *b) {
-    b->connection.link.encrypted = true;
-    b->pair_start = TENDON_ERROR_UNSUPPORTED;
 }
 
 static void closing(bench *b) {
@@ -122,11 +112,9 @@ static void nobody_pairs(void **state) {
         bool service, session_pairs;
         change change;
         uint8_t error;
-    } rows[] = {{false, false, no_change, 0x05},        {true, true, no_change, 0x05},
-                {true, false, not_allowed, 0x05},       {true, false, encrypted, 0x05},
-                {true, false, closing, 0x0F},           {true, false, no_change, 0x0C},
-                {true, false, encrypted_already, 0x0F}, {true, true, encrypted_already, 0x05},
-                {true, false, cannot_do_better, 0x05}};
+    } rows[] = {{false, false, no_change, 0x05}, {true, true, no_change, 0x05}, {true, false, not_allowed, 0x05},
+                {true, false, encrypted, 0x05},  {true, false, closing, 0x0F},  {true, false, no_change, 0x0C},
+                {true, false, encrypted, 0x0F},  {true, true, encrypted, 0x05}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bench *b = bench_open(rows[i].service);
         tendon_session_inputs inputs = *b->connection.inputs;
@@ -138,39 +126,9 @@ static void nobody_pairs(void **state) {
         refuse(b, rows[i].error);
         assert_int_equal(b->reads, 1);
         assert_int_equal(b->read_status, TENDON_ATT_ERROR(rows[i].error));
-        assert_int_equal(b->pair_done != NULL, rows[i].change == not_allowed || rows[i].change == cannot_do_better);
-        assert_int_equal(b->authentications, rows[i].change == cannot_do_better);
+        assert_int_equal(b->pair_done != NULL, rows[i].change == not_allowed);
         assert_false(b->connection.pairing_started);
         b->connection.closing = false;
-        bench_close(b);
-    }
-}
-
-/* An encrypted connection whose key is not authenticated: 0x05 pairs again, and what comes of it is the end of it. */
-static void an_encrypted_connection_pairs_again(void **state) {
-    (void)state;
-    static const struct {
-        tendon_status paired;
-        uint8_t second; /* 0: it succeeds */
-    } rows[] = {{TENDON_OK, 0}, {TENDON_OK, 0x05}, {TENDON_RADIO_ERROR_PAIRING_FAILED, 0x05}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        bench *b = bench_open(true);
-        up(b);
-        b->connection.link.encrypted = true;
-        start_read(b);
-        refuse(b, 0x05);
-        assert_int_equal(b->authentications, 1);
-        expect_no_request(b);
-        assert_int_equal(b->reads, 0);
-        pairing_done(b, rows[i].paired);
-        if (rows[i].paired == TENDON_OK && rows[i].second == 0) {
-            respond(b, "\x0b\x01", 2);
-        } else if (rows[i].paired == TENDON_OK) {
-            refuse(b, rows[i].second);
-        }
-        assert_int_equal(b->reads, 1);
-        assert_int_equal(b->read_status, rows[i].second == 0 ? TENDON_OK : TENDON_ATT_ERROR(rows[i].second));
-        assert_int_equal(b->paired, 0);
         bench_close(b);
     }
 }
@@ -184,7 +142,6 @@ static void a_session_that_asks_again_changes_nothing(void **state) {
     assert_int_equal(b->link.pair(b->link.context), TENDON_OK);
     start_read(b);
     refuse(b, 0x05);
-    assert_int_equal(b->authentications, 0);
     assert_int_equal(b->read_status, TENDON_ATT_ERROR(0x05));
     pairing_done(b, TENDON_OK);
     assert_int_equal(b->paired, 1);
@@ -241,6 +198,43 @@ static void the_session_pairs_at_the_same_time(void **state) {
     }
 }
 
+/* The call of a program joins the pairing of a request, and may leave it. */
+static void a_program_joins_the_pairing_of_a_request(void **state) {
+    (void)state;
+    for (int leaves = 0; leaves < 2; leaves++) {
+        bench *b = bench_open(true);
+        tendon_connection *connection = &b->connection;
+        assert_int_equal(tendon_connection_pair(connection), TENDON_ERROR_WRONG_STATE);
+        up(b);
+        start_read(b);
+        refuse(b, 0x05);
+        b->pair_start = TENDON_ERROR_BUSY; /* the service would be, if it were asked again */
+        b->inside = true;
+        assert_int_equal(tendon_connection_pair(connection), TENDON_OK);
+        assert_int_equal(tendon_connection_pair(connection), TENDON_ERROR_BUSY);
+        if (leaves) {
+            tendon_connection_leave_pairing(connection);
+            tendon_connection_leave_pairing(connection);
+        }
+        b->inside = false;
+        assert_int_equal(b->pair_cancels, 0);
+        pairing_done(b, TENDON_OK);
+        assert_int_equal(b->told_paired, !leaves);
+        respond(b, "\x0b\x01", 2);
+        assert_int_equal(b->read_status, TENDON_OK);
+        b->pair_start = TENDON_OK; /* alone: with its caller the pairing ends */
+        assert_int_equal(tendon_connection_pair(connection), TENDON_OK);
+        if (leaves) {
+            tendon_connection_leave_pairing(connection);
+        }
+        assert_int_equal(b->pair_cancels, leaves);
+        pairing_done(b, TENDON_RADIO_ERROR_PAIRING_FAILED);
+        assert_int_equal(b->told_paired, leaves ? 0 : 2);
+        assert_int_equal(b->pair_status, leaves ? TENDON_OK : TENDON_RADIO_ERROR_PAIRING_FAILED);
+        bench_close(b);
+    }
+}
+
 /* ---- it ends while the devices pair ---- */
 
 static void by_peer(bench *b) {
@@ -282,10 +276,10 @@ int main(void) {
         cmocka_unit_test(the_request_is_sent_once_more),
         cmocka_unit_test(a_failed_pairing_is_the_last_one),
         cmocka_unit_test(nobody_pairs),
-        cmocka_unit_test(an_encrypted_connection_pairs_again),
         cmocka_unit_test(a_session_that_asks_again_changes_nothing),
         cmocka_unit_test(without_a_session),
         cmocka_unit_test(the_session_pairs_at_the_same_time),
+        cmocka_unit_test(a_program_joins_the_pairing_of_a_request),
         cmocka_unit_test(the_link_ends_while_they_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -338,35 +338,6 @@ static void the_file_decides_too(void **state) {
     memset(w->central_bonds.path, 0, sizeof w->central_bonds.path);
 }
 
-static void count_result(void *context, tendon_status status, uint64_t now) {
-    (void)now;
-    *(int *)context += status == TENDON_OK;
-}
-
-/* The request of a session pairs, the program joins, and each may go without the other. */
-static void who_joins_a_pairing_gets_its_result(void **state) {
-    world *w = *state;
-    const tendon_pairing_service *service = tendon_radio_pairing(&w->central.radio);
-    for (int gone = 0; gone < 3; gone++) { /* nobody, the one that has joined, the session */
-        int joined = 0;
-        connect_central(w);
-        w->session.paired = 0;
-        assert_int_equal(w->link.pair(w->link.context), TENDON_OK);
-        assert_int_equal(
-            service->start(service->context, &device_address, count_result, &joined, tendon_monotonic_ms()), TENDON_OK);
-        if (gone > 0) {
-            service->withdraw(service->context, &device_address, gone == 1 ? (void *)&joined : &w->connection);
-        }
-        STEP_UNTIL(&w->loop, (gone == 1 || joined != 0) && (gone == 2 || w->session.paired != 0));
-        assert_int_equal(joined, gone != 1);
-        assert_int_equal(w->session.paired, gone != 2);
-        assert_true(w->link.bonded(w->link.context));
-        close_link(w);
-        assert_int_equal(tendon_radio_forget(&w->central.radio, &device_address), TENDON_OK);
-        assert_true(tendon_radio_forget_all(&w->device.radio) >= 0);
-    }
-}
-
 static void one_at_a_time_and_only_over_a_link(void **state) {
     world *w = *state;
     const tendon_pairing_service *service = tendon_radio_pairing(&w->central.radio);
@@ -377,14 +348,10 @@ static void one_at_a_time_and_only_over_a_link(void **state) {
     connect_central(w);
     assert_int_equal(w->link.pair(w->link.context), TENDON_OK);
     assert_int_equal(w->link.pair(w->link.context), TENDON_ERROR_BUSY);
-    int joined = 0;
-    assert_int_equal(service->start(service->context, &device_address, count_result, &joined, tendon_monotonic_ms()),
-                     TENDON_OK);
     assert_int_equal(service->start(service->context, &device_address, recorded_session_inputs.paired, &w->session,
                                     tendon_monotonic_ms()),
                      TENDON_ERROR_BUSY);
     close_link(w); /* cancels it */
-    assert_int_equal(joined, 0);
     assert_int_equal(w->session.paired, 0);
     connect_central(w);
     assert_int_equal(pair(w), TENDON_OK);
@@ -477,7 +444,6 @@ int main(void) {
         PAIRING_TEST(forgetting_all_keeps_the_keys_of_another_radio),
         PAIRING_TEST(a_device_without_pairing_refuses),
         PAIRING_TEST(the_file_decides_too),
-        PAIRING_TEST(who_joins_a_pairing_gets_its_result),
         PAIRING_TEST(one_at_a_time_and_only_over_a_link),
         PAIRING_TEST(a_pairing_that_is_never_answered_has_a_limit),
         PAIRING_TEST(mal_messages_that_are_none),

@@ -78,7 +78,7 @@ check "paired once" test "$(grep -c '^paired: OK, bonded 1' "$CASE_DIR/pair.txt"
 check "and read twice" test "$(grep -c '^read: ATT_INSUFFICIENT_AUTHENTICATION' "$CASE_DIR/pair.txt")" = 2
 check "with a key of Secure Connections" test "$(key_type)" = 2
 
-# A bond of Just Works, and an agent that can do better: the first request that needs an authenticated key pairs again.
+# A bond of Just Works: not enough for a request that needs an authenticated key, and replaced where the level is required.
 weak() { # the bond of the next check
     check "a bond of Just Works" pair 0 "--io none" io=3
     check "with an unauthenticated key" test "$(key_type)" = 2
@@ -92,23 +92,24 @@ again() { # STATUS "PEER'S OPTIONS" AGENT...: with the weak bond
     mode=request pair "$wanted" "--authenticated $2" "${@:3}"
 }
 weak
-check "the connection pairs again, and the request succeeds" again 0 "--io display --mitm --passkey 123456" io=2 passkey=123456
+check "over the connection that it encrypts, nobody pairs again" again 1 "--io display --mitm --passkey 123456" io=2 passkey=123456
 check "encrypted before" said 'connected, encrypted, bonded 1'
+check "the rejection is the result" said 'read: ATT_INSUFFICIENT_AUTHENTICATION, 0 bytes, encrypted'
+check "and the bond stays" test "$(key_type)" = 2
+check "a required level pairs, and the request succeeds" again 0 "--io display --mitm --passkey 123456" io=2 passkey=123456 required=2
 check "one read" test "$(grep -c '^read: OK' "$CASE_DIR/pair.txt")" = 1
 check "the bond is authenticated now" test "$(key_type)" = 3
 check "and the next connection is encrypted with it" eval \
-    'timeout 25 "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" request io=2 authenticated >"$CASE_DIR/pair.txt"'
+    'timeout 25 "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" request io=2 required=2 >"$CASE_DIR/pair.txt"'
+check "without another pairing" said 'connected, encrypted, bonded 1'
 weak
-check "a wrong passkey" again 1 "--io display --mitm --passkey 123456" io=2 passkey=654321
-check "leaves the rejection" said 'read: ATT_INSUFFICIENT_AUTHENTICATION, 0 bytes, encrypted'
-check "the connection, which our side ends" said 'disconnected: ERROR_CANCELLED'
-check "and the bond" test "$(key_type)" = 2
-check "which encrypts the next connection" eval \
-    'timeout 25 "$BUILD/Tests/Kernel/c/radio_check" pair hci0 20000 $peer_address "$bonds" request io=3 >"$CASE_DIR/pair.txt"; said "connected, encrypted, bonded 1"'
+check "a wrong passkey" again 1 "--io display --mitm --passkey 123456" io=2 passkey=654321 required=2
+check "ends the connection" said 'disconnected: RADIO_ERROR_NOT_SECURE'
+check "and leaves the bond" test "$(key_type)" = 2
 weak
-check "a device that has only Just Works" again 1 "--io none" io=2 passkey=123456
-check "leaves the rejection too" said 'read: ATT_INSUFFICIENT_AUTHENTICATION, 0 bytes, encrypted'
-check "and the bond too" test "$(key_type)" = 2
+check "a device that has only Just Works" again 1 "--io none" io=2 passkey=123456 required=2
+check "is not used" said 'disconnected: RADIO_ERROR_NOT_SECURE'
+check "and the bond stays too" test "$(key_type)" = 2
 
 check "legacy pairing with a passkey" pair 0 "--legacy --io display --mitm --passkey 7" io=2 passkey=7 authenticated
 check "an authenticated legacy key" test "$(key_type)" = 1

@@ -191,7 +191,21 @@ struct PairingAgentTests {
             }
             #expect(result == (security == .encrypted ? "OK" : "RADIO_ERROR_NOT_SECURE"))
         }
-        #expect(await pair.central.isBonded(with: address))
+        #expect(try pair.bonds.bonds().map(\.isAuthenticated) == [false])
+        // A bond that is too weak is replaced, by an agent that can.
+        try await pair.central.setPairingAgent(
+            .asking { _, _ in
+                await eventually("a passkey is shown") { asked.passkey != nil }
+                return asked.passkey.map { .passkey($0) } ?? .reject
+            })
+        await pair.central.requireSecurity(.authenticated)
+        for _ in 0..<2 {
+            let peripheral = try await pair.central.connect(address)
+            #expect(await peripheral.isEncrypted)
+            await peripheral.disconnect()
+        }
+        #expect(asked.all.count == 1)
+        #expect(try pair.bonds.bonds().map(\.isAuthenticated) == [true])
         try await pair.central.forget(address)
         await pair.central.requireSecurity(.none)
         let open = try await pair.central.connect(address)

@@ -65,27 +65,15 @@ typedef struct tendon_session_inputs {
  */
 typedef struct tendon_pairing_service {
     void *context;
-    /** With a radio, a second caller joins a procedure that is in progress, and gets its result; a third one gets
-     * TENDON_ERROR_BUSY. */
+    /** TENDON_ERROR_BUSY: this peer is pairing. */
     tendon_status (*start)(void *context, const tendon_address *peer,
                            void (*done)(void *done_context, tendon_status status, uint64_t now), void *done_context,
                            uint64_t now);
-    /** Ends the procedure for all its callers, without a result. */
+    /** Ends the procedure without a result. */
     void (*cancel)(void *context, const tendon_address *peer);
     bool (*bonded)(void *context, const tendon_address *peer);
     /** Removes the bond, as tendon_session_link.forget does. May be NULL. */
     tendon_status (*forget)(void *context, const tendon_address *peer);
-    /** Ends the wait of the caller with this @p done_context, without a result. The procedure goes on for the other
-     * caller; without one it is cancelled. May be NULL. */
-    void (*withdraw)(void *context, const tendon_address *peer, const void *done_context);
-    /**
-     * Pairs again over a connection that is encrypted with an unauthenticated key, for an authenticated one; otherwise
-     * like start(). After a failure the connection and the bond are as before. TENDON_ERROR_UNSUPPORTED: no better key
-     * can come of it. May be NULL.
-     */
-    tendon_status (*authenticate)(void *context, const tendon_address *peer,
-                                  void (*done)(void *done_context, tendon_status status, uint64_t now),
-                                  void *done_context, uint64_t now);
 } tendon_pairing_service;
 
 #ifdef __cplusplus

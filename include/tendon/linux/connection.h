@@ -35,6 +35,7 @@ typedef struct tendon_connection_callbacks {
     /** Service Changed was indicated. Only after the application has discovered the characteristic, has passed its
      * handle to tendon_gatt_client_set_service_changed(), and has subscribed to it; sessions do not. */
     void (*service_changed)(void *context, uint16_t start, uint16_t end, uint64_t now);
+    void (*paired)(void *context, tendon_status status, uint64_t now); /**< result of tendon_connection_pair() */
 } tendon_connection_callbacks;
 
 typedef enum tendon_connection_state {
@@ -93,7 +94,8 @@ typedef struct tendon_connection {
     uint8_t first[TENDON_CONNECTION_FIRST_PDU_MAX];
     uint8_t state;        /**< tendon_connection_state */
     bool pairing_started; /**< the pairing service has started and not ended */
-    bool pairing_asked;   /**< by the session, which is notified of the end */
+    bool pairing_asked;   /**< by the session or the application, which are notified of the end */
+    bool pairing_needed;  /**< by a request that was refused */
     bool closing;
     tendon_status close_reason; /**< reason to pass to closed(); TENDON_OK means TENDON_ERROR_CANCELLED */
     uint64_t connect_deadline, retry_at;
@@ -146,11 +148,10 @@ void tendon_connection_use_cache(tendon_connection *connection, tendon_gatt_cach
  *
  * If the device refuses a GATT request for lack of security (0x05, 0x0F), and no session decides when to pair
  * (tendon_session_inputs.pairs), the pairing service encrypts a connection that is not encrypted with the key
- * of the bond, or pairs if the policy permits it. If the connection is encrypted with an unauthenticated key, and the
- * agent of the radio can do better, 0x05 makes the devices pair again (tendon_pairing_service.authenticate), at most
- * once for each connection. Then the request is sent again, once. An error of pairing is passed
- * to tendon_radio.on_peer_failure, and the request completes with the refusal; further refusals on this connection do
- * not pair again.
+ * of the bond, or pairs if the policy permits it. Then the request is sent again, once. A refusal over an encrypted
+ * connection is the result of the request: a better key needs a new connection (tendon_radio_set_security()). An error
+ * of pairing is passed to tendon_radio.on_peer_failure, and the request completes with the refusal; further refusals on
+ * this connection do not pair again.
  *
  * If the radio requires security (tendon_radio_set_security()), connected() is called when the connection has it.
  *
@@ -164,6 +165,16 @@ tendon_status tendon_connection_connect(tendon_connection *connection);
 /** Disconnects, or ends the attempts; closed(TENDON_ERROR_CANCELLED) follows. Does nothing if the connection is idle.
  */
 void tendon_connection_close(tendon_connection *connection);
+/**
+ * Pairs, or waits for the pairing that a request has begun; tendon_connection_callbacks.paired() follows, unless the
+ * connection ends first. With a key that is stored, the connection is encrypted with that.
+ * @return TENDON_OK; TENDON_RADIO_ERROR_NO_PAIRING_SERVICE; TENDON_ERROR_WRONG_STATE: not connected;
+ * TENDON_ERROR_BUSY: it was called already; another error of tendon_pairing_service.start().
+ */
+tendon_status tendon_connection_pair(tendon_connection *connection);
+/** The caller of tendon_connection_pair() no longer waits, and is not notified. The pairing goes on if a request needs
+ * it, otherwise it is cancelled. */
+void tendon_connection_leave_pairing(tendon_connection *connection);
 /**
  * Returns true for a transient failure, which another attempt can resolve: HCI 0x3E and 0x02 (never established), no
  * answer (OUT_OF_RANGE, of HCI 0x08 among others), PEER_CLOSED, ADAPTER_BUSY (HCI 0x0B, 0x0C), 0x0D (limited

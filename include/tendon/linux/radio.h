@@ -81,13 +81,6 @@ typedef enum tendon_pairing_state {
     TENDON_PAIRING_ENDED       /**< the loop reports the result */
 } tendon_pairing_state;
 
-/** A caller that has joined a pairing procedure. Opaque. */
-typedef struct tendon_pairing_waiter {
-    void (*done)(void *context, tendon_status status, uint64_t now); /**< NULL: no caller */
-    void *context;
-    struct tendon_pairing_waiter *outer; /**< of another procedure that is ending, if callbacks are nested */
-} tendon_pairing_waiter;
-
 /**
  * A pairing procedure. Each link has a separate one, so several devices can pair at the same time, and a device that
  * never responds delays no other. Opaque.
@@ -96,13 +89,11 @@ typedef struct tendon_pairing_attempt {
     uint8_t state;               /**< tendon_pairing_state */
     bool due;                    /**< its deadline passed in this step of the loop */
     bool key_removed;            /**< the kernel had a key that is not in the store; it was removed */
-    bool authenticates;          /**< over an encrypted connection, for an authenticated key */
     tendon_status kept;          /**< result of storing the keys */
     tendon_status result;        /**< what the loop reports; TENDON_ERROR_CANCELLED: its caller has given it up */
     uint64_t deadline, retry_at; /**< monotonic ms */
     void (*done)(void *context, tendon_status status, uint64_t now);
     void *done_context;
-    tendon_pairing_waiter joined; /**< gets the same result */
     /* virtual radio; of an accepted link too: */
     uint8_t key[16];
     uint8_t answers;               /**< a question was asked, the two answers were given */
@@ -284,8 +275,6 @@ struct tendon_radio {
     uint8_t security; /**< tendon_security, which the connections that this radio makes must have */
     tendon_pairing_agent agent;
     tendon_source pairing_timer; /**< of all pairing procedures */
-    /** Who is notified next of a procedure that has ended; NULL: outside of the callbacks. */
-    tendon_pairing_waiter *pairing_ending;
     bool pairable, pairable_told;
     void *tap_context;
     /** Called for every PDU and state change of the links of this radio, for captures. Must not call the link. May be
@@ -385,9 +374,8 @@ tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
  * the bond has its identity key.
  * start() returns TENDON_ERROR_WRONG_STATE: no such link; TENDON_ERROR_BUSY: this peer is pairing;
  * TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED: see tendon_radio_set_pairing_policy(); TENDON_RADIO_ERROR_BONDS_FULL: the
- * store has no free entry for the peer (a device that pairs never evicts another device's bond). authenticate() returns
- * TENDON_ERROR_UNSUPPORTED if the agent cannot answer for a user, if the key in use is authenticated, or if a pairing
- * on this connection has made it, and with the kernel's radio an error of a system call.
+ * store has no free entry for the peer (a device that pairs never evicts another device's bond);
+ * TENDON_RADIO_ERROR_PAIRING_TOO_WEAK: an authenticated key is required, and the agent has neither input nor output.
  */
 const tendon_pairing_service *tendon_radio_pairing(tendon_radio *radio);
 /**
@@ -400,10 +388,11 @@ bool tendon_radio_may_pair(const tendon_radio *radio, const tendon_address *peer
 /**
  * Sets the security that a tendon_connection of this radio must have before its session and its application are
  * notified of it, from now on. Until then nothing is sent over it, and the PDUs of the device are discarded. The
- * connection is encrypted with the key of the bond, or the devices pair if the policy permits it, once; with
- * TENDON_SECURITY_AUTHENTICATED a second time if the key is not authenticated and the agent can do better. If that
- * fails, closed(TENDON_RADIO_ERROR_NOT_SECURE) is called, without another attempt, and on_peer_failure received the
- * cause before. A bare tendon_link, and the connections of centrals, have no such level.
+ * connection is encrypted with the key of the bond, or the devices pair if the policy permits it, once. With
+ * TENDON_SECURITY_AUTHENTICATED, a bond whose key is not authenticated is not used: the devices pair again, and the
+ * better key takes its place. If that fails, the bond stays, closed(TENDON_RADIO_ERROR_NOT_SECURE) is called, without
+ * another attempt, and on_peer_failure received the cause before. A bare tendon_link, and the connections of centrals,
+ * have no such level.
  * @return TENDON_OK; TENDON_ERROR_INVALID_ARGUMENT: there is no such level.
  */
 tendon_status tendon_radio_set_security(tendon_radio *radio, tendon_security security);
