@@ -152,16 +152,6 @@ void tendon_pairing_retry(tendon_link *link, uint64_t now) {
     set_timer(link->radio);
 }
 
-void tendon_pairing_end_later(tendon_link *link, void (*done)(void *context, tendon_status status, uint64_t now),
-                              void *context) {
-    link->pairing.state = TENDON_PAIRING_ENDED;
-    link->pairing.result = TENDON_OK;
-    link->pairing.deadline = 0;
-    link->pairing.done = done;
-    link->pairing.done_context = context;
-    set_timer(link->radio);
-}
-
 void tendon_pairing_encrypted(tendon_link *link, uint64_t now) {
     if (link->pairing.state == TENDON_PAIRING_ENCRYPTING) {
         tendon_pairing_finish(link, TENDON_OK, now);

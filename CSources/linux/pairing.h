@@ -11,9 +11,6 @@ void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now
 void tendon_pairing_retry(tendon_link *link, uint64_t now);
 /** The link is encrypted: ends a procedure that waits for the encryption with the stored key. */
 void tendon_pairing_encrypted(tendon_link *link, uint64_t now);
-/** The loop ends the procedure of this link with TENDON_OK: @p done is not called from within this call. */
-void tendon_pairing_end_later(tendon_link *link, void (*done)(void *context, tendon_status status, uint64_t now),
-                              void *context);
 /** The link is about to be closed: its procedure ends without a result. */
 void tendon_pairing_link_ended(tendon_link *link);
 /** The address under which this radio keeps its own bonds: as the central, or as a peripheral. */

@@ -406,13 +406,14 @@ def virtual():
     yield b"\0" + framed(h("020106"), h("0309 4162")) + framed(h("020106"), b"", 0x43) + framed(bytes(200)) + framed(h("020106"), b"", 0xFD)
     yield b"\x40" + framed(h("020106")) * 2 + datagram(h("5441 01 c102030405d0 01 0000 0000"))
     yield b"\0" + datagram(b"") + datagram(h("5441 03")) + datagram(h("5441 01 c00102030400 01 ffff")) + datagram(h("5441"))
-    yield b"\0" + start + device(h("01 02")) + start + device(h("01 03")) + start + device(h("01 0a"))
-    yield b"\4" + start + device(h("01 08 04 40e20100")) + device(h("01 02")) + b"\x45\x40" + device(h("01 06"))
-    yield b"\4" + start + device(h("01 08 09 00000000")) + device(h("01 08 03 ffffffff")) + device(h("01 05"))
-    yield b"\0" + central(b"\1\1" + key) + central(b"\1\4" + key) + central(b"\1\4" + bytes(16)) + central(h("00 0a0b"))
-    yield b"\4" + central(b"\1\7" + key + b"\4\0") + central(h("01 09 01 40e20100")) + b"\xc5\x01" + central(h("01 09 00 00000000"))
-    yield b"\4" + central(b"\1\7" + key + b"\4\1") + b"\xe5\0" + central(b"\1\7" + key + b"\3\1") + central(b"\1\7" + key)
-    yield b"\1" + central(b"\1\1" + key) + central(b"\1") + central(b"\2\1") + central(b"\1\x0b") + device(b"\1\1" + key) + device(b"")
+    yield b"\0" + start + device(h("01 02")) + start + device(h("01 03")) + start + device(h("01 09"))
+    yield b"\4" + start + device(h("01 07")) + device(h("01 02")) + b"\x45\x40" + device(h("01 06"))
+    yield b"\4" + start + device(h("01 07")) + device(h("01 07")) + device(h("01 05"))
+    yield b"\0" + central(b"\1\1" + key + b"\0") + central(b"\1\4" + key) + central(b"\1\4" + bytes(16)) + central(h("00 0a0b"))
+    yield b"\0" + central(b"\1\1" + key + b"\1") + central(h("01 08 40e20100")) + central(h("01 08 00000000"))
+    yield b"\0" + central(b"\1\1" + key + b"\3") + b"\xe5\0" + central(b"\1\1" + key + b"\2") + central(b"\1\1" + key)
+    yield b"\1" + central(b"\1\1" + key + b"\1") + central(b"\1") + central(b"\2\1") + central(b"\1\x0a") + device(b"\1\1" + key) + device(b"")
+
 
 
 TEXTS = [text.encode() for text in (

@@ -222,6 +222,9 @@ private final class SimulatedHost {
         _ radio: UnsafeMutablePointer<tendon_radio>, _ settings: SimulationSettings
     ) throws(CommandError) {
         guard let inputOutput = settings.inputOutput else { return }
+        if item.isVirtual, inputOutput == .keyboardOnly {
+            throw .usage("--io keyboard is for --radio bluez: a virtual device shows the passkey", next: "--io display")
+        }
         var agent = tendon_pairing_agent()
         agent.io = inputOutput.rawValue
         agent.has_passkey = settings.passkey != nil

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pairing agents of two radios, on the virtual radio: every pair of IO capabilities, right and wrong answers. */
+/* The pairing agents of two radios, on the virtual radio: every pair of IO capabilities, right and wrong passkeys. */
 #include "../../../CSources/linux/socket_link.h"
 #include "link_fixture.h"
 
@@ -122,71 +122,57 @@ static tendon_status say(world *w, int who, bool accepted, uint32_t passkey) {
     return status;
 }
 
-/* Core Spec Vol 3 Part H 2.3.5.1, Table 2.8, Secure Connections: what each side does; rows: the device, columns: the
- * central, in the order of the numbers. - Just Works, c both compare, e enters, s shows. */
-static const char *const device_does[5] = {"--s-s", "-cs-c", "eee-e", "-----", "ecs-c"};
-
-static tendon_pairing_question question_of(char letter) {
-    return letter == 'c'   ? TENDON_PAIRING_COMPARE
-           : letter == 'e' ? TENDON_PAIRING_ENTER
-           : letter == 's' ? TENDON_PAIRING_SHOW
-                           : TENDON_PAIRING_NOTHING;
-}
-
+/* The device shows a passkey if it has a display, and the central has a keyboard; all others pair with Just Works. */
 static void every_pair_of_capabilities(void **state) {
     (void)state;
+    static const bool shows[5] = {true, true, false, false, true}, enters[5] = {false, false, true, false, true};
     world *w = open_world();
     for (uint8_t d = 0; d < 5; d++) {
         for (uint8_t c = 0; c < 5; c++) {
             const tendon_pairing_agent device = {.io = d, .ask = ask}, central = {.io = c, .ask = ask};
-            const tendon_pairing_question wanted[2] = {question_of(device_does[d][c]), question_of(device_does[c][d])};
+            bool passkey = shows[d] && enters[c];
             begin(w, &device, &central);
             STEP_UNTIL(&w->loop, w->paired == 1 || (w->sides[0].asked == 1 && w->sides[1].asked == 1));
-            uint32_t shown = w->sides[wanted[0] == TENDON_PAIRING_ENTER].passkey; /* both enter: any */
-            for (int i = 0; i < 2; i++) {
-                assert_int_equal(w->sides[i].question, wanted[i]);
-                bool waits = wanted[i] == TENDON_PAIRING_COMPARE || wanted[i] == TENDON_PAIRING_ENTER;
-                assert_int_equal(say(w, i, true, shown), waits ? TENDON_OK : TENDON_ERROR_WRONG_STATE);
-            }
+            assert_int_equal(w->sides[DEVICE].question, passkey ? TENDON_PAIRING_SHOW : TENDON_PAIRING_NOTHING);
+            assert_int_equal(w->sides[CENTRAL].question, passkey ? TENDON_PAIRING_ENTER : TENDON_PAIRING_NOTHING);
+            assert_int_equal(w->paired, !passkey);
+            assert_int_equal(say(w, DEVICE, true, 0), TENDON_ERROR_WRONG_STATE);
+            assert_int_equal(say(w, CENTRAL, true, w->sides[DEVICE].passkey),
+                             passkey ? TENDON_OK : TENDON_ERROR_WRONG_STATE);
             STEP_UNTIL(&w->loop, w->paired == 1);
             assert_int_equal(w->status, TENDON_OK);
             for (int i = 0; i < 2; i++) { /* 2: Just Works, 3: authenticated */
+                assert_int_equal(w->sides[i].end.bonded, 1);
                 assert_int_equal(w->sides[i].bonds.count, 1);
-                assert_int_equal(w->sides[i].bonds.items[0].type, wanted[i] == TENDON_PAIRING_NOTHING ? 2 : 3);
+                assert_int_equal(w->sides[i].bonds.items[0].type, passkey ? 3 : 2);
                 assert_true(w->sides[i].end.link.encrypted);
             }
+            assert_memory_equal(w->sides[0].bonds.items[0].key, w->sides[1].bonds.items[0].key, 16);
             disconnect_sides(w);
         }
     }
     close_world(w);
 }
 
+static const tendon_pairing_agent entering = {.io = TENDON_PAIRING_KEYBOARD_ONLY, .ask = ask};
+static const tendon_pairing_agent showing = {.io = TENDON_PAIRING_DISPLAY_ONLY, .ask = ask};
+
+static void expect_no_bond(world *w, tendon_status status) {
+    STEP_UNTIL(&w->loop, w->paired == 1);
+    assert_int_equal(w->status, status);
+    assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
+    assert_false(w->sides[0].end.link.encrypted || w->sides[1].end.link.encrypted);
+}
+
 static void wrong_and_refused_answers_fail(void **state) {
     (void)state;
-    static const struct {
-        uint8_t device, central;
-        bool device_accepts, central_accepts;
-        uint32_t wrong; /**< added to what is entered */
-    } cases[] = {{TENDON_PAIRING_DISPLAY_ONLY, TENDON_PAIRING_KEYBOARD_ONLY, true, true, 1},
-                 {TENDON_PAIRING_DISPLAY_ONLY, TENDON_PAIRING_KEYBOARD_ONLY, true, false, 0},
-                 {TENDON_PAIRING_KEYBOARD_ONLY, TENDON_PAIRING_DISPLAY_ONLY, true, true, 1},
-                 {TENDON_PAIRING_KEYBOARD_ONLY, TENDON_PAIRING_DISPLAY_ONLY, false, true, 0},
-                 {TENDON_PAIRING_DISPLAY_YES_NO, TENDON_PAIRING_DISPLAY_YES_NO, false, true, 0},
-                 {TENDON_PAIRING_DISPLAY_YES_NO, TENDON_PAIRING_DISPLAY_YES_NO, true, false, 0}};
     world *w = open_world();
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const tendon_pairing_agent device = {.io = cases[i].device, .ask = ask},
-                                   central = {.io = cases[i].central, .ask = ask};
-        begin(w, &device, &central);
+    for (int accepts = 0; accepts < 2; accepts++) {
+        begin(w, &showing, &entering);
         STEP_UNTIL(&w->loop, w->sides[0].asked == 1 && w->sides[1].asked == 1);
-        bool device_enters = w->sides[DEVICE].question == TENDON_PAIRING_ENTER;
-        uint32_t said = (w->sides[device_enters].passkey + cases[i].wrong) % 1000000;
-        (void)say(w, DEVICE, cases[i].device_accepts, said);
-        (void)say(w, CENTRAL, cases[i].central_accepts, said);
-        STEP_UNTIL(&w->loop, w->paired == 1);
-        assert_int_equal(w->status, TENDON_RADIO_ERROR_PAIRING_FAILED);
-        assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
-        assert_false(w->sides[0].end.link.encrypted || w->sides[1].end.link.encrypted);
+        uint32_t shown = w->sides[DEVICE].passkey;
+        assert_int_equal(say(w, CENTRAL, accepts, accepts ? (shown + 1) % 1000000 : shown), TENDON_OK);
+        expect_no_bond(w, TENDON_RADIO_ERROR_PAIRING_FAILED);
         disconnect_sides(w);
     }
     close_world(w);
@@ -203,117 +189,87 @@ static void mal_H06_just_works_where_more_is_wanted(void **state) {
     world *w = open_world();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         begin(w, cases[i].device, cases[i].central);
-        STEP_UNTIL(&w->loop, w->paired == 1);
-        assert_int_equal(w->status, TENDON_RADIO_ERROR_PAIRING_TOO_WEAK);
-        assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
-        assert_false(w->sides[0].end.link.encrypted || w->sides[1].end.link.encrypted);
+        expect_no_bond(w, TENDON_RADIO_ERROR_PAIRING_TOO_WEAK);
         disconnect_sides(w);
     }
+    /* A device that calls it paired without a question. */
+    static const uint8_t paired[1] = {2};
+    const tendon_pairing_agent insists = {.io = TENDON_PAIRING_KEYBOARD_ONLY, .authenticated = true, .ask = ask};
+    begin(w, &showing, &insists);
+    assert_int_equal(tendon_socket_link_control(&w->sides[DEVICE].end.link, paired, sizeof paired), TENDON_OK);
+    expect_no_bond(w, TENDON_RADIO_ERROR_PAIRING_TOO_WEAK);
+    disconnect_sides(w);
     close_world(w);
 }
 
-/* A central cannot give the answer of the device's owner, too early or twice. */
-static void answers_of_nobody_pair_nothing(void **state) {
+/** A central's message with a passkey. */
+static void enter(world *w, uint32_t passkey) {
+    const uint8_t message[5] = {8, (uint8_t)passkey, (uint8_t)(passkey >> 8), (uint8_t)(passkey >> 16), 0};
+    assert_int_equal(tendon_socket_link_control(&w->sides[CENTRAL].end.link, message, sizeof message), TENDON_OK);
+}
+
+static void pass(world *w) {
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(tendon_loop_step(&w->loop, 1), TENDON_OK);
+    }
+}
+
+/* One passkey for each request: the first one counts, and one that nobody asked for pairs nothing. */
+static void a_passkey_is_entered_once(void **state) {
     (void)state;
-    static const uint8_t yes[6] = {9, 1, 0, 0, 0, 0};
-    const tendon_pairing_agent agent = {.io = TENDON_PAIRING_DISPLAY_YES_NO, .ask = ask};
     world *w = open_world();
-    begin(w, &agent, &agent);
+    begin(w, &showing, &entering);
     STEP_UNTIL(&w->loop, w->sides[0].asked == 1 && w->sides[1].asked == 1);
-    uint32_t p = w->sides[0].passkey;
-    const uint8_t right[6] = {9, 1, (uint8_t)p, (uint8_t)(p >> 8), (uint8_t)(p >> 16), 0};
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(tendon_socket_link_control(&w->sides[CENTRAL].end.link, right, sizeof right), TENDON_OK);
-    }
-    assert_int_equal(say(w, CENTRAL, true, 0), TENDON_OK);
-    for (int i = 0; i < 20; i++) {
-        assert_int_equal(tendon_loop_step(&w->loop, 1), TENDON_OK);
-    }
-    assert_int_equal(w->paired, 0);
-    assert_int_equal(say(w, DEVICE, false, 0), TENDON_OK);
-    STEP_UNTIL(&w->loop, w->paired == 1);
-    assert_int_equal(w->status, TENDON_RADIO_ERROR_PAIRING_FAILED);
-    for (int i = 0; i < 3; i++) { /* of no question */
-        assert_int_equal(tendon_socket_link_control(&w->sides[CENTRAL].end.link, yes, sizeof yes), TENDON_OK);
-    }
-    for (int i = 0; i < 20; i++) {
-        assert_int_equal(tendon_loop_step(&w->loop, 1), TENDON_OK);
-    }
+    disconnect_sides(w);
+    connect_sides(w);
+    enter(w, w->sides[DEVICE].passkey); /* of the connection before */
+    pass(w);
+    assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
+    disconnect_sides(w);
+    begin(w, &showing, &entering);
+    STEP_UNTIL(&w->loop, w->sides[0].asked == 1 && w->sides[1].asked == 1);
+    uint32_t shown = w->sides[DEVICE].passkey;
+    enter(w, (shown + 1) % 1000000);
+    enter(w, shown);
+    expect_no_bond(w, TENDON_RADIO_ERROR_PAIRING_FAILED);
+    enter(w, shown);
+    pass(w);
     assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
     disconnect_sides(w);
     close_world(w);
 }
 
-/* The first answer counts: a central that has rejected does not accept afterwards. */
-static void an_answer_is_given_once(void **state) {
+/* Another request of the central, which arrives before the answer, has another passkey and another key. */
+static void the_answer_belongs_to_its_request(void **state) {
     (void)state;
-    static const uint8_t no[6] = {9, 0, 0, 0, 0, 0};
-    const tendon_pairing_agent agent = {.io = TENDON_PAIRING_DISPLAY_YES_NO, .ask = ask};
+    uint8_t again[18] = {1, [17] = 1}; /* it can enter a passkey */
     world *w = open_world();
-    begin(w, &agent, &agent);
+    begin(w, &showing, &entering);
     STEP_UNTIL(&w->loop, w->sides[0].asked == 1 && w->sides[1].asked == 1);
-    assert_int_equal(tendon_socket_link_control(&w->sides[CENTRAL].end.link, no, sizeof no), TENDON_OK);
-    assert_int_equal(say(w, CENTRAL, true, 0), TENDON_OK);
-    for (int i = 0; i < 20; i++) {
-        assert_int_equal(tendon_loop_step(&w->loop, 1), TENDON_OK);
-    }
-    assert_int_equal(w->paired, 0);
-    assert_int_equal(say(w, DEVICE, true, 0), TENDON_OK);
-    STEP_UNTIL(&w->loop, w->paired == 1);
-    assert_int_equal(w->status, TENDON_RADIO_ERROR_PAIRING_FAILED);
-    assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
+    uint32_t shown = w->sides[DEVICE].passkey;
+    memset(again + 1, 0xEE, 16);
+    do { /* one in a million has the same */
+        int asked = w->sides[DEVICE].asked;
+        assert_int_equal(tendon_socket_link_control(&w->sides[CENTRAL].end.link, again, sizeof again), TENDON_OK);
+        STEP_UNTIL(&w->loop, w->sides[DEVICE].asked == asked + 1);
+    } while (w->sides[DEVICE].passkey == shown);
+    enter(w, shown);
+    expect_no_bond(w, TENDON_RADIO_ERROR_PAIRING_FAILED);
     disconnect_sides(w);
     close_world(w);
 }
 
-static const tendon_pairing_agent comparing = {.io = TENDON_PAIRING_DISPLAY_YES_NO, .ask = ask};
-
-/** The central has answered, and its answer has arrived; the device's owner answers now. */
-static void answer_last(world *w) {
-    begin(w, &comparing, &comparing);
-    STEP_UNTIL(&w->loop, w->sides[0].asked == 1 && w->sides[1].asked == 1);
-    assert_int_equal(say(w, CENTRAL, true, 0), TENDON_OK);
-    STEP_UNTIL(&w->loop, w->sides[DEVICE].end.link.pairing.answers == (4 | 2));
-    assert_int_equal(say(w, DEVICE, true, 0), TENDON_OK);
-    assert_int_equal(w->sides[DEVICE].bonds.count, 0);
-    assert_false(w->sides[DEVICE].end.link.encrypted);
-}
-
-/* The loop reports the result, not the call. */
-static void the_last_answer_calls_nobody_back(void **state) {
+/* The central's owner answers, and closes the connection: neither side has a key. */
+static void an_answer_and_the_end(void **state) {
     (void)state;
     world *w = open_world();
-    answer_last(w);
-    STEP_UNTIL(&w->loop, w->paired == 1);
-    assert_int_equal(w->status, TENDON_OK);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(w->sides[i].end.bonded, 1);
-        assert_int_equal(w->sides[i].bonds.count, 1);
-        assert_int_equal(w->sides[i].bonds.items[0].type, 3);
-        assert_true(w->sides[i].end.link.encrypted);
-    }
-    assert_false(w->sides[DEVICE].radio.radio.pairing_timer.added);
-    disconnect_sides(w);
-    answer_last(w); /* and closes the connection: neither side has a key */
+    begin(w, &showing, &entering);
+    STEP_UNTIL(&w->loop, w->sides[0].asked == 1 && w->sides[1].asked == 1);
+    assert_int_equal(say(w, CENTRAL, true, w->sides[DEVICE].passkey), TENDON_OK);
     tendon_link_close(&w->sides[DEVICE].end.link);
     STEP_UNTIL(&w->loop, w->sides[CENTRAL].end.closed == 1 && w->sides[DEVICE].end.closed == 1);
     assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
-    close_world(w);
-}
-
-/* Another request of the central, which arrives before the result is reported, has another key. */
-static void the_answer_belongs_to_its_request(void **state) {
-    (void)state;
-    uint8_t again[19] = {7, [17] = TENDON_PAIRING_DISPLAY_YES_NO};
-    world *w = open_world();
-    answer_last(w);
-    memset(again + 1, 0xEE, 16);
-    assert_int_equal(tendon_socket_link_control(&w->sides[CENTRAL].end.link, again, sizeof again), TENDON_OK);
-    STEP_UNTIL(&w->loop, w->paired == 1 && w->sides[DEVICE].asked == 2);
-    assert_int_equal(w->status, TENDON_OK);
-    assert_int_equal(w->sides[DEVICE].bonds.count, 1);
-    assert_memory_equal(w->sides[DEVICE].bonds.items[0].key, w->sides[CENTRAL].bonds.items[0].key, 16);
-    disconnect_sides(w);
+    assert_false(w->sides[DEVICE].radio.radio.pairing_timer.added);
     close_world(w);
 }
 
@@ -342,9 +298,7 @@ static void a_weak_bond_is_not_encrypted_with(void **state) {
 /* A bond of Just Works where the central requires an authenticated key: not used, and replaced by a better one. */
 static void a_required_level_pairs_again(void **state) {
     (void)state;
-    const tendon_pairing_agent plain = tendon_pairing_agent_accept(),
-                               entering = {.io = TENDON_PAIRING_KEYBOARD_ONLY, .ask = ask, .context = NULL},
-                               showing = {.io = TENDON_PAIRING_DISPLAY_ONLY, .ask = ask};
+    const tendon_pairing_agent plain = tendon_pairing_agent_accept();
     world *w = open_world();
     tendon_radio *central = &w->sides[CENTRAL].radio.radio;
     for (uint32_t wrong = 0; wrong < 2; wrong++) {
@@ -389,10 +343,9 @@ int main(void) {
         cmocka_unit_test(every_pair_of_capabilities),
         cmocka_unit_test(wrong_and_refused_answers_fail),
         cmocka_unit_test(mal_H06_just_works_where_more_is_wanted),
-        cmocka_unit_test(answers_of_nobody_pair_nothing),
-        cmocka_unit_test(an_answer_is_given_once),
-        cmocka_unit_test(the_last_answer_calls_nobody_back),
+        cmocka_unit_test(a_passkey_is_entered_once),
         cmocka_unit_test(the_answer_belongs_to_its_request),
+        cmocka_unit_test(an_answer_and_the_end),
         cmocka_unit_test(a_weak_bond_is_not_encrypted_with),
         cmocka_unit_test(a_required_level_pairs_again),
     };

@@ -119,7 +119,9 @@ import Testing
         }
 
         /// Returns once a thread waits.
-        func reached() async { await Task(executorPreference: BlockingWork.shared) { Gate.receive(self.outside) }.value }
+        func reached() async {
+            await Task(executorPreference: BlockingWork.shared) { Gate.receive(self.outside) }.value
+        }
 
         func open() { Gate.signal(outside) }
     }

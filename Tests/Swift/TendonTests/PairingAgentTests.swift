@@ -17,7 +17,7 @@ final class Asked: Sendable {
 
     func note(_ question: PairingAgent.Question) { list.withLock { $0.append(question) } }
 
-    /// The passkey that was shown last, or compared.
+    /// The passkey that was shown last.
     var passkey: Passkey? {
         all.reversed().lazy.compactMap { question in
             switch question {
@@ -88,8 +88,8 @@ struct Pair {
 @Suite(.timeLimit(.minutes(1)))
 struct PairingAgentTests {
     /// A device that shows a passkey.
-    private static func display(_ asked: Asked, _ io: PairingAgent.InputOutput = .displayOnly) -> PairingAgent {
-        PairingAgent(inputOutput: io, requiresAuthentication: false) { _, question in
+    private static func display(_ asked: Asked) -> PairingAgent {
+        PairingAgent(inputOutput: .displayOnly, requiresAuthentication: false) { _, question in
             asked.note(question)
             return .accept
         }
@@ -133,30 +133,18 @@ struct PairingAgentTests {
         #expect(try pair.bonds.bonds().isEmpty)
     }
 
-    @Test func passkeysAreCompared() async throws {
-        let shown = Asked(), asked = Asked()
-        let pair = try await Pair(Self.display(shown, .displayYesNo))
-        defer { pair.removeFiles() }
-        #expect(try await pair.pair(as: .asking { _, _ in .reject }) == "RADIO_ERROR_PAIRING_FAILED")
-        let agent = PairingAgent.asking { _, question in
-            asked.note(question)
-            return .accept
-        }
-        #expect(try await pair.pair(as: agent) == "OK")
-        #expect(asked.all == [.compare(try #require(shown.passkey))])
-    }
-
+    /// Without a passkey that one shows and the other enters, the virtual radio has Just Works.
     @Test func theDeviceHasAKeyboard() async throws {
-        let asked = Asked()
-        let entered = PairingAgent(inputOutput: .keyboardOnly, requiresAuthentication: false) { _, question in
-            #expect(question == .enter)
-            await eventually("a passkey is shown") { asked.passkey != nil }
-            return asked.passkey.map { .passkey($0) } ?? .reject
+        let device = PairingAgent(inputOutput: .keyboardOnly, requiresAuthentication: false) { _, question in
+            Issue.record("asked: \(question)")
+            return .reject
         }
-        let pair = try await Pair(entered)
+        let pair = try await Pair(device)
         defer { pair.removeFiles() }
-        #expect(try await pair.pair(as: Self.display(asked)) == "OK")
-        #expect(asked.all.count == 1)
+        #expect(try await pair.pair(as: Self.display(Asked())) == "OK")
+        #expect(try pair.bonds.bonds().map(\.isAuthenticated) == [false])
+        try await pair.central.forget(pair.wearable.address)
+        #expect(try await pair.pair(as: .asking { _, _ in .accept }) == "RADIO_ERROR_PAIRING_TOO_WEAK")
     }
 
     @Test func aPasskeyForADeviceWithoutADisplay() async throws {

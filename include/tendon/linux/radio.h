@@ -96,9 +96,8 @@ typedef struct tendon_pairing_attempt {
     void *done_context;
     /* virtual radio; of an accepted link too: */
     uint8_t key[16];
-    uint8_t answers;               /**< a question was asked, the two answers were given */
-    uint32_t passkey, passkeys[2]; /**< of the pairing; what the owner of this side and that of the other said */
-    bool accepted[2];
+    bool asked;       /**< the device shows a passkey, and the central enters it */
+    uint32_t passkey; /**< that the device shows */
 } tendon_pairing_attempt;
 
 /**
