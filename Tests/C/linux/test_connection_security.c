@@ -162,6 +162,9 @@ static void without_a_session(void **state) {
     respond(b, "\x0b\x01", 2);
     assert_int_equal(b->reads, 1);
     assert_int_equal(b->read_status, TENDON_OK);
+    assert_int_equal(tendon_connection_pair(&b->connection), TENDON_OK);
+    pairing_done(b, TENDON_OK);
+    assert_int_equal(b->told_paired, 1);
     tendon_connection_close(&b->connection);
     for (int i = 0; i < 4; i++) {
         b->disconnected = 1; /* the fixture expects the session to be told first */
