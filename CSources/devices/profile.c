@@ -134,8 +134,13 @@ static bool take_hash(tendon_profile *profile, const tendon_gatt_result *result)
         tendon_gatt_cache_without_hash(cache);
         return false;
     }
-    uint32_t number = tendon_profile_number(profile->row_of, profile->context, profile->count);
-    bool known = tendon_gatt_cache_check(cache, result->value, number, profile->count + OWN_ROWS);
+    /* A discovery without rows is content with those of any session. */
+    bool any = profile->count == 0 && cache->state == TENDON_GATT_CACHE_VALID &&
+               memcmp(cache->record.hash, result->value, TENDON_GATT_HASH_SIZE) == 0;
+    uint32_t number =
+        any ? cache->record.profile : tendon_profile_number(profile->row_of, profile->context, profile->count);
+    bool known =
+        tendon_gatt_cache_check(cache, result->value, number, any ? cache->record.count : profile->count + OWN_ROWS);
     if (known) {
         memcpy(profile->own, cache->record.rows, sizeof profile->own);
         memmove(profile->found, &cache->record.rows[OWN_ROWS], profile->count * sizeof profile->found[0]);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table as bytes, little endian: length(1) and record of the cache; version(1), answers(1), items(1); the answers:
- * kind(1) count(1) start(2) end(2) UUID; the items in their order: handle(2) value(2) end(2) properties(1) UUID; then
- * the CRC-32 of all before it(4). A UUID is its length(1: 0 for none, 2 or 16) and its bytes.
+ * A record as bytes: that of a cache alone, see gatt_cache_format.c, which a session writes; or, little endian:
+ * length(1) and record of the cache; version(1), answers(1), items(1); the answers: kind(1) count(1) start(2) end(2)
+ * UUID; the items in their order: handle(2) value(2) end(2) properties(1) UUID; then the CRC-32 of all before it(4). A
+ * UUID is its length(1: 0 for none, 2 or 16) and its bytes.
  */
 #include "tendon/linux/gatt_table.h"
 
@@ -105,10 +106,22 @@ static bool read_content(tendon_reader *reader, tendon_gatt_table_content *out) 
     return tendon_reader_ok(reader) && items == out->item_count && tendon_reader_remaining(reader) == 0;
 }
 
+/* The record of a cache begins with a letter, which is the length of none. */
+size_t tendon_gatt_table_cache_of(const uint8_t *bytes, size_t length, const uint8_t **cache) {
+    bool alone = length == 0 || bytes[0] == 'T' || bytes[0] >= length;
+    *cache = alone ? bytes : bytes + 1;
+    return alone ? length : bytes[0];
+}
+
 tendon_status tendon_gatt_table_decode(const uint8_t *bytes, size_t length, tendon_gatt_table_content *out,
                                        const uint8_t **cache, size_t *cache_length) {
     if (length < 1 + CRC_SIZE) {
         return TENDON_ERROR_TRUNCATED;
+    }
+    memset(out, 0, sizeof *out);
+    *cache_length = tendon_gatt_table_cache_of(bytes, length, cache);
+    if (*cache == bytes) {
+        return TENDON_OK; /* without answers; the cache decides whether it is one */
     }
     tendon_reader end = tendon_reader_make(bytes + length - CRC_SIZE, CRC_SIZE);
     uint32_t crc = tendon_read_u16le(&end);
@@ -117,16 +130,14 @@ tendon_status tendon_gatt_table_decode(const uint8_t *bytes, size_t length, tend
         return TENDON_ERROR_MALFORMED;
     }
     tendon_reader reader = tendon_reader_make(bytes, length - CRC_SIZE);
-    *cache_length = tendon_read_u8(&reader);
-    *cache = tendon_read_bytes(&reader, *cache_length);
+    (void)tendon_read_bytes(&reader, 1 + *cache_length);
     uint8_t version = tendon_read_u8(&reader);
-    if (*cache == NULL || !tendon_reader_ok(&reader)) {
+    if (!tendon_reader_ok(&reader)) {
         return TENDON_ERROR_TRUNCATED;
     }
     if (version != VERSION) {
         return TENDON_ERROR_UNSUPPORTED;
     }
-    memset(out, 0, sizeof *out);
     if (!read_content(&reader, out)) {
         return tendon_reader_ok(&reader) ? TENDON_ERROR_MALFORMED : TENDON_ERROR_TRUNCATED;
     }

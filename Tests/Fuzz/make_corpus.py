@@ -465,7 +465,7 @@ def gatt_table():
                    services + [item(17, 18, 23, 0x10, h("015a")), item(19, 0, 0, 0, h("0229"))])
     files = [whole, record(b"", [], []), record(bytes(47), [answer(2, 0, 1, 6)], []),
              record(bytes(47), [answer(4, 1, 1, 0xFFFF)] * 40, [item(3, 0, 0, 0, b"")] * 40),
-             record(b"", [answer(1, 1, 1, 6)], []), record(b"", [answer(5, 0, 1, 6)], [])]
+             record(b"", [answer(1, 1, 1, 6)], []), record(b"", [answer(5, 0, 1, 6)], []), b"TGAC" + bytes(52)]
     return [b"\0" + value for value in files + [whole[:-1], whole + b"\0", b""]] + [b"\x01" + whole[:-4] + bytes(4)]
 
 

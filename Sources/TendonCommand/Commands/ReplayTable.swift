@@ -73,43 +73,39 @@ struct ReplayCache {
         }
     }
 
-    /// What sessions and `Peripheral` have stored of a device.
-    /// - Returns: `failure`: why a file cannot be used, or 0.
-    func tables(of device: Address) -> (all: [ReplayTable], failure: tendon_status) {
-        let found = [sessionTable(of: device), discoveredTable(of: device)]
-        let failure = found.map(\.status).first { $0 < 0 && Int($0) != TENDON_ERROR_NOT_FOUND }
-        return (found.compactMap(\.table), failure ?? 0)
-    }
-
-    private func sessionTable(of device: Address) -> (table: ReplayTable?, status: tendon_status) {
-        let cache = CBlock<tendon_gatt_cache>()
-        var (address, functions) = (device.c, tendon_gatt_store_functions(store.pointer))
-        tendon_gatt_cache_init(cache.pointer, &address, &functions)
-        var record = cache.pointer.pointee.record
-        var uuids = [tendon_uuid](repeating: tendon_uuid(), count: Int(TENDON_GATT_CACHE_ROWS))
-        guard cache.pointer.pointee.isValid, tendon_family_from_cache(&record, &uuids) != nil else {
-            return (nil, cache.pointer.pointee.store_status)
+    /// What sessions and `Peripheral` have stored of a device; nil: nothing.
+    /// - Returns: `failure`: why its file cannot be used, or 0.
+    func table(of device: Address) -> (table: ReplayTable?, failure: tendon_status) {
+        let kept = CBlock<tendon_gatt_table>()
+        var (address, functions) = (device.c, tendon_gatt_store_table_functions(store.pointer))
+        tendon_gatt_table_init(kept.pointer, &address, &functions)
+        let cache = kept.pointer.pointee.cache
+        guard cache.isValid else {
+            return (nil, Int(cache.store_status) == TENDON_ERROR_NOT_FOUND ? 0 : min(cache.store_status, 0))
         }
         var table = ReplayTable()
-        table.hash = elements(of: record.hash, Int(TENDON_GATT_HASH_SIZE))
+        table.hash = elements(of: cache.record.hash, Int(TENDON_GATT_HASH_SIZE))
+        add(cache.record, to: &table)
+        add(kept.pointer.pointee.content, to: &table)
+        return (table.isEmpty ? nil : table, 0)
+    }
+
+    /// The rows of a session; of other programs Service Changed, which is always the first.
+    private func add(_ record: tendon_gatt_cache_record, to table: inout ReplayTable) {
+        var record = record
+        var uuids = [tendon_uuid](repeating: tendon_uuid(), count: Int(TENDON_GATT_CACHE_ROWS))
+        if tendon_family_from_cache(&record, &uuids) == nil {
+            uuids = [tendon_uuid_from_u16(ReplayTable.serviceChanged)]
+        }
         let rows: [tendon_gatt_handles] = elements(of: record.rows, Int(record.count))
         for (row, uuid) in zip(rows, uuids) where row.value != 0 {
             table.add(uuid, at: row.value)
             if row.cccd != 0 { table.addConfiguration(at: row.cccd) }
         }
-        return (table, 0)
     }
 
-    private func discoveredTable(of device: Address) -> (table: ReplayTable?, status: tendon_status) {
-        let kept = CBlock<tendon_gatt_table>()
-        var (address, functions) = (device.c, tendon_gatt_store_table_functions(store.pointer))
-        tendon_gatt_table_init(kept.pointer, &address, &functions)
-        guard kept.pointer.pointee.cache.isValid else { return (nil, kept.pointer.pointee.cache.store_status) }
-        let content = kept.pointer.pointee.content
-        var table = ReplayTable()
-        let serviceChanged = kept.pointer.pointee.cache.record.rows.0.value
-        if serviceChanged != 0 { table.add(tendon_uuid_from_u16(ReplayTable.serviceChanged), at: serviceChanged) }
-        table.hash = elements(of: kept.pointer.pointee.cache.record.hash, Int(TENDON_GATT_HASH_SIZE))
+    /// The answers of discoveries.
+    private func add(_ content: tendon_gatt_table_content, to table: inout ReplayTable) {
         let answers: [tendon_gatt_table_answer] = elements(of: content.answers, Int(content.answer_count))
         var items: ArraySlice<tendon_gatt_table_item> = elements(of: content.items, Int(content.item_count))[...]
         for answer in answers {
@@ -123,7 +119,6 @@ struct ReplayCache {
             }
             items = items.dropFirst(Int(answer.count))
         }
-        return (table.isEmpty ? nil : table, 0)
     }
 }
 

@@ -38,7 +38,7 @@ struct ReplayedConnection {
         self.label = label
         self.device = device
         self.cache = cache
-        use(earlier ?? stored().first)
+        use(earlier ?? stored())
     }
 
     var counters: StreamCounters { family?.counters ?? StreamCounters() }
@@ -136,10 +136,10 @@ struct ReplayedConnection {
 
     // MARK: - Handles that were not discovered on this connection
 
-    private mutating func stored() -> [ReplayTable] {
-        guard let device, let found = cache?.tables(of: device) else { return [] }
+    private mutating func stored() -> ReplayTable? {
+        guard let device, let found = cache?.table(of: device) else { return nil }
         cacheFailure = found.failure
-        return found.all
+        return found.table
     }
 
     private mutating func use(_ other: ReplayTable?) {
@@ -153,7 +153,7 @@ struct ReplayedConnection {
         if table.hash == value {
             table.confirm()
         } else if !isDiscovered {
-            if let match = stored().first(where: { $0.hash == value }) {
+            if let match = stored(), match.hash == value {
                 use(match)
             } else if table.hash != nil {
                 use(nil)

@@ -84,7 +84,7 @@ import Testing
     @Test func storedAnswersOfDiscoveriesAreATable() throws {
         let path = "/tmp/tendon-replay-\(getpid())"
         defer {
-            unlink(path + "/table-c00000000001-1")
+            unlink(path + "/gatt-c00000000001-1")
             unlink(path + "/lock")
             rmdir(path)
         }
@@ -93,16 +93,17 @@ import Testing
         #expect(path.withCString { tendon_gatt_store_open(store.pointer, $0) } == 0)
         keep(store, device)
         let cache = try #require(try ReplayCache(.directory(path)))
-        let found = cache.tables(of: device)
-        #expect(found.failure == 0 && found.all.count == 1)
-        let table = try #require(found.all.first)
+        let found = cache.table(of: device)
+        #expect(found.failure == 0)
+        let table = try #require(found.table)
         #expect(table.hash == [UInt8](0..<16))
         #expect(table.characteristics.mapValues(number) == [0x0012: 0x2A19, 0x0015: 0x2A1A, 0x0003: 0x2A05])
-        #expect(table.configurations == [0x0013])
-        #expect(cache.tables(of: Address(2, type: .public)).all.isEmpty)
-        chmod(path + "/table-c00000000001-1", 0o644)
-        let refused = cache.tables(of: device)
-        #expect(refused.all.isEmpty && Int(refused.failure) == TENDON_ERROR_FILE_PERMISSION)
+        #expect(table.configurations == [0x0004, 0x0013])
+        let stranger = cache.table(of: Address(2, type: .public))
+        #expect(stranger.table == nil && stranger.failure == 0)
+        chmod(path + "/gatt-c00000000001-1", 0o644)
+        let refused = cache.table(of: device)
+        #expect(refused.table == nil && Int(refused.failure) == TENDON_ERROR_FILE_PERMISSION)
     }
 
     /// The hash 00 01 … 0F, Service Changed at 3, two characteristics and a CCCD.

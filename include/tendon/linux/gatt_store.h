@@ -30,9 +30,9 @@ typedef struct tendon_gatt_store {
 tendon_status tendon_gatt_store_open(tendon_gatt_store *store, const char *directory);
 /** Returns the functions for tendon_gatt_cache_init(). @param store borrowed as long as the caches exist. */
 tendon_gatt_cache_store tendon_gatt_store_functions(tendon_gatt_store *store);
-/** Returns the functions for tendon_gatt_table_init(): other records in the same directory. */
+/** Returns the functions for tendon_gatt_table_init(): the same records, with the answers of discoveries. */
 tendon_gatt_cache_store tendon_gatt_store_table_functions(tendon_gatt_store *store);
-/** Removes the records of a device. @return TENDON_OK, also if it has none, or an error as of tendon_journal_remove().
+/** Removes the record of a device. @return TENDON_OK, also if it has none, or an error as of tendon_journal_remove().
  */
 tendon_status tendon_gatt_store_drop(const tendon_gatt_store *store, const tendon_address *device);
 /** Removes the records of all devices. @return the number of devices, or an error as of tendon_journal_clear(). */

@@ -2,7 +2,7 @@
 /*
  * GATT cache of a program that discovers by itself: the answers of its discoveries, valid as long as the device reports
  * the same Database Hash. A session has the rows of its profile in a tendon_gatt_cache; here the same cache decides
- * whether what was discovered is valid, and the answers are kept beside it.
+ * whether what was discovered is valid, and the answers are kept in its record, beside the rows of a session.
  *
  * Use: give tendon_gatt_table.cache to tendon_connection_use_cache(). Before a discovery, if
  * tendon_gatt_table_needs_check() returns true, run a discovery without rows (tendon_profile_start() with count 0),
@@ -32,7 +32,8 @@ enum {
     TENDON_GATT_TABLE_ANSWERS = 40,
     TENDON_GATT_TABLE_ITEMS = 120,
     /** Longest encoded table in bytes. */
-    TENDON_GATT_TABLE_RECORD_MAX = 1 + 64 + 3 + 23 * TENDON_GATT_TABLE_ANSWERS + 24 * TENDON_GATT_TABLE_ITEMS + 4
+    TENDON_GATT_TABLE_RECORD_MAX =
+        1 + TENDON_GATT_CACHE_RECORD_MAX + 3 + 23 * TENDON_GATT_TABLE_ANSWERS + 24 * TENDON_GATT_TABLE_ITEMS + 4
 };
 
 /** What a discovery requests. */
@@ -119,7 +120,10 @@ tendon_status tendon_gatt_table_subscribe(const tendon_gatt_table *table, tendon
 void tendon_gatt_table_subscribed(tendon_gatt_table *table, uint32_t generation, const tendon_gatt_client *client,
                                   const tendon_gatt_characteristic *characteristic);
 
-/* Codec of a record: the record of the cache, and the answers. */
+/* Codec of a record: the record of the cache, and the answers. One without answers may be that of the cache alone. */
+
+/** Finds the record of the cache in @p bytes, which it does not check. @return its length. */
+size_t tendon_gatt_table_cache_of(const uint8_t *bytes, size_t length, const uint8_t **cache);
 
 /** @return the length, or TENDON_ERROR_BUFFER_TOO_SMALL. @param cache encoded, see tendon_gatt_cache_encode(). */
 tendon_status tendon_gatt_table_encode(const tendon_gatt_table_content *content, const uint8_t *cache,
