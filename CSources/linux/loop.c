@@ -174,8 +174,21 @@ static int timeout_of(const tendon_loop *loop, uint64_t until, uint64_t now) {
     return wait > (uint64_t)INT_MAX ? INT_MAX : (int)wait;
 }
 
-static void dispatch_ready(tendon_loop *loop, const struct epoll_event *events, int count, uint64_t now) {
+static int8_t order_of(const struct epoll_event *event) {
+    const tendon_source *source = event->data.ptr;
+    return source->order;
+}
+
+static void dispatch_ready(tendon_loop *loop, struct epoll_event *events, int count, uint64_t now) {
     tendon_source *batch[BATCH];
+    for (int i = 1; i < count; i++) { /* most often there is one, or all have the same order */
+        const struct epoll_event event = events[i];
+        int slot = i;
+        for (; slot > 0 && order_of(&events[slot - 1]) > order_of(&event); slot--) {
+            events[slot] = events[slot - 1];
+        }
+        events[slot] = event;
+    }
     for (int i = 0; i < count; i++) {
         batch[i] = events[i].data.ptr;
     }

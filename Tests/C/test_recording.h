@@ -81,6 +81,19 @@ static inline void play_lives(recording *r, unsigned number, unsigned lives, voi
     }
 }
 
+/* For runs whose assertions are enough, and whose notes are compared between two commits: plays the runs 0 to @p count
+ * - 1, every fourth one as below. */
+static inline void play_recordings(unsigned count, void (*play)(recording *, unsigned)) {
+    const char *wanted = getenv("TENDON_RECORDING");
+    const char *every = getenv("TENDON_RECORDED_EVERY");
+    unsigned step = every != NULL ? (unsigned)strtoul(every, NULL, 10) : 1;
+    for (unsigned number = 0; number < count; number += step) {
+        recording r = {.shown = wanted != NULL && strtoul(wanted, NULL, 10) == number,
+                       .d = {0x9E3779B97F4A7C15u * (number + 1u)}};
+        play(&r, number);
+    }
+}
+
 /* Plays the runs 0 to @p count - 1; with TENDON_RECORDED_EVERY=4 every fourth one, where another build plays all. */
 static inline void compare_recordings(const uint32_t *known, size_t count, void (*play)(recording *, unsigned)) {
     const char *wanted = getenv("TENDON_RECORDING");

@@ -144,7 +144,7 @@ static void from_management(world *w, fuzz_input *input, uint8_t choice) {
     }
     }
     free(taken.data);
-    bluez_read_kernel(w->b);
+    bluez_read(w->b);
 }
 
 static void from_controller(world *w, fuzz_input *input, uint8_t choice) {
@@ -176,7 +176,7 @@ static void from_controller(world *w, fuzz_input *input, uint8_t choice) {
     }
     free(taken.data);
     if (choice & 0x40) { /* else several are read in one wake-up */
-        bluez_read_controller(w->b);
+        bluez_read(w->b);
     }
 }
 
@@ -358,8 +358,8 @@ static void time_passes(world *w, fuzz_input *input, uint8_t choice) {
     if (choice & 0x40) {
         answer_all(w);
     }
-    bluez_read_controller(w->b);
-    bluez_read_kernel(w->b);
+    bluez_read(w->b);
+    bluez_read(w->b);
     world_pass(w, fuzz_u8(input) * (choice & 0x80 ? 100u : 4u));
 }
 
@@ -413,8 +413,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         world_note(w);
     }
-    bluez_read_controller(w->b);
-    bluez_read_kernel(w->b);
+    bluez_read(w->b);
+    bluez_read(w->b);
     world_close(w);
     return 0;
 }

@@ -171,7 +171,6 @@ void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status, uint64
         return;
     }
     radio->address_state = TENDON_BLUEZ_ADDRESS_OURS;
-    tendon_bluez_connect_waiting(radio);
 }
 
 #else

@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-/** Reads of the raw socket before a command counts as unanswered. */
-#define DRAIN_ROUNDS 256
+/** A response that has come, and was not read, is waited for so long, in ms: the process could not run for a while. */
+#define UNREAD_MS 1000u
 /** Maximum number of consecutive sends that the kernel rejects because the adapter is off, and the pause after each. */
 #define REFUSED_SENDS_MAX 10
 #define REFUSED_PAUSE_MS 200u
@@ -19,22 +19,6 @@ enum {
     IDLE = TENDON_BLUEZ_IDLE,
     IN_FLIGHT = TENDON_BLUEZ_IN_FLIGHT,
     PAUSED = TENDON_BLUEZ_PAUSED,
-};
-
-enum { NOTHING = 0, COUNT_SENT, PAUSE, DELIVER, RESYNC, FAIL };
-
-typedef struct transition {
-    uint8_t next, action;
-} transition;
-
-/* The columns are tendon_bluez_queue_inputs. A command is sent in IDLE only. */
-static const transition table[TENDON_BLUEZ_QUEUE_STATES][TENDON_BLUEZ_QUEUE_INPUTS] = {
-    /* clang-format off */
-    /*              sent,                    adapter is off,    not sent,           answered,             timeout,             timer,                reset */
-    [IDLE] =      { {IN_FLIGHT, COUNT_SENT}, {PAUSED, PAUSE},   {IDLE, FAIL},       {IDLE, NOTHING},      {IDLE, NOTHING},     {IDLE, NOTHING},      {IDLE, NOTHING} },
-    [IN_FLIGHT] = { {IN_FLIGHT, NOTHING},    {IN_FLIGHT, NOTHING}, {IN_FLIGHT, NOTHING}, {IDLE, DELIVER}, {IDLE, RESYNC},      {IN_FLIGHT, NOTHING}, {IDLE, NOTHING} },
-    [PAUSED] =    { {PAUSED, NOTHING},       {PAUSED, NOTHING},  {PAUSED, NOTHING},  {PAUSED, NOTHING},   {PAUSED, NOTHING},    {IDLE, NOTHING},      {IDLE, NOTHING} },
-    /* clang-format on */
 };
 
 bool tendon_bluez_send_command(int fd, const tendon_bluez_command *command) {
@@ -80,52 +64,23 @@ static void note_response(tendon_bluez_queue *queue, uint64_t now) {
     queue->response_ms = took > before ? took : before;
 }
 
-/** @param number errno of a failed send, or HCI error code of a response. */
-static void input(tendon_bluez_radio *radio, tendon_bluez_queue_inputs what, int number, uint64_t now) {
-    tendon_bluez_queue *queue = &radio->command;
-    const transition *found = &table[queue->state][what];
-    queue->state = found->next;
-    if (queue->state != IN_FLIGHT) {
-        queue->opcode = 0;
-        radio->hci.deadline = UINT64_MAX;
-    }
-    switch (found->action) {
-    case COUNT_SENT:
-        queue->refused = 0;
-        queue->sent_at = now;
-        radio->counters.commands++;
-        radio->hci.deadline = now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
-        break;
-    case PAUSE: /* for a reset, or permanently: the management socket is about to report which */
-        if (queue->refused == REFUSED_SENDS_MAX) {
-            tendon_bluez_fail(radio, tendon_bluez_socket_status(number));
-            break;
-        }
-        queue->refused++;
-        queue->retry_at = now + REFUSED_PAUSE_MS;
-        tendon_bluez_wake_at(radio, queue->retry_at);
-        break;
-    case DELIVER:
-        queue->unanswered = 0;
-        note_response(queue, now);
-        if (queue->request == TENDON_BLUEZ_SEND_ADDRESS) {
-            tendon_bluez_address_done(radio, (uint8_t)number, now);
-        } else if (queue->request == TENDON_BLUEZ_SEND_PROBE) {
-            break;
-        } else if (queue->activity == &radio->scan.activity) {
-            tendon_bluez_scan_done(radio, (tendon_bluez_request)queue->request, (uint8_t)number, now);
-        } else {
-            tendon_bluez_advertise_done(radio, (tendon_bluez_request)queue->request, (uint8_t)number, now);
-        }
-        break;
-    case RESYNC:
-        resync(radio, now);
-        break;
-    case FAIL:
-        tendon_bluez_fail(radio, tendon_bluez_socket_status(number));
-        break;
-    default:
-        break;
+/** No command is in flight any more, and the next one may be sent. */
+static void end_command(tendon_bluez_radio *radio) {
+    radio->command.state = IDLE;
+    radio->command.opcode = 0;
+    radio->hci.deadline = UINT64_MAX;
+}
+
+static void deliver(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
+    const tendon_bluez_queue *queue = &radio->command;
+    if (queue->request == TENDON_BLUEZ_SEND_ADDRESS) {
+        tendon_bluez_address_done(radio, status, now);
+    } else if (queue->request == TENDON_BLUEZ_SEND_PROBE) {
+        return;
+    } else if (queue->activity == &radio->scan.activity) {
+        tendon_bluez_scan_done(radio, (tendon_bluez_request)queue->request, status, now);
+    } else {
+        tendon_bluez_advertise_done(radio, (tendon_bluez_request)queue->request, status, now);
     }
 }
 
@@ -134,16 +89,13 @@ bool tendon_bluez_in_flight(const tendon_bluez_radio *radio, const tendon_bluez_
 }
 
 void tendon_bluez_queue_reset(tendon_bluez_radio *radio) {
-    input(radio, TENDON_BLUEZ_QUEUE_RESET, 0, 0);
+    end_command(radio);
 }
 
 void tendon_bluez_queue_timer(tendon_bluez_radio *radio, uint64_t now) {
-    if (radio->command.state != PAUSED) {
-        return;
-    }
-    if (now >= radio->command.retry_at) {
-        input(radio, TENDON_BLUEZ_QUEUE_TIMER, 0, now);
-    } else {
+    if (radio->command.state == PAUSED && now >= radio->command.retry_at) {
+        radio->command.state = IDLE;
+    } else if (radio->command.state == PAUSED) {
         tendon_bluez_wake_at(radio, radio->command.retry_at);
     }
 }
@@ -176,9 +128,23 @@ static tendon_bluez_request choose(tendon_bluez_radio *radio, uint64_t now, tend
     return request;
 }
 
-/** The adapter is off, or the kernel has no memory for the packet at this time. */
+/** The adapter is off, for a reset or permanently, which the management socket is about to report; or the kernel has no
+ * memory for the packet at this time. */
 static bool is_passing(int number) {
     return number == ENETDOWN || number == ENOBUFS || number == ENOMEM || number == EAGAIN;
+}
+
+/** @param number errno */
+static void pause_sending(tendon_bluez_radio *radio, int number, uint64_t now) {
+    tendon_bluez_queue *queue = &radio->command;
+    if (!is_passing(number) || queue->refused == REFUSED_SENDS_MAX) {
+        tendon_bluez_fail(radio, tendon_bluez_socket_status(number));
+        return;
+    }
+    queue->refused++;
+    queue->state = PAUSED;
+    queue->retry_at = now + REFUSED_PAUSE_MS;
+    tendon_bluez_wake_at(radio, queue->retry_at);
 }
 
 void tendon_bluez_step(tendon_bluez_radio *radio) {
@@ -198,43 +164,39 @@ void tendon_bluez_step(tendon_bluez_radio *radio) {
         tendon_bluez_fail(radio, command.length); /* arguments are checked before: an error of our own */
         return;
     }
-    bool sent = tendon_bluez_send_command(radio->hci.fd, &command);
-    int number = sent ? 0 : errno;
-    if (sent) {
-        queue->opcode = (uint16_t)(command.bytes[0] | (unsigned)command.bytes[1] << 8);
-        queue->request = (uint8_t)request;
-        queue->activity = activity;
+    if (!tendon_bluez_send_command(radio->hci.fd, &command)) {
+        pause_sending(radio, errno, now);
+        return;
     }
-    input(radio,
-          sent                 ? TENDON_BLUEZ_QUEUE_SENT
-          : is_passing(number) ? TENDON_BLUEZ_QUEUE_ADAPTER_OFF
-                               : TENDON_BLUEZ_QUEUE_NOT_SENT,
-          number, now);
+    *queue = (tendon_bluez_queue){.state = IN_FLIGHT,
+                                  .request = (uint8_t)request,
+                                  .unanswered = queue->unanswered,
+                                  .opcode = (uint16_t)(command.bytes[0] | (unsigned)command.bytes[1] << 8),
+                                  .activity = activity,
+                                  .sent_at = now,
+                                  .response_ms = queue->response_ms};
+    radio->counters.commands++;
+    radio->hci.deadline = now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
 }
 
 void tendon_bluez_answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now) {
     if (opcode != 0 && opcode == radio->command.opcode) {
-        input(radio, TENDON_BLUEZ_QUEUE_ANSWERED, status, now);
+        end_command(radio);
+        radio->command.unanswered = 0;
+        note_response(&radio->command, now);
+        deliver(radio, status, now);
     }
 }
 
-/** The command that timed out is still in flight; the next command has its own deadline. */
-static bool is_late(const tendon_bluez_radio *radio) {
-    return radio->command.state == IN_FLIGHT && radio->hci.deadline == UINT64_MAX;
-}
-
+/* The socket was read in this step, unless something has come since. */
 void tendon_bluez_hci_expired(void *context, uint64_t now) {
     tendon_bluez_radio *radio = context;
-    radio->hci.deadline = UINT64_MAX;
-    /* If the process could not run for a while, the response can be in its socket, after earlier packets. */
-    for (int i = 0; i < DRAIN_ROUNDS && is_late(radio); i++) {
-        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_monotonic_ms() + 1)) {
-            break;
-        }
-        tendon_bluez_hci_ready(radio, TENDON_READABLE, now);
-    }
-    if (is_late(radio)) {
-        input(radio, TENDON_BLUEZ_QUEUE_TIMEOUT, 0, now);
+    const uint64_t limit = radio->command.sent_at + TENDON_BLUEZ_COMMAND_TIMEOUT_MS + UNREAD_MS;
+    bool waits = now < limit && tendon_bluez_has_unread(radio);
+    radio->hci.deadline = waits ? now + 1 : UINT64_MAX;
+    if (!waits && radio->command.state == IN_FLIGHT) {
+        end_command(radio);
+        resync(radio, now);
     }
 }
 

@@ -21,30 +21,6 @@
 /** The kernel reads the features of a new peer before connect() completes. */
 #define FEATURES_LIMIT_MS 5000u
 
-enum {
-    FREE = TENDON_BLUEZ_ATTEMPT_FREE,
-    WAITING = TENDON_BLUEZ_ATTEMPT_WAITING,
-    REQUESTED = TENDON_BLUEZ_ATTEMPT_REQUESTED,
-    CONNECTED = TENDON_BLUEZ_ATTEMPT_CONNECTED
-};
-
-/* Action for an attempt; the columns are tendon_bluez_prospect. */
-static const uint8_t table[TENDON_BLUEZ_ATTEMPT_STATES][TENDON_BLUEZ_PROSPECTS] = {
-/* clang-format off */
-#define LEAVE TENDON_BLUEZ_LEAVE_IT
-#define ASK TENDON_BLUEZ_ASK_KERNEL
-#define AGAIN TENDON_BLUEZ_ASK_AGAIN
-    /*              blocked, later, free,  progressing, stuck */
-    [FREE] =      { LEAVE,   LEAVE, LEAVE, LEAVE,       LEAVE },
-    [WAITING] =   { LEAVE,   LEAVE, ASK,   LEAVE,       LEAVE },
-    [REQUESTED] = { LEAVE,   LEAVE, LEAVE, LEAVE,       AGAIN },
-    [CONNECTED] = { LEAVE,   LEAVE, LEAVE, LEAVE,       LEAVE },
-#undef LEAVE
-#undef ASK
-#undef AGAIN
-    /* clang-format on */
-};
-
 tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt) {
     const tendon_link *link = attempt->link;
     if (link == NULL) {
@@ -80,7 +56,7 @@ void tendon_bluez_attempt_over(tendon_bluez_radio *radio, const tendon_link *lin
         attempt->link = NULL;
     }
     tendon_bluez_kernel_attempt_over(&radio->kernel, &link->peer);
-    tendon_bluez_step(radio); /* resumes the scan */
+    tendon_bluez_wake_at(radio, 0); /* resumes the scan */
 }
 
 static void check_at(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t time) {
@@ -198,88 +174,82 @@ void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint16_t handle, uin
     }
 }
 
-/**
- * Linux can accept a connect() and not act on it until it times out: if the kernel has not seen that our scan is
- * already off, it disables scanning again; a controller rejects that command, and the kernel drops the connect() (seen
- * with 6.1: "stop background scanning failed"). The raw socket shows the kernel's commands, so that this is detected.
- */
-static tendon_bluez_prospect progress_of(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
-    if (radio->unprivileged) {
-        return TENDON_BLUEZ_PROGRESSING; /* the kernel's commands are not visible */
-    }
-    if (attempt->link->background && radio->kernel.scans) {
-        attempt->parked = true;
-        return TENDON_BLUEZ_PROGRESSING; /* for as long as it takes */
-    }
-    if (now < attempt->check_at) {
-        tendon_bluez_wake_at(radio, attempt->check_at);
-        return TENDON_BLUEZ_LATER;
-    }
-    if (tendon_bluez_is_creating(&radio->kernel, now)) { /* to this peer or to another one: one at a time */
-        check_at(radio, attempt, now + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio));
-        return TENDON_BLUEZ_PROGRESSING;
-    }
-    if (now < radio->kernel.begins_until) {
-        check_at(radio, attempt, radio->kernel.begins_until);
-        return TENDON_BLUEZ_PROGRESSING;
-    }
-    if (radio->kernel.scans && now < attempt->begun_at + FIND_LIMIT_MS) {
-        check_at(radio, attempt, attempt->begun_at + FIND_LIMIT_MS);
-        return TENDON_BLUEZ_PROGRESSING;
-    }
-    if (tendon_bluez_has_unread(radio)) { /* what the kernel has begun may be in there */
-        check_at(radio, attempt, now);
-        return TENDON_BLUEZ_LATER;
-    }
-    return TENDON_BLUEZ_STUCK;
-}
-
-static tendon_bluez_prospect prospect_of(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
-    if (tendon_bluez_background_due(radio, attempt, now)) {
-        return TENDON_BLUEZ_STUCK;
-    }
+/** Nothing is in the way of connect(). Sets the timer for what ends by itself. */
+static bool is_clear(tendon_bluez_radio *radio, const tendon_bluez_attempt *attempt, uint64_t now) {
     if (!tendon_bluez_scan_idle(radio)) {
-        return TENDON_BLUEZ_BLOCKED;
-    }
-    if (tendon_bluez_attempt_stage(attempt) == TENDON_BLUEZ_ATTEMPT_REQUESTED) {
-        return progress_of(radio, attempt, now);
+        return false;
     }
     uint64_t free = tendon_bluez_free_at(radio, &attempt->link->peer, now);
     uint64_t time = attempt->check_at > free ? attempt->check_at : free;
     if (now < time) {
         tendon_bluez_wake_at(radio, time);
-        return TENDON_BLUEZ_LATER;
     }
-    return TENDON_BLUEZ_CLEAR;
+    return now >= time;
 }
 
-tendon_bluez_attempt_action tendon_bluez_attempt_next(tendon_bluez_attempt_state state,
-                                                      tendon_bluez_prospect prospect) {
-    return (tendon_bluez_attempt_action)table[state][prospect];
+/** When the kernel's progress with this connect() is to be looked at again; 0: it does nothing for it. */
+static uint64_t next_look(const tendon_bluez_radio *radio, const tendon_bluez_attempt *attempt, uint64_t now) {
+    if (tendon_bluez_is_creating(&radio->kernel, now)) { /* to this peer or to another one: one at a time */
+        return now + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio);
+    }
+    if (now < radio->kernel.begins_until) {
+        return radio->kernel.begins_until;
+    }
+    if (radio->kernel.scans && now < attempt->begun_at + FIND_LIMIT_MS) {
+        return attempt->begun_at + FIND_LIMIT_MS;
+    }
+    return tendon_bluez_has_unread(radio) ? now + 1 : 0; /* what the kernel has begun may be in there */
+}
+
+/**
+ * Linux can accept a connect() and not act on it until it times out: if the kernel has not seen that our scan is
+ * already off, it disables scanning again; a controller rejects that command, and the kernel drops the connect() (seen
+ * with 6.1: "stop background scanning failed"). The raw socket shows the kernel's commands, so that this is detected.
+ */
+static bool is_stuck(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
+    if (tendon_bluez_background_due(radio, attempt, now)) {
+        return true;
+    }
+    if (radio->unprivileged || !tendon_bluez_scan_idle(radio)) { /* without a capability its commands are not visible */
+        return false;
+    }
+    if (attempt->link->background && radio->kernel.scans) {
+        if (!attempt->parked) {
+            attempt->parked = true;         /* for as long as it takes */
+            tendon_bluez_wake_at(radio, 0); /* our scan goes on */
+        }
+        return false;
+    }
+    if (now >= attempt->check_at) {
+        attempt->check_at = next_look(radio, attempt, now);
+    }
+    if (attempt->check_at != 0) {
+        tendon_bluez_wake_at(radio, attempt->check_at);
+    }
+    return attempt->check_at == 0;
+}
+
+static void ask_again(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
+    tendon_socket_link_drop(attempt->link);
+    if (tendon_bluez_background_renews(radio, attempt, now)) {
+        radio->counters.renewals++;
+    } else {
+        radio->counters.connect_reissues++;
+        tendon_bluez_watch_connects(radio, now);
+    }
+    check_at(radio, attempt, now + REISSUE_PAUSE_MS);
 }
 
 /** @return the error of connect(); TENDON_OK: nothing failed. */
 static tendon_status advance(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
     tendon_bluez_attempt_state state = tendon_bluez_attempt_stage(attempt);
-    if (state == TENDON_BLUEZ_ATTEMPT_FREE || state == TENDON_BLUEZ_ATTEMPT_CONNECTED) {
-        return TENDON_OK;
-    }
-    switch (tendon_bluez_attempt_next(state, prospect_of(radio, attempt, now))) {
-    case TENDON_BLUEZ_ASK_KERNEL:
+    if (state == TENDON_BLUEZ_ATTEMPT_WAITING && is_clear(radio, attempt, now)) {
         return ask_kernel(radio, attempt);
-    case TENDON_BLUEZ_ASK_AGAIN:
-        tendon_socket_link_drop(attempt->link);
-        if (tendon_bluez_background_renews(radio, attempt, now)) {
-            radio->counters.renewals++;
-        } else {
-            radio->counters.connect_reissues++;
-            tendon_bluez_watch_connects(radio, now);
-        }
-        check_at(radio, attempt, now + REISSUE_PAUSE_MS);
-        return TENDON_OK;
-    default:
-        return TENDON_OK;
     }
+    if (state == TENDON_BLUEZ_ATTEMPT_REQUESTED && is_stuck(radio, attempt, now)) {
+        ask_again(radio, attempt, now);
+    }
+    return TENDON_OK;
 }
 
 void tendon_bluez_attempts_wait(tendon_bluez_radio *radio) {

@@ -85,9 +85,6 @@ void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {
 
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
     if (event->opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) { /* only an answer has an opcode */
-        if (radio->kernel.disables_until != 0) {
-            tendon_bluez_wake_at(radio, 0); /* our next command waits for this one */
-        }
         if (event->status == 0 && radio->scan.activity.state == TENDON_BLUEZ_ON) {
             (void)tendon_bluez_discovery_disabled(radio); /* the raw socket shows that too, perhaps later */
         }
@@ -101,11 +98,7 @@ void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_manage
             return;
         }
         tendon_bluez_kernel_discovers(&radio->kernel, on, is_ours(radio), kinds);
-    } else {
-        return;
     }
-    tendon_bluez_discovery_settle(radio);
-    tendon_bluez_connect_waiting(radio);
 }
 
 #else

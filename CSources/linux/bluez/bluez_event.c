@@ -116,8 +116,9 @@ static void act_on(tendon_bluez_radio *radio, const tendon_hci_event *event, con
         }
         break;
     default:
-        break;
+        return;
     }
+    tendon_bluez_wake_at(radio, 0);
 }
 
 static void take_event(tendon_bluez_radio *radio, const uint8_t *packet, size_t length, uint64_t now) {
@@ -142,6 +143,7 @@ static void take_event(tendon_bluez_radio *radio, const uint8_t *packet, size_t 
 /** A command of the kernel or of another program, as it is sent. */
 static void take_command(tendon_bluez_radio *radio, const uint8_t *packet, size_t length) {
     tendon_reader reader = tendon_reader_make(packet, length);
+    tendon_bluez_wake_at(radio, 0);
     uint16_t opcode = tendon_read_u16le(&reader);
     (void)tendon_read_u8(&reader);
     if (tendon_bluez_creates(opcode)) {
@@ -186,23 +188,21 @@ static bool read_batch(tendon_bluez_radio *radio, uint64_t now) {
             take_command(radio, slots[i] + 1, length - 1);
         }
     }
-    tendon_bluez_step(radio); /* the next command, after all that these packets have changed */
     return count == BATCH && radio->opened && !tendon_bluez_failed(radio);
 }
 
+/* All that has come: the management socket and the links, which are served after this one, then find what the
+ * controller has said before. What it leads to is decided at the end of the step. */
 void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
+    tendon_bluez_radio *radio = context;
     (void)events;
-    (void)read_batch(context, now);
+    for (uint32_t batches = 0; batches < BATCHES_MAX && read_batch(radio, now); batches++) {
+    }
 }
 
 bool tendon_bluez_has_unread(const tendon_bluez_radio *radio) {
     struct pollfd wait = {.fd = radio->hci.fd, .events = POLLIN};
     return radio->hci.fd >= 0 && poll(&wait, 1, 0) > 0;
-}
-
-void tendon_bluez_read_controller(tendon_bluez_radio *radio, uint64_t now) {
-    for (uint32_t batches = 0; radio->hci.fd >= 0 && batches < BATCHES_MAX && read_batch(radio, now); batches++) {
-    }
 }
 
 #else

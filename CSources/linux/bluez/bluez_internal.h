@@ -54,18 +54,6 @@ typedef enum tendon_bluez_demand {
 } tendon_bluez_demand;
 #define TENDON_BLUEZ_DEMANDS 3
 
-/** Of the command queue. */
-typedef enum tendon_bluez_queue_inputs {
-    TENDON_BLUEZ_QUEUE_SENT = 0,
-    TENDON_BLUEZ_QUEUE_ADAPTER_OFF, /**< the kernel rejected it for a time: ENETDOWN, or no memory */
-    TENDON_BLUEZ_QUEUE_NOT_SENT,    /**< the kernel rejected it with another error */
-    TENDON_BLUEZ_QUEUE_ANSWERED,
-    TENDON_BLUEZ_QUEUE_TIMEOUT,
-    TENDON_BLUEZ_QUEUE_TIMER, /**< the pause after a rejected send has ended */
-    TENDON_BLUEZ_QUEUE_RESET  /**< no response follows: the controller was reset, or the radio has failed */
-} tendon_bluez_queue_inputs;
-#define TENDON_BLUEZ_QUEUE_INPUTS 7
-
 /** Of the adapter's power. */
 typedef enum tendon_bluez_power_inputs {
     TENDON_BLUEZ_HARDWARE_ERROR = 0,
@@ -76,22 +64,6 @@ typedef enum tendon_bluez_power_inputs {
     TENDON_BLUEZ_POWER_STALLED /**< the controller does nothing more: it is to be powered off and on */
 } tendon_bluez_power_inputs;
 #define TENDON_BLUEZ_POWER_INPUTS 6
-
-/** Situation of an attempt to connect. */
-typedef enum tendon_bluez_prospect {
-    TENDON_BLUEZ_BLOCKED = 0, /**< our scan is on, or the adapter is reset */
-    TENDON_BLUEZ_LATER,       /**< a pause, or the end of the last connection, is awaited */
-    TENDON_BLUEZ_CLEAR,       /**< nothing is in the way */
-    TENDON_BLUEZ_PROGRESSING, /**< the kernel acts on connect() */
-    TENDON_BLUEZ_STUCK        /**< it does not */
-} tendon_bluez_prospect;
-#define TENDON_BLUEZ_PROSPECTS 5
-
-typedef enum tendon_bluez_attempt_action {
-    TENDON_BLUEZ_LEAVE_IT = 0,
-    TENDON_BLUEZ_ASK_KERNEL, /**< connect() */
-    TENDON_BLUEZ_ASK_AGAIN   /**< close the socket, and connect() after a pause */
-} tendon_bluez_attempt_action;
 
 static inline bool tendon_bluez_failed(const tendon_bluez_radio *radio) {
     return radio->power.state == TENDON_BLUEZ_FAILED;
@@ -225,9 +197,9 @@ void tendon_bluez_end_cycle(tendon_bluez_radio *radio);
 void tendon_bluez_power_answered(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now);
 /** The adapter is on or off. */
 void tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now);
-/** timer_expired() not later than @p time. */
+/** timer_expired() not later than @p time; 0: at the end of the loop's step. */
 void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time);
-/** Reports failures, then continues with pending work. */
+/** Reports failures, then decides about all that is pending: what an event changes, this function acts upon. */
 void tendon_bluez_timer_expired(void *context, uint64_t now);
 
 /* watchdog.c */
@@ -262,8 +234,6 @@ void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_
 
 /* event.c */
 void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now);
-/** Reads what has come before now, and no more than the socket can hold of it: not from within another event. */
-void tendon_bluez_read_controller(tendon_bluez_radio *radio, uint64_t now);
 /** Whether there is something to read from the controller: then what is known of it is not the newest. */
 bool tendon_bluez_has_unread(const tendon_bluez_radio *radio);
 
@@ -449,8 +419,6 @@ void tendon_bluez_link_close(tendon_link *link);
 
 /* connect.c */
 tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt);
-/** The state table of attempts. */
-tendon_bluez_attempt_action tendon_bluez_attempt_next(tendon_bluez_attempt_state state, tendon_bluez_prospect prospect);
 /** The adapter is about to be powered off: attempts wait until it is on again. */
 void tendon_bluez_attempts_wait(tendon_bluez_radio *radio);
 /** Closes sockets of ended attempts that were held while the kernel might begin to connect; their owners are notified

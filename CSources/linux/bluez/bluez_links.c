@@ -150,7 +150,6 @@ static bool is_removed(const tendon_bluez_radio *radio) {
 /* The kernel ends a connection whose peer does not have the key of the bond. It pairs by itself if it does not have
  * that key: then another program has replaced the keys. */
 tendon_status tendon_bluez_why_not_encrypted(tendon_bluez_radio *radio, const tendon_link *link) {
-    tendon_bluez_read_controller(radio, tendon_monotonic_ms());
     return radio->unprivileged || tendon_bluez_key_of(radio, link->handle) == TENDON_BLUEZ_BOND_KEY
                ? TENDON_RADIO_ERROR_PAIRING_FAILED
                : TENDON_RADIO_ERROR_OTHER_BOND_STORE;
@@ -162,15 +161,8 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
     if (tendon_bluez_failed(radio)) {
         return radio->power.status;
     }
-    if (!connecting && link->pairing.state != TENDON_PAIRING_NONE) {
-        /* The socket can contain the result of the pairing, which is reported first. */
-        tendon_bluez_read_management(radio);
-    }
     if (link->securing && (number == ECONNABORTED || number == EACCES || number == EPERM || number == ENOTCONN)) {
         return tendon_bluez_why_not_encrypted(radio, link);
-    }
-    if (!connecting) { /* the kernel can report the end before the event that says why was read */
-        tendon_bluez_read_controller(radio, tendon_monotonic_ms());
     }
     tendon_status status = controller_reason(radio, link, connecting);
     if (status != TENDON_OK) {
@@ -217,12 +209,12 @@ bool tendon_bluez_is_connected(const tendon_bluez_radio *radio, const tendon_add
  * PDUs would be unencrypted. And it pairs by itself if it does not have the key of the bond.
  */
 static tendon_status is_secured(tendon_link *link, uint64_t now) {
+    (void)now;
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
     struct hci_conn_info info;
     if (!connection_to(radio->hci.fd, &link->peer, &info) || (info.link_mode & HCI_LM_ENCRYPT) == 0) {
         return TENDON_ERROR_WOULD_BLOCK;
     }
-    tendon_bluez_read_controller(radio, now);
     return tendon_bluez_key_of(radio, info.handle) == TENDON_BLUEZ_OTHER_KEY ? TENDON_RADIO_ERROR_OTHER_BOND_STORE
                                                                              : TENDON_OK;
 }

@@ -223,6 +223,7 @@ static void other_adapter_event(tendon_bluez_radio *radio, const tendon_manageme
 }
 
 static void management_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
+    tendon_bluez_wake_at(radio, 0);
     if (event->index != radio->index) {
         other_adapter_event(radio, event);
         return;
@@ -327,6 +328,8 @@ void tendon_bluez_init(tendon_bluez_radio *radio) {
     tendon_source_init(&radio->hci, -1, radio, tendon_bluez_hci_ready, tendon_bluez_hci_expired);
     tendon_source_init(&radio->management, -1, radio, management_ready, NULL);
     tendon_source_init(&radio->timer, -1, radio, NULL, tendon_bluez_timer_expired);
+    radio->hci.order = -2; /* the kernel sends it an event before it acts on it: one read a step, in this order */
+    radio->management.order = -1;
     (void)tendon_ad_reassembler_init(&radio->reassembler, radio->chains, TENDON_BLUEZ_CHAINS);
 }
 

@@ -14,8 +14,6 @@
 #define FAULT_PAUSE_MS 500u
 /** How long a reset may take. */
 #define RESET_LIMIT_MS 10000u
-/** Reads of the raw socket before the adapter counts as off. */
-#define DRAIN_ROUNDS 256
 
 enum {
     POWERED = TENDON_BLUEZ_POWERED,
@@ -230,20 +228,7 @@ void tendon_bluez_hardware_error(tendon_bluez_radio *radio, uint64_t now) {
     input(radio, TENDON_BLUEZ_HARDWARE_ERROR, TENDON_OK, now);
 }
 
-/* The two sockets are read in any order: a hardware error can wait in one while the other reports power-off. */
-static void read_what_waits(tendon_bluez_radio *radio, uint64_t now) {
-    for (int i = 0; i < DRAIN_ROUNDS && radio->power.state == POWERED; i++) {
-        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_monotonic_ms() + 1)) {
-            return;
-        }
-        tendon_bluez_hci_ready(radio, TENDON_READABLE, now);
-    }
-}
-
 void tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now) {
-    if (!powered) {
-        read_what_waits(radio, now);
-    }
     input(radio, powered ? TENDON_BLUEZ_SWITCHED_ON : TENDON_BLUEZ_SWITCHED_OFF, TENDON_OK, now);
 }
 
@@ -282,6 +267,7 @@ void tendon_bluez_timer_expired(void *context, uint64_t now) {
     report(radio, &radio->advertising.activity.failure, now);
     tendon_bluez_queue_timer(radio, now);
     tendon_bluez_watch(radio, now);
+    tendon_bluez_discovery_settle(radio);
     tendon_bluez_step(radio);
     tendon_bluez_connect_waiting(radio);
 }

@@ -253,17 +253,12 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
     tendon_bluez_activity *activity = &radio->scan.activity;
     if (changes_set(radio, request, &status)) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_REJECTED);
-        tendon_bluez_step(radio);
         return;
     }
     if (request == TENDON_BLUEZ_SEND_DISABLE) {
         tendon_bluez_scan_disabled(radio); /* rejected: it was off already */
         tendon_bluez_kernel_scans(&radio->kernel, false);
         tendon_bluez_background_scans(radio, false, now);
-        if (radio->kernel.has_scanned) {
-            tendon_bluez_read_management(radio); /* the kernel may have interpreted the scan as its own discovery */
-            tendon_bluez_discovery_settle(radio);
-        }
     } else if (status != 0) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_REJECTED);
         rejected(radio, status, now);
@@ -282,8 +277,6 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_CONFIGURED_ALL);
         tendon_bluez_kernel_scans(&radio->kernel, false); /* parameters are rejected while the scanner is enabled */
     }
-    tendon_bluez_step(radio);
-    tendon_bluez_connect_waiting(radio);
 }
 
 void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
@@ -312,7 +305,6 @@ void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uin
     if (activity->state == TENDON_BLUEZ_ON || radio->scan.joined) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_STOPPED);
         tendon_bluez_activity_retry(radio, activity, now + YIELD_MS);
-        tendon_bluez_discovery_settle(radio);
     }
 }
 

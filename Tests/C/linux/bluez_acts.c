@@ -175,7 +175,7 @@ static void connections_change(world *w) {
         bluez_event(w->b, TENDON_HCI_COMMAND_COMPLETE, read_phy, sizeof read_phy - cut);
         break;
     }
-    bluez_read_controller(w->b);
+    bluez_read(w->b);
 }
 
 void (*const bluez_acts[BLUEZ_ACTS])(world *) = {connects_in_background,

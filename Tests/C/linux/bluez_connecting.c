@@ -53,13 +53,13 @@ void bluez_kernel_sends(bluez_connecting *l, uint16_t opcode, uint8_t parameter)
 void bluez_kernel_scans(bluez_connecting *l, bool on) {
     bluez_kernel_sends(l, TENDON_HCI_LE_SET_SCAN_ENABLE, on);
     bluez_complete(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
 }
 
 void bluez_connection_complete(bluez_connecting *l, uint8_t status, uint8_t role) {
     const uint8_t parameters[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, status, 0x40, 0, role, [12] = 0x18, [16] = 0x2A};
     bluez_event(l->b, TENDON_HCI_LE_META, parameters, sizeof parameters);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
     assert_int_equal(l->b->radio.radio.malformed, 0);
 }
 

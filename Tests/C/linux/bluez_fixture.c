@@ -330,8 +330,16 @@ void bluez_close(bluez_bench *b) {
     tendon_loop_close(&b->loop);
 }
 
+void bluez_settle(bluez_bench *b) {
+    uint64_t now = tendon_monotonic_ms();
+    if (b->radio.timer.deadline <= now && b->radio.timer.added) {
+        b->radio.timer.expired(b->radio.timer.context, now);
+    }
+}
+
 const uint8_t *bluez_expect(bluez_bench *b, uint16_t opcode) {
     static uint8_t packet[4 + 255];
+    bluez_settle(b);
     ssize_t length = recv(b->controller, packet, sizeof packet, 0);
     assert_true(length >= 4);
     assert_int_equal(packet[0], HCI_COMMAND_PKT);
@@ -342,6 +350,7 @@ const uint8_t *bluez_expect(bluez_bench *b, uint16_t opcode) {
 
 void bluez_expect_nothing(bluez_bench *b) {
     uint8_t packet[4 + 255];
+    bluez_settle(b);
     ssize_t length = recv(b->controller, packet, sizeof packet, 0);
     if (b->radio.hci.fd < 0) { /* the radio has ended, and has closed its socket */
         assert_true(length == 0 || (length < 0 && errno == ECONNRESET));
@@ -369,18 +378,26 @@ void bluez_settings(bluez_bench *b, bool powered) {
     assert_int_equal(sent, b->radio.management.fd < 0 ? -1 : (ssize_t)sizeof pdu);
 }
 
-void bluez_read_controller(bluez_bench *b) {
-    b->radio.hci.ready(b->radio.hci.context, TENDON_READABLE, tendon_monotonic_ms());
+/* In the order of the loop. */
+void bluez_read(bluez_bench *b) {
+    uint64_t now = tendon_monotonic_ms();
+    b->radio.hci.ready(b->radio.hci.context, TENDON_READABLE, now);
+    b->radio.management.ready(b->radio.management.context, TENDON_READABLE, now);
+    bluez_settle(b);
 }
 
-void bluez_read_kernel(bluez_bench *b) {
-    b->radio.management.ready(b->radio.management.context, TENDON_READABLE, tendon_monotonic_ms());
+void bluez_link_ready(bluez_bench *b, tendon_link *link, uint32_t events) {
+    uint64_t now = tendon_monotonic_ms();
+    b->radio.hci.ready(b->radio.hci.context, TENDON_READABLE, now);
+    b->radio.management.ready(b->radio.management.context, TENDON_READABLE, now);
+    link->source.ready(link->source.context, events, now);
+    bluez_settle(b);
 }
 
 const uint8_t *bluez_answer(bluez_bench *b, uint16_t opcode, uint8_t status) {
     const uint8_t *parameters = bluez_expect(b, opcode);
     bluez_complete(b, opcode, status);
-    bluez_read_controller(b);
+    bluez_read(b);
     return parameters;
 }
 

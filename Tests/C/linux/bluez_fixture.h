@@ -77,6 +77,8 @@ extern const char *bluez_hci_sockets;
 int bluez_open_file(const char *path, int flags, int mode);
 bluez_bench *bluez_open(bool extended, const tendon_address *own);
 void bluez_close(bluez_bench *b);
+/** The end of a step of the loop: the radio acts upon what has changed. */
+void bluez_settle(bluez_bench *b);
 /** The next command that the controller was given must have this opcode. @return its parameters, lent. */
 const uint8_t *bluez_expect(bluez_bench *b, uint16_t opcode);
 void bluez_expect_nothing(bluez_bench *b);
@@ -86,10 +88,11 @@ void bluez_event(bluez_bench *b, uint8_t code, const void *parameters, size_t le
 void bluez_complete(bluez_bench *b, uint16_t opcode, uint8_t status);
 /** New Settings: on or off; not read yet. */
 void bluez_settings(bluez_bench *b, bool powered);
-/** The radio reads what waits in the one or the other socket. */
-void bluez_read_controller(bluez_bench *b);
-void bluez_read_kernel(bluez_bench *b);
-/** expect(), complete() and read_controller(). @return the parameters. */
+/** A step of the loop: the radio reads what waits in both sockets, and acts upon it. */
+void bluez_read(bluez_bench *b);
+/** The same with a link, which the loop serves after them. */
+void bluez_link_ready(bluez_bench *b, tendon_link *link, uint32_t events);
+/** expect(), complete() and read(). @return the parameters. */
 const uint8_t *bluez_answer(bluez_bench *b, uint16_t opcode, uint8_t status);
 /** Strikes the radio's timer. */
 void bluez_tick(bluez_bench *b, uint64_t now);

@@ -46,11 +46,12 @@ bluez_bench *bluez_scanning(bool extended, const tendon_address *own) {
 
 void bluez_answer_pending(bluez_bench *b, uint8_t status) {
     bluez_complete(b, b->radio.command.opcode, status);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 void bluez_expect_no_management(bluez_bench *b) {
     uint8_t pdu[64];
+    bluez_settle(b);
     assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), b->radio.management.fd < 0 ? 0 : -1);
 }
 
@@ -61,6 +62,7 @@ void bluez_expire_command(bluez_bench *b) {
 
 void bluez_drain_commands(bluez_bench *b) {
     uint8_t packet[4 + 255];
+    bluez_settle(b);
     while (recv(b->controller, packet, sizeof packet, 0) > 0) {
     }
 }
@@ -79,19 +81,19 @@ void bluez_request_advertising(bluez_bench *b) {
 
 void bluez_hardware_error(bluez_bench *b) {
     bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 void bluez_power(bluez_bench *b, bool on) {
     bluez_settings(b, on);
-    bluez_read_kernel(b);
+    bluez_read(b);
 }
 
 void bluez_other_sends(bluez_bench *b, uint16_t opcode, uint8_t parameter) {
     const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), 2, parameter, 0};
     ssize_t sent = send(b->controller, packet, sizeof packet, MSG_NOSIGNAL);
     assert_int_equal(sent, b->radio.hci.fd < 0 ? -1 : (ssize_t)sizeof packet);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 /* Core Spec Vol 4 Part E 7.8.24: handle, random number (8), diversifier (2), key. */
@@ -104,7 +106,7 @@ void bluez_kernel_encrypts(bluez_bench *b, uint16_t handle, const uint8_t key[16
 void bluez_other_command(bluez_bench *b, uint16_t opcode, uint8_t parameter) {
     bluez_other_sends(b, opcode, parameter);
     bluez_complete(b, opcode, 0);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 void bluez_discovering(bluez_bench *b, uint8_t on) {

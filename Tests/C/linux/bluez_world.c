@@ -256,7 +256,7 @@ void world_close(world *w) {
     }
     world_pass(w, 0);
     if (radio->links != NULL) { /* held while the kernel may be about to connect */
-        world_pass(w, TENDON_BLUEZ_BEGIN_LIMIT_MS(&w->b->radio));
+        world_pass(w, 10000);
     }
     world_note(w);
     assert_null(radio->links);
@@ -332,10 +332,12 @@ void world_central(world *w) {
 
 void world_ready(world *w, int i, uint32_t events) {
     tendon_link *link = &w->ends[i].link;
+    bluez_read(w->b); /* the loop serves the radio's sockets first */
     if (w->ends[i].used && link->source.fd >= 0 &&
         (link->source.interest & events || (events & TENDON_HANGUP && link->source.interest != 0))) {
         link->source.ready(link->source.context, events, w->now);
     }
+    bluez_read(w->b);
 }
 
 int world_far_end(const world *w, int i) {
@@ -363,7 +365,7 @@ void world_connected(world *w, int i, uint8_t status, uint8_t role) {
                               [16] = 0x2A};
     tendon_address_to_wire(&world_peers[i], parameters + 6);
     bluez_event(w->b, TENDON_HCI_LE_META, parameters, sizeof parameters);
-    bluez_read_controller(w->b);
+    bluez_read(w->b);
 }
 
 void world_kernel(world *w, uint8_t code, const uint8_t *data, size_t length) {
@@ -372,7 +374,7 @@ void world_kernel(world *w, uint8_t code, const uint8_t *data, size_t length) {
     memcpy(pdu + 6, data, length);
     ssize_t sent = send(w->b->kernel, pdu, 6 + length, MSG_NOSIGNAL);
     assert_int_equal(sent, w->b->radio.management.fd < 0 ? -1 : (ssize_t)(6 + length));
-    bluez_read_kernel(w->b);
+    bluez_read(w->b);
 }
 
 void world_kernel_about(world *w, uint8_t code, int i, const uint8_t *data, size_t before, size_t length) {

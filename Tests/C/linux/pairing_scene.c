@@ -88,7 +88,7 @@ void pairing_scene_expect_preparation(pairing_scene *s) {
 
 void pairing_scene_kernel_sends(pairing_scene *s, const uint8_t *pdu, size_t length) {
     assert_int_equal(send(s->b->kernel, pdu, length, 0), (ssize_t)length);
-    bluez_read_kernel(s->b);
+    bluez_read(s->b);
 }
 
 /* Command Complete of Pair Device. */

@@ -208,7 +208,7 @@ static void apply_activity(bluez_bench *b, bool advertises, int what) {
     {
         const uint8_t packet[] = {HCI_COMMAND_PKT, 0x0B, 0x20, 2, 1, 0};
         assert_int_equal(send(b->controller, packet, sizeof packet, 0), sizeof packet);
-        bluez_read_controller(b);
+        bluez_read(b);
         break;
     }
     case OTHER_STARTS:
@@ -217,7 +217,7 @@ static void apply_activity(bluez_bench *b, bool advertises, int what) {
         break;
     case CENTRAL_CONNECTS:
         bluez_event(b, TENDON_HCI_LE_META, central, sizeof central);
-        bluez_read_controller(b);
+        bluez_read(b);
         break;
     default:
         bluez_hardware_error(b);
@@ -252,22 +252,6 @@ static void activities_with_everything_that_happens(void **state) {
                 }
                 bluez_close(b);
             }
-        }
-    }
-}
-
-/* ---- attempts to connect ---- */
-
-static void attempts_with_every_prospect(void **state) {
-    (void)state;
-    static const uint8_t table[TENDON_BLUEZ_ATTEMPT_STATES][TENDON_BLUEZ_PROSPECTS] = {
-        [TENDON_BLUEZ_ATTEMPT_WAITING][TENDON_BLUEZ_CLEAR] = TENDON_BLUEZ_ASK_KERNEL,
-        [TENDON_BLUEZ_ATTEMPT_REQUESTED][TENDON_BLUEZ_STUCK] = TENDON_BLUEZ_ASK_AGAIN,
-    };
-    for (int where = 0; where < TENDON_BLUEZ_ATTEMPT_STATES; where++) {
-        for (int what = 0; what < TENDON_BLUEZ_PROSPECTS; what++) {
-            assert_int_equal(tendon_bluez_attempt_next((tendon_bluez_attempt_state)where, (tendon_bluez_prospect)what),
-                             table[where][what]);
         }
     }
 }
@@ -336,7 +320,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activity_tables),
         cmocka_unit_test(activities_with_everything_that_happens),
-        cmocka_unit_test(attempts_with_every_prospect),
         cmocka_unit_test(random_inputs_leave_a_radio_that_works),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

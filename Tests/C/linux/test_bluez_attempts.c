@@ -92,7 +92,7 @@ static void the_end_of_an_attempt_resumes_the_scan(void **state) {
         b->radio.kernel.creating = TENDON_BLUEZ_CREATES;
         b->radio.kernel.peer = bluez_peer;
         if (connected) {
-            link.source.ready(link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+            bluez_link_ready(b, &link, TENDON_WRITABLE);
             assert_int_equal(link.state, TENDON_LINK_OPEN);
         } else {
             close_links(b, &link, 1);
@@ -109,7 +109,7 @@ static void kernel_connects_to(bluez_bench *b, const tendon_address *peer) {
     uint8_t packet[16] = {HCI_COMMAND_PKT, 0x0D, 0x20, 12, 0x60, 0, 0x30, 0, 0, tendon_bluez_is_random(peer)};
     tendon_address_to_wire(peer, packet + 10);
     assert_int_equal(send(b->controller, packet, sizeof packet, 0), (ssize_t)sizeof packet);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 /* Of two attempts one ends while the kernel just connects to the other peer: that one is not stuck. */
@@ -124,7 +124,7 @@ static void the_end_of_an_attempt_leaves_the_other_one_alone(void **state) {
         if (opens) { /* the kernel reads the features of the first while it connects to the second */
             static const uint8_t done[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x40, [12] = 0x18, [16] = 0x2A};
             bluez_event(b, TENDON_HCI_LE_META, done, sizeof done);
-            bluez_read_controller(b);
+            bluez_read(b);
             kernel_connects_to(b, &public_peer);
             links[0].source.ready(links[0].source.context, TENDON_WRITABLE, tendon_monotonic_ms());
             assert_int_equal(links[0].state, TENDON_LINK_OPEN);
@@ -207,7 +207,7 @@ static void a_peer_is_connected_again_when_its_last_connection_has_ended(void **
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
     tendon_bluez_radio *radio = &l->b->radio;
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+    bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     tendon_link_close(&l->link);
     const uint8_t asked[6] = {0x01, 0x53, 0x00, 0x5E, 0x00, 0x00}; /* whose handle it is */
     assert_memory_equal(calls.asked_peer.b, asked, 6);
@@ -225,11 +225,11 @@ static void a_peer_is_connected_again_when_its_last_connection_has_ended(void **
     radio->timer.deadline = UINT64_MAX;
     const uint8_t elsewhere[] = {0, 0x41, 0, 0x16};
     bluez_event(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, elsewhere, sizeof elsewhere);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
     assert_true(radio->leaving[0].until >= now + 2900); /* of another connection */
     const uint8_t gone[] = {0, 0x40, 0, 0x16};
     bluez_event(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, gone, sizeof gone);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
     now = tendon_monotonic_ms();
     assert_in_range(radio->leaving[0].until, now - 50, now + 20);
     assert_int_equal(radio->timer.deadline, radio->leaving[0].until); /* it is looked at again by itself */
@@ -314,7 +314,7 @@ static void kernel_connects(bluez_bench *b, bool extended, bool random) {
     const uint8_t later[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 1, random, 0x02, 0x53, 0, 0x5E, 0, 0xC0};
     size_t size = extended ? sizeof later : sizeof legacy;
     assert_int_equal(send(b->controller, extended ? later : legacy, size, 0), (ssize_t)size);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 /* The same six bytes as a public and as a random address are two devices. */
@@ -330,7 +330,7 @@ static void a_failure_belongs_to_address_and_type(void **state) {
         assert_int_equal(b->radio.kernel.creating, TENDON_BLUEZ_CREATES);
         const uint8_t failed[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0x3E};
         bluez_event(b, TENDON_HCI_LE_META, failed, sizeof failed);
-        bluez_read_controller(b);
+        bluez_read(b);
         assert_int_equal(b->radio.kernel.creating, TENDON_BLUEZ_CREATES_NONE);
         assert_int_equal(b->radio.kernel.connections, 0);
         assert_int_equal(tendon_bluez_attempt_failure(&b->radio, &links[0]), how & 2 ? 0x3E : 0);
@@ -345,7 +345,7 @@ static void a_failure_belongs_to_address_and_type(void **state) {
     tendon_address before = b->radio.kernel.peer;
     static const uint8_t truncated[] = {HCI_COMMAND_PKT, 0x0D, 0x20, 12, 1, 0, 1, 0, 0, 1, 0x02, 0x53};
     assert_int_equal(send(b->controller, truncated, sizeof truncated, 0), (ssize_t)sizeof truncated);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_memory_equal(&b->radio.kernel.peer, &before, sizeof before);
     bluez_close(b);
 }

@@ -33,7 +33,7 @@ static void kernel_configures(bluez_bench *b, bool extended, uint8_t policy) {
     size_t size = extended ? sizeof later : sizeof legacy;
     assert_int_equal(send(b->controller, extended ? later : legacy, size, 0), (ssize_t)size);
     bluez_complete(b, bluez_scan_parameters[extended], 0);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 static void kernel_scans(bluez_bench *b, bool extended, uint8_t policy) {
@@ -203,7 +203,7 @@ static void truncated_parameters_name_no_list(void **state) {
     assert_true(b->radio.kernel.filters);
     assert_int_equal(send(b->controller, truncated, sizeof truncated, 0), (ssize_t)sizeof truncated);
     bluez_complete(b, bluez_scan_parameters[0], 0);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_false(b->radio.kernel.filters);
     bluez_close(b);
 }
@@ -222,7 +222,7 @@ static void a_scan_that_starts_later_takes_over(void **state) {
         (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
         kernel_scans(b, false, ACCEPT_LIST);
         bluez_complete(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
-        bluez_read_controller(b);
+        bluez_read(b);
         bluez_expect_nothing(b); /* after a pause */
         b->radio.scan.activity.retry_at = 0;
         bluez_tick(b, tendon_monotonic_ms());
@@ -238,7 +238,7 @@ static void a_scan_that_starts_later_takes_over(void **state) {
 static void kernel_connects(bluez_bench *b, uint8_t last) {
     const uint8_t command[] = {HCI_COMMAND_PKT, 0x0D, 0x20, 12, 1, 0, 1, 0, 0, 0, last, 0x53, 0, 0x5E, 0, 0};
     assert_int_equal(send(b->controller, command, sizeof command, 0), (ssize_t)sizeof command);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 /* The peer is back: the kernel disables our scan and connects. Ours waits for that, and then returns. */

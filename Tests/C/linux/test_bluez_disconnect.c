@@ -11,7 +11,7 @@
 static void disconnected(bluez_connecting *l, uint16_t handle, uint8_t reason) {
     const uint8_t parameters[] = {0, (uint8_t)handle, (uint8_t)(handle >> 8), reason};
     bluez_event(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, parameters, sizeof parameters);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
 }
 
 static void the_reason_of_a_disconnection_is_reported_once(void **state) {
@@ -95,7 +95,7 @@ static void a_failed_attempt_has_the_reason_of_its_own_peer(void **state) {
         const uint8_t *command = extended ? later : legacy;
         size_t size = extended ? sizeof later : sizeof legacy;
         assert_int_equal(send(l->b->controller, command, size, 0), size);
-        bluez_read_controller(l->b);
+        bluez_read(l->b);
         bluez_connection_complete(l, 0x3E, 0);
         assert_int_equal(tendon_bluez_link_reason(&l->link, ETIMEDOUT, true), TENDON_RADIO_ERROR_OUT_OF_RANGE);
         assert_int_equal(tendon_bluez_link_reason(&second, ENOSYS, true), TENDON_HCI_ERROR(0x3E));
@@ -143,7 +143,7 @@ static void an_attempt_that_the_kernel_continues_is_awaited(void **state) {
         tendon_link again;
         tendon_link_init(&again, NULL);
         assert_int_equal(send(l->b->controller, command, sizeof command, 0), sizeof command);
-        bluez_read_controller(l->b);
+        bluez_read(l->b);
         tendon_link_close(&l->link);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
         uint8_t event[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0x02};
@@ -151,7 +151,7 @@ static void an_attempt_that_the_kernel_continues_is_awaited(void **state) {
             memcpy(event + 6, command + 7, 6);
         }
         bluez_event(l->b, TENDON_HCI_LE_META, event, sizeof event);
-        bluez_read_controller(l->b);
+        bluez_read(l->b);
         calls.kernel_state = 5; /* BT_CONNECT */
         assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, how == OTHER_PEER ? &other : &bluez_peer,
                                               tendon_monotonic_ms() + 3600000),
@@ -205,7 +205,7 @@ static void connect_failed(bluez_bench *b, const tendon_address *peer) {
     uint8_t pdu[] = {0x0D, 0, 7, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0x08}; /* index 7; LE public; Timeout */
     tendon_address_to_wire(peer, pdu + 6);
     assert_int_equal(send(b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
-    bluez_read_kernel(b);
+    bluez_read(b);
 }
 
 /* The kernel missed the controller's event, and gave the attempt up: nobody else would end the connection. */
@@ -217,7 +217,7 @@ static void a_connection_that_the_kernel_gave_up_is_disconnected(void **state) {
     for (int how = 0; how < HOW; how++) {
         bluez_connecting *l = bluez_connecting_open();
         assert_int_equal(send(l->b->controller, command, sizeof command, 0), sizeof command);
-        bluez_read_controller(l->b);
+        bluez_read(l->b);
         tendon_link_close(&l->link);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
         if (how != NOT_CONNECTED) {
@@ -227,7 +227,7 @@ static void a_connection_that_the_kernel_gave_up_is_disconnected(void **state) {
             disconnected(l, 0x40, 0x13);
         } else if (how == NEXT_ATTEMPT) {
             assert_int_equal(send(l->b->controller, command, sizeof command, 0), sizeof command);
-            bluez_read_controller(l->b);
+            bluez_read(l->b);
         } else if (how == OBSERVING) {
             l->b->radio.use = TENDON_BLUEZ_OBSERVER;
         }
@@ -254,7 +254,7 @@ static void a_connection_of_an_attempt_that_was_given_up_is_disconnected(void **
         memcpy(connects, command, sizeof command);
         connects[7] = how == OTHER_PEER ? 0x02 : 0x01;
         assert_int_equal(send(l->b->controller, connects, sizeof connects, 0), sizeof connects);
-        bluez_read_controller(l->b);
+        bluez_read(l->b);
         calls.kernel_state = 5; /* BT_CONNECT */
         tendon_link_close(&l->link);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
@@ -292,7 +292,7 @@ static void a_connection_that_the_kernel_ignores_ends_with_the_attempt(void **st
         memcpy(connects, command, sizeof command);
         connects[7] = how == OTHER_PEER ? 0x02 : 0x01;
         assert_int_equal(send(l->b->controller, connects, sizeof connects, 0), sizeof connects);
-        bluez_read_controller(l->b);
+        bluez_read(l->b);
         bluez_connection_complete(l, 0, 0);
         bluez_expect_nothing(l->b);
         calls.kernel_state = how == HAS_IT ? 1 : 5; /* BT_CONNECTED, another program's; BT_CONNECT */

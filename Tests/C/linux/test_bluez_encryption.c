@@ -10,7 +10,7 @@
 static void encryption_change(pairing_scene *s, uint8_t status, uint16_t handle, uint8_t enabled) {
     const uint8_t parameters[] = {status, (uint8_t)handle, (uint8_t)(handle >> 8), enabled};
     bluez_event(s->b, TENDON_HCI_ENCRYPTION_CHANGE, parameters, sizeof parameters);
-    bluez_read_controller(s->b);
+    bluez_read(s->b);
 }
 
 /* Core Spec Vol 4 Part E 7.7.8: status, handle, enabled. */
@@ -48,7 +48,7 @@ static void the_event_is_for_the_open_link_of_its_handle(void **state) {
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     const uint8_t parameters[] = {0, 0x40, 0, 1};
     bluez_event(b, TENDON_HCI_ENCRYPTION_CHANGE, parameters, sizeof parameters);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.radio.malformed, 0);
     bluez_close(b);
 }
@@ -124,7 +124,7 @@ static void a_connection_that_connect_returns_is_encrypted_first(void **state) {
             assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
             assert_int_equal(l->link.reason, TENDON_ERROR_TIMEOUT);
         } else {
-            l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+            bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
             assert_int_equal(l->link.state, TENDON_LINK_OPEN);
             assert_true(l->link.encrypted);
         }
@@ -242,7 +242,7 @@ static bluez_connecting *securing(uint8_t key_size, const uint8_t key[16]) {
     calls.security_level = BT_SECURITY_LOW;
     assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 100000),
                      TENDON_OK);
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+    bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     assert_true(l->link.securing);
     return l;
 }
@@ -272,7 +272,7 @@ static void a_bonded_device_must_have_the_key_of_its_bond(void **state) {
             bluez_event(l->b, TENDON_HCI_COMMAND_STATUS, "\0\1\x19\x20", 4);
         }
         bluez_kernel_encrypts(l->b, cases[i].handle, cases[i].keys[1], cases[i].length);
-        l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+        bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
         assert_int_equal(l->link.state, cases[i].reason < 0 ? TENDON_LINK_CLOSED : TENDON_LINK_OPEN);
         assert_int_equal(l->link.reason, cases[i].reason);
         assert_int_equal(l->link.encrypted, cases[i].reason == TENDON_OK);
@@ -288,7 +288,7 @@ static void keys_are_noted_by_connection(void **state) {
     static const uint8_t key[16] = {1};
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     bluez_kernel_encrypts(b, 1, key, 28);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(tendon_bluez_key_of(&b->radio, 1), TENDON_BLUEZ_NO_KEY);
     tendon_bonds bonds;
     tendon_bonds_init(&bonds);
@@ -299,7 +299,7 @@ static void keys_are_noted_by_connection(void **state) {
     for (uint16_t handle = 0; handle <= TENDON_BLUEZ_SLOTS; handle++) {
         assert_int_equal(tendon_bluez_key_of(&b->radio, handle), TENDON_BLUEZ_NO_KEY);
         bluez_kernel_encrypts(b, handle, key, 28);
-        bluez_read_controller(b);
+        bluez_read(b);
         assert_int_equal(tendon_bluez_key_of(&b->radio, handle), TENDON_BLUEZ_OTHER_KEY);
     }
     assert_int_equal(tendon_bluez_key_of(&b->radio, 0), TENDON_BLUEZ_NO_KEY);
@@ -307,7 +307,7 @@ static void keys_are_noted_by_connection(void **state) {
     /* LE Connection Complete: the handle is that of a new connection. */
     const uint8_t parameters[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 1, 0, [12] = 0x18, [16] = 0x2A};
     bluez_event(b, TENDON_HCI_LE_META, parameters, sizeof parameters);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(tendon_bluez_key_of(&b->radio, 1), TENDON_BLUEZ_NO_KEY);
     assert_int_equal(tendon_bluez_key_of(&b->radio, 2), TENDON_BLUEZ_OTHER_KEY);
     b->radio.radio.bonds = NULL;
@@ -337,17 +337,17 @@ static void who_does_not_have_the_key_is_told(void **state) {
         l->b->radio.unprivileged = cases[i / 2].unprivileged;
         if (i % 2 == 0) {
             calls.socket_error = (refused_call){ECONNABORTED, 0};
-            l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+            bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
         } else { /* Authentication Failed: the kernel keeps the connection */
             uint8_t pdu[14] = {0x11, 0, 7, 0, 8, 0, 0x02, 0x53, 0, 0x5E, 0, 0, 1, 5};
             assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
-            bluez_read_kernel(l->b);
+            bluez_read(l->b);
             assert_false(l->link.closing); /* of another device */
             pdu[6] = 0x01;
             assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
             assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
-            bluez_read_kernel(l->b);
-            bluez_read_kernel(l->b);
+            bluez_read(l->b);
+            bluez_read(l->b);
             STEP_UNTIL(&l->b->loop, l->link.state == TENDON_LINK_CLOSED);
         }
         assert_int_equal(l->link.state, TENDON_LINK_CLOSED);

@@ -138,7 +138,7 @@ static void the_kernel_ends_an_attempt_that_is_held(void **state) {
     kernel_has_found(l);
     const tendon_status reason = give_up(l, false);
     expect_held(l);
-    l->link.source.ready(l->link.source.context, TENDON_HANGUP, tendon_monotonic_ms());
+    bluez_link_ready(l->b, &l->link, TENDON_HANGUP);
     expect_closed(l, reason);
     bluez_close(l->b);
 }
@@ -151,7 +151,7 @@ static void what_is_connected_is_not_held(void **state) {
     for (int stage = 0; stage < STAGES; stage++) {
         bluez_connecting *l = searching();
         if (stage == OPENED) {
-            l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+            bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
             assert_int_equal(l->link.state, TENDON_LINK_OPEN);
         }
         l->link.connected = stage != SECURING;

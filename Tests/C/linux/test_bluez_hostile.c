@@ -11,7 +11,7 @@
 
 static void respond(bluez_bench *b, uint8_t code, const void *parameters, size_t length) {
     bluez_event(b, code, parameters, length);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 /* Of commands that were never sent, or that are over; for two at once; with too few bytes. */
@@ -97,6 +97,7 @@ static void mal_F05_completed_packets_of_any_connection(void **state) {
     static const uint8_t unknown[] = {1, 0x99, 0x00, 1, 0}, more[] = {1, 0x40, 0, 0xFF, 0xFF},
                          twice[] = {2, 0x40, 0, 1, 0, 0x40, 0, 1, 0}, none[] = {0}, beyond[] = {2, 0x40, 0, 1, 0};
     bluez_connecting *l = bluez_connecting_connected();
+    bluez_settle(l->b);
     const tendon_bluez_radio before = l->b->radio;
     respond(l->b, 0x13, unknown, sizeof unknown);
     respond(l->b, 0x13, more, sizeof more);
@@ -140,7 +141,7 @@ static void mal_F10_a_connection_that_nobody_asked_for(void **state) {
     complete(l->b, 0x56, 0xFF, 0x01);
     assert_int_equal(l->b->radio.radio.malformed, 4);
     assert_int_equal(l->b->radio.kernel.connections, 1);
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+    bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     assert_int_equal(l->link.handle, 0x40); /* that of the kernel */
     bluez_connecting_close(l);
@@ -171,7 +172,7 @@ static void mal_F11_ends_of_no_connection(void **state) {
     assert_int_equal(l->b->radio.kernel.connections, 0);
     assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
     complete(l->b, 0x40, 0, 0x01);
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+    bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     assert_int_equal(l->b->radio.kernel.connections, 1);
     /* What was said before is no reason of this connection. */
@@ -259,7 +260,7 @@ static void mal_G09_an_identity_address_that_is_ours(void **state) {
     tendon_address_to_wire(&bluez_public_address, pdu + 13);
     pdu[19] = 1; /* LE public */
     assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), (ssize_t)sizeof pdu);
-    bluez_read_kernel(l->b);
+    bluez_read(l->b);
     assert_true(tendon_address_equal(&l->link.identity, &bluez_public_address));
     assert_true(tendon_address_equal(&l->link.peer, &private_address)); /* the address of the connection */
     assert_true(tendon_address_equal(&l->b->radio.radio.address, &bluez_public_address));

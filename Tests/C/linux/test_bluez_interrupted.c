@@ -85,13 +85,13 @@ static void a_read_of_the_raw_socket_that_fails(void **state) {
         (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
         bluez_complete(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
         reads.recvmmsg = (refused_call){errors[i].number, 0};
-        bluez_read_controller(b);
+        bluez_read(b);
         bluez_expect_nothing(b); /* it was not read */
         assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
         assert_int_equal(b->failures, errors[i].failure < 0);
         assert_int_equal(b->failure, errors[i].failure);
         if (errors[i].failure == TENDON_OK) {
-            bluez_read_controller(b);
+            bluez_read(b);
             (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE);
         }
         bluez_close(b);
@@ -104,7 +104,7 @@ static void a_read_of_the_management_socket_that_fails(void **state) {
         bluez_bench *b = opened();
         bluez_settings(b, true);
         reads.recv = (refused_call){errors[i].number, 0};
-        bluez_read_kernel(b);
+        bluez_read(b);
         assert_int_equal(b->radio.settings, TENDON_MANAGEMENT_BONDABLE);
         assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
         assert_int_equal(b->failures, errors[i].failure < 0);
@@ -130,7 +130,7 @@ static void a_management_event_that_is_too_long_is_skipped(void **state) {
     static const uint8_t other[] = {TENDON_MANAGEMENT_INDEX_REMOVED, 0, 8, 0, 0, 0}; /* another adapter */
     assert_int_equal(send(b->kernel, other, sizeof other, 0), (ssize_t)sizeof other);
     bluez_settings(b, true);
-    bluez_read_kernel(b);
+    bluez_read(b);
     assert_int_equal(b->radio.power.state, TENDON_BLUEZ_POWERED);
     assert_int_equal(b->radio.settings, 0x201);
     bluez_close(b);
@@ -146,13 +146,13 @@ static void packets_of_other_types_are_ignored(void **state) {
     static const uint8_t short_parameters[] = {HCI_EVENT_PKT, TENDON_HCI_DISCONNECTION_COMPLETE, 2, 0, 0x40};
     assert_int_equal(send(b->controller, data, sizeof data, 0), (ssize_t)sizeof data);
     assert_int_equal(send(b->controller, unknown_event, sizeof unknown_event, 0), (ssize_t)sizeof unknown_event);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.radio.malformed, 0);
     assert_int_equal(send(b->controller, truncated, sizeof truncated, 0), (ssize_t)sizeof truncated);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.radio.malformed, 1);
     assert_int_equal(send(b->controller, short_parameters, sizeof short_parameters, 0), 5);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.radio.malformed, 2);
     assert_int_equal(b->radio.power.state, TENDON_BLUEZ_POWERED);
     bluez_close(b);

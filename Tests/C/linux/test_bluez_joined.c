@@ -20,7 +20,7 @@ static void assert_joined(int user) {
     assert_true(scan_of(user)->joined);
     assert_true(adapter_radio(user)->radio.scan_joined);
     assert_true(scan_of(user)->activity.requested);
-    assert_int_equal(scan_of(user)->activity.state, TENDON_BLUEZ_OFF);
+    assert_in_range(scan_of(user)->activity.state, TENDON_BLUEZ_OFF, TENDON_BLUEZ_READY);
     assert_int_equal(adapter.users[user].failures, 0);
 }
 
@@ -286,17 +286,19 @@ static void two_starts_at_the_same_time(void **state) {
         adapter_scan(FIRST, true, 60);
         adapter_scan(SECOND, true, 60);
         adapter_pass(1000);
-        assert_holds(FIRST);
-        assert_joined(SECOND);
+        const int holds = adapter.owner, other = holds == FIRST ? SECOND : FIRST;
+        assert_true(holds == FIRST || holds == SECOND);
+        assert_holds(holds);
+        assert_joined(other);
         assert_both_hear();
-        adapter_stop(SECOND);
+        adapter_stop(other);
         adapter_pass(500);
-        assert_holds(FIRST);
-        adapter_scan(SECOND, true, 60);
+        assert_holds(holds);
+        adapter_scan(other, true, 60);
         adapter_pass(500);
-        adapter_stop(FIRST);
+        adapter_stop(holds);
         adapter_pass(TAKE_OVER_MS);
-        assert_holds(SECOND);
+        assert_holds(other);
         assert_int_equal(adapter.wronged, 0);
         adapter_end();
     }

@@ -262,7 +262,7 @@ static void a_joined_radio_connects(void **state) {
     adapter_pass(200);
     assert_int_equal(link.state, TENDON_LINK_CONNECTING);
     tendon_link_close(&link);
-    adapter_pass(200);
+    adapter_pass(400);
     assert_int_equal(link.state, TENDON_LINK_CLOSED);
     assert_int_equal(adapter.users[SECOND].commands, sent);
     assert_int_equal(adapter.owner, FIRST);

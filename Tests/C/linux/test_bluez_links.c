@@ -100,7 +100,7 @@ static void a_connect_is_not_judged_by_what_was_read_long_ago(void **state) {
     bluez_connecting_elapse(l, 1710);
     assert_int_equal(calls.connects, 1);
     assert_int_equal(l->link.source.fd, calls.fd);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
     bluez_connecting_elapse(l, 250); /* the kernel has found the peer */
     assert_int_equal(l->link.source.fd, calls.fd);
     bluez_connecting_elapse(l, 60);
@@ -117,7 +117,7 @@ static void a_connect_is_given_up_when_all_was_read(void **state) {
     tendon_link_close(&l->link);
     assert_int_equal(l->link.source.fd, calls.fd);
     assert_true(l->link.source.deadline > tendon_monotonic_ms());
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
     bluez_close(l->b);
 }
 
@@ -144,7 +144,7 @@ static void a_refused_connect_command_is_none(void **state) {
     bluez_kernel_sends(l, CREATE_CONNECTION, 0);
     const uint8_t refused[] = {0x0C, 1, CREATE_CONNECTION & 0xFF, CREATE_CONNECTION >> 8};
     bluez_event(l->b, TENDON_HCI_COMMAND_STATUS, refused, sizeof refused);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
     bluez_connecting_elapse(l, 310);
     asked_again(l, 2);
     bluez_connecting_close(l);
@@ -216,14 +216,14 @@ static void the_end_of_a_pairing_is_told_before_that_of_its_link(void **state) {
     tendon_bonds_init(&bonds);
     assert_int_equal(tendon_radio_use_bonds(&l->b->radio.radio, &bonds), TENDON_OK);
     l->link.callbacks = (tendon_link_callbacks){.context = &paired, .closed = on_closed};
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms()); /* connected */
+    bluez_link_ready(l->b, &l->link, TENDON_WRITABLE); /* connected */
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     l->link.pairing = (tendon_pairing_attempt){
         .state = TENDON_PAIRING_RUNNING, .deadline = UINT64_MAX, .done = on_paired, .done_context = &paired};
     assert_int_equal(send(l->b->kernel, refused, sizeof refused, 0), sizeof refused);
     close(calls.peer);
     calls.peer = -1;
-    l->link.source.ready(l->link.source.context, TENDON_READABLE, tendon_monotonic_ms());
+    bluez_link_ready(l->b, &l->link, TENDON_READABLE);
     assert_ptr_equal(paired_before, &paired);
     assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
     assert_int_equal(recv(l->b->kernel, sink, sizeof sink, MSG_DONTWAIT), -1); /* nothing was asked */

@@ -80,7 +80,7 @@ static void an_adapter_that_is_switched_off_has_its_reason(void **state) {
         machine = (struct machine){.tree = how == 1 ? tree : NULL, .devinfo_error = how == 2 ? ENODEV : 0};
         bluez_bench *b = bluez_open(false, &bluez_public_address);
         bluez_settings(b, false);
-        bluez_read_kernel(b);
+        bluez_read(b);
         assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
         assert_int_equal(b->failures, 1);
         static const tendon_status expected[] = {TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_RADIO_ERROR_RFKILL,

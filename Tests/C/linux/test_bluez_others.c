@@ -13,7 +13,7 @@
 
 static void other_is_answered(bluez_bench *b, uint16_t opcode, uint8_t status) {
     bluez_complete(b, opcode, status);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 /* The answer to another program's command is not ours, and the next one is. */
@@ -124,7 +124,7 @@ static void malformed_packets_are_counted(void **state) {
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
     static const uint8_t truncated[] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, 0, 1, 2, 3, 4, 5, 6, 9, 2, 1};
     bluez_event(b, TENDON_HCI_LE_META, truncated, sizeof truncated);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.radio.malformed, 1);
     assert_int_equal(b->reports, 0);
     /* The answer to the command in flight, without its status: counted, and not taken for success. */
@@ -132,7 +132,7 @@ static void malformed_packets_are_counted(void **state) {
     (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE);
     static const uint8_t short_answer[] = {1, 0x0C, 0x20};
     bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, short_answer, sizeof short_answer);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.radio.malformed, 2);
     assert_int_equal(b->radio.command.opcode, TENDON_HCI_LE_SET_SCAN_ENABLE);
     bluez_close(b);
@@ -151,7 +151,7 @@ static void advertising_returns_when_a_connection_ends(void **state) {
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_RESPONSE_DATA, 0);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_ENABLE, 0);
     bluez_event(b, TENDON_HCI_LE_META, central, sizeof central);
-    bluez_read_controller(b);
+    bluez_read(b);
     for (int i = 0; i < 3 * TENDON_BLUEZ_RETRIES; i++) { /* as long as it lasts */
         (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
         bluez_expect_nothing(b);
@@ -163,11 +163,11 @@ static void advertising_returns_when_a_connection_ends(void **state) {
     (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
     bluez_expect_nothing(b);
     bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, gone, sizeof gone);
-    bluez_read_controller(b);
+    bluez_read(b);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, 0); /* immediately */
     assert_int_equal(b->radio.kernel.connections, 0);
     bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, gone, sizeof gone); /* one older than the radio */
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.kernel.connections, 0);
     bluez_close(b);
 }
@@ -186,12 +186,12 @@ static void a_central_of_another_set_leaves_ours_on(void **state) {
     assert_int_equal(b->radio.advertising.activity.state, TENDON_BLUEZ_ON);
     bluez_event(b, TENDON_HCI_LE_META, central, sizeof central);
     bluez_event(b, TENDON_HCI_LE_META, ended, sizeof ended); /* set 0 */
-    bluez_read_controller(b);
+    bluez_read(b);
     bluez_expect_nothing(b);
     assert_int_equal(b->radio.advertising.activity.state, TENDON_BLUEZ_ON);
     ended[2] = TENDON_BLUEZ_ADVERTISING_SET;
     bluez_event(b, TENDON_HCI_LE_META, ended, sizeof ended);
-    bluez_read_controller(b);
+    bluez_read(b);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS, 0); /* on again, for the next one */
     assert_int_equal(b->radio.radio.malformed, 0);
     bluez_close(b);

@@ -26,7 +26,7 @@ static void a_radio_that_is_closed_by_a_report_reads_nothing_more(void **state) 
     b->radio.radio.on_report = close_radio;
     bluez_event(b, TENDON_HCI_LE_META, one_report, sizeof one_report);
     assert_int_equal(send(b->controller, other_event, sizeof other_event, 0), (ssize_t)sizeof other_event);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->reports, 1);
     assert_int_equal(b->radio.radio.malformed, 0);
     assert_false(b->radio.opened);
@@ -44,12 +44,12 @@ static void an_empty_packet_is_skipped(void **state) {
         for (int slot = 0; slot < 16; slot++) { /* all of one wake-up */
             assert_int_equal(send(b->controller, before[i], sizeof before[i], 0), (ssize_t)sizeof before[i]);
         }
-        bluez_read_controller(b);
+        bluez_read(b);
         uint64_t malformed = b->radio.radio.malformed;
         b->radio.kernel.opcode = 0;
         assert_int_equal(send(b->controller, "", 0, 0), 0);
         bluez_event(b, TENDON_HCI_LE_META, one_report, sizeof one_report);
-        bluez_read_controller(b);
+        bluez_read(b);
         assert_int_equal(b->radio.radio.malformed, malformed);
         assert_int_equal(b->radio.kernel.opcode, 0);
         assert_int_equal(b->reports, 1);
@@ -58,7 +58,7 @@ static void an_empty_packet_is_skipped(void **state) {
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     assert_int_equal(send(b->kernel, "", 0, 0), 0);
     bluez_settings(b, true);
-    bluez_read_kernel(b);
+    bluez_read(b);
     assert_int_equal(b->radio.settings, 0x201);
     assert_int_equal(b->failures, 0);
     bluez_close(b);
@@ -72,7 +72,7 @@ static void a_management_event_of_full_length_is_read(void **state) {
     pdu[4] = (uint8_t)(sizeof pdu - 6);
     pdu[5] = (uint8_t)((sizeof pdu - 6) >> 8);
     assert_int_equal(send(b->kernel, pdu, sizeof pdu, 0), (ssize_t)sizeof pdu);
-    bluez_read_kernel(b);
+    bluez_read(b);
     assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
     assert_int_equal(b->failure, TENDON_RADIO_ERROR_NO_ADAPTER);
     bluez_close(b);
@@ -88,12 +88,12 @@ static void a_command_status_ends_a_command_that_failed(void **state) {
     (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
     const uint8_t pending[] = {0, 1, TENDON_HCI_LE_SET_SCAN_PARAMETERS & 0xFF, TENDON_HCI_LE_SET_SCAN_PARAMETERS >> 8};
     bluez_event(b, TENDON_HCI_COMMAND_STATUS, pending, sizeof pending);
-    bluez_read_controller(b);
+    bluez_read(b);
     bluez_expect_nothing(b);
     assert_int_equal(b->radio.command.opcode, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
     const uint8_t unknown[] = {1, 1, TENDON_HCI_LE_SET_SCAN_PARAMETERS & 0xFF, TENDON_HCI_LE_SET_SCAN_PARAMETERS >> 8};
     bluez_event(b, TENDON_HCI_COMMAND_STATUS, unknown, sizeof unknown);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
     assert_int_equal(b->failure, TENDON_HCI_ERROR(0x01));
     assert_false(b->radio.radio.scanning);
@@ -107,7 +107,7 @@ static void a_failure_that_nobody_wants_to_know(void **state) {
     b->radio.radio.on_failure = NULL;
     b->radio.radio.on_report = NULL;
     bluez_event(b, TENDON_HCI_LE_META, one_report, sizeof one_report);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.radio.reports, 1);
     tendon_bluez_fail(&b->radio, TENDON_RADIO_ERROR_NO_ADAPTER);
     assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
@@ -138,7 +138,7 @@ static void connection_complete(bluez_bench *b, uint8_t subevent, uint16_t handl
     uint8_t parameters[31] = {subevent, 0, (uint8_t)handle, (uint8_t)(handle >> 8), role};
     parameters[enhanced ? 24 : 12] = 0x18; /* the interval */
     bluez_event(b, TENDON_HCI_LE_META, parameters, enhanced ? 31 : 19);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.radio.malformed, 0);
 }
 
@@ -168,7 +168,7 @@ static void mal_F10_a_new_connection_takes_its_handle_over(void **state) {
     b->radio.next_ending = TENDON_BLUEZ_ENDINGS - 1;
     static const uint8_t ended[] = {0, 0x42, 0, 0x08}, present[] = {0, 0x40, 0, 0x08};
     bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, ended, sizeof ended);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.endings[TENDON_BLUEZ_ENDINGS - 1].handle, 0x42);
     connection_complete(b, TENDON_HCI_LE_CONNECTION_COMPLETE, 0x41, 1);
     assert_int_equal(l->link.handle, 0x40);
@@ -182,7 +182,7 @@ static void mal_F10_a_new_connection_takes_its_handle_over(void **state) {
     l->link.handle = 0x40;
     b->radio.next_ending = TENDON_BLUEZ_ENDINGS - 1;
     bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, present, sizeof present);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.next_ending, 0);
     assert_int_equal(tendon_bluez_link_reason(&l->link, 0, false), TENDON_RADIO_ERROR_OUT_OF_RANGE);
     connection_complete(b, TENDON_HCI_LE_CONNECTION_COMPLETE, 0x40, 1);
@@ -227,6 +227,7 @@ static void a_lost_key_is_told_from_a_lost_link(void **state) {
     assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
     l->b->radio.radio.bonds = &bonds;
     bluez_kernel_encrypts(l->b, 0x40, key, 28);
+    bluez_read(l->b);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         l->link.securing = true;
         assert_int_equal(tendon_bluez_link_reason(&l->link, cases[i].number, false), cases[i].securing);
@@ -251,7 +252,7 @@ static void the_reason_of_the_controller_has_priority(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const uint8_t ended[] = {0, 0x40, 0, cases[i].code};
         bluez_event(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, ended, sizeof ended);
-        bluez_read_controller(l->b);
+        bluez_read(l->b);
         assert_int_equal(tendon_bluez_link_reason(&l->link, EMLINK, false), cases[i].expected);
         assert_int_equal(tendon_bluez_link_reason(&l->link, EMLINK, false), TENDON_HCI_ERROR(0x09)); /* once */
     }
@@ -270,23 +271,6 @@ static void only_an_event_answers_an_exchange(void **state) {
     assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), 1);
     assert_int_equal(reply[0], 0x22);
     bluez_close(b);
-}
-
-/* The result of a pairing is looked for in the other socket; without a pairing that socket has its turn in the loop. */
-static void an_end_without_a_pairing_reads_no_other_socket(void **state) {
-    (void)state;
-    bluez_connecting *l = bluez_connecting_connected();
-    bluez_settings(l->b, true);
-    (void)tendon_bluez_link_reason(&l->link, ENOTCONN, false);
-    (void)tendon_bluez_link_reason(&l->link, ENOTCONN, true);
-    assert_int_equal(l->b->radio.settings, TENDON_MANAGEMENT_BONDABLE);
-    l->link.pairing.state = TENDON_PAIRING_RUNNING;
-    (void)tendon_bluez_link_reason(&l->link, ENOTCONN, true); /* it has no connection yet, so nothing can be there */
-    assert_int_equal(l->b->radio.settings, TENDON_MANAGEMENT_BONDABLE);
-    (void)tendon_bluez_link_reason(&l->link, ENOTCONN, false);
-    assert_int_equal(l->b->radio.settings, 0x201);
-    l->link.pairing.state = TENDON_PAIRING_NONE;
-    bluez_connecting_close(l);
 }
 
 /* docs/bluez-states.md: an attempt whose socket is connected, encrypting or closed is not for the timer any more. */
@@ -325,7 +309,7 @@ static void without_bonds_encryption_is_not_told(void **state) {
     bluez_connecting *l = bluez_connecting_connected();
     static const uint8_t encrypted[] = {0, 0x40, 0, 1};
     bluez_event(l->b, TENDON_HCI_ENCRYPTION_CHANGE, encrypted, sizeof encrypted);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
     assert_false(l->link.encrypted);
     bluez_connecting_close(l);
 }
@@ -409,7 +393,6 @@ int main(void) {
         cmocka_unit_test(a_lost_key_is_told_from_a_lost_link),
         cmocka_unit_test(the_reason_of_the_controller_has_priority),
         cmocka_unit_test(only_an_event_answers_an_exchange),
-        cmocka_unit_test(an_end_without_a_pairing_reads_no_other_socket),
         cmocka_unit_test(an_attempt_that_has_its_connection_is_left_alone),
         cmocka_unit_test(a_link_that_is_closed_while_it_waits_is_not_connected),
         cmocka_unit_test(without_bonds_encryption_is_not_told),

@@ -12,7 +12,7 @@ static void remove_adapter(bluez_bench *b) {
     static const uint8_t pdu[] = {TENDON_MANAGEMENT_INDEX_REMOVED, 0, 7, 0, 0, 0};
     ssize_t sent = send(b->kernel, pdu, sizeof pdu, MSG_NOSIGNAL);
     assert_int_equal(sent, b->radio.management.fd < 0 ? -1 : (ssize_t)sizeof pdu);
-    bluez_read_kernel(b);
+    bluez_read(b);
 }
 
 /* ---- adapter power ---- */
@@ -160,6 +160,16 @@ static void power_with_every_input(void **state) {
 /* ---- command queue ---- */
 
 enum { IDLE, IN_FLIGHT, REFUSED };
+enum {
+    QUEUE_SENT,
+    QUEUE_ADAPTER_OFF,
+    QUEUE_NOT_SENT,
+    QUEUE_ANSWERED,
+    QUEUE_TIMEOUT,
+    QUEUE_TIMER,
+    QUEUE_RESET,
+    QUEUE_INPUTS
+};
 
 typedef struct queue_outcome {
     uint8_t next;
@@ -168,7 +178,7 @@ typedef struct queue_outcome {
 } queue_outcome;
 
 /* "Sent", "adapter is off" and "not sent" are what becomes of a further request: in flight, it waits. */
-static const queue_outcome queue_table[TENDON_BLUEZ_QUEUE_STATES][TENDON_BLUEZ_QUEUE_INPUTS] = {
+static const queue_outcome queue_table[TENDON_BLUEZ_QUEUE_STATES][QUEUE_INPUTS] = {
     [IDLE] = {{IN_FLIGHT, 1, false},
               {REFUSED, 0, false},
               {IDLE, 0, true},
@@ -194,27 +204,27 @@ static const queue_outcome queue_table[TENDON_BLUEZ_QUEUE_STATES][TENDON_BLUEZ_Q
 
 static void apply_queue(bluez_bench *b, int input) {
     switch (input) {
-    case TENDON_BLUEZ_QUEUE_SENT:
+    case QUEUE_SENT:
         bluez_request_advertising(b);
         break;
-    case TENDON_BLUEZ_QUEUE_ADAPTER_OFF:
-    case TENDON_BLUEZ_QUEUE_NOT_SENT:
-        sends_refused = (refused_sends){input == TENDON_BLUEZ_QUEUE_ADAPTER_OFF ? ENETDOWN : ENODEV, 1};
+    case QUEUE_ADAPTER_OFF:
+    case QUEUE_NOT_SENT:
+        sends_refused = (refused_sends){input == QUEUE_ADAPTER_OFF ? ENETDOWN : ENODEV, 1};
         bluez_request_advertising(b);
         sends_refused.times = 0;
         break;
-    case TENDON_BLUEZ_QUEUE_ANSWERED:
+    case QUEUE_ANSWERED:
         bluez_complete(b, b->radio.command.opcode != 0 ? b->radio.command.opcode : TENDON_HCI_LE_SET_SCAN_PARAMETERS,
                        0);
-        bluez_read_controller(b);
+        bluez_read(b);
         break;
-    case TENDON_BLUEZ_QUEUE_TIMEOUT:
+    case QUEUE_TIMEOUT:
         b->radio.hci.expired(b->radio.hci.context, tendon_monotonic_ms());
         if (b->radio.timer.deadline == 0) {
             bluez_tick(b, tendon_monotonic_ms());
         }
         break;
-    case TENDON_BLUEZ_QUEUE_TIMER:
+    case QUEUE_TIMER:
         bluez_tick(b, tendon_monotonic_ms() + 1000);
         break;
     default:
@@ -226,7 +236,7 @@ static void apply_queue(bluez_bench *b, int input) {
 static void queue_with_every_input(void **state) {
     (void)state;
     for (int where = 0; where < TENDON_BLUEZ_QUEUE_STATES; where++) {
-        for (int what = 0; what < TENDON_BLUEZ_QUEUE_INPUTS; what++) {
+        for (int what = 0; what < QUEUE_INPUTS; what++) {
             const queue_outcome *expected = &queue_table[where][what];
             bluez_bench *b = bluez_open(false, &bluez_public_address);
             if (where == REFUSED) {

@@ -85,10 +85,10 @@ static void scan_parameters_of_another_program_replace_ours(void **state) {
         const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)bluez_scan_parameters[theirs],
                                   (uint8_t)(bluez_scan_parameters[theirs] >> 8), 0};
         assert_int_equal(send(b->controller, packet, sizeof packet, 0), (ssize_t)sizeof packet);
-        bluez_read_controller(b);
+        bluez_read(b);
         assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_OFF);
         bluez_complete(b, bluez_scan_parameters[theirs], 0);
-        bluez_read_controller(b);
+        bluez_read(b);
         assert_false(b->radio.kernel.scans); /* it enables nothing */
         assert_int_equal(b->radio.command.opcode, bluez_scan_enable[0]);
         bluez_close(b);
@@ -100,7 +100,7 @@ static void scan_parameters_of_another_program_replace_ours(void **state) {
     assert_int_equal(send(b->controller, others[0], 5, 0), 5);
     assert_int_equal(send(b->controller, others[1], 5, 0), 5);
     assert_int_equal(send(b->controller, bare, sizeof bare, 0), (ssize_t)sizeof bare);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.kernel.opcode, 0);
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
     bluez_close(b);
@@ -134,18 +134,16 @@ static void a_wake_up_is_bounded(void **state) {
         static const uint8_t truncated[] = {HCI_EVENT_PKT, TENDON_HCI_HARDWARE_ERROR, 1};
         assert_int_equal(send(b->controller, truncated, sizeof truncated, 0), (ssize_t)sizeof truncated);
     }
-    bluez_read_controller(b);
-    assert_int_equal(b->radio.radio.malformed, 16);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->radio.radio.malformed, 20);
     for (int i = 0; i < 8; i++) {
         bluez_settings(b, true);
     }
     static const uint8_t removed[] = {TENDON_MANAGEMENT_INDEX_REMOVED, 0, 7, 0, 0, 0};
     assert_int_equal(send(b->kernel, removed, sizeof removed, 0), (ssize_t)sizeof removed);
-    bluez_read_kernel(b);
+    bluez_read(b);
     assert_int_equal(b->radio.power.state, TENDON_BLUEZ_POWERED);
-    bluez_read_kernel(b);
+    bluez_read(b);
     assert_int_equal(b->radio.power.state, TENDON_BLUEZ_FAILED);
     bluez_close(b);
 }

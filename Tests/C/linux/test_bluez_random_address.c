@@ -125,9 +125,9 @@ static void after_a_reset_the_random_address_is_given_again(void **state) {
     bluez_bench *b = bluez_scanning(false, &bluez_random_address);
     bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
     bluez_settings(b, false);
-    bluez_read_kernel(b);
+    bluez_read(b);
     bluez_settings(b, true);
-    bluez_read_kernel(b);
+    bluez_read(b);
     bluez_tick(b, tendon_monotonic_ms());
     assert_memory_equal(bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0), bluez_random_wire, 6);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);

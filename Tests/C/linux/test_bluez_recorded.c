@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recorded runs of the kernel's radio: owners that do anything, a controller, a kernel, peers and other programs that
- * do anything, and system calls that fail. */
+/* Random lives of the kernel's radio: owners that do anything, a controller, a kernel, peers and other programs that do
+ * anything, and system calls that fail. world_close() has the assertions; scripts/compare_radio.sh compares the notes
+ * of two commits. */
 #include "bluez_acts.h"
 
 #include <errno.h>
@@ -170,14 +171,14 @@ static void controller_acts(world *w) {
         uint16_t handle = handles[choose(r, 4)];
         const uint8_t parameters[] = {code(r, 8), (uint8_t)handle, (uint8_t)(handle >> 8), code(r, 0)};
         bluez_event(w->b, TENDON_HCI_DISCONNECTION_COMPLETE, parameters, sizeof parameters);
-        bluez_read_controller(w->b);
+        bluez_read(w->b);
         break;
     }
     case 2: {
         uint16_t handle = handles[choose(r, 4)];
         const uint8_t parameters[] = {code(r, 8), (uint8_t)handle, (uint8_t)(handle >> 8), choose(r, 3) != 0};
         bluez_event(w->b, TENDON_HCI_ENCRYPTION_CHANGE, parameters, sizeof parameters);
-        bluez_read_controller(w->b);
+        bluez_read(w->b);
         break;
     }
     case 3:
@@ -189,7 +190,7 @@ static void controller_acts(world *w) {
         uint8_t report[] = {2, 1, (uint8_t)choose(r, 5),  (uint8_t)choose(r, 2), 1, 2, 3, 4, 5, 0xC0, 3, 2,
                             1, 6, (uint8_t)choose(r, 256)};
         bluez_event(w->b, TENDON_HCI_LE_META, report, sizeof report - (choose(r, 8) == 0));
-        bluez_read_controller(w->b);
+        bluez_read(w->b);
         break;
     }
     case 5: { /* extended report; 7.7.65.13 */
@@ -201,7 +202,7 @@ static void controller_acts(world *w) {
         report[27] = 1;
         report[28] = (uint8_t)choose(r, 256);
         bluez_event(w->b, TENDON_HCI_LE_META, report, sizeof report - (choose(r, 8) == 0));
-        bluez_read_controller(w->b);
+        bluez_read(w->b);
         break;
     }
     case 6: { /* Command Status, or a response that is empty or another command's */
@@ -210,7 +211,7 @@ static void controller_acts(world *w) {
         bool complete = choose(r, 3) == 0;
         bluez_event(w->b, complete ? TENDON_HCI_COMMAND_COMPLETE : TENDON_HCI_COMMAND_STATUS, parameters + complete,
                     sizeof parameters - complete);
-        bluez_read_controller(w->b);
+        bluez_read(w->b);
         break;
     }
     default:
@@ -239,7 +240,7 @@ static void kernel_acts(world *w) {
         break;
     case 1:
         bluez_discovering(w->b, choose(r, 2) == 0);
-        bluez_read_kernel(w->b);
+        bluez_read(w->b);
         break;
     case 2: {
         const uint8_t head[] = {TENDON_MANAGEMENT_STOP_DISCOVERY, 0, results[choose(r, sizeof results)], 6};
@@ -323,7 +324,7 @@ static void others_act(world *w) {
         break;
     case 1:
         bluez_complete(w->b, opcode, code(r, 7));
-        bluez_read_controller(w->b);
+        bluez_read(w->b);
         break;
     case 2:
     case 3: /* the kernel connects */
@@ -334,7 +335,7 @@ static void others_act(world *w) {
             memmove(connect + 6, connect + 9, 7);
         }
         (void)send(w->b->controller, connect, sizeof connect, 0);
-        bluez_read_controller(w->b);
+        bluez_read(w->b);
         break;
     case 4:
         w->others = (int)choose(r, 3);
@@ -367,7 +368,7 @@ static void sockets_have_garbage(world *w) {
             bytes[3] = (uint8_t)choose(r, 16);
         }
         (void)send(w->b->controller, bytes, whole ? sizeof bytes : choose(r, sizeof bytes) + 1, 0);
-        bluez_read_controller(w->b);
+        bluez_read(w->b);
     } else {
         bytes[0] = management[choose(r, sizeof management)];
         bytes[1] = 0;
@@ -376,7 +377,7 @@ static void sockets_have_garbage(world *w) {
         bytes[4] = whole ? sizeof bytes - 6 : (uint8_t)choose(r, 20);
         bytes[5] = 0;
         (void)send(w->b->kernel, bytes, whole ? sizeof bytes : choose(r, sizeof bytes) + 1, 0);
-        bluez_read_kernel(w->b);
+        bluez_read(w->b);
     }
 }
 
@@ -446,18 +447,14 @@ static void play(recording *r, unsigned number) {
     play_lives(r, number, LIVES, live);
 }
 
-static void runs_are_as_recorded(void **state) {
+static void whatever_happens_all_of_it_ends(void **state) {
     (void)state;
-    static const uint32_t known[RUNS] = {
-        0x1A94E27A, 0x19484077, 0x26D23B70, 0x9540EA1E, 0x15B17D16, 0x3DAE3854, 0xCA89C2CC, 0x53DB0133,
-        0x544016E8, 0x75367126, 0xFC7CDC11, 0x49F4C1E5, 0x2E2CAB07, 0x314AB626, 0x98D26297, 0x735ABE10,
-    };
-    compare_recordings(known, RUNS, play);
+    play_recordings(RUNS, play);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_are_as_recorded),
+        cmocka_unit_test(whatever_happens_all_of_it_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -294,7 +294,7 @@ static void a_discovery_that_cannot_be_stopped_holds_nothing_up(void **state) {
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     assert_int_equal(send(b->kernel, discovering, sizeof discovering, 0), sizeof discovering);
-    bluez_read_kernel(b);
+    bluez_read(b);
     calls.send = (refused_call){ENOBUFS, 0};
     assert_int_equal(tendon_radio_connect(&b->radio.radio, &link, &somebody, UINT64_MAX), TENDON_OK);
     assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);

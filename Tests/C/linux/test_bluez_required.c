@@ -108,7 +108,7 @@ static void expect_pairing(bench *x) {
 
 static void kernel_sends(bench *x, const uint8_t *pdu, size_t length) {
     assert_int_equal(send(x->b->kernel, pdu, length, 0), (ssize_t)length);
-    bluez_read_kernel(x->b);
+    bluez_read(x->b);
 }
 
 static void pair_device_ends(bench *x, uint8_t status) {

@@ -251,7 +251,7 @@ static void other_sets_resolution(bluez_bench *b, const uint8_t *parameters, uin
     uint8_t packet[8] = {HCI_COMMAND_PKT, SET_RESOLUTION & 0xFF, SET_RESOLUTION >> 8, length};
     memcpy(packet + 4, parameters, length);
     assert_int_equal(send(b->controller, packet, 4u + length, 0), (ssize_t)(4u + length));
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 /** A scan that starts now turns the resolution off first, or does not; then it is stopped. */
@@ -281,10 +281,10 @@ static void a_scan_reports_the_addresses_that_are_advertised(void **state) {
     other_sets_resolution(b, (const uint8_t[]){1}, 0);
     scan_once(b, true);
     bluez_complete(b, SET_RESOLUTION, 0);
-    bluez_read_controller(b);
+    bluez_read(b);
     scan_once(b, false);
     bluez_complete(b, SET_RESOLUTION, 0x0C); /* Command Disallowed: it advertises, or connects */
-    bluez_read_controller(b);
+    bluez_read(b);
     scan_once(b, true);
     bluez_close(b);
 }

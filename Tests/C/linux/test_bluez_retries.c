@@ -92,7 +92,7 @@ static void fails(bluez_bench *b, const row *r, way how) {
         uint8_t packet[4 + 25] = {HCI_COMMAND_PKT, 0x0D, 0x20, 25};
         memcpy(packet + 4, create, sizeof create);
         assert_int_equal(send(b->controller, packet, sizeof packet, 0), (ssize_t)sizeof packet);
-        bluez_read_controller(b);
+        bluez_read(b);
         bluez_connection_complete(&l, r->code, 0);
     }
     calls.socket_error = (refused_call){r->number, 0};

@@ -11,7 +11,7 @@ static void receive_report(bluez_bench *b) {
     static const uint8_t report[] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, 0, 1, 2, 3, 4, 5, 6, 3, 2, 1, 6, 0xC4};
     unsigned before = b->reports;
     bluez_event(b, TENDON_HCI_LE_META, report, sizeof report);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(b->reports, before + 1);
 }
 

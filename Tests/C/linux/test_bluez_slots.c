@@ -106,10 +106,10 @@ static void the_last_slots_are_like_the_others(void **state) {
 static void a_reason_belongs_to_its_handle(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+    bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     static const uint8_t other[] = {0, 0x41, 0, 0x08};
     bluez_event(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, other, sizeof other);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
     assert_int_equal(tendon_bluez_link_reason(&l->link, 0, false), TENDON_RADIO_ERROR_PEER_CLOSED);
     bluez_connecting_close(l);
 }
@@ -214,7 +214,7 @@ static void le_coded_is_added_to_the_phys_of_the_adapter(void **state) {
             assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &usual), TENDON_OK);
         }
         assert_int_equal(send(b->kernel, answer, length, 0), (ssize_t)length);
-        bluez_read_kernel(b);
+        bluez_read(b);
         if (i == LACKS || i == LACKS_TX) {
             assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), sizeof set);
             assert_memory_equal(pdu, set, sizeof set);

@@ -72,20 +72,20 @@ static void connection_complete(bluez_bench *b, uint8_t handle, uint8_t interval
     const uint8_t parameters[] = {
         TENDON_HCI_LE_CONNECTION_COMPLETE, 0, handle, 0, 0, 0, 1, 0x53, 0, 0x5E, 0, 0, interval, 0, 3, 0, 0x2C, 1, 0};
     bluez_event(b, TENDON_HCI_LE_META, parameters, sizeof parameters);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 static void updated(bluez_bench *b, uint8_t status, uint8_t handle, uint8_t interval) {
     const uint8_t parameters[] = {
         TENDON_HCI_LE_CONNECTION_UPDATE_COMPLETE, status, handle, 0, interval, 1, 2, 0, 0xF4, 1};
     bluez_event(b, TENDON_HCI_LE_META, parameters, sizeof parameters);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 static void disconnected(bluez_bench *b, uint8_t handle) {
     const uint8_t parameters[] = {0, handle, 0, 0x13};
     bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, parameters, sizeof parameters);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 static void expect_timing(const tendon_link *link, uint16_t interval, uint16_t latency, uint16_t timeout) {
@@ -95,7 +95,7 @@ static void expect_timing(const tendon_link *link, uint16_t interval, uint16_t l
 }
 
 static void connected(bluez_connecting *l) {
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+    bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
 }
 
@@ -216,7 +216,7 @@ static void the_table_is_bounded(void **state) {
 
 static void meta_event(bluez_bench *b, const uint8_t *parameters, size_t length) {
     bluez_event(b, TENDON_HCI_LE_META, parameters, length);
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 static void phy_updated(bluez_bench *b, uint8_t status, uint8_t handle, uint8_t tx, uint8_t rx) {
@@ -262,7 +262,7 @@ static void a_link_reports_its_phy_and_data_length(void **state) {
     expect_phys(&l->link, TENDON_PHY_2M, TENDON_PHY_CODED);
     expect_octets(&l->link, 251, 200);
     bluez_event(l->b, TENDON_HCI_LE_META, (const uint8_t[]){TENDON_HCI_LE_CHANNEL_SELECTION, 0x40, 0, 1}, 4);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
     expect_timing(&l->link, 0x109, 2, 500);
     assert_int_equal(l->b->radio.radio.malformed, 0);
     bluez_connecting_close(l);
@@ -361,10 +361,10 @@ static void the_phy_of_a_new_connection_is_read(void **state) {
         for (size_t length = 3; length < sizeof answer; length++) {
             bluez_event(l->b, TENDON_HCI_COMMAND_COMPLETE, answer, length);
         }
-        bluez_read_controller(l->b);
+        bluez_read(l->b);
         expect_phys(&l->link, 0, 0);
         bluez_event(l->b, TENDON_HCI_COMMAND_COMPLETE, answer, sizeof answer);
-        bluez_read_controller(l->b);
+        bluez_read(l->b);
         expect_phys(&l->link, TENDON_PHY_2M, TENDON_PHY_CODED);
         expect_timing(&l->link, 24, 3, 300);
         bluez_connecting_close(l);

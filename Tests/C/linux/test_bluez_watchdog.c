@@ -25,7 +25,7 @@ static void expect_set_powered(bluez_bench *b, uint8_t on) {
 static void answer_set_powered(bluez_bench *b, uint8_t on) {
     const uint8_t pdu[] = {1, 0, 7, 0, 7, 0, 0x05, 0, 0, on, 2, 0, 0};
     assert_int_equal(send(b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
-    bluez_read_kernel(b);
+    bluez_read(b);
 }
 
 /** This process alone uses the adapter, and may power it off. */
@@ -79,8 +79,9 @@ static void a_silent_controller_is_powered_off_and_on(void **state) {
 }
 
 static void ends(bluez_bench *b) {
-    assert_int_equal(b->failures, 0);
-    bluez_tick(b, tendon_monotonic_ms());
+    if (b->failures == 0) {
+        bluez_tick(b, tendon_monotonic_ms());
+    }
     assert_int_equal(b->failures, 1);
     assert_int_equal(b->failure, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
     bluez_tick(b, tendon_monotonic_ms());
@@ -106,11 +107,11 @@ static void an_adapter_that_does_not_come_back_ends_the_radio(void **state) {
         switch (way % 4) {
         case 0:
             assert_int_equal(send(b->kernel, refused, sizeof refused, 0), sizeof refused);
-            bluez_read_kernel(b);
+            bluez_read(b);
             break;
         case 1:
             assert_int_equal(send(b->kernel, part, sizeof part, 0), sizeof part);
-            bluez_read_kernel(b);
+            bluez_read(b);
             break;
         case 2:
             assert_in_range(b->radio.power.deadline, tendon_monotonic_ms() + 25000,
@@ -182,7 +183,7 @@ static void report(bluez_bench *b) {
         const uint8_t parameters[] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, 0, i, 5, 4, 3, 2, 1, 0, 0xC0};
         bluez_event(b, TENDON_HCI_LE_META, parameters, sizeof parameters);
     }
-    bluez_read_controller(b);
+    bluez_read(b);
 }
 
 /** Nothing is reported for so long; the timer expires as often as it was set for that time. @return whether the radio
@@ -299,7 +300,7 @@ static void value_then_silence(bluez_connecting *l, uint64_t ms) {
     static const uint8_t value[] = {0x1B, 0x03, 0x00, 0x2A};
     bluez_bench *b = l->b;
     assert_int_equal(send(calls.peer, value, sizeof value, 0), (ssize_t)sizeof value);
-    l->link.source.ready(l->link.source.context, TENDON_READABLE, tendon_monotonic_ms());
+    bluez_link_ready(l->b, &l->link, TENDON_READABLE);
     assert_true(b->radio.timer.deadline <= tendon_monotonic_ms() + TENDON_BLUEZ_DATA_PAUSE_MS);
     b->radio.data_at -= ms;
     bluez_tick(b, tendon_monotonic_ms());

@@ -20,7 +20,7 @@ static void connection_complete(bluez_connecting *l) {
     static const uint8_t parameters[] = {
         TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x40, 0, 0, 0, 1, 0x53, 0, 0x5E, 0, 0, 24, 0, 3, 0, 0x2C, 1, 0};
     bluez_event(l->b, TENDON_HCI_LE_META, parameters, sizeof parameters);
-    bluez_read_controller(l->b);
+    bluez_read(l->b);
 }
 
 /** A controller with these features; a link is connected, by a radio with these parameters. */
@@ -30,7 +30,7 @@ static bluez_connecting *connected(uint64_t features, const tendon_connection_pa
     assert_int_equal(tendon_radio_set_connection_parameters(&l->b->radio.radio, wanted), TENDON_OK);
     connection_complete(l);
     bluez_expect_nothing(l->b);
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+    bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     return l;
 }
@@ -102,7 +102,7 @@ static void a_wish_that_is_not_sent_ends_nothing(void **state) {
         assert_int_equal(tendon_radio_set_connection_parameters(&l->b->radio.radio, &wanted), TENDON_OK);
         connection_complete(l);
         sends_refused = (refused_sends){ENOBUFS, refused};
-        l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+        bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
         assert_int_equal(l->link.state, TENDON_LINK_OPEN);
         assert_int_equal(sends_refused.times, 0);
         if (refused < 2) {

@@ -80,7 +80,7 @@ static void report_of(bluez_bench *b, const tendon_address *address) {
     event[11] = 0xC4;
     seen = (struct seen){.count = 0};
     bluez_event(b, TENDON_HCI_LE_META, event, sizeof event);
-    bluez_read_controller(b);
+    bluez_read(b);
     assert_int_equal(seen.count, 1);
 }
 

@@ -29,6 +29,7 @@ struct tendon_source {
     tendon_source *next;                          /**< used by the loop, like the members below */
     bool added;
     bool watched; /**< fd is registered with epoll */
+    int8_t order; /**< set by the owner: of sources that are ready in one step, the lowest is served first; usually 0 */
 };
 
 /** Must not be moved between init and close. */
