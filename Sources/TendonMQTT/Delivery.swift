@@ -22,6 +22,7 @@ struct Delivery {
     private var readAt: UInt64 = 0
     private var cannotWrite = false
     private var cannotRead = false
+    private var (writing, reading) = (DiskReport(), DiskReport())
 
     private struct Sent {
         var number: UInt64
@@ -52,10 +53,11 @@ struct Delivery {
     /// Tells people about failures of the disk.
     private let report: (String) -> Void
 
-    init(_ queue: DiskQueue, report: @escaping (String) -> Void) {
+    init(_ queue: DiskQueue, now: UInt64, report: @escaping (String) -> Void) {
         self.queue = queue
         self.report = report
         storedThrough = queue.next - 1
+        if let failure = queue.failure { cannotStore(failure, now) }
     }
 
     var isFailing: Bool { cannotWrite || cannotRead }
@@ -112,14 +114,14 @@ struct Delivery {
             guard now >= readAt else { return [] }
             do throws(QueueError) {
                 let entries = try queue.entries(after: sentThrough, limit: limit)
-                if cannotRead { report("the queue is read again") }
+                if reading.works(now) { report("the queue is read again") }
                 (cannotRead, readAt) = (false, 0)
                 if !entries.isEmpty { return entries }
                 // What was removed or replaced leaves gaps.
                 sentThrough = storedThrough
             } catch {
                 guard startAgain(after: error) else {
-                    if !cannotRead { report("the queue cannot be read (\(error.text)): what is stored waits") }
+                    if reading.failed(now) { report("the queue cannot be read (\(error.text)): what is stored waits") }
                     (cannotRead, readAt) = (true, now + Delivery.retryPause)
                     return []
                 }
@@ -154,8 +156,11 @@ struct Delivery {
 
     /// When `store` or `pump` has something to do.
     func deadline(isConnected: Bool) -> UInt64 {
-        let store = max(min(freshDeadline(isConnected), removalAt, syncAt), retryAt)
-        return cannotRead && isConnected ? min(store, readAt) : store
+        cannotRead && isConnected ? min(storeDeadline(isConnected), readAt) : storeDeadline(isConnected)
+    }
+
+    private func storeDeadline(_ isConnected: Bool) -> UInt64 {
+        queue.failure == nil ? max(min(freshDeadline(isConnected), removalAt, syncAt), retryAt) : retryAt
     }
 
     /// When the messages in memory are stored.
@@ -165,7 +170,7 @@ struct Delivery {
 
     /// Writes what is due. `isLast`: all.
     mutating func store(now: UInt64, isConnected: Bool, isLast: Bool = false) {
-        guard isLast || now >= max(min(freshDeadline(isConnected), removalAt, syncAt), retryAt) else { return }
+        guard isLast || now >= storeDeadline(isConnected) else { return }
         // A removal stores no young message: its removal would need another commit, and so on, endlessly.
         write(now, storesFresh: isLast || now >= freshDeadline(isConnected), syncs: isLast)
     }
@@ -176,6 +181,7 @@ struct Delivery {
     @discardableResult
     private mutating func write(_ now: UInt64, storesFresh: Bool, syncs: Bool = false) -> Bool {
         do throws(QueueError) {
+            let storesFresh = try attach() || storesFresh
             let gone = Set(try queue.store(storesFresh ? fresh.map(\.entry) : [], removing: acknowledged))
             lost { gone.contains($0) }
             if storesFresh {
@@ -189,19 +195,31 @@ struct Delivery {
                 try queue.sync()
                 syncAt = .max
             }
-            if cannotWrite { report("the queue is written again") }
+            if writing.works(now) { report("the queue is written again") }
             (cannotWrite, retryAt) = (false, 0)
             return true
         } catch {
             if startAgain(after: error) { return false }
-            if !cannotWrite {
-                report(
-                    "the queue cannot be written (\(error.text)): up to \(Delivery.memoryLimit) messages wait in memory"
-                )
-            }
-            (cannotWrite, retryAt) = (true, now + Delivery.retryPause)
+            cannotStore(error, now)
             return false
         }
+    }
+
+    /// The file that could not be used until now. What it has from before goes first; what libmosquitto has goes once more.
+    /// Returns whether there was anything to do.
+    private mutating func attach() throws(QueueError) -> Bool {
+        guard queue.failure != nil else { return false }
+        try queue.attach()
+        sentThrough = 0
+        lost { _ in true }
+        return true
+    }
+
+    private mutating func cannotStore(_ error: QueueError, _ now: UInt64) {
+        if writing.failed(now) {
+            report("the queue cannot be written (\(error.text)): up to \(Delivery.memoryLimit) messages wait in memory")
+        }
+        (cannotWrite, retryAt) = (true, now + Delivery.retryPause)
     }
 
     /// A corrupted file is replaced. False: this error is another one.

@@ -2,14 +2,17 @@
 // Messages about the broker: few lines, however often the same thing happens. No input or output here: what
 // happened and the time come in, lines go out. Times are milliseconds.
 
-/// The connection. One that comes and goes is one line for each reason, until it has lasted for a time.
+/// The connection. One that comes and goes is one line for each reason, until it has lasted for a time. That time doubles with
+/// each outage: a broker that fails again and again must not fill the log.
 struct ConnectionReport {
     let broker: String
     /// Reasons of this outage that were reported.
     private var reported: Set<String> = []
     private var lostAt: UInt64?
     private var connectedAt: UInt64?
-    private static let stable: UInt64 = 5000
+    private var patience = ConnectionReport.firstPatience
+    private static let firstPatience: UInt64 = 5000
+    private static let longestPatience: UInt64 = 3_600_000
     /// Reasons of one outage that are reported at most.
     private static let limit = 8
 
@@ -22,7 +25,10 @@ struct ConnectionReport {
         let what =
             isRefused
             ? "the broker refuses the connection" : connectedAt != nil ? "connection lost" : "no connection"
-        if connectedAt != nil { lostAt = lostAt ?? now }
+        if let connectedAt {
+            lostAt = lostAt ?? now
+            if now - connectedAt >= ConnectionReport.longestPatience { patience = ConnectionReport.firstPatience }
+        }
         connectedAt = nil
         guard reported.count < ConnectionReport.limit, reported.insert(reason).inserted else { return nil }
         return "\(broker): \(what): \(reason); trying again"
@@ -31,14 +37,42 @@ struct ConnectionReport {
     /// When `due` has something to say.
     var deadline: UInt64 {
         guard let connectedAt, !reported.isEmpty else { return .max }
-        return connectedAt + ConnectionReport.stable
+        return connectedAt + patience
     }
 
     mutating func due(_ now: UInt64, waiting: Int) -> String? {
         guard let connectedAt, now >= deadline else { return nil }
         defer { (reported, lostAt) = ([], nil) }
         guard let lostAt else { return "\(broker): connected" }
+        patience = min(2 * patience, ConnectionReport.longestPatience)
         return "\(broker): connected again after \((connectedAt - lostAt) / 1000) s; \(waiting) messages wait"
+    }
+}
+
+/// The disk. Its failure is a line, and so is its return; one that fails again and again has to work for a time before that is
+/// said, and the time doubles.
+struct DiskReport {
+    private var isReported = false
+    private var worksSince: UInt64?
+    private var patience: UInt64 = 0
+    private static let firstPatience: UInt64 = 10_000
+    private static let longestPatience: UInt64 = 3_600_000
+
+    /// Whether this failure is worth a line.
+    mutating func failed(_ now: UInt64) -> Bool {
+        if let worksSince, now - worksSince >= DiskReport.longestPatience { patience = 0 }
+        worksSince = nil
+        defer { isReported = true }
+        return !isReported
+    }
+
+    /// Whether it is worth a line that the disk works.
+    mutating func works(_ now: UInt64) -> Bool {
+        worksSince = worksSince ?? now
+        guard isReported, now - worksSince! >= patience else { return false }
+        patience = min(max(2 * patience, DiskReport.firstPatience), DiskReport.longestPatience)
+        isReported = false
+        return true
     }
 }
 

@@ -73,7 +73,7 @@ final class Worker: @unchecked Sendable {
         connection = ConnectionReport(broker: settings.broker)
         (self.figures, self.onEnd, self.shared, self.clock) = (figures, onEnd, shared, clock)
         (started, brokerLostAt) = (clock(), clock())
-        delivery = Delivery(queue, report: report)
+        delivery = Delivery(queue, now: started, report: report)
         for (name, note) in delivery.notes() where name.hasPrefix("device/") {
             if let device = Device(note: note) { devices[device.key] = device }
         }

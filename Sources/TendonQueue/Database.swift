@@ -13,7 +13,7 @@ package struct QueueError: Error, Equatable, Sendable {
     package enum Kind: Sendable {
         /// Another process has the file.
         case locked
-        /// The disk, or the limit of the queue, is reached.
+        /// The limit of the disk, or of the queue, is reached, or the disk is read-only.
         case full
         /// The file is not a database, or one that cannot be read.
         case corrupted
@@ -27,7 +27,7 @@ package struct QueueError: Error, Equatable, Sendable {
     init(_ code: Int32, _ text: String) {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: kind = .locked
-        case SQLITE_FULL: kind = .full
+        case SQLITE_FULL, SQLITE_READONLY: kind = .full
         case SQLITE_CORRUPT, SQLITE_NOTADB: kind = .corrupted
         default: kind = .system
         }
@@ -45,9 +45,20 @@ final class Database {
     init(_ path: String) throws(QueueError) {
         // SQLite would make it readable by all; its other files get the same rights.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw QueueError(SQLITE_CANTOPEN, String(cString: strerror(errno))) }
+        guard descriptor >= 0 else {
+            let isFull = [ENOSPC, EDQUOT, EROFS].contains(errno)
+            throw QueueError(isFull ? SQLITE_FULL : SQLITE_CANTOPEN, String(cString: strerror(errno)))
+        }
         closeDescriptor(descriptor)
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        try connect(path)
+    }
+
+    /// One in memory.
+    init() throws(QueueError) { try connect(":memory:") }
+
+    private func connect(_ path: String) throws(QueueError) {
+        let flags =
+            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
         let code = sqlite3_open_v2(path, &handle, flags, nil)
         guard code == SQLITE_OK else {
             // What is thrown here releases the object, which closes the handle.

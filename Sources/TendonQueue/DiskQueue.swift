@@ -49,6 +49,8 @@ package final class DiskQueue {
     package private(set) var syncs: UInt64 = 0
     /// What was found wrong with the file, and done about it; nil: nothing.
     package private(set) var repair: String?
+    /// Why nothing can be stored: the disk was full, or read-only, when the file was to be opened. Nil: the file is used.
+    package private(set) var failure: QueueError?
 
     /// Numbers that are reserved on disk at a time, so that a number needs no write of its own.
     private static let block: UInt64 = 4096
@@ -56,7 +58,8 @@ package final class DiskQueue {
     private static let pageSize = 1024
     private static let version: Int64 = 1
 
-    /// Opens or creates the file. A file that cannot be read is kept beside it, and the queue starts empty.
+    /// Opens or creates the file. A file that cannot be read is kept beside it, and the queue starts empty. A disk that is full
+    /// or read-only must not keep a gateway from its devices: `failure` says so, and `attach` tries again.
     /// - Parameters:
     ///   - limit: messages at most
     ///   - bytes: size of the file at most
@@ -64,6 +67,19 @@ package final class DiskQueue {
         self.path = path
         self.limit = max(1, limit)
         pages = max(16, bytes / DiskQueue.pageSize)
+        database = try Database()
+        do throws(QueueError) {
+            try openFile()
+        } catch {
+            guard error.kind == .full else { throw error }
+            failure = error
+            database = try Database()
+            try load()
+            recall()
+        }
+    }
+
+    private func openFile() throws(QueueError) {
         // SQLite reads nothing yet.
         database = try Database(path)
         do throws(QueueError) {
@@ -75,6 +91,39 @@ package final class DiskQueue {
             repair = "the queue \(path) was corrupted (\(error.text)); it is kept as \(path).corrupted"
             try load()
         }
+    }
+
+    /// Numbers and notes of a file that can only be read. Without one the numbers begin with 1.
+    private func recall() {
+        let name = path.reduce(into: "") {
+            $0 += "?#%".contains($1) ? "%" + String($1.asciiValue!, radix: 16) : String($1)
+        }
+        try? database.execute("ATTACH 'file:\(name.replacing("'", with: "''"))?immutable=1' AS old")
+        try? database.execute("INSERT OR REPLACE INTO notes SELECT * FROM old.notes")
+        try? database.run("SELECT value FROM old.facts WHERE name='reserved'") { row in
+            self.next = UInt64(max(1, row.integer(0)))
+        }
+        reserved = next
+        try? database.execute("DETACH old")
+    }
+
+    /// Uses the file from now on, if it can be opened: what it has of an earlier run, and the notes that were made since.
+    package func attach() throws(QueueError) {
+        guard failure != nil else { return }
+        let (memory, made, numbers, drops) = (database, try notes(), next, dropped)
+        do throws(QueueError) {
+            try openFile()
+            for (name, value) in made { try setNote(name, value) }
+        } catch {
+            database = memory
+            (count, states, next, dropped) = (0, [:], numbers, drops)
+            reserved = numbers
+            throw error
+        }
+        memory.close()
+        next = max(next, numbers)
+        failure = nil
+        if drops > 0 { countDropped(Int(drops)) }
     }
 
     /// The old file is kept, with its log: what is in the log alone was committed as well. The log is moved first: beside a new
@@ -110,12 +159,14 @@ package final class DiskQueue {
                 CREATE TABLE IF NOT EXISTS facts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
                 CREATE TABLE IF NOT EXISTS notes(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
                 """)
-            let version = try fact("version") ?? DiskQueue.version
+            let found = try fact("version")
+            let version = found ?? DiskQueue.version
             guard version == DiskQueue.version else {
                 throw QueueError(
                     0, "the queue \(path) is of version \(version), this program knows \(DiskQueue.version)")
             }
-            try set("version", DiskQueue.version)
+            // A full disk takes nothing; what waits there can be sent all the same.
+            if found == nil { try set("version", DiskQueue.version) }
         }
         (count, states) = (0, [:])
         try database.run("SELECT number, topic, state FROM queue") { row in
@@ -164,6 +215,7 @@ package final class DiskQueue {
     package func store(_ entries: [QueueEntry], removing acknowledged: [UInt64]) throws(QueueError) -> [UInt64] {
         guard !entries.isEmpty || !acknowledged.isEmpty else { return [] }
         var (states, count, dropped) = (states, count, dropped)
+        if let failure { throw failure }
         var gone: [UInt64] = []
         try database.transaction { () throws(QueueError) in
             for number in acknowledged { count -= try remove(number) }

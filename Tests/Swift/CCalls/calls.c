@@ -148,6 +148,7 @@ int open(const char *path, int flags, ...) {
 CALL(int, close, (int file), (file), -1)
 CALL(ssize_t, write, (int file, const void *bytes, size_t count), (file, bytes, count), -1)
 CALL(ssize_t, pwrite, (int file, const void *bytes, size_t count, off_t offset), (file, bytes, count, offset), -1)
+CALL(ssize_t, pwrite64, (int file, const void *bytes, size_t count, off64_t offset), (file, bytes, count, offset), -1)
 CALL(ssize_t, pread, (int file, void *bytes, size_t count, off_t offset), (file, bytes, count, offset), -1)
 CALL(int, fstat, (int file, struct stat *status), (file, status), -1)
 CALL(int, fsync, (int file), (file), -1)
@@ -222,6 +223,7 @@ static const char *const names[] = {
     "close",
     "write",
     "pwrite",
+    "pwrite64",
     "pread",
     "fstat",
     "fsync",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Messages between their birth and their acknowledgement, with a broker that the test plays and a time that it sets.
 import Foundation
+import TestSupport
 import Testing
 import TendonQueue
 
@@ -19,7 +20,7 @@ import TendonQueue
         deinit { try? FileManager.default.removeItem(atPath: directory) }
 
         func delivery(limit: Int = 1000, bytes: Int = 1 << 20) throws -> Delivery {
-            Delivery(try DiskQueue(path, limit: limit, bytes: bytes)) { self.reports.append($0) }
+            Delivery(try DiskQueue(path, limit: limit, bytes: bytes), now: 0) { self.reports.append($0) }
         }
 
         func publish(_ entry: QueueEntry) -> PublishResult {
@@ -68,6 +69,34 @@ import TendonQueue
         add(&delivery, "d")
         delivery.pump(now: 0, site.publish)
         #expect(site.texts == ["a", "c", "d"])
+    }
+
+    /// The gateway starts, sends what comes, and stores again when there is room: what the file has from before goes then.
+    @Test func aDiskThatTakesNothingAtTheStart() throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        add(&delivery, "old")
+        delivery.store(now: 1000, isConnected: false, isLast: true)
+        delivery.close()
+        delivery = try failing("open", with: EROFS, all: true) { try site.delivery() }.result
+        #expect(delivery.isFailing && delivery.deadline(isConnected: true) == 5000)
+        add(&delivery, "a", now: 100)
+        add(&delivery, "b", now: 100)
+        delivery.pump(now: 100, site.publish)
+        delivery.finished(1, isRefused: false, now: 110)
+        #expect(site.texts == ["a", "b"] && delivery.waiting == 1)
+        failing("open", with: EROFS, all: true) { delivery.store(now: 5000, isConnected: true) }
+        delivery.store(now: 10_000, isConnected: true)
+        #expect(!delivery.isFailing)
+        delivery.pump(now: 10_000, site.publish)
+        #expect(site.texts == ["a", "b", "old", "b"])
+        for number in Int32(2)...4 { delivery.finished(number, isRefused: false, now: 10_010) }
+        #expect(delivery.isIdle)
+        #expect(
+            site.reports == [
+                "the queue cannot be written (Read-only file system): up to 4096 messages wait in memory",
+                "the queue is written again",
+            ])
     }
 
     @Test func withoutABrokerItIsStoredAtOnce() throws {

@@ -25,6 +25,41 @@ import Testing
         #expect(report.disconnected("taken over", isRefused: false, 400_000) != nil)
     }
 
+    /// Each connection lasts long enough to be worth a line, and is lost again: lines of an hour, and of the next.
+    @Test(arguments: [6, 60, 100] as [UInt64])
+    func aBrokerThatIsRestartedForEver(seconds: UInt64) {
+        var report = ConnectionReport(broker: "b")
+        var hours = [0, 0]
+        for now in stride(from: UInt64(0), to: 7_200_000, by: Int(1000 * seconds) + 30_000) {
+            report.connected(now)
+            for later in stride(from: now, through: now + 1000 * seconds, by: 1000)
+            where report.due(later, waiting: 0) != nil {
+                hours[later < 3_600_000 ? 0 : 1] += 1
+            }
+            let lost = now + 1000 * seconds
+            hours[lost < 3_600_000 ? 0 : 1] += report.disconnected("gone", isRefused: false, lost) == nil ? 0 : 1
+        }
+        #expect(hours[0] <= 12 && hours[1] == 0, "\(hours)")
+    }
+
+    /// The other programs on the disk leave a little room, and take it again: once in ten seconds, for a day.
+    @Test func aDiskThatIsAlwaysNearlyFull() {
+        var report = DiskReport()
+        /// What is worth a line: the failure, the return.
+        func lines(_ times: [(UInt64, works: Bool)]) -> [Bool] {
+            times.map { $0.works ? report.works($0.0) : report.failed($0.0) }
+        }
+        #expect(
+            lines([(0, false), (5000, false), (10_000, true), (11_000, true)]) == [true, false, true, false])
+        let day = stride(from: UInt64(20_000), to: 86_400_000, by: 10_000).flatMap { [($0, false), ($0 + 5000, true)] }
+        #expect(lines(day).count(where: { $0 }) == 1)
+        #expect(lines([(86_420_000, true)]) == [true])
+        // Now it has to work for 20 s.
+        #expect(
+            lines([(86_430_000, false), (86_440_000, true), (86_450_000, true), (86_460_000, true)])
+                == [true, false, false, true])
+    }
+
     /// A broker that makes reasons up does not fill the log either.
     @Test func reasonsOfOneOutage() {
         var report = ConnectionReport(broker: "b")

@@ -206,6 +206,63 @@ import Testing
         #expect(queue.count == stored - 7)
     }
 
+    /// What waits there can be sent all the same.
+    @Test func aFileOnADiskThatIsFullAtTheStart() throws {
+        let place = Place()
+        var queue = try open(place)
+        try queue.store([event(queue, "a")], removing: [])
+        let last = queue.next
+        queue.close()
+        queue = try failing("pwrite64", with: ENOSPC, all: true) {
+            let queue = try open(place)
+            #expect(queue.failure == nil && queue.next >= last)
+            #expect(try texts(queue) == ["a"])
+            #expect(throws: QueueError.self) { try queue.store([event(queue, "b")], removing: []) }
+            return queue
+        }.result
+        try queue.store([event(queue, "c")], removing: [])
+        #expect(try texts(queue) == ["a", "c"])
+    }
+
+    @Test(arguments: [("pwrite64", ENOSPC), ("open", EROFS)])
+    func aDiskThatTakesNoNewFile(call: String, error: Int32) throws {
+        let place = Place()
+        let queue = try failing(call, with: error, all: true) {
+            let queue = try open(place)
+            #expect(queue.failure?.kind == .full && queue.next == 1)
+            #expect(throws: QueueError.self) { try queue.store([event(queue, "a")], removing: []) }
+            try queue.setNote("n", "1")
+            queue.countDropped(2)
+            #expect(throws: QueueError.self) { try queue.attach() }
+            #expect(try queue.failure?.kind == .full && queue.notes() == ["n": "1"] && queue.next == 2)
+            return queue
+        }.result
+        try queue.attach()
+        try queue.store([event(queue, "b")], removing: [])
+        queue.close()
+        let later = try open(place)
+        #expect(try texts(later) == ["b"] && later.notes() == ["n": "1"] && later.dropped == 2)
+    }
+
+    /// Numbers and notes go on from those of the file, which can be read.
+    @Test func aFileOnADiskThatIsReadOnlyAtTheStart() throws {
+        let place = Place()
+        var queue = try open(place)
+        try queue.store([event(queue, "a")], removing: [])
+        try queue.setNote("device", "old")
+        let last = queue.next
+        queue.close()
+        queue = try failing("open", with: EROFS, all: true) { try open(place) }.result
+        #expect(queue.failure != nil && queue.next >= last)
+        #expect(try queue.notes() == ["device": "old"])
+        let young = event(queue, "b")
+        try queue.setNote("device", "new")
+        try queue.attach()
+        try queue.store([young, event(queue, "c")], removing: [])
+        #expect(try texts(queue) == ["a", "b", "c"] && queue.notes() == ["device": "new"])
+        #expect(descriptors(of: place.path) == 1)
+    }
+
     @Test func aFileThatAnotherConnectionHasIsAnError() throws {
         let place = Place()
         let queue = try open(place)
