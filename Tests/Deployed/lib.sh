@@ -23,7 +23,7 @@ wearables_start() {
 }
 
 wearables_ready() {
-    if ! wait_for 90 grep -q '"ready"' "$WEARABLES"; then
+    if ! wait_for 240 grep -q '"ready"' "$WEARABLES"; then
         not_ok "the wearables are ready: $(tail -n 1 "$CASE_DIR/wearables.err")"
         exit 1
     fi
@@ -36,10 +36,19 @@ wear() { # COMMAND: of bumble_wearables.py; until it is done
     wait_for 30 eval "[ \$(grep -c '\"command\": \"$1\"' '$WEARABLES') -gt $before ]" || not_ok "the wearables: $1"
 }
 
+sent_more() { # FAMILY COUNT: until the wearable has sent so many more values
+    local before
+    before=$(sent "$1")
+    wait_for 240 eval "[ \$(sent $1) -ge $((before + $2)) ]" || not_ok "$1 sends"
+}
+sent() { # FAMILY: as the wearables count
+    tail -n 200 "$WEARABLES" | sed -n "s/.*\"event\": \"sent\".*\"$1\": \([0-9]*\).*/\1/p" | tail -n 1
+}
+
 # What the broker carries, from outside of the service; at first what it retains.
-listen() {
+listen() { # [OPTION...] of mosquitto_sub
     wait_for 60 systemctl is-active mosquitto || not_ok "the broker runs"
-    mosquitto_sub -h localhost -V 5 -t '#' -F '{"at":%U,"t":%J}' >"$BROKER" 2>"$CASE_DIR/listen.err" &
+    mosquitto_sub -h localhost -V 5 "$@" -t '#' -F '{"at":%U,"t":%J}' >"$BROKER" 2>"$CASE_DIR/listen.err" &
 }
 
 FAMILIES=(bose feelspace activ5 fjorden obvious)

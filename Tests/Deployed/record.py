@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Compares what the broker carried with what the wearables sent and received. Prints results as the cases do.
 
-record.py keys 0 FILE                           in this capture of btmon no program loads keys into the kernel
+record.py keys 0 FILE                           in this capture of btmon only bluetoothd loads keys into the kernel
+
+record.py [options] order 0 any                 since a time, what came to the broker came in the order of its numbers, and no step of the
+                                                grip's dial is missing
 
 record.py [options] streams SECONDS FAMILY...   within SECONDS each family has three new values at the broker, each one that
                                                 its wearable sent at that time; the first of them --within so long
@@ -167,6 +170,27 @@ def wait(arguments):
         time.sleep(0.1)
 
 
+def order(arguments):
+    numbers, steps, early = set(), [], []
+    greatest = 0
+    for at, topic, value in messages(Lines(arguments.broker).new()):
+        if at < arguments.since or not topic.endswith("/event") or not isinstance(value, dict) or "message_id" not in value:
+            continue
+        number = int(value["message_id"].rsplit("-", 1)[1])
+        if number in numbers:
+            continue  # it comes once more after an end of the connection
+        numbers.add(number)
+        if number < greatest:
+            early.append(number)
+        greatest = max(greatest, number)
+        if value.get("event") == "grip":
+            steps.append(value["sequence"])
+    missing = [(one, other) for one, other in zip(steps, steps[1:]) if (one + 1) % 256 != other]
+    print("not ok" if early else "ok", f"{arguments.text}{len(numbers)} events are in order{''.join(f': {each}' for each in early[:5])}")
+    print("ok" if len(steps) > 3 and not missing else "not ok", f"{arguments.text}all of {len(steps)} steps of the dial are there{missing[:5] or ''}")
+    return 0
+
+
 CONTROL_OPEN, CONTROL_COMMAND = 14, 16  # of btmon's format
 LOAD_KEYS = {0x0013: "Load Long Term Keys", 0x0030: "Load Identity Resolving Keys"}
 
@@ -184,10 +208,11 @@ def keys(arguments):
             opened[cookie] = packet[14 : 14 + packet[13]].rstrip(b"\0").decode(errors="replace")
         elif flags & 0xFFFF == CONTROL_COMMAND and len(packet) >= 6:
             name = LOAD_KEYS.get(struct.unpack_from("<H", packet, 4)[0])
-            loaded += [f"{name} by {opened.get(cookie, '?')}"] if name else []
+            program = opened.get(cookie, "?")
+            loaded += [f"{name} by {program}"] if name and program != "bluetoothd" else []
     others = sorted(set(opened.values()) - {"bluetoothd", "btmon"})
     print("ok" if others else "not ok", f"btmon has seen the service: {', '.join(others)}")
-    print("not ok" if loaded else "ok", "btmon: no program replaced keys of the kernel" + "".join(f": {each}" for each in loaded))
+    print("not ok" if loaded else "ok", "btmon: no program replaced bluetoothd's keys of the kernel" + "".join(f": {each}" for each in loaded))
     return 0
 
 
@@ -199,11 +224,11 @@ def main():
     parser.add_argument("--within", type=float, help="of streams: seconds from --since to the first value of the last family")
     parser.add_argument("--text", default="", help="before each result")
     parser.add_argument("--slack", type=float, default=3, help="seconds that a value may take to the broker")
-    parser.add_argument("command", choices=("streams", "await", "keys"))
+    parser.add_argument("command", choices=("streams", "await", "keys", "order"))
     parser.add_argument("seconds", type=float, help="of keys: any")
     parser.add_argument("words", nargs="+")
     arguments = parser.parse_args()
-    return {"streams": streams, "await": wait, "keys": keys}[arguments.command](arguments)
+    return {"streams": streams, "await": wait, "keys": keys, "order": order}[arguments.command](arguments)
 
 
 if __name__ == "__main__":

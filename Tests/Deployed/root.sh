@@ -7,7 +7,7 @@ set -euo pipefail
 directory=$1
 shift
 codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
-include=(systemd systemd-sysv udev dbus bluez mosquitto mosquitto-clients)
+include=(systemd systemd-sysv udev dbus bluez mosquitto mosquitto-clients podman crun)
 
 # Names without versions, without those of the packages themselves.
 mapfile -t -O ${#include[@]} include < <(

@@ -43,5 +43,9 @@ scenarios=()
 for name in "$@"; do
     for file in "$here"/$name.sh; do scenarios+=("$file"); done
 done
+if grep -lqE '^# needs:.*\bimage\b' "${scenarios[@]}"; then
+    TENDON_IMAGE=$(scripts/container.sh)
+    export TENDON_IMAGE
+fi
 unset BUILD
-exec Tests/Kernel/run.sh "${options[@]}" --limit 600 --kernel linux-image-6.12-amd64 --system "$disk" "${scenarios[@]}"
+exec Tests/Kernel/run.sh "${options[@]}" --limit 1200 --kernel linux-image-6.12-amd64 --system "$disk" "${scenarios[@]}"

@@ -23,6 +23,9 @@ period = 80
 product = 1234
 features = 16, 17
 CONF
+# What podman's package would start with each system: they search for containers.
+systemctl mask podman.service podman.socket podman-restart.service podman-auto-update.service podman-auto-update.timer \
+    podman-clean-transient.service
 for verb in mask disable; do
     units=$(sed -n "s/^# $verb: //p" "${CASES[0]}")
     # shellcheck disable=SC2086

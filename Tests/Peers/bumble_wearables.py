@@ -69,6 +69,7 @@ class Adapter(VirtualAdapter):
         self.transport = None
 
     async def plug(self):
+        self.link.add_controller(self)
         self.transport = await open_transport("vhci")
         self.attach(self.transport)
 
