@@ -82,7 +82,8 @@ extern "C" {
 #define TENDON_BLUEZ_FEATURE_2M (UINT64_C(1) << 8)
 #define TENDON_BLUEZ_FEATURE_CODED (UINT64_C(1) << 11)
 #define TENDON_BLUEZ_FEATURE_EXTENDED_ADVERTISING (UINT64_C(1) << 12)
-/** Advertising handle of our set on controllers with the extended commands. */
+/** Advertising handle of our set on controllers with the extended commands; 0 on an adapter with a static address that
+ * no other program uses. */
 #define TENDON_BLUEZ_ADVERTISING_SET 0x1D
 
 /* The states below are described in docs/bluez-states.md. All of these types are opaque. */
@@ -173,6 +174,7 @@ typedef struct tendon_bluez_kernel {
 typedef struct tendon_bluez_advertising {
     tendon_bluez_activity activity; /**< first */
     bool set_made;                  /**< extended commands: our set exists in the controller */
+    uint8_t set;                    /**< its handle */
     uint16_t interval_ms;
     uint16_t length, response_length;
     uint8_t data[TENDON_BLUEZ_ADVERTISING_MAX], response[TENDON_BLUEZ_ADVERTISING_MAX];

@@ -15,6 +15,16 @@ enum { STEP_PARAMETERS = 0, STEP_ADDRESS, STEP_DATA, STEP_RESPONSE };
 /** Between the end of our advertising by another program and the next start, in ms: the kernel is about to connect. */
 #define YIELD_MS 1000u
 
+/**
+ * The handle of our set. The kernel knows the own address of a connection by the set that it was advertised with: of a
+ * set that is none of its own it assumes zeros, with which a pairing fails (hci_le_ext_adv_term_evt() of Linux), except
+ * for 0, which has the adapter's random address. Another program may advertise with that.
+ */
+static uint8_t choose_set(const tendon_bluez_radio *radio) {
+    bool is_alone = tendon_bluez_address_is_random(radio) && tendon_bluez_users(radio) == 0;
+    return is_alone ? 0 : TENDON_BLUEZ_ADVERTISING_SET;
+}
+
 /** Legacy PDUs, which every central understands, unless the data is longer than they hold. */
 static bool legacy_pdus(const tendon_bluez_advertising *advertising) {
     return advertising->length <= TENDON_AD_LEGACY_MAX;
@@ -23,7 +33,7 @@ static bool legacy_pdus(const tendon_bluez_advertising *advertising) {
 static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_command *out) {
     const tendon_bluez_advertising *set = &radio->advertising;
     uint32_t interval = set->interval_ms * 8u / 5u;
-    tendon_hci_advertising parameters = {.set = TENDON_BLUEZ_ADVERTISING_SET,
+    tendon_hci_advertising parameters = {.set = radio->advertising.set,
                                          .interval_min = interval,
                                          .interval_max = interval,
                                          .own_address = tendon_bluez_address_is_random(radio),
@@ -46,7 +56,7 @@ static void encode_data(const tendon_bluez_radio *radio, bool response, tendon_b
                       ? tendon_hci_command_extended_advertising_data(
                             response ? TENDON_HCI_LE_SET_EXTENDED_SCAN_RESPONSE_DATA
                                      : TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_DATA,
-                            TENDON_BLUEZ_ADVERTISING_SET, data, length, out->bytes, sizeof out->bytes)
+                            radio->advertising.set, data, length, out->bytes, sizeof out->bytes)
                       : tendon_hci_command_advertising_data(response ? TENDON_HCI_LE_SET_SCAN_RESPONSE_DATA
                                                                      : TENDON_HCI_LE_SET_ADVERTISING_DATA,
                                                             data, length, out->bytes, sizeof out->bytes);
@@ -54,7 +64,7 @@ static void encode_data(const tendon_bluez_radio *radio, bool response, tendon_b
 
 static void encode_enable(const tendon_bluez_radio *radio, bool enable, tendon_bluez_command *out) {
     out->length = radio->extended_advertising
-                      ? tendon_hci_command_extended_advertising_enable(enable, TENDON_BLUEZ_ADVERTISING_SET, out->bytes,
+                      ? tendon_hci_command_extended_advertising_enable(enable, radio->advertising.set, out->bytes,
                                                                        sizeof out->bytes)
                       : tendon_hci_command_advertising_enable(enable, out->bytes, sizeof out->bytes);
 }
@@ -81,8 +91,8 @@ static void encode_step(const tendon_bluez_radio *radio, uint8_t step, tendon_bl
         encode_parameters(radio, out);
         break;
     case STEP_ADDRESS:
-        out->length = tendon_hci_command_advertising_set_random_address(
-            TENDON_BLUEZ_ADVERTISING_SET, &radio->radio.address, out->bytes, sizeof out->bytes);
+        out->length = tendon_hci_command_advertising_set_random_address(radio->advertising.set, &radio->radio.address,
+                                                                        out->bytes, sizeof out->bytes);
         break;
     default:
         encode_data(radio, step == STEP_RESPONSE, out);
@@ -174,7 +184,7 @@ static bool ends_ours(const tendon_bluez_radio *radio, uint16_t opcode, tendon_r
     uint8_t sets = extended ? tendon_read_u8(parameters) : 0; /* 0: all */
     bool ours = sets == 0;
     for (uint8_t i = 0; i < sets; i++) {
-        ours = ours || tendon_read_u8(parameters) == TENDON_BLUEZ_ADVERTISING_SET;
+        ours = ours || tendon_read_u8(parameters) == radio->advertising.set;
         (void)tendon_read_bytes(parameters, ENTRY_REST);
     }
     return ours && tendon_reader_ok(parameters);
@@ -216,6 +226,9 @@ tendon_status tendon_bluez_advertise_start(tendon_radio *base, const tendon_adve
                          parameters->scan_response_length == 0;
     if (!fits && !fits_extended) {
         return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    if (!advertising->set_made) {
+        advertising->set = choose_set(radio);
     }
     advertising->interval_ms = parameters->interval_ms;
     advertising->length = (uint16_t)parameters->length;

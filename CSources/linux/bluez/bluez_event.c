@@ -108,7 +108,7 @@ static void act_on(tendon_bluez_radio *radio, const tendon_hci_event *event, con
             event->subevent == TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE) {
             connected(radio, parameters, now);
         } else if (event->subevent == TENDON_HCI_LE_ADVERTISING_SET_TERMINATED) {
-            if (parameters->set == TENDON_BLUEZ_ADVERTISING_SET) {
+            if (parameters->set == radio->advertising.set) {
                 tendon_bluez_advertise_ended(radio);
             }
         } else {

@@ -401,7 +401,7 @@ static void switch_off(tendon_bluez_radio *radio) {
         tendon_bluez_send_and_forget(radio, &command);
     }
     if (radio->extended_advertising && radio->advertising.set_made) {
-        command.length = tendon_hci_command_remove_advertising_set(TENDON_BLUEZ_ADVERTISING_SET, command.bytes,
+        command.length = tendon_hci_command_remove_advertising_set(radio->advertising.set, command.bytes,
                                                                    sizeof command.bytes);
         tendon_bluez_send_and_forget(radio, &command);
     }

@@ -128,7 +128,35 @@ static void advertising_has_our_address_again(void **state) {
     tree_remove(directory);
 }
 
-static unsigned arrivals;
+/** Linux knows with which address a central has connected to set 0, if that address is random; other programs may have
+ * that set. */
+static void the_kernel_knows_the_address_of_our_set(void **state) {
+    static const uint8_t own_set = TENDON_BLUEZ_ADVERTISING_SET;
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        bool random = (kind & 1) != 0, shared = (kind & 2) != 0;
+        char directory[] = FILE_TREE;
+        assert_non_null(mkdtemp(directory));
+        assert_int_equal(setenv("XDG_STATE_HOME", directory, 1), 0);
+        fake_adapter *a = fake_add(0, true);
+        memset(a->wire, 0, random ? sizeof a->wire : 0);
+        fake.programs = shared;
+        adapter_open(NULL);
+        adapter_advertise();
+        assert_int_equal(a->sets_on, UINT64_C(1) << (random && !shared ? 0 : own_set));
+        fake.programs = 1; /* one that comes later changes nothing */
+        assert_int_equal(tendon_radio_advertise_stop(&own.radio.radio), TENDON_OK);
+        fake_pass(&own.loop, 100);
+        assert_int_equal(a->sets_on, 0);
+        adapter_advertise();
+        assert_int_equal(a->sets_on, UINT64_C(1) << (random && !shared ? 0 : own_set));
+        tendon_radio_close(&own.radio.radio);
+        fake_pass(&own.loop, 10);
+        assert_int_equal(a->sets_on, 0);
+        fake_remove(0);
+        tree_remove(directory);
+    }
+}
 
 static struct {
     void (*work)(uint16_t index);
@@ -214,6 +242,8 @@ static void a_radio_may_be_prepared_in_vain(void **state) {
     fake_pass(&own.loop, 10);
     assert_int_equal(open_descriptors(), before);
 }
+
+static unsigned arrivals;
 
 static void on_adapter(void *context, tendon_status status, uint64_t now) {
     (void)context;
@@ -301,6 +331,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         ADAPTER_TEST(a_broken_adapter_costs_the_others_no_time),
         ADAPTER_TEST(a_radio_may_be_prepared_in_vain),
+        ADAPTER_TEST(the_kernel_knows_the_address_of_our_set),
         ADAPTER_TEST(the_silence_of_one_device_is_its_own),
         ADAPTER_TEST(the_silence_of_several_at_once_is_the_controllers),
         ADAPTER_TEST(each_of_many_links_has_its_reason),
