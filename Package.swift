@@ -56,7 +56,7 @@ let package = Package(
             path: ".",
             exclude: others + [
                 "CSources/meson.build", "CSources/base/meson.build", "CSources/devices/meson.build",
-                "CSources/host/meson.build", "CSources/linux/meson.build", "CSources/linux/bluez/meson.build",
+                "CSources/host/meson.build", "CSources/linux/meson.build", "CSources/linux/adapter/meson.build",
                 "CSources/motion/meson.build", "CSources/simulate/meson.build",
             ],
             sources: ["CSources"],

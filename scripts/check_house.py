@@ -20,7 +20,7 @@ COMPONENTS = {
     "linux": {"base", "host", "linux"},
     "linux/gateway.c": {"base", "host", "linux", "bluez"},  # chooses between the two radios
     "linux/doctor.c": {"base", "host", "linux", "bluez"},  # asks the kernel's radio, where it is built in
-    "linux/bluez": {"base", "host", "linux", "bluez"},
+    "linux/adapter": {"base", "host", "linux", "bluez"},
 }
 FREESTANDING = ["base", "host", "motion", "devices", "simulate"]
 # errno.h is macros only, and taken only where the system has it; the last two are the compilers' vector types.
@@ -40,7 +40,7 @@ def report(name, problems):
 def files_of(room):
     folder = ROOT / "CSources" / room
     for path in [folder] if folder.is_file() else sorted(folder.rglob("*.[ch]")):
-        if room == "linux" and (folder / "bluez" in path.parents or f"linux/{path.name}" in COMPONENTS):
+        if room == "linux" and (folder / "adapter" in path.parents or f"linux/{path.name}" in COMPONENTS):
             continue
         yield path
 
@@ -68,7 +68,7 @@ def check_system_headers():
         for path in files_of(room):
             if re.search(r"#\s*include\s+<bluetooth/", path.read_text()):
                 problems.append(str(path.relative_to(ROOT)))
-    report("libbluetooth's headers stay in linux/bluez", problems)
+    report("libbluetooth's headers stay in linux/adapter", problems)
 
 
 def check_heap():

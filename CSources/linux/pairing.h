@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairing over a radio: the part that all radios share. Internal to the components linux and linux/bluez. */
+/* Pairing over a radio: the part that all radios share. Internal to the components linux and linux/adapter. */
 #ifndef TENDON_PAIRING_INTERNAL_H
 #define TENDON_PAIRING_INTERNAL_H
 

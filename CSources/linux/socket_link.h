@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A link over any SOCK_SEQPACKET socket, shared by the virtual radio and the L2CAP radio. Internal to component linux
- * (and linux/bluez).
+ * (and linux/adapter).
  *
  * A radio fills link->radio through tendon_socket_link_begin(), gives a socket when it has one, and uses
  * tendon_socket_link_close as its op. All callbacks of the link come from the loop, closed() exactly once after every

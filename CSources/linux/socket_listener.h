@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A listening SOCK_SEQPACKET socket, shared by the virtual radio and the kernel's radio. Internal to linux and
- * linux/bluez.
+ * linux/adapter.
  */
 #ifndef TENDON_SOCKET_LISTENER_H
 #define TENDON_SOCKET_LISTENER_H

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: MIT */
-/* For SwiftPM alone: nothing imports this module, and CSources/linux/bluez includes the headers it needs. */
+/* For SwiftPM alone: nothing imports this module, and CSources/linux/adapter includes the headers it needs. */

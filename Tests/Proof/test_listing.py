@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import tempfile
 
-PEER = "CSources/linux/bluez/bluez_peer.c"
+PEER = "CSources/linux/adapter/peer.c"
 TABLE, FUNCTIONS, ROWS = "Tests/Proof/by_fuzzing", "Tests/Proof/without_row", "Tests/Proof/decoders"
 BUILD, TARGET = "Tests/Fuzz/meson.build", "Tests/Fuzz/fuzz_advertisement.c"
 
@@ -13,8 +13,8 @@ BUILD, TARGET = "Tests/Fuzz/meson.build", "Tests/Fuzz/fuzz_advertisement.c"
 CASES = (
     ("a static function that takes a reader", "CSources/host/new.c reads bytes",
      [("CSources/host/new.c", None, "static unsigned take(tendon_reader *r) { return tendon_read_u8(r); }\n")]),
-    ("an internal function that takes an event", "CSources/linux/bluez/new.c reads bytes",
-     [("CSources/linux/bluez/new.c", None, "void f(tendon_bluez_radio *r, const tendon_management_event *event) {\n"
+    ("an internal function that takes an event", "CSources/linux/adapter/new.c reads bytes",
+     [("CSources/linux/adapter/new.c", None, "void f(tendon_bluez_radio *r, const tendon_management_event *event) {\n"
        "    r->settings = event->data[0];\n}\n")]),
     ("a function that receives", "CSources/linux/new.c reads bytes",
      [("CSources/linux/new.c", None, "int f(int fd, uint8_t *to) { return (int)recv(fd, to, 9, 0); }\n")]),

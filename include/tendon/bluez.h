@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tendon: component linux/bluez. The kernel's controllers as a radio: HCI raw socket
+ * Tendon: component linux/adapter. The kernel's controllers as a radio: HCI raw socket
  * for scanning and advertising, L2CAP sockets for connections, management socket for
  * power, monitor socket for captures.
  *
@@ -146,7 +146,7 @@ typedef enum tendon_bluez_creating {
     TENDON_BLUEZ_EXAMINES /**< it has connected, and the kernel reads the peer's features before connect() completes */
 } tendon_bluez_creating;
 
-/** A discovery of the kernel, that it takes our scan for; see bluez_discovery.c. */
+/** A discovery of the kernel, that it takes our scan for; see discovery.c. */
 typedef enum tendon_bluez_discovery {
     TENDON_BLUEZ_DISCOVERY_OFF = 0,
     TENDON_BLUEZ_DISCOVERY_ON,

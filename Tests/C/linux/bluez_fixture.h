@@ -6,7 +6,7 @@
 #ifndef BLUEZ_FIXTURE_H
 #define BLUEZ_FIXTURE_H
 
-#include "../../../CSources/linux/bluez/bluez_internal.h"
+#include "../../../CSources/linux/adapter/adapter.h"
 #include "link_fixture.h"
 #include "privileges.h"
 

@@ -8,7 +8,7 @@
 #ifndef FAKE_KERNEL_H
 #define FAKE_KERNEL_H
 
-#include "../../../CSources/linux/bluez/bluez_sockets.h"
+#include "../../../CSources/linux/adapter/sockets.h"
 #include "tendon/bluez.h"
 
 #include <setjmp.h>

@@ -10,7 +10,7 @@
 /* libbluetooth shifts a signed 1 by 31 places for the events 31 and 63. C leaves that undefined; the result is compared
  * with ours. */
 #define inline __attribute__((no_sanitize("shift"))) inline
-#include "../../../CSources/linux/bluez/bluez_sockets.h"
+#include "../../../CSources/linux/adapter/sockets.h"
 #undef inline
 
 const socket_number library_numbers[] = {SOCKET_NUMBERS};

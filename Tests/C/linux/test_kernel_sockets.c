@@ -5,7 +5,7 @@
  */
 #include "test_bytes.h"
 
-#include "../../../CSources/linux/bluez/kernel_sockets.h"
+#include "../../../CSources/linux/adapter/kernel_sockets.h"
 #include "socket_abi.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PDUs of the Linux kernel's Bluetooth management interface (doc/mgmt-api.txt of BlueZ): commands to an adapter,
- * replies and events from it. Does no I/O; the socket is in the component linux/bluez.
+ * replies and events from it. Does no I/O; the socket is in the component linux/adapter.
  *
  * Every PDU is code, adapter index and length, 16 bits each, little endian, then as many bytes of parameters.
  */

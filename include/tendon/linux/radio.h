@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The radio interface. It has two implementations: the kernel's controllers (component linux/bluez) and the virtual
+ * The radio interface. It has two implementations: the kernel's controllers (component linux/adapter) and the virtual
  * radio (Unix sockets). The code above it does not depend on which of them it uses.
  */
 #ifndef TENDON_LINUX_RADIO_H

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The static random address of an adapter without a public one (Core Spec Vol 6 Part B 1.3.2.1): peers and bonds know
+ * us by it. It is made of random bytes once and kept in a file beside the bonds, one per adapter. The kernel receives
+ * it while the adapter is off, the controller before it scans or advertises.
+ */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "../directory.h"
+#include "../file.h"
+#include "adapter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/** LINE_SIZE: "C0:11:22:33:44:55" and the end of the line, without a terminator. */
+enum { PATH_SIZE = 256, LINE_SIZE = 18 };
+/** Between two attempts to set the controller's address while it scans for another program, in ms. */
+#define ADDRESS_PAUSE_MS 1000u
+
+tendon_address tendon_bluez_static_address_from(const uint8_t random[6]) {
+    tendon_address address = {.type = TENDON_ADDRESS_TYPE_RANDOM};
+    memcpy(address.bytes, random, sizeof address.bytes);
+    /* The other 46 bits must be neither all 0 nor all 1; one of the lowest two decides. */
+    address.bytes[0] |= 0xC0u;
+    address.bytes[5] = (uint8_t)((address.bytes[5] & 0xFCu) | ((address.bytes[5] & 1u) != 0 ? 1u : 2u));
+    return address;
+}
+
+/** @return TENDON_ERROR_NOT_FOUND: no such file yet. */
+static tendon_status load(const char *path, tendon_address *out) {
+    char text[LINE_SIZE + 1];
+    struct stat version;
+    tendon_status length = tendon_file_read(path, (uint8_t *)text, sizeof text, &version);
+    if (length < 0) {
+        return length;
+    }
+    *out = (tendon_address){.type = TENDON_ADDRESS_TYPE_RANDOM};
+    bool valid = length == LINE_SIZE && text[LINE_SIZE - 1] == '\n' &&
+                 tendon_address_parse(text, LINE_SIZE - 1, out, NULL) >= 0 && (out->bytes[0] & 0xC0u) == 0xC0u;
+    out->type = TENDON_ADDRESS_TYPE_RANDOM;
+    return valid ? TENDON_OK : TENDON_ERROR_MALFORMED;
+}
+
+static tendon_status draw(const char *path, tendon_address *out) {
+    uint8_t random[6];
+    char text[TENDON_ADDRESS_STRING_SIZE];
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
+        return TENDON_SYSTEM_ERROR(errno);
+    }
+    *out = tendon_bluez_static_address_from(random);
+    (void)tendon_address_format(out, text);
+    text[LINE_SIZE - 1] = '\n'; /* the address type is always the same */
+    return tendon_file_replace(path, (const uint8_t *)text, LINE_SIZE, NULL);
+}
+
+/** Makes the file, which is on the disk then. Of several processes the first decides: a lock lets in one at a time. */
+static tendon_status make(const char *path, tendon_address *out) {
+    char name[PATH_SIZE + sizeof ".lock"];
+    snprintf(name, sizeof name, "%s.lock", path);
+    tendon_status lock = tendon_file_lock(name);
+    if (lock < 0) {
+        return lock;
+    }
+    tendon_status status = load(path, out);
+    status = status == TENDON_ERROR_NOT_FOUND ? draw(path, out) : status;
+    close(lock);
+    return status;
+}
+
+tendon_status tendon_bluez_static_address(uint16_t index, bool make_it, tendon_address *out) {
+    char name[24], path[PATH_SIZE];
+    snprintf(name, sizeof name, "address-hci%u", index);
+    tendon_status status = tendon_directory_state_path(name, path, sizeof path);
+    if (status >= 0) {
+        status = load(path, out);
+    }
+    return status == TENDON_ERROR_NOT_FOUND && make_it ? make(path, out) : status;
+}
+
+/*
+ * No interface reports the static address of an adapter, so probe for it: a connect() without a channel always fails,
+ * but the kernel first looks up the adapter by our address. Nothing is transmitted.
+ */
+static bool kernel_uses(const tendon_address *own) {
+    int fd = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
+    if (fd < 0) {
+        return false;
+    }
+    struct sockaddr_l2 name = {.l2_family = AF_BLUETOOTH, .l2_bdaddr_type = BDADDR_LE_RANDOM};
+    struct sockaddr_l2 nobody = name;
+    tendon_address_to_wire(own, name.l2_bdaddr.b);
+    bool found = bind(fd, (struct sockaddr *)&name, sizeof name) == 0 &&
+                 connect(fd, (struct sockaddr *)&nobody, sizeof nobody) != 0 && errno == EINVAL;
+    close(fd);
+    return found;
+}
+
+tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, tendon_bluez_adapter *adapter,
+                                          uint32_t *settings) {
+    uint8_t wire[6];
+    *settings = adapter->current_settings;
+    if (!adapter->static_address) {
+        return TENDON_OK;
+    }
+    tendon_status status = tendon_bluez_static_address(adapter->index, true, &adapter->address);
+    if (status < 0) {
+        return status;
+    }
+    bool was_on = (*settings & TENDON_MANAGEMENT_POWERED) != 0;
+    if (was_on) {
+        if (kernel_uses(&adapter->address)) {
+            return TENDON_OK;
+        }
+        if (tendon_bluez_users(radio) != 0) {
+            return TENDON_RADIO_ERROR_ADAPTER_BUSY; /* it is on with another program's address */
+        }
+        status =
+            tendon_bluez_manage_mode(radio->management.fd, TENDON_MANAGEMENT_SET_POWERED, adapter->index, 0, settings);
+        if (status < 0) {
+            return status;
+        }
+    }
+    tendon_address_to_wire(&adapter->address, wire);
+    status = tendon_bluez_manage_settings(radio->management.fd, TENDON_MANAGEMENT_SET_STATIC_ADDRESS, adapter->index,
+                                          wire, sizeof wire, settings);
+    if (status < 0 && was_on) { /* as it was */
+        (void)tendon_bluez_manage_mode(radio->management.fd, TENDON_MANAGEMENT_SET_POWERED, adapter->index, 1,
+                                       settings);
+    }
+    return status;
+}
+
+bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio) {
+    return radio->radio.address.type == TENDON_ADDRESS_TYPE_RANDOM;
+}
+
+bool tendon_bluez_address_next(const tendon_bluez_radio *radio, const tendon_bluez_activity *activity,
+                               tendon_bluez_command *out) {
+    const bool advertises = activity == &radio->advertising.activity && !radio->extended_advertising;
+    const bool needed = radio->address_state == TENDON_BLUEZ_ADDRESS_UNKNOWN ||
+                        (radio->address_state == TENDON_BLUEZ_ADDRESS_OF_OTHERS && advertises);
+    if (!tendon_bluez_address_is_random(radio) || !needed) {
+        return false;
+    }
+    out->length = tendon_hci_command_random_address(&radio->radio.address, out->bytes, sizeof out->bytes);
+    return true;
+}
+
+/* Linux scans actively with an address that it makes up, and sets ours again when it connects. */
+void tendon_bluez_address_other_sent(tendon_bluez_radio *radio, tendon_reader *parameters) {
+    const uint8_t *wire = tendon_read_bytes(parameters, 6);
+    if (wire != NULL && tendon_bluez_address_is_random(radio)) {
+        const tendon_address other = tendon_address_from_wire(wire, TENDON_ADDRESS_TYPE_RANDOM);
+        radio->address_state = tendon_address_equal(&other, &radio->radio.address) ? TENDON_BLUEZ_ADDRESS_OURS
+                                                                                   : TENDON_BLUEZ_ADDRESS_OF_OTHERS;
+    }
+}
+
+void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
+    if (status != 0 && status != HCI_COMMAND_DISALLOWED_ERROR) {
+        tendon_bluez_fail(radio, TENDON_HCI_ERROR(status));
+        return;
+    }
+    /* Disallowed: it scans for the kernel or another program. So it has an address: the kernel's, which is ours, or the
+     * one that was seen; then advertising waits for the end of that scan. */
+    if (status != 0 && radio->address_state == TENDON_BLUEZ_ADDRESS_OF_OTHERS) {
+        tendon_bluez_activity_retry(radio, &radio->advertising.activity, now + ADDRESS_PAUSE_MS);
+        return;
+    }
+    radio->address_state = TENDON_BLUEZ_ADDRESS_OURS;
+}
+
+#else
+typedef int tendon_bluez_address_nothing; /* ISO C requires a declaration in every file */
+#endif

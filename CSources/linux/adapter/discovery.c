@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the kernel interprets our scan. Newer kernels (Linux 6.12) take an active scan of a raw socket for a discovery of
+ * their own, still assume it when the scan is off, and do not connect until a program stops the discovery. So this
+ * radio has the kernel stop it, and with it the scan, before it connects. That needs CAP_NET_ADMIN, and so does the
+ * event that reports the discovery: without it, a scan is passive, which the kernel takes for none.
+ */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "adapter.h"
+
+/** A controller responds within some ms; closing does not wait longer for one that does not. */
+#define CLOSE_LIMIT_MS 100u
+
+static bool is_enabling(const tendon_bluez_radio *radio) {
+    return tendon_bluez_in_flight(radio, &radio->scan.activity) && radio->command.request == TENDON_BLUEZ_SEND_ENABLE;
+}
+
+/** The kernel reports a discovery: whether it means our scan. This event can be read before the response to ours. */
+static bool is_ours(const tendon_bluez_radio *radio) {
+    return radio->kernel.has_scanned && (!radio->kernel.scans || is_enabling(radio));
+}
+
+static bool is_on(const tendon_bluez_radio *radio) {
+    return radio->kernel.discovery == TENDON_BLUEZ_DISCOVERY_ON;
+}
+
+static bool stop(tendon_bluez_radio *radio) {
+    bool asked = tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &radio->kernel.kinds, 1) >= 0;
+    tendon_bluez_kernel_stops(&radio->kernel, asked);
+    return asked;
+}
+
+/* Stop Discovery with the scan on: its command to the controller takes some time. With the scan off, the kernel can be
+ * done before it has noted that the discovery is stopping. It notes that afterwards (seen with Linux 7.3), and never
+ * connects until something scans. */
+bool tendon_bluez_discovery_disables(tendon_bluez_radio *radio, uint64_t now) {
+    tendon_bluez_kernel *kernel = &radio->kernel;
+    if (kernel->disables_until != 0 && now >= kernel->disables_until) {
+        tendon_bluez_kernel_forget_discovery(kernel);
+    } else if (is_on(radio)) {
+        kernel->disables_until = stop(radio) ? now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS : 0;
+    }
+    if (kernel->disables_until != 0) {
+        tendon_bluez_wake_at(radio, kernel->disables_until);
+    }
+    return kernel->disables_until != 0;
+}
+
+bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio) {
+    bool disables = radio->kernel.disables_until != 0;
+    radio->kernel.disables_until = 0;
+    if (disables) {
+        tendon_bluez_scan_disabled(radio);
+    }
+    return disables;
+}
+
+/* Not while our command that disables the scan is in flight: the kernel would disable it as well, and a controller that
+ * rejects the second command leaves the kernel's discovery neither on nor off, with which it never connects. */
+void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
+    if (is_on(radio) && tendon_bluez_scan_off(radio)) {
+        (void)stop(radio);
+    }
+}
+
+/** The kernel disables the scan with its discovery, so that one command does it; our own is waited for. */
+bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
+    if (radio->kernel.has_scanned) {
+        tendon_bluez_read_management(radio);
+    }
+    if (!is_on(radio)) {
+        return radio->kernel.disables_until != 0;
+    }
+    if (tendon_bluez_in_flight(radio, &radio->scan.activity)) {
+        (void)tendon_bluez_await(radio->hci.fd, radio->command.opcode, tendon_monotonic_ms() + CLOSE_LIMIT_MS,
+                                 (uint8_t[1]){0}, 1);
+    }
+    return stop(radio);
+}
+
+void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {
+    const uint8_t kinds = 0; /* as the kernel counts a raw scan, if no daemon has discovered devices before */
+    (void)tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &kinds, 1);
+}
+
+void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
+    if (event->opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) { /* only an answer has an opcode */
+        if (event->status == 0 && radio->scan.activity.state == TENDON_BLUEZ_ON) {
+            (void)tendon_bluez_discovery_disabled(radio); /* the raw socket shows that too, perhaps later */
+        }
+        tendon_bluez_kernel_forget_discovery(&radio->kernel); /* rejected: there was nothing to stop */
+    } else if (event->code == TENDON_MANAGEMENT_DISCOVERING) {
+        tendon_reader reader = tendon_reader_make(event->data, event->length);
+        uint8_t kinds = tendon_read_u8(&reader);
+        bool on = tendon_read_u8(&reader) != 0;
+        if (!tendon_reader_ok(&reader)) {
+            radio->radio.malformed++;
+            return;
+        }
+        tendon_bluez_kernel_discovers(&radio->kernel, on, is_ours(radio), kinds);
+    }
+}
+
+#else
+typedef int tendon_bluez_discovery_nothing; /* ISO C requires a declaration in every file */
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Management socket: blocking exchanges, for opening; adapters; capabilities. */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "../directory.h"
+#include "adapter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/** Repetitions of a command that the kernel is busy with for another program: for 5 s, in which controllers power on.
+ */
+#define BUSY_TRIES 250
+#define BUSY_PAUSE_MS 20
+/** Entries of an adapter's directory looked at; it has about ten, and one for each connection. */
+#define SYSFS_ENTRIES_MAX 256u
+/** Adapters of a machine that are looked at. */
+#define INDEXES_MAX 64
+
+tendon_status tendon_bluez_management_status(uint8_t status) {
+    switch (status) {
+    case TENDON_MANAGEMENT_SUCCESS:
+        return TENDON_OK;
+    case TENDON_MANAGEMENT_BUSY:
+        return TENDON_RADIO_ERROR_ADAPTER_BUSY;
+    case TENDON_MANAGEMENT_INVALID_INDEX:
+        return TENDON_RADIO_ERROR_NO_ADAPTER;
+    case TENDON_MANAGEMENT_RFKILLED:
+        return TENDON_RADIO_ERROR_RFKILL;
+    case TENDON_MANAGEMENT_PERMISSION_DENIED:
+        return TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN;
+    default:
+        return TENDON_MANAGEMENT_ERROR(status);
+    }
+}
+
+/** The reply to a command, among the events that every socket receives. */
+static bool is_reply(const tendon_management_event *event, uint16_t opcode, uint16_t index) {
+    return (event->code == TENDON_MANAGEMENT_COMMAND_COMPLETE || event->code == TENDON_MANAGEMENT_COMMAND_STATUS) &&
+           event->opcode == opcode && event->index == index;
+}
+
+static tendon_status send_command(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length) {
+    uint8_t pdu[2 * TENDON_MANAGEMENT_PDU_MAX]; /* lists of keys are longer than anything that is read */
+    tendon_status size = tendon_management_encode(opcode, index, data, length, pdu, sizeof pdu);
+    if (size < 0) {
+        return size;
+    }
+    return send(fd, pdu, (size_t)size, MSG_NOSIGNAL) < 0 ? tendon_bluez_socket_status(errno) : TENDON_OK;
+}
+
+/** Reads what has come, then waits for more until @p until; 0: does not wait. */
+static tendon_status read_reply(int fd, uint16_t opcode, uint16_t index, uint64_t until, uint8_t *reply,
+                                size_t capacity) {
+    uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
+    for (;;) {
+        ssize_t got = recv(fd, pdu, sizeof pdu, 0);
+        tendon_management_event event;
+        if (got < 0 && errno != EAGAIN && errno != EINTR) {
+            return tendon_bluez_socket_status(errno);
+        }
+        if (got < 0 || tendon_management_decode(pdu, (size_t)got, &event, NULL) < 0 ||
+            !is_reply(&event, opcode, index)) {
+            bool goes_on =
+                got < 0 ? tendon_bluez_wait_readable(fd, until) : until == 0 || tendon_monotonic_ms() < until;
+            if (!goes_on) {
+                return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
+            }
+            continue;
+        }
+        if (event.status != TENDON_MANAGEMENT_SUCCESS) {
+            return tendon_bluez_management_status(event.status);
+        }
+        size_t kept = event.length < capacity ? event.length : capacity;
+        if (kept > 0) {
+            memcpy(reply, event.data, kept);
+        }
+        return (tendon_status)kept;
+    }
+}
+
+tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
+                                  uint8_t *reply, size_t capacity) {
+    tendon_status status = send_command(fd, opcode, index, data, length);
+    return status < 0 ? status
+                      : read_reply(fd, opcode, index, tendon_monotonic_ms() + TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS, reply,
+                                   capacity);
+}
+
+tendon_status tendon_bluez_manage_immediately(int fd, uint16_t opcode, uint16_t index, const uint8_t *data,
+                                              size_t length, uint8_t *reply, size_t capacity) {
+    tendon_status status = send_command(fd, opcode, index, data, length);
+    return status < 0 ? status : read_reply(fd, opcode, index, 0, reply, capacity);
+}
+
+tendon_status tendon_bluez_management_send(const tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *data,
+                                           size_t length) {
+    uint8_t pdu[TENDON_MANAGEMENT_HEADER_SIZE + TENDON_BLUEZ_PARAMETERS_MAX];
+    return tendon_bluez_management_write(radio, pdu,
+                                         tendon_management_encode(opcode, radio->index, data, length, pdu, sizeof pdu));
+}
+
+tendon_status tendon_bluez_management_write(const tendon_bluez_radio *radio, const uint8_t *pdu, tendon_status size) {
+    if (size < 0) {
+        return size;
+    }
+    return send(radio->management.fd, pdu, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0
+               ? tendon_bluez_socket_status(errno)
+               : TENDON_OK;
+}
+
+tendon_status tendon_bluez_manage_settings(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
+                                           uint32_t *settings) {
+    uint8_t reply[4];
+    tendon_status got = tendon_bluez_manage(fd, opcode, index, data, length, reply, sizeof reply);
+    if (got < 0) {
+        return got;
+    }
+    tendon_reader reader = tendon_reader_make(reply, (size_t)got);
+    uint32_t value = tendon_read_u32le(&reader);
+    if (!tendon_reader_ok(&reader)) {
+        return TENDON_ERROR_TRUNCATED;
+    }
+    *settings = value;
+    return TENDON_OK;
+}
+
+/* Busy: the kernel changes this for another program, for example at the start of the machine, when two power it on. */
+tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, uint8_t mode, uint32_t *settings) {
+    tendon_status status = tendon_bluez_manage_settings(fd, opcode, index, &mode, 1, settings);
+    for (int i = 0; i < BUSY_TRIES && status == TENDON_RADIO_ERROR_ADAPTER_BUSY; i++) {
+        (void)usleep(BUSY_PAUSE_MS * 1000);
+        status = tendon_bluez_manage_settings(fd, opcode, index, &mode, 1, settings);
+    }
+    return status;
+}
+
+tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
+                                                      const tendon_management_connection_parameters *items,
+                                                      size_t count) {
+    uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
+    tendon_status size = tendon_management_encode_connection_parameters(radio->index, items, count, pdu, sizeof pdu);
+    if (size < 0) {
+        return size;
+    }
+    /* A separate socket: the loop reads the events of the radio's socket. */
+    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
+    if (fd < 0) {
+        return fd;
+    }
+    tendon_status status =
+        tendon_bluez_manage(fd, TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS, radio->index,
+                            pdu + TENDON_MANAGEMENT_HEADER_SIZE, (size_t)size - TENDON_MANAGEMENT_HEADER_SIZE, NULL, 0);
+    close(fd);
+    return status < 0 ? status : TENDON_OK;
+}
+
+/** What an adapter's directory of sysfs contains, and what is known of the adapter. */
+typedef struct sysfs_search {
+    int directory_fd;
+    tendon_bluez_adapter *adapter;
+} sysfs_search;
+
+/* Numbers of rfkill are never used again, and all kinds of radio have them: one can be far above 63. */
+static bool visit_entry(void *context, const char *name) {
+    static const char *const kinds[2] = {"soft", "hard"};
+    const sysfs_search *search = context;
+    if (strncmp(name, "rfkill", 6) != 0 || strlen(name) > 16) {
+        return true;
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        char path[24], text[8];
+        snprintf(path, sizeof path, "%.16s/%s", name, kinds[kind]);
+        if (tendon_directory_read(search->directory_fd, path, text, sizeof text) > 0 && text[0] == '1') {
+            search->adapter->blocked = true;
+            search->adapter->hard_blocked = search->adapter->hard_blocked || kind == 1;
+        }
+    }
+    return true;
+}
+
+/* "device" leads to an interface of the USB device: ../../../1-1.4:1.0 */
+static void read_usb_path(const sysfs_search *search) {
+    char target[256];
+    ssize_t length = readlinkat(search->directory_fd, "device", target, sizeof target - 1);
+    target[length < 0 ? 0 : length] = '\0';
+    char *slash = strrchr(target, '/'), *path = slash != NULL ? slash + 1 : target;
+    path[strcspn(path, ":")] = '\0';
+    if (tendon_bluez_is_usb_path(path, strlen(path))) {
+        memcpy(search->adapter->usb_path, path, strlen(path) + 1);
+    }
+}
+
+void tendon_bluez_read_sysfs(tendon_bluez_adapter *adapter) {
+    char path[40];
+    snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u", adapter->index);
+    sysfs_search search = {.directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), .adapter = adapter};
+    if (search.directory_fd >= 0) {
+        read_usb_path(&search);
+        tendon_directory_each(search.directory_fd, SYSFS_ENTRIES_MAX, visit_entry, &search);
+        close(search.directory_fd);
+    }
+}
+
+static tendon_status read_adapter(int fd, uint16_t index, tendon_bluez_adapter *out) {
+    uint8_t reply[TENDON_MANAGEMENT_PDU_MAX];
+    tendon_status length =
+        tendon_bluez_manage(fd, TENDON_MANAGEMENT_READ_INFORMATION, index, NULL, 0, reply, sizeof reply);
+    if (length < 0) {
+        return length;
+    }
+    tendon_management_information information;
+    tendon_status status = tendon_management_decode_information(reply, (size_t)length, &information, NULL);
+    if (status < 0) {
+        return status;
+    }
+    *out = (tendon_bluez_adapter){.index = index, .address = information.address, .version = information.version};
+    snprintf(out->name, sizeof out->name, "hci%u", index);
+    out->supported_settings = information.supported_settings;
+    out->current_settings = information.current_settings;
+    static const uint8_t none[6];
+    out->static_address = memcmp(information.address.bytes, none, sizeof none) == 0 ||
+                          (information.current_settings & TENDON_MANAGEMENT_STATIC_ADDRESS) != 0;
+    if (out->static_address && tendon_bluez_static_address(index, false, &out->address) < 0) {
+        out->address = (tendon_address){.type = TENDON_ADDRESS_TYPE_RANDOM}; /* made when it is opened */
+    }
+    out->low_energy = (information.supported_settings & TENDON_MANAGEMENT_LOW_ENERGY) != 0;
+    out->powered = (information.current_settings & TENDON_MANAGEMENT_POWERED) != 0;
+    tendon_bluez_read_sysfs(out);
+    return TENDON_OK;
+}
+
+/** Reads a list of adapters; the kernel has them in the order in which they were added. @return how many there are. */
+static tendon_status read_indexes(int fd, uint16_t opcode, uint16_t sorted[INDEXES_MAX]) {
+    uint8_t reply[TENDON_MANAGEMENT_PDU_MAX];
+    uint16_t indexes[INDEXES_MAX];
+    tendon_status length = tendon_bluez_manage(fd, opcode, TENDON_MANAGEMENT_NO_INDEX, NULL, 0, reply, sizeof reply);
+    tendon_status count =
+        length < 0 ? length : tendon_management_decode_index_list(reply, (size_t)length, indexes, INDEXES_MAX, NULL);
+    count = count < INDEXES_MAX ? count : INDEXES_MAX;
+    for (int i = 0; i < count; i++) {
+        int slot = i;
+        for (; slot > 0 && sorted[slot - 1] > indexes[i]; slot--) {
+            sorted[slot] = sorted[slot - 1];
+        }
+        sorted[slot] = indexes[i];
+    }
+    return count;
+}
+
+/** Of adapters with one address, each is hidden by one that is on: Linux finds that of a connection by its address. */
+static void find_doubles(tendon_bluez_adapter *adapters, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t other = 0; other < count && !adapters[i].static_address; other++) {
+            if (other != i && adapters[other].powered && !adapters[other].static_address &&
+                tendon_address_equal(&adapters[i].address, &adapters[other].address)) {
+                adapters[i].status = TENDON_RADIO_ERROR_SAME_ADDRESS;
+            }
+        }
+    }
+}
+
+tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity) {
+    uint16_t indexes[INDEXES_MAX];
+    tendon_status count = read_indexes(fd, TENDON_MANAGEMENT_READ_INDEX_LIST, indexes);
+    size_t found = 0;
+    for (int i = 0; i < count; i++) {
+        tendon_bluez_adapter adapter;
+        if (read_adapter(fd, indexes[i], &adapter) == TENDON_OK) { /* else it was removed in the meantime */
+            if (found < capacity) {
+                adapters[found] = adapter;
+            }
+            found++;
+        }
+    }
+    find_doubles(adapters, found < capacity ? found : capacity);
+    return count < 0 ? count : (tendon_status)found;
+}
+
+/* A kernel before Linux 3.17 has none. */
+tendon_status tendon_bluez_append_unconfigured(int fd, tendon_status found, tendon_bluez_adapter *adapters,
+                                               size_t capacity) {
+    uint16_t indexes[INDEXES_MAX];
+    tendon_status count = read_indexes(fd, TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST, indexes);
+    for (int i = 0; i < count; i++, found++) {
+        if ((size_t)found < capacity) {
+            tendon_bluez_adapter *adapter = &adapters[found];
+            *adapter = (tendon_bluez_adapter){.index = indexes[i], .status = TENDON_RADIO_ERROR_UNCONFIGURED};
+            snprintf(adapter->name, sizeof adapter->name, "hci%u", indexes[i]);
+            tendon_bluez_read_sysfs(adapter);
+        }
+    }
+    return found;
+}
+
+tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity) {
+    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
+    if (fd < 0) {
+        return fd;
+    }
+    tendon_status count = tendon_bluez_read_adapters(fd, adapters, capacity);
+    count = count < 0 ? count : tendon_bluez_append_unconfigured(fd, count, adapters, capacity);
+    close(fd);
+    return count;
+}
+
+/** The effective capabilities of this process, a bit for each of the first 32. */
+static uint32_t effective_capabilities(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    struct __user_cap_data_struct data[2] = {{0}};
+    return syscall(SYS_capget, &header, data) == 0 ? data[0].effective : 0;
+}
+
+bool tendon_bluez_may_administer(void) {
+    return (effective_capabilities() & 1u << CAP_NET_ADMIN) != 0;
+}
+
+/* The kernel removes bits of the filter without CAP_NET_RAW; of an adapter that does not exist nothing can be reset. */
+void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out) {
+    *out = (tendon_bluez_capabilities){.net_raw = (effective_capabilities() & 1u << CAP_NET_RAW) != 0,
+                                       .net_admin = tendon_bluez_may_administer()};
+    int fd = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
+    out->kernel_support = fd >= 0;
+    int others = tendon_bluez_other_sockets(fd, -1, -1);
+    out->other_sockets = others > 0 ? (uint32_t)others : 0;
+    if (fd >= 0) {
+        out->net_raw = tendon_bluez_set_filter(fd) == TENDON_OK;
+        out->net_admin =
+            ioctl(fd, (tendon_ioctl_request)HCIDEVRESTAT, (unsigned long)HCI_DEV_NONE) == 0 || errno != EPERM;
+        close(fd);
+    }
+}
+
+#else
+typedef int tendon_bluez_manage_nothing; /* ISO C requires a declaration in every file */
+#endif
