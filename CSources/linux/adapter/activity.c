@@ -3,8 +3,8 @@
  * The state table that scanning and advertising share; docs/bluez-states.md has it as text. The state of an activity in
  * the controller and its demand determine the next command.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 enum {
     OFF = TENDON_BLUEZ_OFF,
@@ -122,6 +122,4 @@ void tendon_bluez_activity_rejected(tendon_bluez_radio *radio, tendon_bluez_acti
     tendon_bluez_wake_at(radio, 0);
 }
 
-#else
-typedef int tendon_bluez_activity_nothing; /* ISO C requires a declaration in every file */
 #endif

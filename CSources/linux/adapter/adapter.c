@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening and closing an adapter, and the events of the management socket about it. */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -401,8 +401,8 @@ static void switch_off(tendon_bluez_radio *radio) {
         tendon_bluez_send_and_forget(radio, &command);
     }
     if (radio->extended_advertising && radio->advertising.set_made) {
-        command.length = tendon_hci_command_remove_advertising_set(radio->advertising.set, command.bytes,
-                                                                   sizeof command.bytes);
+        command.length =
+            tendon_hci_command_remove_advertising_set(radio->advertising.set, command.bytes, sizeof command.bytes);
         tendon_bluez_send_and_forget(radio, &command);
     }
 }
@@ -430,6 +430,4 @@ void tendon_bluez_close(tendon_radio *base) {
     close_sources(radio);
 }
 
-#else
-typedef int tendon_bluez_open_nothing; /* ISO C requires a declaration in every file */
 #endif

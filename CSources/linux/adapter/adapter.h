@@ -3,6 +3,9 @@
 #ifndef TENDON_BLUEZ_INTERNAL_H
 #define TENDON_BLUEZ_INTERNAL_H
 
+#if !defined(TENDON_HAVE_BLUEZ)
+typedef int tendon_bluez_absent; /* ISO C requires a declaration in every file */
+#else
 #include "../pairing.h"
 #include "../socket_link.h"
 #include "sockets.h"
@@ -299,14 +302,13 @@ void tendon_bluez_phy_read(tendon_bluez_radio *radio, const uint8_t *data, size_
 /** It has ended. Returns false if it was not known: of another transport, or older than this radio. */
 bool tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle);
 
-/* kernel.c: the only place that knows what the kernel and other programs are doing. It is told of commands and events,
- * and sends nothing; the others read the struct. */
+/* kernel.c: the only place that knows what the kernel and other programs are doing. It gets their commands and the
+ * controller's events, and sends nothing; the other files read the struct. */
 void tendon_bluez_kernel_init(tendon_bluez_kernel *kernel);
 /** The adapter is reset: nothing is enabled, and no connection is left. */
 void tendon_bluez_kernel_reset(tendon_bluez_kernel *kernel);
-/** A command of others about the scanner, which is told apart from ours by its opcode alone: any, as it is sent.
- * Returns true if it configures the scanner. @param begin when the kernel must have begun what may follow the end of
- * its scan. */
+/** Any command of others, as it is sent. Returns true if it configures the scanner. @param begin when the kernel must
+ * have begun what may follow the end of its scan. */
 bool tendon_bluez_kernel_scan_sent(tendon_bluez_kernel *kernel, uint16_t opcode, tendon_reader *parameters,
                                    uint64_t begin);
 /** What its response has changed. */
@@ -326,9 +328,9 @@ bool tendon_bluez_creates(uint16_t opcode);
 void tendon_bluez_kernel_creates(tendon_bluez_kernel *kernel, uint16_t opcode, tendon_reader *parameters);
 /** It is not connecting any more; the latest connection stays known. */
 void tendon_bluez_kernel_creates_none(tendon_bluez_kernel *kernel);
-/** Nobody waits for a connection to this peer any more. */
+/** No attempt waits for a connection to this peer any more. */
 void tendon_bluez_kernel_attempt_over(tendon_bluez_kernel *kernel, const tendon_address *peer);
-/** The controller has connected. @param until for connect() to complete; 0: nobody waits. */
+/** The controller has connected. @param until for connect() to complete; 0: no attempt waits. */
 void tendon_bluez_kernel_connected(tendon_bluez_kernel *kernel, uint16_t handle, uint64_t until);
 /** A connection, perhaps the latest one, has ended, or this radio ends it. */
 void tendon_bluez_kernel_disconnected(tendon_bluez_kernel *kernel, uint16_t handle);
@@ -520,4 +522,5 @@ bool tendon_bluez_secure(tendon_link *link);
 /** An event of the management socket about our adapter. */
 void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now);
 
+#endif
 #endif

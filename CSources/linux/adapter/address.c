@@ -4,10 +4,10 @@
  * us by it. It is made of random bytes once and kept in a file beside the bonds, one per adapter. The kernel receives
  * it while the adapter is off, the controller before it scans or advertises.
  */
+#include "adapter.h"
 #if defined(TENDON_HAVE_BLUEZ)
 #include "../directory.h"
 #include "../file.h"
-#include "adapter.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -173,6 +173,4 @@ void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status, uint64
     radio->address_state = TENDON_BLUEZ_ADDRESS_OURS;
 }
 
-#else
-typedef int tendon_bluez_address_nothing; /* ISO C requires a declaration in every file */
 #endif

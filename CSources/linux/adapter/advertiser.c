@@ -5,8 +5,8 @@
  * controller rejects that (it cannot advertise while it has a connection), it is retried, and whenever a connection
  * ends.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 /** The commands that configure advertising, in order. */
 enum { STEP_PARAMETERS = 0, STEP_ADDRESS, STEP_DATA, STEP_RESPONSE };
@@ -250,6 +250,4 @@ tendon_status tendon_bluez_advertise_stop(tendon_radio *base) {
     return TENDON_OK;
 }
 
-#else
-typedef int tendon_bluez_advertise_nothing; /* ISO C requires a declaration in every file */
 #endif

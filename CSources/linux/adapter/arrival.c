@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting for an adapter: the management socket reports each one that the kernel has set up, or that is switched on. */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -154,6 +154,4 @@ void tendon_bluez_arrival_close(tendon_bluez_arrival *arrival) {
     tendon_bluez_close_watcher(&arrival->source, &arrival->lease);
 }
 
-#else
-typedef int tendon_bluez_arrival_nothing; /* ISO C requires a declaration in every file */
 #endif

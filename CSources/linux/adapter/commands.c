@@ -3,8 +3,8 @@
  * The command queue of the HCI raw socket. One command of ours is in flight at a time; scanner.c and
  * advertiser.c choose the next one.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>
 
@@ -200,6 +200,4 @@ void tendon_bluez_hci_expired(void *context, uint64_t now) {
     }
 }
 
-#else
-typedef int tendon_bluez_command_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -5,8 +5,8 @@
  * radio has the kernel stop it, and with it the scan, before it connects. That needs CAP_NET_ADMIN, and so does the
  * event that reports the discovery: without it, a scan is passive, which the kernel takes for none.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 /** A controller responds within some ms; closing does not wait longer for one that does not. */
 #define CLOSE_LIMIT_MS 100u
@@ -101,6 +101,4 @@ void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_manage
     }
 }
 
-#else
-typedef int tendon_bluez_discovery_nothing; /* ISO C requires a declaration in every file */
 #endif

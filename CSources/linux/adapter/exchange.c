@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocking exchanges of one HCI command, used while an adapter is opened; the limits of a controller. */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -116,6 +116,4 @@ tendon_status tendon_bluez_read_limits(uint16_t index, tendon_bluez_limits *out)
     return status < 0 ? status : TENDON_OK;
 }
 
-#else
-typedef int tendon_bluez_exchange_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Packets of the HCI raw socket: events of the controller, and commands of the kernel and of other programs. */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>
 #include <poll.h>
@@ -205,6 +205,4 @@ bool tendon_bluez_has_unread(const tendon_bluez_radio *radio) {
     return radio->hci.fd >= 0 && poll(&wait, 1, 0) > 0;
 }
 
-#else
-typedef int tendon_bluez_event_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -3,8 +3,8 @@
  * The model of what the kernel and other programs do with the controller. Their commands are seen on the raw socket as
  * they are sent, so a command counts when the controller has accepted it. docs/bluez-states.md describes it.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 void tendon_bluez_kernel_init(tendon_bluez_kernel *kernel) {
     *kernel = (tendon_bluez_kernel){.handle = TENDON_BLUEZ_HANDLE_UNKNOWN};
@@ -142,6 +142,4 @@ void tendon_bluez_kernel_forget_discovery(tendon_bluez_kernel *kernel) {
     kernel->disables_until = 0;
 }
 
-#else
-typedef int tendon_bluez_kernel_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -8,8 +8,8 @@
  * So a list is sent only if no other program can have loaded one, and never an empty one. While that is so is checked
  * again before each connection, and before devices may pair with this machine.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -250,6 +250,4 @@ void tendon_bluez_forget_key(tendon_bluez_radio *radio, uint16_t handle) {
     }
 }
 
-#else
-typedef int tendon_bluez_keys_nothing; /* ISO C requires a declaration in every file */
 #endif

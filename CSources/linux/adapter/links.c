@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* ATT connections: L2CAP sockets on the fixed channel 4. How they end, and why. */
+#include "adapter.h"
 #if defined(TENDON_HAVE_BLUEZ)
 #include "../reasons.h"
-#include "adapter.h"
+#include "../socket_listener.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /** Disconnects as its user would; the peer receives this code. */
 #define REMOTE_USER_TERMINATED 0x13
@@ -321,6 +323,61 @@ uint32_t tendon_bluez_link_lost(const tendon_link *link) {
     return link->source.fd < 0 ? 0 : tendon_bluez_dropped(link->source.fd);
 }
 
-#else
-typedef int tendon_bluez_links_nothing; /* ISO C requires a declaration in every file */
+/* ---- accepted links ---- */
+
+/* Connections that centrals make to us: a listening L2CAP socket on the fixed channel 4. */
+
+/** Connections that the kernel makes before they are accepted. */
+#define BACKLOG 8
+
+static bool identify(tendon_radio *radio, const struct sockaddr_storage *name, socklen_t length, tendon_address *peer) {
+    struct sockaddr_l2 central;
+    (void)radio;
+    (void)length;
+    memcpy(&central, name, sizeof central);
+    *peer = tendon_address_from_wire(central.l2_bdaddr.b, central.l2_bdaddr_type == BDADDR_LE_RANDOM
+                                                              ? TENDON_ADDRESS_TYPE_RANDOM
+                                                              : TENDON_ADDRESS_TYPE_PUBLIC);
+    return true;
+}
+
+static void accepted(tendon_radio *radio, tendon_link *link, int fd) {
+    link->handle = tendon_bluez_handle_of(fd);
+    tendon_bluez_link_timing(link);
+    tendon_bluez_share_buffers((tendon_bluez_radio *)radio, fd);
+    tendon_bluez_count_dropped(fd);
+}
+
+static const tendon_socket_acceptor acceptor = {
+    .hooks = &tendon_bluez_link_hooks, .identify = identify, .accepted = accepted};
+
+tendon_status tendon_bluez_listen(tendon_radio *base, tendon_listener *listener) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    if (tendon_bluez_failed(radio)) {
+        return radio->power.status;
+    }
+    if (base->listener != NULL) {
+        return TENDON_RADIO_ERROR_ALREADY_STARTED;
+    }
+    int fd = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
+    if (fd < 0) {
+        return tendon_bluez_socket_status(errno);
+    }
+    struct sockaddr_l2 own = tendon_bluez_name_of(&base->address);
+    if (bind(fd, (struct sockaddr *)&own, sizeof own) != 0 || listen(fd, BACKLOG) != 0) {
+        tendon_status status =
+            errno == EADDRINUSE ? TENDON_RADIO_ERROR_ADAPTER_BUSY : tendon_bluez_socket_status(errno);
+        close(fd);
+        return status;
+    }
+    tendon_status status = tendon_socket_listener_open(listener, base, fd, &acceptor);
+    tendon_bluez_pairing_settle(radio);
+    return status;
+}
+
+void tendon_bluez_unlisten(tendon_radio *base, tendon_listener *listener) {
+    tendon_socket_listener_close(listener, base);
+    tendon_bluez_pairing_settle((tendon_bluez_radio *)base);
+}
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Management socket: blocking exchanges, for opening; adapters; capabilities. */
+#include "adapter.h"
 #if defined(TENDON_HAVE_BLUEZ)
 #include "../directory.h"
-#include "adapter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -335,6 +335,4 @@ void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out) {
     }
 }
 
-#else
-typedef int tendon_bluez_manage_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's monitor channel, written to a capture. */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -126,6 +126,4 @@ void tendon_bluez_monitor_close(tendon_bluez_monitor *monitor) {
     stop(monitor);
 }
 
-#else
-typedef int tendon_bluez_monitor_nothing; /* ISO C requires a declaration in every file */
 #endif

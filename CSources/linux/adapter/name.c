@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which adapter a name means. Indexes change at each start and replug; addresses and USB ports stay. */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <string.h>
 
@@ -77,6 +77,4 @@ tendon_status tendon_bluez_index_of(const tendon_bluez_name *name) {
     return count < 0 ? count : TENDON_RADIO_ERROR_NO_ADAPTER;
 }
 
-#else
-typedef int tendon_bluez_name_nothing; /* ISO C requires a declaration in every file */
 #endif

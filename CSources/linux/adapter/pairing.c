@@ -6,8 +6,8 @@
  * Legacy pairing is rejected by the type of its key, not by Secure Connections Only mode: that is a mode of the whole
  * adapter, for every program.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>
 #include <string.h>
@@ -481,6 +481,4 @@ void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_manageme
     tendon_bluez_pairing_settle(radio);
 }
 
-#else
-typedef int tendon_bluez_pairing_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands and answers of the management socket about one peer; the signal strength of its connection. */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 tendon_status tendon_bluez_about(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, size_t size,
                                  uint32_t more) {
@@ -66,6 +66,4 @@ void tendon_bluez_signal_event(tendon_bluez_radio *radio, const tendon_managemen
     }
 }
 
-#else
-typedef int tendon_bluez_peer_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -4,8 +4,8 @@
  * a controller that reports a hardware error: it powers the adapter off and on. So does this radio with one that does
  * nothing more, see watchdog.c.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -272,6 +272,4 @@ void tendon_bluez_timer_expired(void *context, uint64_t now) {
     tendon_bluez_connect_waiting(radio);
 }
 
-#else
-typedef int tendon_bluez_power_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -5,8 +5,8 @@
  * without the flag, the controller ignores the device. The flag is kept with the connection parameters of a device,
  * which exist in the kernel once they were loaded.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <unistd.h>
 
@@ -74,6 +74,4 @@ void tendon_bluez_note_resolution(tendon_bluez_radio *radio, tendon_reader *para
     radio->unresolved = radio->unresolved && tendon_reader_ok(parameters) && enable == 0;
 }
 
-#else
-typedef int tendon_bluez_resolving_nothing; /* ISO C requires a declaration in every file */
 #endif

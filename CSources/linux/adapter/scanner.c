@@ -5,8 +5,8 @@
  * progress. While another program scans, ours has joined that scan: the controller sends its reports to all raw
  * sockets, and ours starts when it ends. A scan that receives only the devices of the accept list is taken over.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 /** How long our scan waits after another program disabled it: most likely that program is about to connect. */
 #define YIELD_MS 1000u
@@ -359,6 +359,4 @@ tendon_status tendon_bluez_scan_stop(tendon_radio *base) {
     return TENDON_OK;
 }
 
-#else
-typedef int tendon_bluez_scan_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>
 #include <linux/sock_diag.h>
@@ -114,6 +114,4 @@ bool tendon_bluez_wait_readable(int fd, uint64_t until) {
     }
 }
 
-#else
-typedef int tendon_bluez_socket_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who else uses an adapter: sockets of other programs, and how radios of this library show theirs to each other. */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>
 #include <fcntl.h>
@@ -261,6 +261,4 @@ const tendon_radio_ops tendon_bluez_observer_ops = {.name = "bluez",
                                                     .link_close = tendon_bluez_link_close,
                                                     .close = tendon_bluez_close};
 
-#else
-typedef int tendon_bluez_use_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -3,8 +3,8 @@
  * The watchdog: a controller, or a kernel, that does nothing more although it reports no error. What is done about it
  * begins with the least, and is bounded: docs/bluez-states.md.
  */
-#if defined(TENDON_HAVE_BLUEZ)
 #include "adapter.h"
+#if defined(TENDON_HAVE_BLUEZ)
 
 bool tendon_bluez_may_cycle(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_power *power = &radio->power;
@@ -150,6 +150,4 @@ void tendon_bluez_watch_connects(tendon_bluez_radio *radio, uint64_t now) {
     }
 }
 
-#else
-typedef int tendon_bluez_watchdog_nothing; /* ISO C requires a declaration in every file */
 #endif
