@@ -267,8 +267,11 @@ void tendon_bluez_timer_expired(void *context, uint64_t now) {
     report(radio, &radio->advertising.activity.failure, now);
     tendon_bluez_queue_timer(radio, now);
     tendon_bluez_watch(radio, now);
-    tendon_bluez_discovery_settle(radio);
+    if (radio->scan.activity.state == TENDON_BLUEZ_OFF) {
+        tendon_bluez_discovery_settle(radio); /* what was disabled may begin again only after that */
+    }
     tendon_bluez_step(radio);
+    tendon_bluez_discovery_settle(radio); /* one that was configured may be on by now */
     tendon_bluez_connect_waiting(radio);
 }
 

@@ -256,7 +256,7 @@ void world_close(world *w) {
     }
     world_pass(w, 0);
     if (radio->links != NULL) { /* held while the kernel may be about to connect */
-        world_pass(w, 10000);
+        world_pass(w, 30000);   /* the longest time of the slowest controller */
     }
     world_note(w);
     assert_null(radio->links);

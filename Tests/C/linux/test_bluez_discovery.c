@@ -316,8 +316,26 @@ static void without_the_capability_a_scan_is_passive(void **state) {
     }
 }
 
+/* Between the parameters and the command that enables it, a scan is off for a moment only. */
+static void the_discovery_of_a_scan_that_begins_goes_on(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
+    bluez_start_scan(b);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
+    bluez_discovering(b, 1);
+    bluez_complete(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    bluez_read(b);
+    bluez_expect_no_management(b);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
+    bluez_expect_no_management(b);
+    bluez_close(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_discovery_of_a_scan_that_begins_goes_on),
         cmocka_unit_test(without_the_capability_a_scan_is_passive),
         cmocka_unit_test(a_search_ends_before_a_connect),
         cmocka_unit_test(a_search_ends_with_our_scan),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Random lives of the kernel's radio: owners that do anything, a controller, a kernel, peers and other programs that do
- * anything, and system calls that fail. world_close() has the assertions; scripts/compare_radio.sh compares the notes
+ * anything, and system calls that fail. world_close() has the assertions; scripts/compare_radio.py compares the notes
  * of two commits. */
 #include "bluez_acts.h"
 
@@ -389,6 +389,7 @@ static void a_call_will_fail(world *w) {
     }
     calls.refuse_at = calls.made + 1 + choose(w->r, 4);
     calls.refuse_number = numbers[choose(w->r, sizeof numbers / sizeof numbers[0])];
+    note(w->r, "a call fails");
 }
 
 static void time_passes(world *w) {
@@ -430,11 +431,13 @@ static void step(world *w) {
     unsigned actor = choose(w->r, ACTORS + BLUEZ_ACTS);
     note(w->r, "actor %u", actor);
     (actor < ACTORS ? actors[actor] : bluez_acts[actor - ACTORS])(w);
+    world_pass(w, 0); /* the loop is idle before the next one acts */
     world_note(w);
     bluez_acts_note(w);
 }
 
 static void live(recording *r, unsigned number) {
+    r->d = (dice){0x9E3779B97F4A7C15u * (number + 1u)}; /* whatever the lives before it were like */
     world *w = world_open(r, number % 2 != 0, number / 2 % 2 != 0 ? &bluez_random_address : &bluez_public_address);
     w->b->radio.unprivileged = number % 16 == 15;
     for (int i = 0; i < STEPS && !(is_failed(w) && i > STEPS / 2); i++) {
