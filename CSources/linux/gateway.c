@@ -205,6 +205,10 @@ tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const ui
         do {
             status = tendon_loop_step(radio->loop, until);
             status = status < 0 || state.done ? status : state.failure;
+            if (status >= 0 && !state.done && (!radio->scanning || radio->loop->stopping)) {
+                status = TENDON_ERROR_CANCELLED; /* the radio was closed, or the loop is to stop */
+                radio->loop->stopping = false;
+            }
         } while (status >= 0 && !state.done && tendon_monotonic_ms() < until);
         tendon_status stopped = tendon_radio_scan_stop(radio);
         status = status < 0 ? status : !state.done ? TENDON_ERROR_TIMEOUT : stopped;
@@ -241,6 +245,19 @@ tendon_status tendon_gateway_run(tendon_gateway *gateway, uint32_t timeout_ms) {
     return status >= 0 && tendon_monotonic_ms() >= until ? TENDON_ERROR_TIMEOUT : status;
 }
 
+/** Its owner may connect again in closed(), until it is not asked any more. */
+static void end_connection(tendon_gateway *gateway) {
+    tendon_connection *connection = &gateway->connection;
+    for (int step = 0; step < 16 && connection->state != TENDON_CONNECTION_IDLE; step++) {
+        if (step == 8) {
+            connection->callbacks = (tendon_connection_callbacks){0};
+            tendon_connection_attach(connection, NULL, NULL);
+        }
+        tendon_connection_close(connection);
+        (void)tendon_loop_step(&gateway->loop, 0);
+    }
+}
+
 tendon_status tendon_gateway_close(tendon_gateway *gateway) {
     if (gateway->radio == NULL && !gateway->waiting) {
         return TENDON_OK;
@@ -253,10 +270,7 @@ tendon_status tendon_gateway_close(tendon_gateway *gateway) {
         tendon_loop_close(&gateway->loop);
         return TENDON_OK;
     }
-    tendon_connection_close(&gateway->connection);
-    for (int step = 0; step < 16 && gateway->connection.state != TENDON_CONNECTION_IDLE; step++) {
-        (void)tendon_loop_step(&gateway->loop, 0);
-    }
+    end_connection(gateway);
     tendon_radio_close(gateway->radio);
     tendon_loop_close(&gateway->loop);
     gateway->radio = NULL;

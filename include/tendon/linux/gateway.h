@@ -88,7 +88,8 @@ tendon_status tendon_gateway_await_adapter(tendon_gateway *gateway, uint32_t tim
  * Scans and runs the loop until an advertisement or a scan response is recognized, e.g. by the function recognizes of
  * a tendon_family. Not from within a callback of the loop: TENDON_ERROR_WRONG_STATE, and nothing was done. Until it
  * returns, on_report is not called, and on_failure not for the end of the scan.
- * @param found its address. @return TENDON_OK, TENDON_ERROR_TIMEOUT, or why the radio cannot scan.
+ * @param found its address. @return TENDON_OK, TENDON_ERROR_TIMEOUT, or why the radio cannot scan;
+ * TENDON_ERROR_CANCELLED: the radio was closed, or tendon_loop_stop() was called.
  */
 tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const uint8_t *data, size_t length),
                                 uint32_t timeout_ms, tendon_address *found);
