@@ -11,44 +11,49 @@ final class DeviceNames: Sendable {
         var address: WantedAddress
         var name: String
     }
-    private let entries = Mutex<[Entry]>([])
+    private let installed = Mutex<[Entry]>([])
+    /// Those of a file that is being read: for what reads it alone, not for devices that are named meanwhile.
+    @TaskLocal private static var tried: [Entry]?
     private static let longest = 32
 
+    private var entries: [Entry] { DeviceNames.tried ?? installed.withLock { $0 } }
+
+    private static func entries(_ names: [(address: WantedAddress, name: String)]) -> [Entry] {
+        names.map { Entry(address: $0.address, name: $0.name) }
+    }
+
     func set(_ names: [(address: WantedAddress, name: String)]) {
-        entries.withLock { $0 = names.map { Entry(address: $0.address, name: $0.name) } }
+        installed.withLock { $0 = DeviceNames.entries(names) }
     }
 
     /// Sets names for `body` only.
     func during<Result>(_ names: [(address: WantedAddress, name: String)], _ body: () -> Result) -> Result {
-        let before = entries.withLock { $0 }
-        set(names)
-        defer { entries.withLock { $0 = before } }
-        return body()
+        DeviceNames.$tried.withValue(DeviceNames.entries(names)) { body() }
     }
 
-    /// Sets names for `body`; if it throws, the names before are set again.
+    /// Sets names for `body`, and for all if it does not throw.
     func trying<Result>(
         _ names: [(address: WantedAddress, name: String)], _ body: () throws(CommandError) -> Result
     ) throws(CommandError) -> Result {
-        let before = entries.withLock { $0 }
-        set(names)
-        do throws(CommandError) {
-            return try body()
-        } catch {
-            entries.withLock { $0 = before }
-            throw error
+        let result = during(names) {
+            do throws(CommandError) { return Swift.Result<Result, CommandError>.success(try body()) } catch {
+                return .failure(error)
+            }
         }
+        let value = try result.get()
+        set(names)
+        return value
     }
 
     func name(of address: Address) -> String? {
-        entries.withLock { entries in entries.first { $0.address.matches(address) }?.name }
+        entries.first { $0.address.matches(address) }?.name
     }
 
     func address(of name: String) -> WantedAddress? {
-        entries.withLock { entries in entries.first { $0.name == name }?.address }
+        entries.first { $0.name == name }?.address
     }
 
-    var all: [String] { entries.withLock { $0.map(\.name) } }
+    var all: [String] { entries.map(\.name) }
 
     /// Throws if a device cannot have this name. It must stand in a rule and in a topic of a broker, and must not be taken
     /// for something else there.

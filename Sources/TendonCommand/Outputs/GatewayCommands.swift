@@ -17,7 +17,7 @@ final class GatewayCommands: CommandHandler {
 
     private struct State {
         var centrals: [Central] = []
-        var pairing: PairingPolicy?
+        var pairing: PairingPolicy
         var seen: [Address: Seen] = [:]
         var links: [Address: Int] = [:]
         var disconnect: (@Sendable (Address) -> Void)?
@@ -30,19 +30,31 @@ final class GatewayCommands: CommandHandler {
     let dismissed = DismissedDevices()
 
     private let rules: RuleBoard
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     /// Devices that `scan` reports at most; the one that was received longest ago is forgotten.
     private static let seenLimit = 256
 
-    init(_ rules: RuleBoard) { self.rules = rules }
-
-    /// The radios that requests use, and who may pair over them; none: they are closed.
-    func use(_ centrals: [Central], _ pairing: PairingPolicy?) {
-        state.withLock { ($0.centrals, $0.pairing) = (centrals, pairing) }
+    /// - Parameter pairing: who may pair until a request changes it. A reload does not: its window has begun with the run.
+    init(_ rules: RuleBoard, pairing: PairingPolicy = PairingPolicy()) {
+        self.rules = rules
+        state = Mutex(State(pairing: pairing))
     }
 
-    /// Who may pair now.
-    var pairing: PairingPolicy? { state.withLock { $0.pairing } }
+    /// A radio that requests use, until it is lost; who may pair now may pair over it.
+    func use(_ central: Central) async {
+        state.withLock { $0.centrals.append(central) }
+        await applyPairing(to: central)
+    }
+
+    func leave(_ central: Central) { state.withLock { $0.centrals.removeAll { $0 === central } } }
+
+    /// The radios are closed.
+    func leaveAll() { state.withLock { $0.centrals = [] } }
+
+    /// A request at the same time applies the same: what is newest.
+    private func applyPairing(to central: Central) async {
+        await central.core.loop.run { [self] in state.withLock { $0.pairing }.apply(to: central.core) }
+    }
 
     /// How a device is disconnected that another gateway takes.
     func onDisconnect(_ body: (@Sendable (Address) -> Void)?) { state.withLock { $0.disconnect = body } }
@@ -181,12 +193,13 @@ final class GatewayCommands: CommandHandler {
     private func pair(_ seconds: JSON?) async throws(CommandError) -> JSON {
         let time = seconds == nil ? 60 : seconds?.number ?? -1
         guard (0...3600).contains(time) else { throw .usage("pair takes seconds from 0 to 3600") }
-        let centrals = try centrals
-        guard let policy = state.withLock({ $0.pairing?.with(window: time) }) else {
-            throw CommandError(.noRadio, "the radio is not open")
+        let centrals = state.withLock { state in
+            // A radio that comes later takes it from here.
+            if !state.centrals.isEmpty { state.pairing = state.pairing.with(window: time) }
+            return state.centrals
         }
-        for central in centrals { await policy.apply(to: central) }
-        state.withLock { $0.pairing = policy }
+        guard !centrals.isEmpty else { throw CommandError(.noRadio, "the radio is not open") }
+        for central in centrals { await applyPairing(to: central) }
         if time > 0 { dismissed.removeAll() }
         return ["seconds": .real(time)]
     }

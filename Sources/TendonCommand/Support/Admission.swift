@@ -74,9 +74,17 @@ final class Admission: Sendable {
     }
     private let state = Mutex(State())
     private let random: @Sendable () -> UInt64
+    private let clock: @Sendable () -> UInt64
 
-    /// - Parameter random: returns the numbers for the random part of the pauses.
-    init(random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }) { self.random = random }
+    /// - Parameters:
+    ///   - random: returns the numbers for the random part of the pauses.
+    ///   - clock: the time where a function is called without one, in milliseconds.
+    init(
+        random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
+        clock: @escaping @Sendable () -> UInt64 = tendon_monotonic_ms
+    ) {
+        (self.random, self.clock) = (random, clock)
+    }
 
     /// A device of a family was received. True if it was not known.
     /// - Parameters:
@@ -84,9 +92,10 @@ final class Admission: Sendable {
     ///   - radio: number of the radio that received it.
     func received(
         _ address: Address, family: String, isPreferred: Bool, awaitsResponse: Bool, radio: Int = 0,
-        now: UInt64 = tendon_monotonic_ms()
+        now given: UInt64? = nil
     ) -> Bool {
-        state.withLock { state in
+        let now = given ?? clock()
+        return state.withLock { state in
             state.receiving |= 1 << radio
             if state.candidates[address] != nil {
                 state.candidates[address]?.lastSeen = now
@@ -142,8 +151,9 @@ final class Admission: Sendable {
     }
 
     /// The scan response of a device was received, with or without a name. True if the device was waiting for it.
-    func responded(_ address: Address, now: UInt64 = tendon_monotonic_ms()) -> Bool {
-        state.withLock { state in
+    func responded(_ address: Address, now given: UInt64? = nil) -> Bool {
+        let now = given ?? clock()
+        return state.withLock { state in
             guard let candidate = state.candidates[address], now < candidate.responseDeadline else { return false }
             state.candidates[address]?.responseDeadline = 0
             return true
@@ -155,10 +165,11 @@ final class Admission: Sendable {
     ///   - radios: a bit for each radio that is open.
     ///   - isAllowed: whether a device, by address and family, may have a turn.
     func next(
-        now: UInt64 = tendon_monotonic_ms(), among radios: UInt8 = 0,
+        now given: UInt64? = nil, among radios: UInt8 = 0,
         where isAllowed: (Address, String) -> Bool = { _, _ in true }
     ) -> [(address: Address, family: String)] {
-        state.withLock { state in
+        let now = given ?? clock()
+        return state.withLock { state in
             var turns: [(address: Address, family: String)] = []
             while state.served < Admission.deviceLimit, let address = Admission.choose(state, now, radios, isAllowed) {
                 let isProven = state.candidates[address]?.isProven ?? false
@@ -187,8 +198,9 @@ final class Admission: Sendable {
     }
 
     /// Whether a device that was received could have a turn, if it is allowed to.
-    func hasWaiting(now: UInt64 = tendon_monotonic_ms()) -> Bool {
-        state.withLock { state in
+    func hasWaiting(now given: UInt64? = nil) -> Bool {
+        let now = given ?? clock()
+        return state.withLock { state in
             state.candidates.values.contains { candidate in
                 !candidate.isServed && candidate.notBefore <= now
                     && (candidate.lastSeen.map { now <= $0 + Admission.presence } ?? false)
@@ -197,8 +209,9 @@ final class Admission: Sendable {
     }
 
     /// When `next` may return a device that it does not return now, if nothing is received before; `.max`: never.
-    func deadline(now: UInt64 = tendon_monotonic_ms()) -> UInt64 {
-        state.withLock { state in
+    func deadline(now given: UInt64? = nil) -> UInt64 {
+        let now = given ?? clock()
+        return state.withLock { state in
             state.candidates.values.reduce(UInt64.max) { min($0, $1.deadline(state.searchUntil, now)) }
         }
     }
@@ -254,7 +267,8 @@ final class Admission: Sendable {
     func answered(_ address: Address) { finishAttempt(address) }
 
     /// The device is open.
-    func connected(_ address: Address, now: UInt64 = tendon_monotonic_ms()) {
+    func connected(_ address: Address, now given: UInt64? = nil) {
+        let now = given ?? clock()
         finishAttempt(address)
         state.withLock { state in
             state.candidates[address]?.hasConnected = true
@@ -266,7 +280,8 @@ final class Admission: Sendable {
 
     /// The attempt failed. If no connection exists, the search continues for a time before other unknown devices are
     /// tried.
-    func failed(_ address: Address, now: UInt64 = tendon_monotonic_ms()) {
+    func failed(_ address: Address, now given: UInt64? = nil) {
+        let now = given ?? clock()
         state.withLock { state in
             guard let candidate = state.candidates[address], candidate.isAttempt else { return }
             // As long as the attempts took: at least half of the time is for the search.
@@ -285,8 +300,9 @@ final class Admission: Sendable {
     /// The device is served no more: it has its next turn when it advertises, after the pause that is returned.
     /// - Parameter failed: false: neither the device nor its connection was the reason.
     @discardableResult
-    func left(_ address: Address, failed: Bool, now: UInt64 = tendon_monotonic_ms()) -> UInt64 {
-        leave(address, now) { candidate in
+    func left(_ address: Address, failed: Bool, now given: UInt64? = nil) -> UInt64 {
+        let now = given ?? clock()
+        return leave(address, now) { candidate in
             candidate.failures = failed ? candidate.failures + 1 : 0
             if failed { candidate.setbacks += 1 }
             return failed ? candidate.setbacks : 0
@@ -295,8 +311,9 @@ final class Admission: Sendable {
 
     /// The same after a connection that was lost: one that was short does not end a series of setbacks.
     @discardableResult
-    func lost(_ address: Address, now: UInt64 = tendon_monotonic_ms()) -> UInt64 {
-        leave(address, now) { candidate in
+    func lost(_ address: Address, now given: UInt64? = nil) -> UInt64 {
+        let now = given ?? clock()
+        return leave(address, now) { candidate in
             let isShort = now < candidate.connectedAt + Admission.shortestConnection
             candidate.setbacks = isShort ? candidate.setbacks + 1 : 0
             return candidate.setbacks
@@ -330,6 +347,11 @@ final class Admission: Sendable {
     func exclude(_ address: Address) {
         left(address, failed: true)
         state.withLock { $0.candidates[address]?.notBefore = .max }
+    }
+
+    /// It may be served again if it was excluded.
+    func readmit(_ address: Address) {
+        state.withLock { if $0.candidates[address]?.notBefore == .max { $0.candidates[address]?.notBefore = 0 } }
     }
 }
 

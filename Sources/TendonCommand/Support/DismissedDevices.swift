@@ -15,11 +15,15 @@ final class DismissedDevices: Sendable {
     /// Devices that are remembered.
     private static let limit = 4096
 
-    func insert(_ address: Address) {
+    /// False: it was dismissed before.
+    @discardableResult
+    func insert(_ address: Address) -> Bool {
         state.withLock { state in
-            if state.dismissed.count >= DismissedDevices.limit { state.dismissed.removeFirst() }
-            state.dismissed.insert(address)
+            if state.dismissed.count >= DismissedDevices.limit, !state.dismissed.contains(address) {
+                state.dismissed.removeFirst()
+            }
             state.bonds[address] = nil
+            return state.dismissed.insert(address).inserted
         }
     }
 

@@ -9,13 +9,13 @@ import TendonSupport
 extension Gateway {
     /// Of a request. Returns whether there was a bond. After an error the device is served as before.
     func forget(_ address: Address) async throws(CommandError) -> Bool {
-        dismissed.insert(address)
+        let isNew = dismissed.insert(address)
         await endTurn(of: address)
         var wasBonded = false
         do throws(TendonError) {
             for central in centrals where try await central.forget(address) { wasBonded = true }
         } catch {
-            dismissed.remove(address)
+            if isNew { dismissed.remove(address) }
             throw CommandError(error)
         }
         remove(address)

@@ -78,10 +78,13 @@ extension Gateway {
         let opened = try await OpenedRadio.open(choice, for: settings.address, by: opener)
         let central = opened.central
         await central.setConnectionParameters(settings.connection)
-        let policy = commands.pairing ?? settings.pairing
-        await policy.apply(to: central)
-        try await join(radio, opened)
-        commands.use(centrals, policy)
+        await commands.use(central)
+        do throws(TendonError) {
+            try await join(radio, opened)
+        } catch {
+            commands.leave(central)
+            throw error
+        }
         return central
     }
 
@@ -139,7 +142,7 @@ extension Gateway {
 
     private func leave(_ radio: Int, _ central: Central, _ what: String, _ members: JSON) async {
         await leave(radio, central)
-        commands.use(centrals, commands.pairing)
+        commands.leave(central)
         report("radio_lost", radio, what, members)
         await central.close()
     }
@@ -184,10 +187,7 @@ extension Gateway {
         if case .bluez(let adapter, _) = choice { name = adapter }
         var pause = Gateway.shortestPause
         while true {
-            // An error is not the last word: opening the radio reports what is really wrong.
-            if choice.isAdapter {
-                try? await wasSwitchedOff ? Central.waitForUsableAdapter(name) : Central.waitForAdapter(name)
-            }
+            if choice.isAdapter { await arrival(name, wasSwitchedOff) }
             if Task.isCancelled { return nil }
             do throws(TendonError) {
                 let central = try await open(radio, choice)

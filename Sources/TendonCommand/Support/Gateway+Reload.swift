@@ -47,17 +47,22 @@ extension Gateway {
             let labels = state.known.compactMap { address, known in
                 known.label.rename(state.names[address]?.shown) ? known.label : nil
             }
-            let served = state.known.mapValues { $0.label.family ?? "" }
+            // Also of turns that have no session yet.
+            let served = state.turns.mapValues(\.family).merging(state.known.mapValues { $0.label.family ?? "" }) { $1 }
             let changed = served.filter { !before.servesEqually($0.key, family: $0.value, as: plan) }
             for address in changed.keys { state.known[address]?.server = nil }
             let excluded = changed.filter { !plan.serves($0.key, family: $0.value) }.map(\.key)
-            return (labels, changed.compactMap { state.turns[$0.key] }, excluded)
+            return (labels, changed.keys.map { ($0, state.turns[$0]?.task) }, excluded)
         }
         for label in labels { reporter.events.device(label, is: .renamed) }
-        for turn in changed { turn.cancel() }
+        for (address, turn) in changed {
+            turn?.cancel()
+            // What was wrong with it may have been its settings.
+            admission.readmit(address)
+        }
         for address in excluded { forgetServed(address) }
         leaveAlone(plan)
-        return changed.count
+        return changed.count { $0.1 != nil }
     }
 
     /// The outputs may remember devices of earlier runs that the configuration excludes.

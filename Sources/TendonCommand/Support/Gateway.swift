@@ -28,10 +28,18 @@ final class Gateway: Sendable {
         var server: (any DeviceServer)?
     }
 
+    /// A device that is served, from the decision that it is to its end.
+    struct Turn {
+        let family: String
+        let task: Task<Void, Never>
+        /// Nil: not chosen yet.
+        var radio: Int?
+    }
+
     struct State {
         var known: [Address: Known] = [:]
         var names: [Address: LocalName] = [:]
-        var turns: [Address: Task<Void, Never>] = [:]
+        var turns: [Address: Turn] = [:]
         var timings: [Address: ConnectionTiming] = [:]
         var found = 0
         var plan: GatewayPlan
@@ -57,7 +65,7 @@ final class Gateway: Sendable {
     let commands: GatewayCommands
     var dismissed: DismissedDevices { commands.dismissed }
     private let figures: FigureBoard
-    let admission = Admission()
+    let admission: Admission
     /// The radios that are open: which of them connects to a device.
     private let group = CentralGroup()
     /// Nil: every device may be connected to.
@@ -73,18 +81,28 @@ final class Gateway: Sendable {
     let agenda = Agenda()
 
     let opener: RadioOpener
+    let arrival: AdapterWait
+    private let makeServer: ServerMaker
+
+    /// How the session of a device is made; a test plays the device.
+    typealias ServerMaker = @TendonActor @Sendable (any FamilyStream, ServedDevice) async -> any DeviceServer
 
     /// - Parameters:
     ///   - arguments: of the other outputs than standard output; nil: no output at all.
     ///   - opener: nil: opens radios of this machine.
+    ///   - arrival: returns when an adapter may have come back.
+    ///   - further: outputs of a test.
     init(
-        _ plan: GatewayPlan, outputs arguments: Arguments?, opener: RadioOpener? = nil
+        _ plan: GatewayPlan, outputs arguments: Arguments?, opener: RadioOpener? = nil,
+        arrival: @escaping AdapterWait = OpenedRadio.arrival, admission: Admission = Admission(),
+        further: [any EventOutput] = [], makeServer: @escaping ServerMaker = { await $0.server(of: $1) }
     ) throws(CommandError) {
         state = Mutex(State(plan: plan))
+        (self.arrival, self.admission, self.makeServer) = (arrival, admission, makeServer)
         if let opener { self.opener = opener } else { self.opener = OpenedRadio.opener(plan.settings.gattCache) }
         let rules = RuleBoard(plan.rules, programs: plan.programs)
         self.rules = rules
-        commands = GatewayCommands(rules)
+        commands = GatewayCommands(rules, pairing: plan.settings.pairing)
         figures = FigureBoard(commands)
         let settings = plan.settings
         Log.level = settings.logLevel
@@ -96,7 +114,7 @@ final class Gateway: Sendable {
             figures.watch(reporter, others)
             agreement = others.compactMap(\.agreement).first
         } else {
-            reporter = Reporter(json: true, lines: false, others: [rules])
+            reporter = Reporter(json: true, lines: false, others: further + [rules])
             agreement = nil
         }
         rules.report(to: reporter.events)
@@ -168,7 +186,7 @@ final class Gateway: Sendable {
 
     private func finishOutputs() async {
         Output.stopWaiting()
-        commands.use([], nil)
+        commands.leaveAll()
         commands.onDisconnect(nil)
         commands.onForget(nil)
         reporter.finish()
@@ -366,32 +384,33 @@ final class Gateway: Sendable {
     /// Who ends a turn finds it, however early: it is noted before it can begin. False: there is to be none.
     private func begin(_ address: Address, _ family: String) -> Bool {
         state.withLock { state in
-            guard !state.isOver, state.plan.serves(address, family: family), !dismissed.contains(address) else {
-                return false
-            }
-            state.turns[address] = Task(executorPreference: LoopPreference.shared) {
+            guard !state.isOver, state.plan.serves(address, family: family), !dismissed.contains(address),
+                state.turns[address] == nil
+            else { return false }
+            let task = Task(executorPreference: LoopPreference.shared) {
                 await self.serve(address, family)
                 self.state.withLock { $0.turns[address] = nil }
                 await self.arm()
             }
+            state.turns[address] = Turn(family: family, task: task)
             return true
         }
     }
 
     func endTurn(of address: Address) async {
-        let turn = state.withLock { $0.turns[address] }
+        let turn = state.withLock { $0.turns[address]?.task }
         turn?.cancel()
         await turn?.value
     }
 
-    func disconnect(_ address: Address) { state.withLock { $0.turns[address] }?.cancel() }
+    func disconnect(_ address: Address) { state.withLock { $0.turns[address]?.task }?.cancel() }
 
     /// No further turn begins, and those in progress end.
     func finishTurns() async {
         Output.stopWaiting()
         let turns = state.withLock { state in
             state.isOver = true
-            return Array(state.turns.values)
+            return state.turns.values.map(\.task)
         }
         for turn in turns { turn.cancel() }
         for turn in turns { await turn.value }
@@ -411,12 +430,13 @@ final class Gateway: Sendable {
             return
         }
         let radio = centrals.first { $0.value === central }?.key ?? 0
+        state.withLock { $0.turns[address]?.radio = radio }
         if let server = await server(address, family, radio, central) {
             await server.serve()
             admission.ended(address, radio: radio)
             lookAtBond(of: address, central)
         } else {
-            admission.exclude(address)
+            admission.left(address, failed: false)  // another plan does not serve it
         }
         await group.release(central, after: central.core.peerFailure(of: address))
     }
@@ -428,7 +448,7 @@ final class Gateway: Sendable {
         let turns = state.withLock { state in
             state.centrals[radio] = nil
             state.withoutSearch.remove(radio)
-            return state.turns.filter { state.known[$0.key]?.radio == radio }.map(\.value)
+            return state.turns.values.filter { $0.radio == radio }.map(\.task)
         }
         let limit = Task { @TendonActor in
             try await Loop.shared.sleep(for: .milliseconds(Gateway.leavingLimit))
@@ -507,30 +527,39 @@ final class Gateway: Sendable {
         for message in messages { Log.write(message.level, message.text) }
     }
 
-    /// The session of a device, which is made for its first turn.
+    /// The session of a device, which is made for its first turn, and again if the plan changes meanwhile. Nil: the plan
+    /// does not serve it.
     @TendonActor
     private func server(
         _ address: Address, _ family: String, _ radio: Int, _ central: Central
     ) async -> (any DeviceServer)? {
-        let old = state.withLock { $0.known[address] }
-        if let server = old?.server, old?.radio == radio { return server }
-        guard let stream = plan.stream(of: address, family: family) else { return nil }
-        let label = DeviceLabel(family, address, name: state.withLock { $0.names[address]?.shown })
-        let row =
-            old.map { reporter.replace($0.row, with: label) }
-            ?? state.withLock { forgotten(&$0) }
-            .map { reporter.replace($0, with: label) } ?? reporter.add(label)
-        let device = ServedDevice(
-            label: label, central: central, settings: settings, reporter: reporter, rules: rules,
-            admission: admission, onConnected: { [weak self] in self?.lookSoon() }, row: row,
-            adapter: settings.adapter(of: radio))
-        let known = Known(label: label, row: row, radio: radio, server: await stream.server(of: device))
-        state.withLock { state in
-            state.known[address] = known
-            // A name that was received since the label was made.
-            if let name = state.names[address]?.shown, name != label.name { label.name = name }
+        while true {
+            let (old, plan, name) = state.withLock { ($0.known[address], $0.plan, $0.names[address]?.shown) }
+            guard plan.serves(address, family: family), let stream = plan.stream(of: address, family: family) else {
+                return nil
+            }
+            if let server = old?.server, server.served.central === central { return server }
+            let label = DeviceLabel(family, address, name: name)
+            let row = row(for: label, old)
+            let device = ServedDevice(
+                label: label, central: central, settings: plan.settings, reporter: reporter, rules: rules,
+                admission: admission, onConnected: { [weak self] in self?.lookSoon() }, row: row,
+                adapter: plan.settings.adapter(of: radio))
+            let server = await makeServer(stream, device)
+            let isOfPlan = state.withLock { state in
+                let isOfPlan = state.plan === plan
+                state.known[address] = Known(label: label, row: row, radio: radio, server: isOfPlan ? server : nil)
+                // A name that was received since the label was made.
+                if let name = state.names[address]?.shown, name != label.name { label.name = name }
+                return isOfPlan
+            }
+            if isOfPlan { return server }
         }
-        return known.server
+    }
+
+    private func row(for label: DeviceLabel, _ old: Known?) -> Int {
+        old.map { reporter.replace($0.row, with: label) }
+            ?? state.withLock { forgotten(&$0) }.map { reporter.replace($0, with: label) } ?? reporter.add(label)
     }
 
     /// The row of a device that is forgotten for a new one; nil: there is place.

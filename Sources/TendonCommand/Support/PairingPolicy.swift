@@ -22,6 +22,9 @@ struct PairingPolicy: Sendable {
             setting: Setting("gateway", isRepeated: true, isFixed: true)),
     ]
 
+    /// No device.
+    init() { (windowEnd, allowed, allowedCount) = (0, CTable(capacity: 1), 0) }
+
     init(_ arguments: Arguments) throws(CommandError) {
         if arguments.value("--pair")?.isEmpty ?? false {
             windowEnd = .max
@@ -51,14 +54,12 @@ struct PairingPolicy: Sendable {
     }
 
     /// From now on; to be kept as long as the radio is open.
-    func apply(to central: Central) async {
-        await central.core.loop.run { [allowed, allowedCount, windowEnd] in
-            var policy = tendon_pairing_policy()
-            policy.restricted = true
-            policy.allowed = UnsafePointer(allowed.pointer)
-            policy.allowed_count = allowedCount
-            policy.window_until = windowEnd
-            tendon_radio_set_pairing_policy(central.core.radio, &policy)
-        }
+    func apply(to radio: RadioCore) {
+        var policy = tendon_pairing_policy()
+        policy.restricted = true
+        policy.allowed = UnsafePointer(allowed.pointer)
+        policy.allowed_count = allowedCount
+        policy.window_until = windowEnd
+        tendon_radio_set_pairing_policy(radio.radio, &policy)
     }
 }

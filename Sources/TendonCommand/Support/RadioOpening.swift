@@ -8,6 +8,9 @@ import TendonSupport
 /// Opens a radio; a test plays the kernel's part.
 typealias RadioOpener = @Sendable (RadioChoice) async throws(TendonError) -> Central
 
+/// Waits for an adapter, which was switched off or was missing.
+typealias AdapterWait = @Sendable (_ name: String?, _ wasSwitchedOff: Bool) async -> Void
+
 /// The radio of a command.
 struct OpenedRadio: Sendable {
     let central: Central
@@ -17,6 +20,11 @@ struct OpenedRadio: Sendable {
     /// Opens radios of this machine.
     static func opener(_ gattCache: GATTCacheStorage = .none) -> RadioOpener {
         { (choice) throws(TendonError) in try await Central(radio: choice, gattCache: gattCache) }
+    }
+
+    /// Waits for an adapter of this machine. An error is not the last word: opening the radio reports what is really wrong.
+    static let arrival: AdapterWait = { name, wasSwitchedOff in
+        try? await wasSwitchedOff ? Central.waitForUsableAdapter(name) : Central.waitForAdapter(name)
     }
 
     /// - Parameters:

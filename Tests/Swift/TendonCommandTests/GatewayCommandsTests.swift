@@ -21,6 +21,39 @@ import TendonSupport
         #expect(try text("fjorden", "led", "blinkSlow 500") == "fjorden.led blinkSlow 500")
     }
 
+    /// Whatever number comes, an action takes it or says why not.
+    @Test(arguments: [
+        "9007199254740993", "-9007199254740993", "9223372036854775807", "-9223372036854775808", "9007199254740993.0",
+        "1e19", "-1e300", "1e-320", "9223372036854775808.0", "4294967296", "65536", "256",
+    ])
+    func numbersOfAnySize(number: String) throws {
+        let value = try #require(try JSON(parsing: Array(#"{"a":\#(number)}"#.utf8))["a"])
+        for family in families {
+            for action in family.stream.actions {
+                for count in 1...3 {
+                    for first in [value, "on", "blinkSlow", 1] {
+                        let arguments = JSON.array([first] + Array(repeating: value, count: count - 1))
+                        do throws(CommandError) {
+                            _ = try GatewayCommands.call(JSON.Member(key: action.name, value: arguments), family.name)
+                        } catch {
+                            #expect(error.status == .usage)
+                        }
+                    }
+                }
+            }
+        }
+        // An integer is not rounded on its way.
+        let error = #expect(throws: CommandError.self) {
+            try GatewayCommands.call(JSON.Member(key: "vibrate", value: .array(["north", value])), "feelspace")
+        }
+        #expect(error?.status == .usage)
+    }
+
+    @Test func anIntegerIsNotRounded() throws {
+        #expect(try JSON(parsing: Array(#"{"a":9007199254740993}"#.utf8))["a"] == .integer(9_007_199_254_740_993))
+        #expect(throws: (any Error).self) { try JSON(parsing: Array(#"{"a":9223372036854775808}"#.utf8)) }
+    }
+
     @Test func whatIsNotInTheTableIsRefused() {
         let arguments = "arguments are a text, a number, a list of these, or null"
         for (family, key, value, reason) in [

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+// A gateway with two radios whose device, adapters and clock the test plays. Nothing of it takes time but the loop's turns.
+import CTendon
+import Foundation
+import Synchronization
+import Tendon
+import TendonOutputs
+import TendonSupport
+import TestSupport
+import Testing
+
+@testable import TendonCommand
+
+/// Waited for until it is rung, once.
+@TendonActor
+final class Bell {
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private(set) var isRung = false
+
+    nonisolated init() {}
+
+    func ring() {
+        isRung = true
+        let all = waiting
+        waiting = []
+        for one in all { one.resume() }
+    }
+
+    func wait() async {
+        guard !isRung else { return }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    /// A cancelled task rings it.
+    func waitOrCancel() async {
+        await withTaskCancellationHandler {
+            await wait()
+        } onCancel: {
+            Loop.shared.post { TendonActor.assumeIsolated { self.ring() } }
+        }
+    }
+}
+
+/// Where a device is in its turn.
+enum Stage: CaseIterable {
+    /// Between two turns.
+    case idle
+    /// Its turn has begun, and its session is being made.
+    case beginning
+    /// It was given up: other attempts with the same settings would fail, too.
+    case refused
+    /// It does not respond yet; the attempt ends when it is cancelled.
+    case asking
+    /// It pairs: what was begun goes on for a while after its task was cancelled.
+    case pairing
+    case streaming
+    /// Its connection has ended, and the session takes a while to notice.
+    case ending
+    /// An action takes long, and nothing interrupts it.
+    case updating
+}
+
+/// The session of a device that the test plays.
+@TendonActor
+final class PlayedDevice: DeviceServer {
+    nonisolated let served: ServedDevice
+    let stream: Activ5Stream
+    private unowned let gateway: PlayedGateway
+    /// The attempt, or the connection, ends.
+    private var end = Bell()
+
+    init(_ gateway: PlayedGateway, _ stream: Activ5Stream, _ served: ServedDevice) {
+        (self.gateway, self.stream, self.served) = (gateway, stream, served)
+    }
+
+    var identity: JSON { [:] }
+    var address: Address { served.address }
+
+    func open() async throws(ServingError) {
+        gateway.begins(self)
+        do throws(ServingError) {
+            try await answer()
+        } catch {
+            gateway.ends(self)
+            throw error
+        }
+    }
+
+    private func answer() async throws(ServingError) {
+        end = Bell()
+        let core = served.central.core
+        core.onFailure(of: self) { [end] _ in TendonActor.assumeIsolated { end.ring() } }
+        defer { core.onFailure(of: self, nil) }
+        if core.failure == nil, gateway.holds(.asking, address) {
+            gateway.asking.append(end)
+            await end.waitOrCancel()
+        }
+        if gateway.holds(.pairing, address) { await gateway.release.wait() }
+        if gateway.holds(.refused, address) { throw .failed("the wrong product", canRetry: false) }
+        guard !Task.isCancelled else { throw .cancelled }
+        guard core.failure == nil else { throw .failed("the radio has failed", canRetry: true) }
+    }
+
+    func stream() async -> Ending {
+        gateway.stages[address] = .streaming
+        gateway.streaming[address] = self
+        end = Bell()
+        let core = served.central.core
+        core.onFailure(of: self) { [end] _ in TendonActor.assumeIsolated { end.ring() } }
+        if core.failure != nil { end.ring() }
+        await end.waitOrCancel()
+        core.onFailure(of: self, nil)
+        let ending = Task.isCancelled ? Ending.requested : core.failure.map { Ending($0) } ?? .lost
+        gateway.streaming[address] = nil
+        if gateway.holds(.ending, address) { await gateway.release.wait() }
+        gateway.ends(self)
+        return ending
+    }
+
+    func perform(_ call: any RuleCall) async throws(CommandError) {
+        if gateway.holds(.updating, address) { await gateway.release.wait() }
+    }
+
+    /// The device goes away.
+    func leave() { end.ring() }
+}
+
+/// Lines and presences of each device, in order.
+final class Record: EventOutput {
+    private let all = Mutex<[(address: String, what: String)]>([])
+
+    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        add(device?.address ?? "", event.description)
+    }
+
+    func device(_ device: OutputDevice, is presence: Presence) { add(device.address, "is \(presence)") }
+
+    private func add(_ address: String, _ what: String) { all.withLock { $0.append((address, what)) } }
+
+    func of(_ address: Address) -> [String] {
+        all.withLock { $0.filter { $0.address == address.description }.map(\.what) }
+    }
+
+    /// What is wrong with the order of a device's events; nil: nothing.
+    func fault(of address: Address) -> String? {
+        var isConnected = false, isForgotten = false
+        for what in of(address) {
+            switch what {
+            case "connected":
+                if isConnected { return "connected twice" }
+                (isConnected, isForgotten) = (true, false)
+            case "disconnected":
+                if !isConnected { return "disconnected without a connection" }
+                isConnected = false
+            case "is forgotten":
+                if isConnected { return "forgotten while it is connected" }
+                isForgotten = true
+            case "is renamed", "found": break
+            default: if isForgotten, what != "connect_failed" { return "\(what) after it was forgotten" }
+            }
+        }
+        return isConnected ? "never disconnected" : nil
+    }
+}
+
+@TendonActor
+final class PlayedGateway {
+    enum Act: CaseIterable {
+        case reload, exclude, rename, forget, loseOne, loseBoth, radioBack, pair, handOver, stop
+    }
+
+    let devices: [Address]
+    let record = Record()
+    private(set) var gateway: Gateway!
+    private var run: Task<Void, any Error>!
+    private let directory = RadioDirectory()
+    private let path = NSTemporaryDirectory() + "tendon-played-\(UUID().uuidString).conf"
+    private let options: Arguments
+    private let signals = DispatchQueue(label: "signals")
+    /// Of the adapters that were lost.
+    private var arrivals: [String: Bell] = [:]
+
+    /// Milliseconds by which the clock of the admission is ahead.
+    private let ahead = Ahead()
+    private final class Ahead: Sendable {
+        let time = Mutex<UInt64>(0)
+        var now: UInt64 { tendon_monotonic_ms() + time.withLock { $0 } }
+    }
+
+    /// How many turns of the loop a radio takes to open.
+    private final class Opening: Sendable {
+        let turns = Mutex(0)
+    }
+
+    // What the configuration says.
+    private(set) var rates: [Address: Int] = [:]
+    private(set) var names: [Address: String] = [:]
+    private(set) var excluded: Set<Address> = []
+
+    // The devices.
+    private var held: [Address: Stage] = [:]
+    private(set) var release = Bell()
+    var stages: [Address: Stage] = [:]
+    var streaming: [Address: PlayedDevice] = [:]
+    var asking: [Bell] = []
+    private var open: Set<Address> = []
+    private var renames = 0
+    private var refused: Set<Address> = []
+    private(set) var isStopped = false
+    /// Requests that were carried out.
+    private var pairs = 0
+    private let opening = Opening()
+
+    init(devices count: Int = 1) async throws {
+        let first = directory.address.value
+        devices = (0..<UInt64(count)).map { Address(first | ($0 + 1) << 32, type: .random) }
+        options = try Arguments([], options: Option.common + Command.runAll.options)
+        try write()
+        let plan = try GatewayPlan(options, try Configuration(reading: path).checked(), family: nil)
+        let radio = directory.radio
+        gateway = try Gateway(
+            plan, outputs: nil,
+            opener: { [opening] (_) throws(TendonError) in
+                let central = try await Central(radio: radio, bonds: .memory)
+                for _ in 0..<opening.turns.withLock({ $0 }) { await Loop.shared.run {} }
+                return central
+            },
+            arrival: { [weak self] name, _ in await self?.arrival(of: name ?? "").waitOrCancel() },
+            admission: Admission(random: { 0 }, clock: { [ahead] in ahead.now }), further: [record],
+            makeServer: { [unowned self] stream, served in
+                if holds(.beginning, served.address) { await release.wait() }
+                return PlayedDevice(self, stream as! Activ5Stream, served)
+            })
+        run = Task { [gateway] in try await gateway!.serveRadios() }
+        await eventually("both radios are open") { gateway.radioStates.open == 2 }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    private func arrival(of adapter: String) -> Bell {
+        let bell = arrivals[adapter] ?? Bell()
+        arrivals[adapter] = bell
+        return bell
+    }
+
+    // MARK: The devices' part
+
+    func holds(_ stage: Stage, _ address: Address) -> Bool {
+        guard held[address] == stage, !release.isRung else { return false }
+        stages[address] = stage
+        if stage == .refused { refused.insert(address) }
+        return true
+    }
+
+    func begins(_ device: PlayedDevice) {
+        #expect(open.insert(device.address).inserted, "one session at a time")
+    }
+
+    func ends(_ device: PlayedDevice) {
+        stages[device.address] = .idle
+        open.remove(device.address)
+    }
+
+    /// The device advertises, and both radios receive it. False: it is left alone.
+    @discardableResult
+    func advertise(_ address: Address) -> Bool {
+        guard !isStopped else { return false }
+        let isTaken = gateway.centrals.isEmpty || [0, 1].allSatisfy { gateway.receive(address, "activ5", $0) }
+        gateway.startTurns()
+        return isTaken
+    }
+
+    /// Longer than any pause.
+    func passTime() { ahead.time.withLock { $0 += 200_000 } }
+
+    func hold(_ address: Address, in stage: Stage) { held[address] = stage }
+
+    func openSlowly(_ turns: Int) { opening.turns.withLock { $0 = turns } }
+
+    /// Until the device is where it is held.
+    func bring(_ address: Address, to stage: Stage) async {
+        hold(address, in: stage)
+        advertise(address)
+        switch stage {
+        case .beginning, .asking, .pairing: break
+        case .refused:
+            await eventually("refused") { self.record.of(address).contains("connect_failed") }
+            await eventually("over") { self.gateway.state.withLock { $0.turns.isEmpty } }
+        case .streaming: await eventually("streaming") { self.streaming[address] != nil }
+        case .idle:
+            await eventually("streaming") { self.streaming[address] != nil }
+            streaming[address]?.leave()
+            await eventually("idle") { self.gateway.state.withLock { $0.turns.isEmpty } }
+        case .ending:
+            await eventually("streaming") { self.streaming[address] != nil }
+            streaming[address]?.leave()
+        case .updating:
+            await eventually("streaming") { self.streaming[address] != nil }
+            let device = OutputDevice(
+                family: "activ5", address: address.description, addressType: address.typeName)
+            let result = await gateway.commands.set(["tare": nil], of: device)
+            #expect(result == .done(["actions": ["activ5.tare"]]))
+        }
+        if stage != .idle, stage != .refused { await eventually("\(stage)") { self.stages[address] == stage } }
+    }
+
+    /// What is held goes on.
+    func letGo() {
+        held = [:]
+        release.ring()
+        for bell in asking { bell.ring() }
+    }
+
+    // MARK: Acts
+
+    private func write() throws {
+        var text = "[gateway]\nadapter = hci0, hci1\n"
+        for address in devices {
+            text += "[device \(address) random]\nrate = \(rates[address] ?? 10)\n"
+            if let name = names[address] { text += "name = \(name)\n" }
+            if excluded.contains(address) { text += "serve = no\n" }
+        }
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// As the thread of signals does it.
+    func reload() async {
+        try! write()
+        let origin = Gateway.Origin(options: options, family: nil, path: path)
+        await withCheckedContinuation { [gateway] continuation in
+            signals.async {
+                gateway!.reload(origin)
+                continuation.resume()
+            }
+        }
+    }
+
+    func serveAll() async {
+        excluded = []
+        await reload()
+        _ = await gateway.commands.request("pair", ["seconds": 60])
+    }
+
+    func perform(_ act: Act, _ address: Address) async {
+        switch act {
+        case .reload:
+            rates[address, default: 10] += 1
+            await reload()
+        case .exclude:
+            if excluded.remove(address) == nil { excluded.insert(address) }
+            await reload()
+        case .rename:
+            renames += 1
+            names[address] = "name-\(renames)-\(devices.firstIndex(of: address)!)"
+            await reload()
+        case .forget:
+            _ = await gateway.commands.request(
+                "forget", ["device": .string(address.description), "address_type": "random"])
+        case .loseOne: lose(0)
+        case .loseBoth:
+            lose(1)
+            lose(0)
+        case .radioBack: bringRadiosBack()
+        case .pair:
+            if case .done = await gateway.commands.request("pair", ["seconds": 60]) { pairs += 1 }
+        case .handOver: await gateway.commands.disconnect(address.description, address.typeName)
+        case .stop: await stop()
+        }
+    }
+
+    private func lose(_ radio: Int) {
+        guard !isStopped, let core = gateway.central(radio)?.core, core.failure == nil else { return }
+        arrivals["hci\(radio)"] = nil
+        core.radio.pointee.on_failure?(
+            core.radio.pointee.report_context, Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN), tendon_monotonic_ms())
+    }
+
+    func bringRadiosBack() { for name in ["hci0", "hci1"] { arrival(of: name).ring() } }
+
+    func stop() async {
+        isStopped = true
+        run.cancel()
+        _ = await run.result
+    }
+
+    // MARK: What must be so afterwards
+
+    /// All is well again, and each device is served with what the configuration says now; then the run ends and nothing is left.
+    func check(_ what: String) async {
+        if !isStopped { await checkServed(what) }
+        await stop()
+        #expect(gateway.state.withLock { $0.turns.count } == 0, "\(what)")
+        #expect(gateway.reporter.rows.count == gateway.state.withLock { $0.known.count }, "\(what): rows")
+        for address in devices {
+            #expect(record.fault(of: address) == nil, "\(what): \(record.of(address))")
+        }
+        checkPlaces(what)
+        gateway = nil
+    }
+
+    private func checkServed(_ what: String) async {
+        bringRadiosBack()
+        await eventually("\(what): the radios are back") {
+            self.bringRadiosBack()
+            return self.gateway.radioStates.open == 2
+        }
+        await eventually("\(what): both radios have the latest window") {
+            let windows = self.gateway.centrals.map(\.core.radio.pointee.policy.window_until)
+            return windows[0] == windows[1] && (windows[0] > 0) == (self.pairs > 0)
+        }
+        // Now it is served, or somebody wanted that it is not.
+        for address in devices where !gateway.plan.serves(address, family: "activ5") {
+            #expect(excluded.contains(address), "\(what)")
+        }
+        for address in devices where refused.contains(address) { rates[address, default: 10] += 1 }
+        await serveAll()
+        for address in devices {
+            let (rate, name) = (rates[address] ?? 10, names[address])
+            await eventually("\(what): it is served as the configuration says; \(record.of(address))") {
+                self.passTime()
+                self.advertise(address)
+                guard let device = self.streaming[address], let central = device.served.central as Central? else {
+                    return false
+                }
+                return device.stream.rate == rate && device.served.label.name == name
+                    && self.gateway.centrals.contains { $0 === central }
+            }
+        }
+        #expect(gateway.reporter.rows.count == devices.count, "\(what): rows")
+    }
+
+    /// As many devices can be served as at the start.
+    private func checkPlaces(_ what: String) {
+        passTime()
+        for number in 0..<40 as Range<UInt64> {
+            _ = gateway.admission.received(
+                Address(0xC700_0000_0000 + number, type: .random), family: "activ5", isPreferred: number >= 20,
+                awaitsResponse: false)
+        }
+        #expect(gateway.admission.next().count == 28, "\(what): 20 that are preferred and 8 strangers")
+    }
+}
