@@ -36,11 +36,21 @@ extension Command {
 }
 
 /// Reads the events of a replay, and reports decisions instead of executing them.
-private final class RuleTrial: EventOutput {
+final class RuleTrial: EventOutput {
     private struct State {
         var engine: RuleEngine
         /// Decisions by rule.
         var counts: [Int]
+        /// Of the latest line: by the clock of the capture, which may have been set back, and of the engine.
+        var written: UInt64?
+        var elapsed: UInt64 = 0
+
+        /// Returns the engine's time of a line.
+        mutating func pass(to time: UInt64) -> UInt64 {
+            elapsed += written.map { time > $0 ? time - $0 : 0 } ?? 0
+            written = time
+            return elapsed
+        }
     }
 
     private let state: Mutex<State>
@@ -61,12 +71,13 @@ private final class RuleTrial: EventOutput {
         compose(&writer)
         guard let time = (try? JSON(parsing: writer.bytes))?["time"]?.string.flatMap(microseconds) else { return }
         let own = RuleDevice(device)
+        let elapsed = state.withLock { $0.pass(to: time) }
         // A comparison is decided when its time is over, not with the next event.
-        while let deadline = state.withLock({ $0.engine.deadline }), deadline <= time / 1000 {
-            report(state.withLock { $0.engine.tick(deadline) }, at: deadline * 1000)
+        while let deadline = state.withLock({ $0.engine.deadline }), deadline <= elapsed / 1000 {
+            report(state.withLock { $0.engine.tick(deadline) }, at: time - (elapsed - deadline * 1000))
         }
         let inputs = reader.inputs(event, family: device.family, writer.bytes)
-        report(state.withLock { $0.engine.take(inputs, of: own, at: time / 1000) }, at: time)
+        report(state.withLock { $0.engine.take(inputs, of: own, at: elapsed / 1000) }, at: time)
     }
 
     private func report(_ decisions: [RuleDecision], at time: UInt64) {

@@ -176,11 +176,11 @@ final class RuleBoard: Sendable {
     }
 
     private func execute(
-        _ name: String, _ program: Program, _ decision: RuleDecision, _ label: DeviceLabel, _ events: Events
+        _ name: String, _ program: Program, _ decision: RuleDecision, _ label: DeviceLabel?, _ events: Events
     ) {
         let variables = [
             "TENDON_RULE": decision.rule.text, "TENDON_FAMILY": decision.device.family,
-            "TENDON_ADDRESS": label.address.description, "TENDON_NAME": decision.device.name ?? "",
+            "TENDON_ADDRESS": label?.address.description ?? "", "TENDON_NAME": decision.device.name ?? "",
             "TENDON_VALUE": decision.value.map(plain) ?? "",
         ]
         runner.run(program, variables) { result in
@@ -219,9 +219,12 @@ extension RuleDevice {
 }
 
 extension DeviceLabel {
-    convenience init(_ device: RuleDevice) {
-        let parts = device.address.split(separator: "/").map(String.init)
-        let type = parts.count == 2 ? Address.AddressType(named: parts[1]) : nil
-        self.init(device.family, Address(Address(parts[0])?.value ?? 0, type: type ?? .public), name: device.name)
+    /// Nil: what stands there is no address.
+    convenience init?(_ device: RuleDevice) {
+        let parts = device.address.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let address = Address(parts[0]), let type = Address.AddressType(named: parts[1]) else {
+            return nil
+        }
+        self.init(device.family, Address(address.value, type: type), name: device.name)
     }
 }

@@ -83,7 +83,7 @@ struct RuleEngine: Sendable {
             var own = progress[index]?[device] ?? Progress()
             if own.since == nil { (own.since, own.isDone) = (now, false) }
             own.value = value
-            guard progress[index]?[device] != nil || (progress[index]?.count ?? 0) < RuleEngine.limit else { continue }
+            guard hasRoom(index, device, now) else { continue }
             progress[index, default: [:]][device] = own
             if let decision = due(index, device, now) { decisions.append(decision) }
         }
@@ -128,9 +128,19 @@ struct RuleEngine: Sendable {
         let pause = rules[index].pause
         guard pause > 0 else { return true }
         if let last = progress[index]?[device]?.decided, now < last + pause { return false }
-        guard progress[index]?[device] != nil || (progress[index]?.count ?? 0) < RuleEngine.limit else { return false }
+        guard hasRoom(index, device, now) else { return false }
         progress[index, default: [:]][device, default: Progress()].decided = now
         return true
+    }
+
+    /// Devices of which nothing matters any more make room for others.
+    private mutating func hasRoom(_ index: Int, _ device: RuleDevice, _ now: UInt64) -> Bool {
+        guard progress[index]?[device] == nil, (progress[index]?.count ?? 0) >= RuleEngine.limit else { return true }
+        let pause = rules[index].pause
+        progress[index] = progress[index]?.filter { _, own in
+            own.since != nil || own.decided.map { now < $0 + pause } ?? false
+        }
+        return (progress[index]?.count ?? 0) < RuleEngine.limit
     }
 
     /// Its values are unknown; the time of the last decision stays while it can suppress another.

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Rules at their limits, and when something else happens meanwhile.
+import Foundation
+import Synchronization
+import Tendon
+import TendonOutputs
+import TendonSupport
+import TestSupport
+import Testing
+
+@testable import TendonCommand
+
+@Suite struct RuleEdgeTests {
+    /// Devices come and go: those of which nothing matters any more make room for others.
+    @Test(arguments: ["activ5.squeeze every 1 s => publish x y", "activ5.force > 5 every 1 s => publish x y"])
+    func moreDevicesThanARuleRemembers(_ text: String) throws {
+        var engine = RuleEngine([try Rule(text)])
+        func decides(_ number: Int, at now: UInt64) -> Int {
+            let device = RuleDevice(family: "activ5", address: "\(number)")
+            let count =
+                engine.happened("squeeze", to: device, at: now).count
+                + engine.value("force", 6, of: device, at: now).count
+            _ = engine.value("force", 1, of: device, at: now)
+            _ = engine.happened("disconnected", to: device, at: now)
+            return count
+        }
+        for number in 0..<1024 { #expect(decides(number, at: 1000) == 1) }
+        #expect(decides(1024, at: 1999) == 0, "all of them still matter")
+        for number in 1025..<4000 { #expect(decides(number, at: UInt64(number) * 1000) == 1, "\(number)") }
+        #expect(decides(3999, at: 3_999_999) == 0, "too soon")
+    }
+
+    private final class Lines: EventOutput {
+        let all = Mutex<[JSON]>([])
+
+        func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+            var writer = LineWriter()
+            compose(&writer)
+            guard let line = try? JSON(parsing: writer.bytes) else { return }
+            all.withLock { $0.append(line) }
+        }
+    }
+
+    /// A line whose address is none has no device, and ends nothing.
+    @Test(arguments: [("", ""), ("", "random"), ("/", "/"), ("C0:00:00:00:00:01", ""), ("x/y", "public")])
+    func anAddressThatIsNone(_ address: String, _ type: String) throws {
+        let lines = Lines()
+        let board = RuleBoard([try Rule("activ5.force > 0 => publish x y")])
+        board.report(to: Events(style: .none, others: [lines]))
+        let device = OutputDevice(family: "activ5", address: address, addressType: type)
+        board.event("sample", of: device) { $0.raw("{\"event\":\"sample\",\"force_n\":1}\n") }
+        let all = lines.all.withLock { $0 }
+        #expect(all.count == 2 && all.allSatisfy { $0["address"] == nil }, "\(all)")
+    }
+
+    /// What has held for a part of its time begins again with the rules of another configuration, though they are the same.
+    @Test func aTimeOverAReload() throws {
+        let rules = [try Rule("activ5.force > 0 for 60 min => publish x y")]
+        let board = RuleBoard(rules)
+        let device = OutputDevice(family: "activ5", address: "C0:00:00:00:00:01", addressType: "random")
+        func sample() { board.event("sample", of: device) { $0.raw("{\"event\":\"sample\",\"force_n\":1}\n") } }
+        #expect(board.deadline == .max)
+        sample()
+        let first = board.deadline
+        #expect(first != .max)
+        board.replace(rules, [:])
+        #expect(board.deadline == .max, "nothing is known of a value that came before")
+        sample()
+        #expect(board.deadline != .max && board.deadline >= first)
+    }
+
+    /// A capture over which the clock was set back by a year, and forward again: pauses and times pass as the lines do.
+    @Test func aDryRunOverAClockThatIsSet() throws {
+        let lines = Lines()
+        let run = RuleTrial(
+            [try Rule("activ5.force > 0 every 2 s => publish x y")], Events(style: .none, others: [lines]))
+        let device = OutputDevice(family: "activ5", address: "C0:00:00:00:00:01", addressType: "random")
+        func sample(_ time: String, _ force: Int) {
+            run.event("sample", of: device) {
+                $0.raw("{\"time\":\"\(time).000000Z\",\"event\":\"sample\",\"force_n\":\(force)}\n")
+            }
+        }
+        for time in ["2026-01-01T00:00:00", "2025-01-01T00:00:00", "2025-01-01T00:00:03", "2027-01-01T00:00:00"] {
+            sample(time, 1)
+            sample(time, 0)
+        }
+        let times = lines.all.withLock { $0.compactMap { $0["time"]?.string?.prefix(19) } }
+        #expect(times == ["2026-01-01T00:00:00", "2025-01-01T00:00:03", "2027-01-01T00:00:00"])
+    }
+
+    /// A program that is not there any more, forty times: each execution fails with its reason and leaves its place.
+    @Test func aProgramThatCannotBeStarted() async throws {
+        let runner = ProgramRunner()
+        let missing = Program("gone", ["command": missingPath(), "at-most": "16"])
+        for _ in 0..<40 {
+            let result = await withCheckedContinuation { continuation in
+                runner.run(missing, [:]) { continuation.resume(returning: $0) }
+            }
+            #expect(result.failure == "No such file or directory")
+        }
+        // No thread, while sixteen wait for nothing.
+        for _ in 0..<40 {
+            let failure = Mutex<String?>(nil)
+            _ = failing("pthread_create", with: EAGAIN) {
+                runner.run(missing, [:]) { result in failure.withLock { $0 = result.failure } }
+            }
+            #expect(failure.withLock { $0 } == "Resource temporarily unavailable")
+        }
+        let there = Program("there", ["command": "/bin/true"])
+        let result = await withCheckedContinuation { continuation in
+            runner.run(there, [:]) { continuation.resume(returning: $0) }
+        }
+        #expect(result.failure == nil)
+    }
+}
