@@ -23,6 +23,9 @@ struct Delivery {
     private var cannotWrite = false
     private var cannotRead = false
     private var (writing, reading) = (DiskReport(), DiskReport())
+    /// All notes, and the names of those that the disk has not taken yet.
+    private var kept: [String: String]
+    private var unwritten: Set<String> = []
 
     private struct Sent {
         var number: UInt64
@@ -56,6 +59,7 @@ struct Delivery {
     init(_ queue: DiskQueue, now: UInt64, report: @escaping (String) -> Void) {
         self.queue = queue
         self.report = report
+        kept = (try? queue.notes()) ?? [:]
         storedThrough = queue.next - 1
         if let failure = queue.failure { cannotStore(failure, now) }
     }
@@ -160,7 +164,8 @@ struct Delivery {
     }
 
     private func storeDeadline(_ isConnected: Bool) -> UInt64 {
-        queue.failure == nil ? max(min(freshDeadline(isConnected), removalAt, syncAt), retryAt) : retryAt
+        let notes: UInt64 = unwritten.isEmpty ? .max : 0
+        return queue.failure == nil ? max(min(freshDeadline(isConnected), removalAt, syncAt, notes), retryAt) : retryAt
     }
 
     /// When the messages in memory are stored.
@@ -171,8 +176,10 @@ struct Delivery {
     /// Writes what is due. `isLast`: all.
     mutating func store(now: UInt64, isConnected: Bool, isLast: Bool = false) {
         guard isLast || now >= storeDeadline(isConnected) else { return }
-        // A removal stores no young message: its removal would need another commit, and so on, endlessly.
-        write(now, storesFresh: isLast || now >= freshDeadline(isConnected), syncs: isLast)
+        // A removal stores no young message: its removal would need another commit, and so on, endlessly. Notes that wait may say
+        // that nothing is left of a name: what ends it comes first.
+        let storesFresh = isLast || !unwritten.isEmpty || now >= freshDeadline(isConnected)
+        write(now, storesFresh: storesFresh, syncs: isLast)
     }
 
     /// What waits in memory is stored, so that the end of the process does not lose it.
@@ -190,6 +197,7 @@ struct Delivery {
             }
             acknowledged.removeAll(keepingCapacity: true)
             removalAt = .max
+            if storesFresh { try writeNotes() }
             if syncAt == .max { syncAt = now + Delivery.syncPause }
             if now >= syncAt || syncs {
                 try queue.sync()
@@ -212,6 +220,9 @@ struct Delivery {
         try queue.attach()
         sentThrough = 0
         lost { _ in true }
+        var notes = try queue.notes()
+        for name in unwritten { notes[name] = kept[name] }
+        kept = notes
         return true
     }
 
@@ -224,11 +235,14 @@ struct Delivery {
 
     /// A corrupted file is replaced. False: this error is another one.
     private mutating func startAgain(after error: QueueError) -> Bool {
-        guard error.kind == .corrupted, let count = try? queue.startAgain() else { return false }
+        guard error.kind == .corrupted, let count = try? queue.startAgain(delivered: acknowledged.count) else {
+            return false
+        }
         let young = Set(fresh.map(\.entry.number))
         lost { !young.contains($0) }
         acknowledged.removeAll()
         removalAt = .max
+        unwritten = Set(kept.keys)
         storedThrough = min(storedThrough, sentThrough)
         (cannotRead, readAt) = (false, 0)
         report("the queue was corrupted (\(error.text)) and starts again; \(count) messages are lost")
@@ -239,8 +253,23 @@ struct Delivery {
 
     // MARK: Notes
 
-    func notes() -> [String: String] { (try? queue.notes()) ?? [:] }
-    func setNote(_ name: String, _ value: String?) { try? queue.setNote(name, value) }
+    func notes() -> [String: String] { kept }
+
+    /// Nil removes it. A note that the disk does not take is written when it takes messages again.
+    mutating func setNote(_ name: String, _ value: String?, now: UInt64) {
+        kept[name] = value
+        unwritten.insert(name)
+        guard now >= retryAt, queue.failure == nil else { return }
+        do throws(QueueError) { try writeNotes() } catch { if !startAgain(after: error) { cannotStore(error, now) } }
+    }
+
+    private mutating func writeNotes() throws(QueueError) {
+        for name in unwritten.sorted() {
+            try queue.setNote(name, kept[name])
+            unwritten.remove(name)
+        }
+    }
+
     mutating func countRefused() { refused += 1 }
     func countDropped(_ number: Int) { queue.countDropped(number) }
 }

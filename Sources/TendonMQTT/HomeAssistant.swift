@@ -15,11 +15,11 @@ extension Worker {
         }
         let payload = home.payload(device, family, isAlone: isAlone)
         announce(HomeAssistant.topic(discovery, device), Array(LineWriter.text(payload).utf8), now)
-        keepEntities(of: payload, device.key)
+        keepEntities(of: payload, device.key, now)
     }
 
     /// Home Assistant keeps an entity that is no longer described: a later version of this program has to end it by name.
-    private func keepEntities(of payload: JSON, _ key: String) {
+    private func keepEntities(of payload: JSON, _ key: String, _ now: UInt64) {
         guard let device = devices[key] else { return }
         var entities = device.entities
         for component in payload["components"]?.all ?? [] {
@@ -27,7 +27,7 @@ extension Worker {
         }
         guard entities != device.entities else { return }
         devices[key]?.entities = entities
-        note(devices[key]!)
+        note(devices[key]!, now)
     }
 }
 

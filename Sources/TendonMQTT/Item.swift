@@ -20,11 +20,12 @@ enum Item {
     case received(topic: String, payload: [UInt8], isRetained: Bool)
     /// A device advertises.
     case signal(OutputDevice, Int)
-    case answered(Answer)
+    /// A command has come to this, by its number.
+    case answered(Int, CommandResult)
     case finish
 }
 
-/// What came of a command, and who waits for it.
+/// Who waits for what comes of a command.
 struct Answer: Sendable {
     enum Receiver: Sendable {
         case request(String)
@@ -34,5 +35,4 @@ struct Answer: Sendable {
 
     var receiver: Receiver
     var transaction: JSON?
-    var result: CommandResult
 }

@@ -52,7 +52,7 @@ extension Worker {
         let transaction = actions["transaction"]
         actions["transaction"] = nil
         let (target, wanted) = (device.device, actions)
-        start(Answer(receiver: .set(device.name), transaction: transaction, result: .done(.null))) { handler in
+        start(Answer(receiver: .set(device.name), transaction: transaction)) { handler in
             await handler.set(wanted, of: target)
         }
     }
@@ -72,7 +72,7 @@ extension Worker {
                 data["address_type"] = .string(device.device.addressType)
             }
             let request = data
-            start(Answer(receiver: .request(name), transaction: transaction, result: .done(.null))) {
+            start(Answer(receiver: .request(name), transaction: transaction)) {
                 await $0.request(name, request)
             }
         }
@@ -81,27 +81,28 @@ extension Worker {
     /// Runs a command; its result comes back through the mailbox.
     private func start(_ answer: Answer, _ body: @escaping @Sendable (any CommandHandler) async -> CommandResult) {
         guard pending < Worker.pendingLimit else {
-            var refused = answer
-            refused.result = .failed("too many commands are carried out")
-            return answered(refused, 0, wasStarted: false)
+            return respond(to: answer, .failed("too many commands are carried out"))
         }
-        pending += 1
-        let (handler, mailbox) = (handler, mailbox)
-        handler.start {
-            var answer = answer
-            answer.result = await body(handler)
-            mailbox.post(.answered(answer))
-        }
+        lastStarted += 1
+        answers[lastStarted] = answer
+        let (handler, mailbox, number) = (handler, mailbox, lastStarted)
+        handler.start { mailbox.post(.answered(number, await body(handler))) }
     }
 
-    func answered(_ answer: Answer, _ now: UInt64, wasStarted: Bool = true) {
-        if wasStarted { pending -= 1 }
+    var pending: Int { answers.count }
+
+    func answered(_ number: Int, _ result: CommandResult) {
+        guard let answer = answers.removeValue(forKey: number) else { return }
+        respond(to: answer, result)
+    }
+
+    private func respond(to answer: Answer, _ result: CommandResult) {
         switch answer.receiver {
         case .set(let name):
             // What was carried out is an event of the device.
-            if case .done = answer.result, answer.transaction == nil { return }
-            respond("set", answer.transaction, answer.result, ["device": .string(name)])
-        case .request(let name): respond(name, answer.transaction, answer.result)
+            if case .done = result, answer.transaction == nil { return }
+            respond("set", answer.transaction, result, ["device": .string(name)])
+        case .request(let name): respond(name, answer.transaction, result)
         }
     }
 

@@ -40,8 +40,9 @@ final class Worker: @unchecked Sendable {
     private var informedAt: UInt64 = 0
     /// Of the gateway; a sentence about each radio that is waited for.
     private var radios = (open: 0, waiting: [String]())
-    /// Commands from outside that are carried out.
-    var pending = 0
+    /// Commands from outside that are carried out, by their numbers.
+    var answers: [Int: Answer] = [:]
+    var lastStarted = 0
     /// Nil: devices are not shared with other gateways.
     let shared: SharedDevices?
     var agreements: [String: Agreement] = [:]
@@ -130,7 +131,7 @@ final class Worker: @unchecked Sendable {
         case .received(let topic, let payload, let isRetained):
             received(topic, payload, isRetained: isRetained, now)
         case .signal(let device, let rssi): agree(device.key, .received(rssi: rssi), now)
-        case .answered(let answer): answered(answer, now)
+        case .answered(let number, let result): answered(number, result)
         case .finish: isOver = true
         }
     }
@@ -244,12 +245,14 @@ final class Worker: @unchecked Sendable {
     }
 
     /// What is kept of a device from one run to the next.
-    func note(_ device: Device) { delivery.setNote("device/" + device.key, device.note.text) }
+    func note(_ device: Device, _ now: UInt64) {
+        delivery.setNote("device/" + device.key, device.note.text, now: now)
+    }
 
     /// A device is new, or has another name.
     private func changed(_ key: String, _ now: UInt64) {
         guard let device = devices[key] else { return }
-        note(device)
+        note(device, now)
         publishDevices()
         publishDiscovery(device, now)
     }
@@ -261,7 +264,7 @@ final class Worker: @unchecked Sendable {
         keep(now)
         devices[key] = nil
         forgotten.insert(key)
-        delivery.setNote("device/" + key, nil)
+        delivery.setNote("device/" + key, nil, now: now)
         publishDevices()
     }
 
@@ -349,18 +352,21 @@ final class Worker: @unchecked Sendable {
         }
         var batch = Mailbox.Batch()
         let end = now + Worker.lastPatience
-        while isConnected, !delivery.isIdle, clock() < end {
-            pump(clock())
-            mailbox.take(until: min(end, clock() + 100), into: &batch)
+        repeat {
+            let isWaiting = isConnected && !delivery.isIdle
+            if isWaiting { pump(clock()) }
+            mailbox.take(until: isWaiting ? min(end, clock() + 100) : 0, into: &batch)
             for item in batch.items {
                 switch item {
                 case .acknowledged(let number, let refusal):
                     delivery.finished(number, isRefused: refusal != nil, now: clock())
                 case .disconnected: isConnected = false
+                case .answered(let number, let result): answered(number, result)
                 default: break
                 }
             }
-        }
+        } while isConnected && !delivery.isIdle && clock() < end
+        for number in answers.keys.sorted() { answered(number, .failed("the gateway ends")) }
         delivery.store(now: clock(), isConnected: isConnected, isLast: true)
         if !delivery.isIdle { report("\(delivery.waiting) messages wait in \(settings.queuePath) for the next start") }
         delivery.close()

@@ -57,6 +57,10 @@ package final class DiskQueue {
     /// Small pages: a message is small, and flash is written page by page.
     private static let pageSize = 1024
     private static let version: Int64 = 1
+    /// Of a message; at 1000 per second reached in a hundred million years.
+    private static let greatest: Int64 = 1 << 62
+    /// SQLITE_CORRUPT.
+    private static let corrupted: Int32 = 11
 
     /// Opens or creates the file. A file that cannot be read is kept beside it, and the queue starts empty. A disk that is full
     /// or read-only must not keep a gateway from its devices: `failure` says so, and `attach` tries again.
@@ -169,6 +173,9 @@ package final class DiskQueue {
             if found == nil { try set("version", DiskQueue.version) }
         }
         (count, states) = (0, [:])
+        // SQLite checks the structure of its pages, not what is in them.
+        try check("SELECT count(*) FROM queue WHERE number NOT BETWEEN 1 AND \(DiskQueue.greatest) OR time<0")
+        try check("SELECT count(*) FROM facts WHERE value NOT BETWEEN 0 AND \(DiskQueue.greatest)")
         try database.run("SELECT number, topic, state FROM queue") { row in
             self.count += 1
             if row.integer(2) != 0 { self.states[row.text(1)] = UInt64(row.integer(0)) }
@@ -176,6 +183,12 @@ package final class DiskQueue {
         dropped = UInt64(max(0, try fact("dropped") ?? 0))
         next = UInt64(max(1, try fact("reserved") ?? 1))
         reserved = next
+    }
+
+    private func check(_ countOfFaults: String) throws(QueueError) {
+        var faults: Int64 = 0
+        try database.run(countOfFaults) { faults = $0.integer(0) }
+        guard faults == 0 else { throw QueueError(DiskQueue.corrupted, "it has numbers that no queue has") }
     }
 
     private func fact(_ name: String) throws(QueueError) -> Int64? {
@@ -283,8 +296,9 @@ package final class DiskQueue {
     }
 
     /// After an error of the kind `corrupted`: a new file. Returns the number of messages that are lost with the old one.
-    package func startAgain() throws(QueueError) -> Int {
-        let (lost, numbers, drops) = (count, next, dropped)
+    /// - Parameter delivered: stored messages that were only to be removed.
+    package func startAgain(delivered: Int = 0) throws(QueueError) -> Int {
+        let (lost, numbers, drops) = (count - delivered, next, dropped)
         database.close()
         database = try DiskQueue.replaced(path)
         try load()

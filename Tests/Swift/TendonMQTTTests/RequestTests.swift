@@ -104,6 +104,49 @@ private func response(_ gateway: TestGateway) async -> String {
         #expect(await response(gateway).hasPrefix(#"set {"status":"ok""#))
     }
 
+    /// Commands that are carried out while the broker is away: they count, and are answered when it is back.
+    @Test func commandsOverAnEndOfTheConnection() async throws {
+        let gateway = try site()
+        gateway.handler.hold()
+        for number in 0..<33 { gateway.received(grip + "/set", #"{"vibrate":90,"transaction":\#(number)}"#) }
+        await eventually("all are with the handler") { gateway.handler.calls.count == 32 }
+        gateway.round(.disconnected("lost", isRefused: false))
+        gateway.connect()
+        gateway.received(grip + "/set", #"{"vibrate":91}"#)
+        #expect(gateway.published().filter { $0.text.contains("too many commands") }.count == 1)
+        gateway.handler.release()
+        var answers: [Message] = []
+        await eventually("all are answered") {
+            gateway.round()
+            answers += gateway.published().filter { $0.topic.hasPrefix(responses) }
+            return answers.count >= 32
+        }
+        #expect(answers.count == 32 && answers.allSatisfy { $0.text.contains(#""status":"ok""#) })
+        gateway.received(grip + "/set", #"{"vibrate":92,"transaction":1}"#)
+        #expect(await response(gateway).hasPrefix(#"set {"status":"ok""#))
+    }
+
+    /// A command has its answer also if the gateway ends meanwhile: its own, or that.
+    @Test(arguments: [false, true]) func theEndAnswersWhatIsCarriedOut(isDone: Bool) async throws {
+        let gateway = try site()
+        gateway.handler.hold()
+        gateway.received(grip + "/set", #"{"vibrate":90,"transaction":7}"#)
+        await eventually("it is with the handler") { gateway.handler.calls.count == 1 }
+        if isDone {
+            gateway.handler.release()
+            await eventually("the answer waits") { !gateway.mailbox.isEmpty }
+        }
+        gateway.broker.acknowledges = true
+        gateway.worker.end()
+        let answers = gateway.published().filter { $0.topic.hasPrefix(responses) }.map(\.text)
+        let device = #""device":"C0:00:00:00:08:01","transaction":7}"#
+        #expect(
+            answers == [
+                (isDone ? #"{"status":"ok","data":{},"# : #"{"status":"error","error":"the gateway ends","#) + device
+            ])
+        gateway.handler.release()
+    }
+
     @Test func getPublishesTheStateAgain() throws {
         let gateway = try site()
         gateway.line("battery", #","battery_percent":70"#)

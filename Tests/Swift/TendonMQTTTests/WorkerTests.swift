@@ -417,6 +417,14 @@ private let gripNote =
         gateway.connect()
         gateway.round(.presence(OutputDevice(family: "fjorden", address: "B", addressType: "public"), .connected))
         #expect(gateway.published().allSatisfy { $0.topic.hasSuffix("/event") })
+        // Those that are known may change, and one that is forgotten makes room.
+        let renamed = OutputDevice(
+            family: "fjorden", address: "A7", addressType: "public", name: "seven", isNamed: true)
+        gateway.round(.presence(renamed, .renamed))
+        #expect(gateway.worker.devices["A7/public"]?.name == "seven")
+        gateway.round(.presence(OutputDevice(family: "fjorden", address: "A8", addressType: "public"), .forgotten))
+        gateway.round(.presence(OutputDevice(family: "fjorden", address: "B", addressType: "public"), .connected))
+        #expect(gateway.worker.devices.count == 1024 && gateway.worker.devices["B/public"] != nil)
     }
 
     /// docs/mqtt.md: what the full queue dropped is published in `info`, at most every 10 s.

@@ -367,6 +367,26 @@ import Testing
         #expect(error?.text == "No such file or directory")
     }
 
+    /// SQLite does not check what stands in a row: numbers that no queue has, after which counting on would end the program.
+    @Test(arguments: [
+        "UPDATE queue SET number=-5 WHERE number=2", "UPDATE queue SET number=9223372036854775807 WHERE number=2",
+        "UPDATE queue SET time=-1 WHERE number=2", "UPDATE facts SET value=9223372036854775807 WHERE name='reserved'",
+        "UPDATE facts SET value=-7 WHERE name='dropped'",
+    ])
+    func numbersThatNoQueueHas(_ change: String) throws {
+        let place = Place()
+        let queue = try open(place, limit: 2)
+        try queue.store([event(queue, "a"), state(queue, "t", "b"), event(queue, "c")], removing: [])
+        queue.close()
+        let database = try Database(place.path)
+        try database.execute(change)
+        database.close()
+        let after = try open(place, limit: 2)
+        #expect(after.repair?.contains("it has numbers that no queue has") == true)
+        try after.store([event(after, "d"), event(after, "e"), event(after, "f")], removing: [])
+        #expect(try texts(after) == ["e", "f"])
+    }
+
     @Test func notesAreKept() throws {
         let place = Place()
         var queue = try open(place)
