@@ -50,6 +50,8 @@ final class Server: @unchecked Sendable {
     /// Requests to which the gateway's end is answered.
     private var lastAnswers = 0
 
+    private static let end: (status: UInt32, body: JSON) = (503, ["status": "error", "error": "the gateway ends"])
+
     /// Connections of all browsers together; each response but the live data ends its connection.
     private static let connectionLimit: UInt32 = 40
     /// Milliseconds from the begin of a connection to the end of its response, however slowly the request comes.
@@ -101,11 +103,11 @@ final class Server: @unchecked Sendable {
         lock.locked {
             isOver = true
             for (request, connection) in waiting {
-                request.answer = (503, ["status": "error", "error": "the gateway ends"])
+                request.answer = Server.end
                 request.isLast = true
                 MHD_resume_connection(connection)
             }
-            lastAnswers = waiting.count
+            lastAnswers += waiting.count
             waiting = []
             // libmicrohttpd drops with its end what was not sent.
             let end = tendon_monotonic_ms() + Server.lastPatience
@@ -219,12 +221,16 @@ final class Server: @unchecked Sendable {
             return respond(connection, 404, ["status": "error", "error": "no such device"])
         }
         let isTaken = lock.locked {
-            guard !isOver else { return false }
+            guard !isOver else {
+                request.isLast = true
+                lastAnswers += 1
+                return false
+            }
             waiting.append((request, connection))
             MHD_suspend_connection(connection)
             return true
         }
-        guard isTaken else { return TENDON_HTTP_NO }
+        guard isTaken else { return respond(connection, Server.end.status, Server.end.body) }
         handler.start { [handler] in self.answer(request, await handler.set(actions, of: device)) }
         return TENDON_HTTP_YES
     }

@@ -79,13 +79,16 @@ private final class Site: Sendable {
         Response(await HTTP.exchange(port, "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n"))
     }
 
-    func set(_ body: String, token: String = Site.token) async -> Response? {
-        Response(
-            await HTTP.exchange(
-                port,
-                "POST /set HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
-                    + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"))
+    static func request(_ body: String, token: String) -> String {
+        "POST /set HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+            + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
+
+    func set(_ body: String, token: String = Site.token) async -> Response? {
+        Response(await HTTP.exchange(port, Site.request(body, token: token)))
+    }
+
+    func replaceToken(_ token: String) throws { try Data(token.utf8).write(to: URL(fileURLWithPath: path)) }
 
     /// The text of /events, as soon as it contains this; `meanwhile` runs when the browser is connected.
     func events(until mark: String, meanwhile: () async -> Void = {}) async -> String? {
@@ -290,6 +293,46 @@ private final class Site: Sendable {
         #expect((answer.status, answer.body) == (503, #"{"status":"error","error":"the gateway ends"}"#))
         // The answer of the device comes too late, and finds nobody.
         handler.release()
+    }
+
+    /// The browser has gone before its command was carried out: nobody gets the answer, and others are served.
+    @Test func aBrowserThatDoesNotWait() async throws {
+        let handler = Handler(.done(.null), waits: true)
+        let site = try Site(handler)
+        await site.know()
+        let body = #"{"device":"C0:01/random","actions":{}}"#
+        for _ in 0..<50 { HTTP.sendAndLeave(site.port, Site.request(body, token: Site.token)) }
+        await eventually("commands are with their handler, as many as connections are taken") {
+            handler.calls.count >= 16
+        }
+        handler.release()
+        async let answer = site.set(body)
+        await eventually("it is served") {
+            handler.release()
+            return await site.get("/")?.status == 200
+        }
+        let isAnswered = Flag()
+        let releases = Task {
+            await eventually("the last command is answered") {
+                handler.release()
+                return isAnswered.isSet
+            }
+        }
+        #expect(await answer?.status == 200)
+        isAnswered.set()
+        await releases.value
+        await site.output.finish()
+    }
+
+    /// It is read at the start: another one in the file is that of the next start.
+    @Test func theFileOfTheTokenIsReplaced() async throws {
+        let site = try Site()
+        await site.know()
+        let body = #"{"device":"C0:01/random","actions":{}}"#
+        try site.replaceToken("fedcba9876543210")
+        #expect(await site.set(body, token: "fedcba9876543210")?.status == 401)
+        #expect(await site.set(body)?.status == 200)
+        await site.output.finish()
     }
 
     @Test func nothingIsLeftOfAServerThatHasEnded() async throws {
