@@ -45,7 +45,7 @@ timeless() { sed -E 's/"time":"[^"]*",//'; }
 start() {
     local name=$1
     shift
-    timeout 120 "$TENDON" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+    timeout 600 "$TENDON" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
     child=$!
     children+=("$child")
 }
