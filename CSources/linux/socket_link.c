@@ -320,7 +320,7 @@ static void link_expired(void *context, uint64_t now) {
 
 /** Returns true if the owner may get the link. */
 static bool is_secured(tendon_link *link, uint64_t now) {
-    const tendon_status status = link->hooks->secured != NULL ? link->hooks->secured(link, now) : TENDON_OK;
+    const tendon_status status = link->hooks->secured != NULL ? link->hooks->secured(link) : TENDON_OK;
     if (link->closing) {
         return false;
     }

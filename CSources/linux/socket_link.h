@@ -27,7 +27,7 @@ typedef struct tendon_socket_hooks {
      * not yet; another error ends the attempt with this status. May end the link itself. NULL: it is when the socket is
      * writable.
      */
-    tendon_status (*secured)(tendon_link *link, uint64_t now);
+    tendon_status (*secured)(tendon_link *link);
     /** The link is open; called before connected(). */
     void (*opened)(tendon_link *link, uint64_t now);
     /** PDUs were received in this call of the loop. NULL: not reported. */

@@ -129,6 +129,7 @@ typedef struct tendon_bluez_scan {
     tendon_bluez_activity activity; /**< first */
     tendon_scan_parameters parameters;
     bool joined;           /**< ours waits for the end of that scan; we have enabled nothing since */
+    bool has_scanned;      /**< this radio has: a discovery of the kernel may be our scan */
     bool replaces;         /**< ours is in the place of the kernel's, which it has disabled */
     uint8_t unseen;        /**< rejections from which that scan is concluded; 0: a report or a command has shown it */
     bool heard;            /**< reports came since the watchdog's last step */
@@ -162,7 +163,6 @@ typedef struct tendon_bluez_kernel {
     uint8_t creating;        /**< tendon_bluez_creating */
     uint8_t discovery;       /**< tendon_bluez_discovery */
     uint8_t kinds;           /**< address types of the discovery */
-    bool has_scanned;        /**< this radio has: a discovery may be our scan */
     uint16_t connections;    /**< that the controller has reported, of all programs */
     uint16_t handle;         /**< of the connection to `peer`, while it exists; 0xFFFF: none */
     tendon_address peer;     /**< of the latest attempt to create a connection */

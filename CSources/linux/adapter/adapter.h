@@ -334,12 +334,17 @@ void tendon_bluez_kernel_attempt_over(tendon_bluez_kernel *kernel, const tendon_
 void tendon_bluez_kernel_connected(tendon_bluez_kernel *kernel, uint16_t handle, uint64_t until);
 /** A connection, perhaps the latest one, has ended, or this radio ends it. */
 void tendon_bluez_kernel_disconnected(tendon_bluez_kernel *kernel, uint16_t handle);
+/** There is one connection more, or one less, of any program. */
+void tendon_bluez_kernel_counts(tendon_bluez_kernel *kernel, int change);
 /** Whether an attempt is in progress, to whatever peer. */
 bool tendon_bluez_is_creating(const tendon_bluez_kernel *kernel, uint64_t now);
 /** The kernel reports a discovery. @param ours it means our scan. */
 void tendon_bluez_kernel_discovers(tendon_bluez_kernel *kernel, bool on, bool ours, uint8_t kinds);
-/** It was asked to stop it, or could not be asked. */
-void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked);
+/** It was asked to stop it, or could not be asked. @param disables_until when it has disabled our scan with it; 0: our
+ * scan is off. */
+void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked, uint64_t disables_until);
+/** A scan was disabled. Returns true if it was expected to disable ours. */
+bool tendon_bluez_kernel_disabled(tendon_bluez_kernel *kernel);
 void tendon_bluez_kernel_forget_discovery(tendon_bluez_kernel *kernel);
 /** The same device, whether its random address is known to be its identity or not. */
 bool tendon_bluez_is_same_device(const tendon_address *a, const tendon_address *b);

@@ -65,7 +65,7 @@ static void note_response(tendon_bluez_queue *queue, uint64_t now) {
 }
 
 /** No command is in flight any more, and the next one may be sent. */
-static void end_command(tendon_bluez_radio *radio) {
+void tendon_bluez_queue_reset(tendon_bluez_radio *radio) {
     radio->command.state = IDLE;
     radio->command.opcode = 0;
     radio->hci.deadline = UINT64_MAX;
@@ -86,10 +86,6 @@ static void deliver(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
 
 bool tendon_bluez_in_flight(const tendon_bluez_radio *radio, const tendon_bluez_activity *activity) {
     return radio->command.opcode != 0 && radio->command.activity == activity;
-}
-
-void tendon_bluez_queue_reset(tendon_bluez_radio *radio) {
-    end_command(radio);
 }
 
 void tendon_bluez_queue_timer(tendon_bluez_radio *radio, uint64_t now) {
@@ -181,7 +177,7 @@ void tendon_bluez_step(tendon_bluez_radio *radio) {
 
 void tendon_bluez_answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now) {
     if (opcode != 0 && opcode == radio->command.opcode) {
-        end_command(radio);
+        tendon_bluez_queue_reset(radio);
         radio->command.unanswered = 0;
         note_response(&radio->command, now);
         deliver(radio, status, now);
@@ -195,7 +191,7 @@ void tendon_bluez_hci_expired(void *context, uint64_t now) {
     bool waits = now < limit && tendon_bluez_has_unread(radio);
     radio->hci.deadline = waits ? now + 1 : UINT64_MAX;
     if (!waits && radio->command.state == IN_FLIGHT) {
-        end_command(radio);
+        tendon_bluez_queue_reset(radio);
         resync(radio, now);
     }
 }

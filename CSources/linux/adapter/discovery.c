@@ -17,16 +17,16 @@ static bool is_enabling(const tendon_bluez_radio *radio) {
 
 /** The kernel reports a discovery: whether it means our scan. This event can be read before the response to ours. */
 static bool is_ours(const tendon_bluez_radio *radio) {
-    return radio->kernel.has_scanned && (!radio->kernel.scans || is_enabling(radio));
+    return radio->scan.has_scanned && (!radio->kernel.scans || is_enabling(radio));
 }
 
 static bool is_on(const tendon_bluez_radio *radio) {
     return radio->kernel.discovery == TENDON_BLUEZ_DISCOVERY_ON;
 }
 
-static bool stop(tendon_bluez_radio *radio) {
+static bool stop(tendon_bluez_radio *radio, uint64_t disables_until) {
     bool asked = tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &radio->kernel.kinds, 1) >= 0;
-    tendon_bluez_kernel_stops(&radio->kernel, asked);
+    tendon_bluez_kernel_stops(&radio->kernel, asked, disables_until);
     return asked;
 }
 
@@ -38,7 +38,7 @@ bool tendon_bluez_discovery_disables(tendon_bluez_radio *radio, uint64_t now) {
     if (kernel->disables_until != 0 && now >= kernel->disables_until) {
         tendon_bluez_kernel_forget_discovery(kernel);
     } else if (is_on(radio)) {
-        kernel->disables_until = stop(radio) ? now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS : 0;
+        (void)stop(radio, now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
     }
     if (kernel->disables_until != 0) {
         tendon_bluez_wake_at(radio, kernel->disables_until);
@@ -47,8 +47,7 @@ bool tendon_bluez_discovery_disables(tendon_bluez_radio *radio, uint64_t now) {
 }
 
 bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio) {
-    bool disables = radio->kernel.disables_until != 0;
-    radio->kernel.disables_until = 0;
+    bool disables = tendon_bluez_kernel_disabled(&radio->kernel);
     if (disables) {
         tendon_bluez_scan_disabled(radio);
     }
@@ -59,13 +58,13 @@ bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio) {
  * rejects the second command leaves the kernel's discovery neither on nor off, with which it never connects. */
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
     if (is_on(radio) && tendon_bluez_scan_off(radio)) {
-        (void)stop(radio);
+        (void)stop(radio, 0);
     }
 }
 
 /** The kernel disables the scan with its discovery, so that one command does it; our own is waited for. */
 bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
-    if (radio->kernel.has_scanned) {
+    if (radio->scan.has_scanned) {
         tendon_bluez_read_management(radio);
     }
     if (!is_on(radio)) {
@@ -75,7 +74,7 @@ bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
         (void)tendon_bluez_await(radio->hci.fd, radio->command.opcode, tendon_monotonic_ms() + CLOSE_LIMIT_MS,
                                  (uint8_t[1]){0}, 1);
     }
-    return stop(radio);
+    return stop(radio, 0);
 }
 
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {

@@ -59,7 +59,7 @@ static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *pa
     }
     tendon_bluez_note_new_handle(radio, parameters);
     if (tendon_bluez_note_timing(radio, parameters)) {
-        radio->kernel.connections++;
+        tendon_bluez_kernel_counts(&radio->kernel, 1);
     }
     if (parameters->role == 0) {
         tendon_bluez_note_connected(radio, parameters->handle, now);
@@ -71,7 +71,7 @@ static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *pa
 static void disconnected(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters, uint64_t now) {
     if (parameters->status == 0) {
         if (tendon_bluez_forget_timing(radio, parameters->handle)) {
-            radio->kernel.connections--;
+            tendon_bluez_kernel_counts(&radio->kernel, -1);
         }
         tendon_bluez_note_ending(radio, parameters->handle, parameters->reason, now);
         tendon_bluez_advertise_disconnected(radio);

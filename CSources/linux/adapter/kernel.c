@@ -117,6 +117,10 @@ void tendon_bluez_kernel_disconnected(tendon_bluez_kernel *kernel, uint16_t hand
     }
 }
 
+void tendon_bluez_kernel_counts(tendon_bluez_kernel *kernel, int change) {
+    kernel->connections = (uint16_t)(kernel->connections + change);
+}
+
 bool tendon_bluez_is_creating(const tendon_bluez_kernel *kernel, uint64_t now) {
     return kernel->creating == TENDON_BLUEZ_CREATES ||
            (kernel->creating == TENDON_BLUEZ_EXAMINES && now < kernel->examines_until);
@@ -133,8 +137,15 @@ void tendon_bluez_kernel_discovers(tendon_bluez_kernel *kernel, bool on, bool ou
     }
 }
 
-void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked) {
+void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked, uint64_t disables_until) {
     kernel->discovery = asked ? TENDON_BLUEZ_DISCOVERY_STOPPING : TENDON_BLUEZ_DISCOVERY_OFF;
+    kernel->disables_until = asked ? disables_until : 0;
+}
+
+bool tendon_bluez_kernel_disabled(tendon_bluez_kernel *kernel) {
+    bool was_expected = kernel->disables_until != 0;
+    kernel->disables_until = 0;
+    return was_expected;
 }
 
 void tendon_bluez_kernel_forget_discovery(tendon_bluez_kernel *kernel) {

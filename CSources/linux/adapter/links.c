@@ -23,7 +23,7 @@ static void heard(tendon_link *link, uint64_t now);
 static uint64_t held_until(const tendon_link *link);
 static void attempted(tendon_link *link, tendon_status result);
 static bool is_connecting(const tendon_bluez_radio *radio, const tendon_address *peer);
-static tendon_status is_secured(tendon_link *link, uint64_t now);
+static tendon_status is_secured(tendon_link *link);
 static uint32_t queued(const tendon_link *link);
 const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
                                                      .heard = heard,
@@ -210,8 +210,7 @@ bool tendon_bluez_is_connected(const tendon_bluez_radio *radio, const tendon_add
  * Linux 6.1.192 lets a socket send again when the peer sends something while the encryption is in progress: the first
  * PDUs would be unencrypted. And it pairs by itself if it does not have the key of the bond.
  */
-static tendon_status is_secured(tendon_link *link, uint64_t now) {
-    (void)now;
+static tendon_status is_secured(tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
     struct hci_conn_info info;
     if (!connection_to(radio->hci.fd, &link->peer, &info) || (info.link_mode & HCI_LM_ENCRYPT) == 0) {

@@ -116,6 +116,7 @@ static bool leaves_scanner(tendon_bluez_radio *radio, uint64_t now) {
     if (now - scan->heard_at >= TENDON_BLUEZ_JOIN_CHECK_MS || tendon_bluez_users(radio) == 0) {
         return false;
     }
+    tendon_bluez_activity_input(activity, TENDON_BLUEZ_OVERWRITTEN); /* a check begins with the parameters */
     tendon_bluez_activity_retry(radio, activity, scan->heard_at + TENDON_BLUEZ_JOIN_CHECK_MS);
     return true;
 }
@@ -180,7 +181,7 @@ tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t 
         encode_parameters(radio, out);
         break;
     case TENDON_BLUEZ_SEND_ENABLE:
-        radio->kernel.has_scanned = true;
+        radio->scan.has_scanned = true;
         radio->scan.joined = false;
         encode_enable(radio, true, out);
         break;

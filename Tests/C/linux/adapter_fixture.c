@@ -52,6 +52,19 @@ void adapter_open(const char *name) {
     own.radio.radio.on_failure = on_failure;
 }
 
+tendon_status adapter_open_as(int kind) {
+    switch (kind) {
+    case ADAPTER_UNPRIVILEGED:
+        return tendon_bluez_open_as(&own.radio, &own.loop, "hci7", TENDON_BLUEZ_CONNECTIONS_ONLY);
+    case ADAPTER_SOLE:
+        return tendon_bluez_open_as(&own.radio, &own.loop, NULL, TENDON_BLUEZ_SOLE);
+    case ADAPTER_OBSERVER:
+        return tendon_bluez_open_as(&own.radio, &own.loop, NULL, TENDON_BLUEZ_OBSERVER);
+    default:
+        return tendon_bluez_open(&own.radio, &own.loop, NULL);
+    }
+}
+
 void adapter_scan(void) {
     const tendon_scan_parameters parameters = {.active = true};
     assert_int_equal(tendon_radio_scan_start(&own.radio.radio, &parameters), TENDON_OK);

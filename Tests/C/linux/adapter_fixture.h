@@ -16,6 +16,9 @@ extern adapter_fixture own;
 int adapter_setup(void **state);
 int adapter_teardown(void **state);
 void adapter_open(const char *name);
+/** Ways to open adapter 7. */
+enum { ADAPTER_LEGACY, ADAPTER_EXTENDED, ADAPTER_UNPRIVILEGED, ADAPTER_SOLE, ADAPTER_OBSERVER, ADAPTER_KINDS };
+tendon_status adapter_open_as(int kind);
 void adapter_scan(void);
 /** Legacy advertising of three bytes; the loop runs for 100 ms. */
 void adapter_advertise(void);

@@ -168,7 +168,7 @@ static void note_radio(world *w) {
     note_activity(w, "advertising", &radio->advertising.activity);
     note(r, "scanning %d, of others %d%d%d %d, command %04x %d, discovery %d%d%d kinds %d; set %d, address %d",
          radio->radio.scanning, radio->kernel.scans, radio->kernel.filters, radio->scan.joined, radio->scan.unseen,
-         radio->kernel.opcode, radio->kernel.value, radio->kernel.has_scanned,
+         radio->kernel.opcode, radio->kernel.value, radio->scan.has_scanned,
          radio->kernel.discovery != TENDON_BLUEZ_DISCOVERY_OFF,
          radio->kernel.discovery == TENDON_BLUEZ_DISCOVERY_STOPPING, radio->kernel.kinds, radio->advertising.set_made,
          radio->address_state);

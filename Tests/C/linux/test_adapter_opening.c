@@ -421,41 +421,26 @@ static void an_adapter_is_followed_by_its_address_or_usb_port(void **state) {
     }
 }
 
-enum { LEGACY, EXTENDED, UNPRIVILEGED, SOLE, OBSERVER, KINDS };
-
-static tendon_status open_as(int kind) {
-    switch (kind) {
-    case UNPRIVILEGED:
-        return tendon_bluez_open_as(&own.radio, &own.loop, "hci7", TENDON_BLUEZ_CONNECTIONS_ONLY);
-    case SOLE:
-        return tendon_bluez_open_as(&own.radio, &own.loop, NULL, TENDON_BLUEZ_SOLE);
-    case OBSERVER:
-        return tendon_bluez_open_as(&own.radio, &own.loop, NULL, TENDON_BLUEZ_OBSERVER);
-    default:
-        return tendon_bluez_open(&own.radio, &own.loop, NULL);
-    }
-}
-
 /** Each call in turn, with each number: nothing stays open, and the next attempt works. */
 static void any_call_of_opening_may_fail(void **state) {
     static const int numbers[] = {EPERM, ENODEV, ENOMEM, EIO, EBUSY, EINTR, EMFILE, EAFNOSUPPORT};
     (void)state;
-    for (unsigned run = 0; run < KINDS * sizeof numbers / sizeof numbers[0]; run++) {
-        const int kind = (int)run % KINDS;
-        fake_add(7, kind == EXTENDED);
+    for (unsigned run = 0; run < ADAPTER_KINDS * sizeof numbers / sizeof numbers[0]; run++) {
+        const int kind = (int)run % ADAPTER_KINDS;
+        fake_add(7, kind == ADAPTER_EXTENDED);
         const int before = open_descriptors();
         unsigned calls = 1;
         for (unsigned at = 0; at <= calls; at++) {
-            fake_power(7, kind == UNPRIVILEGED || kind == OBSERVER);
+            fake_power(7, kind == ADAPTER_UNPRIVILEGED || kind == ADAPTER_OBSERVER);
             fake.made = fake.refused = 0;
             fake.refuse_at = at;
-            fake.refuse_number = numbers[run / KINDS];
-            tendon_status status = open_as(kind);
+            fake.refuse_number = numbers[run / ADAPTER_KINDS];
+            tendon_status status = adapter_open_as(kind);
             calls = at == 0 ? fake.made : calls;
             assert_true(at > 0 ? fake.refused == 1 : status == TENDON_OK);
             fake.refuse_at = 0;
             tendon_radio_close(&own.radio.radio);
-            assert_int_equal(open_as(kind), TENDON_OK);
+            assert_int_equal(adapter_open_as(kind), TENDON_OK);
             tendon_radio_close(&own.radio.radio);
             fake_pass(&own.loop, 10);
             assert_int_equal(open_descriptors(), before);

@@ -4,27 +4,12 @@
 
 #include <errno.h>
 
-enum { LEGACY, EXTENDED, SOLE, OBSERVER, UNPRIVILEGED, KINDS };
-
-static tendon_status open_as(int kind) {
-    switch (kind) {
-    case UNPRIVILEGED:
-        return tendon_bluez_open_as(&own.radio, &own.loop, "hci7", TENDON_BLUEZ_CONNECTIONS_ONLY);
-    case SOLE:
-        return tendon_bluez_open_as(&own.radio, &own.loop, NULL, TENDON_BLUEZ_SOLE);
-    case OBSERVER:
-        return tendon_bluez_open_as(&own.radio, &own.loop, NULL, TENDON_BLUEZ_OBSERVER);
-    default:
-        return tendon_bluez_open(&own.radio, &own.loop, NULL);
-    }
-}
-
 /** One call of this kind is refused, after so many that are not. @return false: there is no such call. */
 static bool is_refused(int kind, fake_call call, int after, int number, tendon_status *status) {
-    fake_add(7, kind == EXTENDED);
-    fake_power(7, kind == UNPRIVILEGED || kind == OBSERVER);
+    fake_add(7, kind == ADAPTER_EXTENDED);
+    fake_power(7, kind == ADAPTER_UNPRIVILEGED || kind == ADAPTER_OBSERVER);
     fake.refuse[call] = (fake_refusal){.number = number, .after = after, .times = 1};
-    *status = open_as(kind);
+    *status = adapter_open_as(kind);
     bool refused = fake.refuse[call].number == 0;
     fake.refuse[call] = (fake_refusal){0};
     tendon_radio_close(&own.radio.radio);
@@ -52,7 +37,7 @@ static void each_reason_has_its_status(void **state) {
     };
     static const fake_call calls[] = {FAKE_SOCKET, FAKE_BIND, FAKE_SEND};
     (void)state;
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < ADAPTER_KINDS; kind++) {
         for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++) {
             for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
                 int after = 0;
@@ -77,7 +62,7 @@ static void each_reason_has_its_status(void **state) {
 static void files_that_cannot_be_read(void **state) {
     static const int numbers[] = {EPERM, EACCES, ENOENT, EMFILE, EIO};
     (void)state;
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < ADAPTER_KINDS; kind++) {
         for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
             tendon_status status;
             int unsupported = 0, after = 0;
@@ -86,7 +71,7 @@ static void files_that_cannot_be_read(void **state) {
                 assert_true(status == TENDON_OK || status == TENDON_ERROR_UNSUPPORTED);
             }
             assert_true(after >= 1);
-            assert_int_equal(unsupported, kind == SOLE);
+            assert_int_equal(unsupported, kind == ADAPTER_SOLE);
         }
     }
 }

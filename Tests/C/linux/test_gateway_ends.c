@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What ends under a gateway that waits for something: its radio, its loop, a connection that comes back at once. */
+#include "file_tree.h"
 #include "link_fixture.h"
 #include "open_files.h"
 
@@ -38,7 +39,7 @@ static int setup(void **state) {
     (void)state;
     memset(&w, 0, sizeof w);
     w.before = open_descriptors();
-    strcpy(w.directory, "/tmp/tendon-test-XXXXXX");
+    strcpy(w.directory, FILE_TREE);
     assert_non_null(mkdtemp(w.directory));
     assert_int_equal(tendon_gateway_open(&w.gateway, w.directory), TENDON_OK);
     assert_int_equal(tendon_virtual_radio_open(&w.device, &w.gateway.loop, w.directory, &device_address), TENDON_OK);
