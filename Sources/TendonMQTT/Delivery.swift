@@ -259,7 +259,7 @@ struct Delivery {
     mutating func setNote(_ name: String, _ value: String?, now: UInt64) {
         kept[name] = value
         unwritten.insert(name)
-        guard now >= retryAt, queue.failure == nil else { return }
+        guard now >= retryAt else { return }
         do throws(QueueError) { try writeNotes() } catch { if !startAgain(after: error) { cannotStore(error, now) } }
     }
 

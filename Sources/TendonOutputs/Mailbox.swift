@@ -103,9 +103,6 @@ package final class Mailbox<Item>: @unchecked Sendable {
         }
     }
 
-    /// Nothing waits.
-    package var isEmpty: Bool { lock.locked { items.isEmpty } }
-
     /// Waits until something that cannot wait is there, or until the time; then takes all.
     package func take(until time: UInt64, into batch: inout Batch) {
         lock.locked {

@@ -111,13 +111,12 @@ package final class DiskQueue {
         try? database.execute("DETACH old")
     }
 
-    /// Uses the file from now on, if it can be opened: what it has of an earlier run, and the notes that were made since.
+    /// Uses the file from now on, if it can be opened, with what it has of an earlier run.
     package func attach() throws(QueueError) {
         guard failure != nil else { return }
-        let (memory, made, numbers, drops) = (database, try notes(), next, dropped)
+        let (memory, numbers, drops) = (database, next, dropped)
         do throws(QueueError) {
             try openFile()
-            for (name, value) in made { try setNote(name, value) }
         } catch {
             database = memory
             (count, states, next, dropped) = (0, [:], numbers, drops)
@@ -319,6 +318,7 @@ package final class DiskQueue {
 
     /// Nil removes it.
     package func setNote(_ name: String, _ value: String?) throws(QueueError) {
+        if let failure { throw failure }
         try database.transaction { () throws(QueueError) in
             if let value {
                 try database.run("INSERT OR REPLACE INTO notes VALUES(?, ?)", [.text(name), .text(value)])

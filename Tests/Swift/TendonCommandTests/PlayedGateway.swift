@@ -125,6 +125,18 @@ final class PlayedDevice: DeviceServer {
     func leave() { end.ring() }
 }
 
+/// The lines of all events.
+final class PlayedLines: EventOutput {
+    let all = Mutex<[JSON]>([])
+
+    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        var writer = LineWriter()
+        compose(&writer)
+        guard let line = try? JSON(parsing: writer.bytes) else { return }
+        all.withLock { $0.append(line) }
+    }
+}
+
 /// Lines and presences of each device, in order.
 final class Record: EventOutput {
     private let all = Mutex<[(address: String, what: String)]>([])

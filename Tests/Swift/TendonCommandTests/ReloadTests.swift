@@ -82,20 +82,9 @@ extension ConfigurationInUse {
                 ])
         }
 
-        private final class Lines: EventOutput {
-            let all = Mutex<[JSON]>([])
-
-            func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
-                var writer = LineWriter()
-                compose(&writer)
-                guard let line = try? JSON(parsing: writer.bytes) else { return }
-                all.withLock { $0.append(line) }
-            }
-        }
-
         /// Rules change and go on another thread while a device reports values: each decision does what its own rule says.
         @Test func rulesWhileEventsFlow() async throws {
-            let lines = Lines()
+            let lines = PlayedLines()
             let first = try ["one", "two", "three"].map { try Rule("activ5.force > 0 => publish \($0) \($0)") }
             let second = try [Rule("activ5.force > 0 => publish four four")]
             let board = RuleBoard(first)

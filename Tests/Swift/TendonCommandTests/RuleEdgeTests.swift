@@ -30,21 +30,10 @@ import Testing
         #expect(decides(3999, at: 3_999_999) == 0, "too soon")
     }
 
-    private final class Lines: EventOutput {
-        let all = Mutex<[JSON]>([])
-
-        func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
-            var writer = LineWriter()
-            compose(&writer)
-            guard let line = try? JSON(parsing: writer.bytes) else { return }
-            all.withLock { $0.append(line) }
-        }
-    }
-
     /// A line whose address is none has no device, and ends nothing.
     @Test(arguments: [("", ""), ("", "random"), ("/", "/"), ("C0:00:00:00:00:01", ""), ("x/y", "public")])
     func anAddressThatIsNone(_ address: String, _ type: String) throws {
-        let lines = Lines()
+        let lines = PlayedLines()
         let board = RuleBoard([try Rule("activ5.force > 0 => publish x y")])
         board.report(to: Events(style: .none, others: [lines]))
         let device = OutputDevice(family: "activ5", address: address, addressType: type)
@@ -71,7 +60,7 @@ import Testing
 
     /// A capture over which the clock was set back by a year, and forward again: pauses and times pass as the lines do.
     @Test func aDryRunOverAClockThatIsSet() throws {
-        let lines = Lines()
+        let lines = PlayedLines()
         let run = RuleTrial(
             [try Rule("activ5.force > 0 every 2 s => publish x y")], Events(style: .none, others: [lines]))
         let device = OutputDevice(family: "activ5", address: "C0:00:00:00:00:01", addressType: "random")

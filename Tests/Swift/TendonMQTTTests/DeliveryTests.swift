@@ -76,10 +76,13 @@ import TendonQueue
         let site = Site()
         var delivery = try site.delivery()
         add(&delivery, "old")
+        for name in ["kept", "changed", "gone"] { delivery.setNote(name, "old", now: 900) }
         delivery.store(now: 1000, isConnected: false, isLast: true)
         delivery.close()
         delivery = try failing("open", with: EROFS, all: true) { try site.delivery() }.result
         #expect(delivery.isFailing && delivery.deadline(isConnected: true) == 5000)
+        delivery.setNote("changed", "new", now: 90)
+        delivery.setNote("gone", nil, now: 90)
         add(&delivery, "a", now: 100)
         add(&delivery, "b", now: 100)
         delivery.pump(now: 100, site.publish)
@@ -97,6 +100,10 @@ import TendonQueue
                 "the queue cannot be written (Read-only file system): up to 4096 messages wait in memory",
                 "the queue is written again",
             ])
+        let notes = ["kept": "old", "changed": "new"]
+        #expect(delivery.notes() == notes)
+        delivery.close()
+        #expect(try site.delivery().notes() == notes)
     }
 
     @Test func withoutABrokerItIsStoredAtOnce() throws {

@@ -134,7 +134,7 @@ private func response(_ gateway: TestGateway) async -> String {
         await eventually("it is with the handler") { gateway.handler.calls.count == 1 }
         if isDone {
             gateway.handler.release()
-            await eventually("the answer waits") { !gateway.mailbox.isEmpty }
+            await eventually("the answer waits") { gateway.handler.done == 1 }
         }
         gateway.broker.acknowledges = true
         gateway.time.step = 100  // what was published before is never acknowledged

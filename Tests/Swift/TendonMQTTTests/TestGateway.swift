@@ -54,14 +54,22 @@ final class ScriptedHandler: CommandHandler, @unchecked Sendable {
     private var asked: [String] = []
     private var answer = CommandResult.done(.null)
     private var waiting: [CheckedContinuation<Void, Never>]?
+    private var ended = 0
 
+    /// Commands whose result was posted.
+    var done: Int { lock.locked { ended } }
     var calls: [String] { lock.locked { asked } }
     func answer(_ new: CommandResult) { lock.locked { answer = new } }
 
     /// Commands wait from now on.
     func hold() { lock.locked { waiting = [] } }
 
-    func start(_ work: @escaping @Sendable () async -> Void) { Task(operation: work) }
+    func start(_ work: @escaping @Sendable () async -> Void) {
+        Task {
+            await work()
+            lock.locked { ended += 1 }
+        }
+    }
 
     func release() {
         let ready = lock.locked {
