@@ -41,11 +41,11 @@ people() {
 # Lines of JSON without their time.
 timeless() { sed -E 's/"time":"[^"]*",//'; }
 
-# Starts the program in the background, output in $work/NAME.out; leaves its id in child.
+# Starts the program in the background, for $limit seconds (120) at most, output in $work/NAME.out; leaves its id in child.
 start() {
     local name=$1
     shift
-    timeout 600 "$TENDON" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+    timeout "${limit:-120}" "$TENDON" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
     child=$!
     children+=("$child")
 }

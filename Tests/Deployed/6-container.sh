@@ -52,7 +52,7 @@ check "the container is restarted" podman restart -t 10 tendon
 streams 90 "the container was restarted" bose
 check "the trainer has its name" told 30 'topic == "tendon/squeezed/stream/force"'
 monitor_stop
-record keys 0 "$CASE_DIR/btmon.snoop"
+record keys 0 "$CASE_DIR/btmon.snoop" bluetoothd # which is restarted
 
 # Bonds: on an adapter without bluetoothd.
 check "bluetoothd is stopped for good" systemctl mask --now bluetooth

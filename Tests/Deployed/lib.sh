@@ -23,7 +23,7 @@ wearables_start() {
 }
 
 wearables_ready() {
-    if ! wait_for 240 grep -q '"ready"' "$WEARABLES"; then
+    if ! wait_for 90 grep -q '"ready"' "$WEARABLES"; then
         not_ok "the wearables are ready: $(tail -n 1 "$CASE_DIR/wearables.err")"
         exit 1
     fi

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compares what the broker carried with what the wearables sent and received. Prints results as the cases do.
 
-record.py keys 0 FILE                           in this capture of btmon only bluetoothd loads keys into the kernel
+record.py keys 0 FILE [PROGRAM...]              in this capture of btmon no program but these loads keys into the kernel
 
 record.py [options] order 0 any                 since a time, what came to the broker came in the order of its numbers, and no step of the
                                                 grip's dial is missing
@@ -209,7 +209,7 @@ def keys(arguments):
         elif flags & 0xFFFF == CONTROL_COMMAND and len(packet) >= 6:
             name = LOAD_KEYS.get(struct.unpack_from("<H", packet, 4)[0])
             program = opened.get(cookie, "?")
-            loaded += [f"{name} by {program}"] if name and program != "bluetoothd" else []
+            loaded += [f"{name} by {program}"] if name and program not in arguments.words[1:] else []
     others = sorted(set(opened.values()) - {"bluetoothd", "btmon"})
     print("ok" if others else "not ok", f"btmon has seen the service: {', '.join(others)}")
     print("not ok" if loaded else "ok", "btmon: no program replaced bluetoothd's keys of the kernel" + "".join(f": {each}" for each in loaded))
