@@ -326,6 +326,8 @@ bool tendon_bluez_is_extended_scan(uint16_t opcode);
 /** The kernel's commands to connect; we have none. */
 bool tendon_bluez_creates(uint16_t opcode);
 void tendon_bluez_kernel_creates(tendon_bluez_kernel *kernel, uint16_t opcode, tendon_reader *parameters);
+/** What it may be about to do is not waited for any more. */
+void tendon_bluez_kernel_begins_none(tendon_bluez_kernel *kernel);
 /** It is not connecting any more; the latest connection stays known. */
 void tendon_bluez_kernel_creates_none(tendon_bluez_kernel *kernel);
 /** No attempt waits for a connection to this peer any more. */

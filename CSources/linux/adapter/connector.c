@@ -263,7 +263,7 @@ void tendon_bluez_attempts_wait(tendon_bluez_radio *radio) {
 }
 
 void tendon_bluez_release_held(tendon_bluez_radio *radio) {
-    radio->kernel.begins_until = 0;
+    tendon_bluez_kernel_begins_none(&radio->kernel);
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         tendon_link *link = radio->attempts[i].link;
         if (link != NULL && link->closing) {

@@ -94,6 +94,10 @@ void tendon_bluez_kernel_creates(tendon_bluez_kernel *kernel, uint16_t opcode, t
     }
 }
 
+void tendon_bluez_kernel_begins_none(tendon_bluez_kernel *kernel) {
+    kernel->begins_until = 0;
+}
+
 void tendon_bluez_kernel_creates_none(tendon_bluez_kernel *kernel) {
     kernel->creating = TENDON_BLUEZ_CREATES_NONE;
 }
