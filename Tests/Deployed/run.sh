@@ -48,4 +48,4 @@ if grep -lqE '^# needs:.*\bimage\b' "${scenarios[@]}"; then
     export TENDON_IMAGE
 fi
 unset BUILD
-exec Tests/Kernel/run.sh "${options[@]}" --limit 1200 --kernel linux-image-6.12-amd64 --system "$disk" "${scenarios[@]}"
+exec Tests/Kernel/run.sh "${options[@]}" --limit 600 --kernel linux-image-6.12-amd64 --system "$disk" "${scenarios[@]}"
