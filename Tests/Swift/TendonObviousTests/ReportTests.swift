@@ -83,6 +83,7 @@ import Testing
         manager.getDeviceConnector().clock = clock
         try await manager.updateFeatures()
         #expect(clock.sleeps == [10_000])
+        await eventually("the report ends") { cloud.calls.endedReports == 1 }
         cloud.set { $0.holdsReports = false }
         manager.getDeviceConnector().clock = SystemClock()
         try await manager.updateFeatures()
