@@ -53,7 +53,7 @@ const tendon_address *tendon_pairing_name(const tendon_link *link) {
 }
 
 static bool is_open(const tendon_link *link) {
-    return link->state == TENDON_LINK_OPEN && !link->closing;
+    return link->state == TENDON_LINK_OPEN;
 }
 
 /** The open link that this radio started, by the address of its connection or by its identity; NULL: none. */
@@ -281,7 +281,7 @@ static tendon_status start(void *context, const tendon_address *peer,
         return TENDON_ERROR_BUSY;
     }
     bool bonded = tendon_pairing_key(radio, tendon_pairing_name(link)) != NULL;
-    tendon_status status = bonded && (link->encrypted || link->securing) ? TENDON_OK : permission(link, peer, now);
+    tendon_status status = bonded && (link->encrypted || link->encrypting) ? TENDON_OK : permission(link, peer, now);
     if (status < 0) {
         tendon_radio_note_failure(link, status, now);
         return status;
@@ -293,7 +293,7 @@ static tendon_status start(void *context, const tendon_address *peer,
     if (bonded && link->encrypted) {
         link->pairing.state = TENDON_PAIRING_ENDED;
         link->pairing.deadline = now;
-    } else if (bonded && link->securing) {
+    } else if (bonded && link->encrypting) {
         link->pairing.state = TENDON_PAIRING_ENCRYPTING;
     }
     return begin(link, now);

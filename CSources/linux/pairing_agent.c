@@ -189,8 +189,8 @@ void tendon_pairing_ask(tendon_link *link, tendon_pairing_question question, uin
 tendon_status tendon_radio_answer_pairing(tendon_radio *radio, const tendon_address *peer, bool accepted,
                                           uint32_t passkey, uint64_t now) {
     tendon_link *link = radio->links;
-    while (link != NULL && (link->question == TENDON_PAIRING_NOTHING || link->closing ||
-                            link->state != TENDON_LINK_OPEN || !tendon_address_equal(&link->peer, peer))) {
+    while (link != NULL && (link->question == TENDON_PAIRING_NOTHING || link->state != TENDON_LINK_OPEN ||
+                            !tendon_address_equal(&link->peer, peer))) {
         link = link->next;
     }
     if (link == NULL) {

@@ -118,7 +118,7 @@ static void link_connected(void *context, uint64_t now) {
     const tendon_bearer_filter *filter = filter_of(place);
     tendon_bearer_io io = tendon_link_io(&place->link);
     settle_ended(owner, now);
-    if (place->link.state != TENDON_LINK_OPEN || place->link.closing) {
+    if (place->link.state != TENDON_LINK_OPEN) {
         return; /* the owner has closed all */
     }
     memset(&place->kept, 0, sizeof place->kept);

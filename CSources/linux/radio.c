@@ -35,7 +35,7 @@ tendon_status tendon_radio_advertise_stop(tendon_radio *radio) {
 
 static tendon_status start_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
                                    uint64_t deadline, bool background) {
-    if (link->state != TENDON_LINK_CLOSED || link->closing) {
+    if (link->state != TENDON_LINK_CLOSED) {
         return TENDON_ERROR_WRONG_STATE;
     }
     link->background = background;
@@ -89,7 +89,7 @@ tendon_status tendon_radio_ask_signals(tendon_radio *radio) {
     }
     tendon_status first = TENDON_OK;
     for (tendon_link *link = radio->links; link != NULL; link = link->next) {
-        if (link->state == TENDON_LINK_OPEN && !link->closing) {
+        if (link->state == TENDON_LINK_OPEN) {
             tendon_status status = radio->ops->ask_signal(radio, link);
             first = first < 0 ? first : status;
         }
@@ -113,14 +113,14 @@ void tendon_link_init(tendon_link *link, const tendon_link_callbacks *callbacks)
 }
 
 tendon_status tendon_link_send(tendon_link *link, const uint8_t *pdu, size_t length) {
-    if (link->state != TENDON_LINK_OPEN || link->closing) {
+    if (link->state != TENDON_LINK_OPEN) {
         return TENDON_ERROR_DISCONNECTED;
     }
     return tendon_socket_link_send(link, pdu, length);
 }
 
 void tendon_link_close(tendon_link *link) {
-    if (link->state != TENDON_LINK_CLOSED && !link->closing) {
+    if (link->state != TENDON_LINK_CLOSED && !tendon_link_ends(link)) {
         link->radio->ops->link_close(link);
     }
 }

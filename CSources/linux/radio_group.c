@@ -47,7 +47,7 @@ void tendon_radio_group_remove(tendon_radio_group *group, const tendon_radio *ra
 
 /** Uses a connection of the controller, or is about to. */
 static bool uses_connection(const tendon_link *link) {
-    return link->state == TENDON_LINK_OPEN || !link->background || link->connected;
+    return !link->background || (link->state >= TENDON_LINK_CONNECTED && link->state != TENDON_LINK_HELD);
 }
 
 static uint32_t links(const tendon_radio *radio) {

@@ -48,7 +48,9 @@ void tendon_socket_link_drop(tendon_link *link) {
     close_socket(link);
     link->source.interest = 0;
     link->source.deadline = deadline;
-    link->connected = false;
+    if (tendon_link_is_connecting(link)) {
+        link->state = TENDON_LINK_WAITING;
+    }
     (void)tendon_loop_add(link->radio->loop, &link->source); /* without a descriptor it cannot fail */
 }
 
@@ -66,7 +68,7 @@ static void leave_radio(tendon_link *link) {
 /** The last thing that happens to a link: its memory may be reused in closed(). */
 static void finish(tendon_link *link, tendon_status reason, uint64_t now) {
     const tendon_link_callbacks callbacks = link->callbacks;
-    bool was_open = link->state == TENDON_LINK_OPEN;
+    bool was_open = tendon_link_was_open(link);
     tendon_radio_note_failure(link, reason, now);
     tendon_pairing_link_ended(link);
     leave_radio(link);
@@ -75,7 +77,7 @@ static void finish(tendon_link *link, tendon_status reason, uint64_t now) {
         close_socket(link);
     }
     link->state = TENDON_LINK_CLOSED;
-    link->closing = link->blocked = link->connected = false;
+    link->blocked = false;
     link->reason = reason;
     if (was_open) {
         tendon_socket_tap(link, TENDON_TAP_CLOSED, NULL, 0);
@@ -97,7 +99,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->peer = link->identity = *peer;
     link->pairing = (tendon_pairing_attempt){.state = TENDON_PAIRING_NONE};
     link->accepted = accepted;
-    link->closing = link->blocked = link->connected = link->securing = link->encrypted = link->keyed = false;
+    link->blocked = link->encrypting = link->encrypted = link->keyed = false;
     link->question = TENDON_PAIRING_NOTHING;
     link->has_identity_key = false;
     link->reason = TENDON_OK;
@@ -113,7 +115,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->source.deadline = deadline;
     tendon_status status = tendon_loop_add(radio->loop, &link->source);
     if (status >= 0) {
-        link->state = TENDON_LINK_CONNECTING;
+        link->state = TENDON_LINK_WAITING;
         link->next = radio->links;
         radio->links = link;
     }
@@ -125,7 +127,6 @@ void tendon_socket_link_abandon(tendon_link *link) {
     tendon_socket_link_drop(link);
     tendon_loop_remove(link->radio->loop, &link->source);
     link->state = TENDON_LINK_CLOSED;
-    link->closing = false;
 }
 
 /** Gives the source a descriptor. Takes the descriptor over, also when it fails. */
@@ -147,7 +148,7 @@ static tendon_status watch(tendon_link *link, int fd, uint32_t interest) {
 tendon_status tendon_socket_link_adopt(tendon_link *link, int fd) {
     tendon_status status = watch(link, fd, 0);
     if (status >= 0) {
-        link->connected = true;
+        link->state = TENDON_LINK_CONNECTED;
         link->source.deadline = 0; /* link_expired() notifies the owner */
     }
     return status;
@@ -156,6 +157,7 @@ tendon_status tendon_socket_link_adopt(tendon_link *link, int fd) {
 tendon_status tendon_socket_link_connecting(tendon_link *link, int fd) {
     tendon_status status = watch(link, fd, TENDON_WRITABLE);
     if (status >= 0) {
+        link->state = TENDON_LINK_ASKED;
         link->source.deadline = link->deadline;
     }
     return status;
@@ -163,8 +165,7 @@ tendon_status tendon_socket_link_connecting(tendon_link *link, int fd) {
 
 /** 0: the socket may be closed now. */
 static uint64_t held_until(const tendon_link *link) {
-    if (link->state != TENDON_LINK_CONNECTING || link->source.fd < 0 || link->connected || link->securing ||
-        link->hooks->held_until == NULL) {
+    if (link->state != TENDON_LINK_ASKED || link->hooks->held_until == NULL) {
         return 0;
     }
     const uint64_t until = link->hooks->held_until(link);
@@ -172,7 +173,7 @@ static uint64_t held_until(const tendon_link *link) {
 }
 
 void tendon_socket_link_fail(tendon_link *link, tendon_status reason) {
-    if (link->state == TENDON_LINK_CLOSED || link->closing) {
+    if (link->state == TENDON_LINK_CLOSED || tendon_link_ends(link)) {
         return;
     }
     uint64_t until = held_until(link);
@@ -180,7 +181,7 @@ void tendon_socket_link_fail(tendon_link *link, tendon_status reason) {
         tendon_socket_link_drop(link);
         until = 0;
     }
-    link->closing = true;
+    link->state = link->state == TENDON_LINK_OPEN ? TENDON_LINK_ENDING : TENDON_LINK_HELD;
     link->reason = reason;
     link->source.deadline = until;
 }
@@ -190,14 +191,13 @@ void tendon_socket_link_close(tendon_link *link) {
 }
 
 void tendon_socket_link_settle(tendon_link *link, uint64_t now) {
-    if (link->closing) {
+    if (tendon_link_ends(link)) {
         finish(link, link->reason, now);
     }
 }
 
 static void open_now(tendon_link *link, uint64_t now) {
     link->state = TENDON_LINK_OPEN;
-    link->connected = true;
     link->source.deadline = UINT64_MAX;
     tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
     if (status < 0) {
@@ -217,11 +217,11 @@ static void open_now(tendon_link *link, uint64_t now) {
 }
 
 void tendon_socket_link_encrypted(tendon_link *link, uint64_t now) {
-    if (link->encrypted || link->state != TENDON_LINK_OPEN || link->closing) {
+    if (link->encrypted || link->state != TENDON_LINK_OPEN) {
         return;
     }
     link->encrypted = true;
-    link->securing = false;
+    link->encrypting = false;
     if (link->callbacks.encrypted != NULL) {
         link->callbacks.encrypted(link->callbacks.context, now);
     }
@@ -229,7 +229,7 @@ void tendon_socket_link_encrypted(tendon_link *link, uint64_t now) {
 }
 
 void tendon_socket_link_end(tendon_link *link, tendon_status reason) {
-    if (link->state != TENDON_LINK_CLOSED && !link->closing) {
+    if (link->state != TENDON_LINK_CLOSED && !tendon_link_ends(link)) {
         link->radio->ops->link_close(link);
         link->reason = reason;
     }
@@ -242,15 +242,18 @@ static void unblock(tendon_link *link, uint64_t now) {
     if (link->callbacks.writable != NULL) {
         link->callbacks.writable(link->callbacks.context, now);
     }
-    if (!link->closing && !link->blocked) {
+    if (link->state == TENDON_LINK_OPEN && !link->blocked) {
         (void)tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
     }
 }
 
 /** Returns true if the connection has to be encrypted before its owner gets it; the socket is writable once it is. */
 static bool begins_securing(tendon_link *link) {
-    link->securing = link->hooks->secure != NULL && link->hooks->secure(link);
-    return link->securing;
+    if (link->hooks->secure == NULL || !link->hooks->secure(link)) {
+        return false;
+    }
+    link->state = TENDON_LINK_SECURING;
+    return true;
 }
 
 /** connect() has returned a connection. */
@@ -259,7 +262,6 @@ static void open_adopted(tendon_link *link, uint64_t now) {
         open_now(link, now);
         return;
     }
-    link->connected = false; /* connect_done() goes on */
     link->source.deadline = link->deadline;
     tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_WRITABLE);
     if (status < 0) {
@@ -284,15 +286,15 @@ static void blocked_expired(tendon_link *link, uint64_t now) {
 /** Everything a link defers ends here: the owner's close, an adopted socket, a retry, the deadline. */
 static void link_expired(void *context, uint64_t now) {
     tendon_link *link = context;
-    if (link->closing) {
+    if (tendon_link_ends(link)) {
         tendon_socket_link_settle(link, now);
         return;
     }
-    if (link->state == TENDON_LINK_CONNECTING && link->connected) {
+    if (link->state == TENDON_LINK_CONNECTED) {
         open_adopted(link, now);
         return;
     }
-    if (link->state != TENDON_LINK_CONNECTING) {
+    if (link->state == TENDON_LINK_OPEN) {
         blocked_expired(link, now);
         return;
     }
@@ -304,10 +306,10 @@ static void link_expired(void *context, uint64_t now) {
         return;
     }
     link->source.deadline = link->deadline;
-    if (link->securing) {
+    if (link->state == TENDON_LINK_SECURING) {
         (void)tendon_loop_update(link->radio->loop, &link->source, TENDON_WRITABLE);
     }
-    if (link->source.fd < 0 && link->hooks->retry != NULL) {
+    if (link->state == TENDON_LINK_WAITING && link->hooks->retry != NULL) {
         tendon_status status = link->hooks->retry(link, now);
         if (status < 0) {
             finish(link, status, now);
@@ -321,7 +323,7 @@ static void link_expired(void *context, uint64_t now) {
 /** Returns true if the owner may get the link. */
 static bool is_secured(tendon_link *link, uint64_t now) {
     const tendon_status status = link->hooks->secured != NULL ? link->hooks->secured(link) : TENDON_OK;
-    if (link->closing) {
+    if (link->state != TENDON_LINK_SECURING) {
         return false;
     }
     if (status == TENDON_ERROR_WOULD_BLOCK) {
@@ -339,19 +341,19 @@ static void connect_done(tendon_link *link, uint32_t events, uint64_t now) {
     if (getsockopt(link->source.fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
         error = errno;
     }
-    if (error == 0 && link->securing && (events & TENDON_HANGUP) != 0) {
+    const bool secures = link->state == TENDON_LINK_SECURING;
+    if (error == 0 && secures && (events & TENDON_HANGUP) != 0) {
         error = ENOTCONN;
     }
     if (error != 0) {
         finish(link, reason_of(link, error, true), now);
         return;
     }
-    if (link->securing && !is_secured(link, now)) {
+    if (secures && !is_secured(link, now)) {
         return;
     }
-    link->encrypted = link->securing;
-    if (link->securing || !begins_securing(link)) {
-        link->securing = false;
+    link->encrypted = secures;
+    if (secures || !begins_securing(link)) {
         open_now(link, now);
     }
 }
@@ -372,7 +374,7 @@ static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint
     }
     if (header != 0 && bytes[0] == TENDON_SOCKET_CONTROL && link->hooks->control != NULL) {
         link->hooks->control(link, bytes + header, length - header, now);
-        return !link->closing;
+        return link->state == TENDON_LINK_OPEN;
     }
     if (header != 0 && bytes[0] != TENDON_SOCKET_PDU) {
         link->radio->malformed++;
@@ -383,7 +385,7 @@ static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint
     if (link->callbacks.received != NULL) {
         link->callbacks.received(link->callbacks.context, bytes + header, length - header, now);
     }
-    return !link->closing;
+    return link->state == TENDON_LINK_OPEN;
 }
 
 /** Delivers what one call has read. False: the link ended, or is being closed. */
@@ -416,7 +418,7 @@ static bool check_encryption(tendon_link *link, uint64_t now) {
         link->hooks->is_encrypted(link)) {
         tendon_socket_link_encrypted(link, now);
     }
-    return !link->closing;
+    return link->state == TENDON_LINK_OPEN;
 }
 
 static void receive_batch(tendon_link *link, bool ended, uint64_t now) {
@@ -452,22 +454,23 @@ static void receive_batch(tendon_link *link, bool ended, uint64_t now) {
 
 static void link_ready(void *context, uint32_t events, uint64_t now) {
     tendon_link *link = context;
-    if (link->closing) {
+    if (tendon_link_ends(link)) {
         if (link->source.fd >= 0) { /* held, and the kernel has ended the attempt */
             finish(link, link->reason, now);
         }
         return;
     }
-    if (link->state == TENDON_LINK_CONNECTING) {
-        if (!link->connected) {
-            connect_done(link, events, now);
-        }
-        return; /* adopted: link_expired() reports it in this step */
+    if (link->state == TENDON_LINK_CONNECTED) {
+        return; /* link_expired() reports it in this step */
+    }
+    if (link->state != TENDON_LINK_OPEN) {
+        connect_done(link, events, now);
+        return;
     }
     if ((events & TENDON_WRITABLE) != 0 && link->blocked) {
         unblock(link, now);
     }
-    if (!link->closing && (events & (TENDON_READABLE | TENDON_HANGUP)) != 0) {
+    if (link->state == TENDON_LINK_OPEN && (events & (TENDON_READABLE | TENDON_HANGUP)) != 0) {
         receive_batch(link, (events & TENDON_HANGUP) != 0, now);
     }
 }

@@ -12,6 +12,19 @@
 
 #include "tendon/linux/radio.h"
 
+/** An attempt that has not ended. */
+static inline bool tendon_link_is_connecting(const tendon_link *link) {
+    return link->state >= TENDON_LINK_WAITING && link->state <= TENDON_LINK_SECURING;
+}
+/** closed() is pending. */
+static inline bool tendon_link_ends(const tendon_link *link) {
+    return link->state == TENDON_LINK_HELD || link->state == TENDON_LINK_ENDING;
+}
+/** connected() was called, or is pending, and closed() was not called. */
+static inline bool tendon_link_was_open(const tendon_link *link) {
+    return link->state == TENDON_LINK_OPEN || link->state == TENDON_LINK_ENDING;
+}
+
 /** The differences between radios. Constant; any function may be NULL. */
 typedef struct tendon_socket_hooks {
     uint8_t header; /**< bytes in front of each PDU: 0, or 1 (value 0; 1: control(); others are counted and dropped) */
@@ -19,13 +32,13 @@ typedef struct tendon_socket_hooks {
     void (*control)(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now);
     /**
      * connect() has completed. Returns true if connected() must wait for encryption: the socket becomes writable again
-     * when the connection is encrypted; link->securing is set.
+     * when the connection is encrypted; the link is SECURING until then.
      */
     bool (*secure)(tendon_link *link);
     /**
-     * The connection is encrypted, as far as the kernel knows; asked while link->securing. TENDON_ERROR_WOULD_BLOCK:
-     * not yet; another error ends the attempt with this status. May end the link itself. NULL: it is when the socket is
-     * writable.
+     * The connection is encrypted, as far as the kernel knows; asked while the link is SECURING.
+     * TENDON_ERROR_WOULD_BLOCK: not yet; another error ends the attempt with this status. May end the link itself.
+     * NULL: it is when the socket is writable.
      */
     tendon_status (*secured)(tendon_link *link);
     /** The link is open; called before connected(). */

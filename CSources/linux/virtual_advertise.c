@@ -8,6 +8,7 @@
  */
 #include "directory.h"
 #include "pairing.h"
+#include "socket_link.h"
 #include "virtual_radio.h"
 
 #include <errno.h>
@@ -96,7 +97,7 @@ static void take_datagram(tendon_virtual_radio *radio, const uint8_t *bytes, siz
 /** A controller does not scan for us while it connects, see tendon_radio_connect(). */
 static bool connecting(const tendon_virtual_radio *radio) {
     const tendon_link *link = radio->radio.links;
-    while (link != NULL && (link->accepted || link->state != TENDON_LINK_CONNECTING)) {
+    while (link != NULL && (link->accepted || tendon_link_was_open(link))) {
         link = link->next;
     }
     return link != NULL;

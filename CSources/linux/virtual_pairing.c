@@ -206,7 +206,7 @@ void tendon_virtual_opened(tendon_link *link, uint64_t now) {
     const tendon_bond *bond = link->accepted ? NULL : tendon_pairing_key(link->radio, &link->peer);
     (void)now;
     if (bond != NULL) {
-        link->securing = true;
+        link->encrypting = true;
         (void)send_key(link, ENCRYPT, bond->key); /* the first message fits, or the link is closed already */
     }
 }

@@ -278,15 +278,6 @@ typedef struct tendon_bluez_timing {
 } tendon_bluez_timing;
 #define TENDON_BLUEZ_TIMINGS 32
 
-/** One attempt to connect. */
-typedef enum tendon_bluez_attempt_state {
-    TENDON_BLUEZ_ATTEMPT_FREE = 0, /**< unused slot */
-    TENDON_BLUEZ_ATTEMPT_WAITING,  /**< no socket yet: for the end of our scan, of the last connection, or of a pause */
-    TENDON_BLUEZ_ATTEMPT_REQUESTED, /**< the kernel has accepted connect() */
-    TENDON_BLUEZ_ATTEMPT_CONNECTED  /**< only encryption is missing, or the loop's next step */
-} tendon_bluez_attempt_state;
-#define TENDON_BLUEZ_ATTEMPT_STATES 4
-
 typedef struct tendon_bluez_attempt {
     tendon_link *link;       /**< NULL: free */
     uint8_t old_connections; /**< left behind by killed programs, ended by this attempt */

@@ -427,7 +427,8 @@ uint64_t tendon_bluez_free_at(tendon_bluez_radio *radio, const tendon_address *p
 void tendon_bluez_link_close(tendon_link *link);
 
 /* connect.c */
-tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt);
+/** @return tendon_link_state of its link; CLOSED: the slot is free. */
+uint8_t tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt);
 /** The adapter is about to be powered off: attempts wait until it is on again. */
 void tendon_bluez_attempts_wait(tendon_bluez_radio *radio);
 /** Closes sockets of ended attempts that were held while the kernel might begin to connect; their owners are notified

@@ -21,15 +21,8 @@
 /** The kernel reads the features of a new peer before connect() completes. */
 #define FEATURES_LIMIT_MS 5000u
 
-tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt) {
-    const tendon_link *link = attempt->link;
-    if (link == NULL) {
-        return TENDON_BLUEZ_ATTEMPT_FREE;
-    }
-    if (link->closing || link->connected || link->securing) {
-        return TENDON_BLUEZ_ATTEMPT_CONNECTED;
-    }
-    return link->source.fd >= 0 ? TENDON_BLUEZ_ATTEMPT_REQUESTED : TENDON_BLUEZ_ATTEMPT_WAITING;
+uint8_t tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt) {
+    return attempt->link != NULL ? attempt->link->state : TENDON_LINK_CLOSED;
 }
 
 static tendon_bluez_attempt *attempt_of(tendon_bluez_radio *radio, const tendon_link *link) {
@@ -242,11 +235,11 @@ static void ask_again(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, 
 
 /** @return the error of connect(); TENDON_OK: nothing failed. */
 static tendon_status advance(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
-    tendon_bluez_attempt_state state = tendon_bluez_attempt_stage(attempt);
-    if (state == TENDON_BLUEZ_ATTEMPT_WAITING && is_clear(radio, attempt, now)) {
+    const uint8_t state = tendon_bluez_attempt_stage(attempt);
+    if (state == TENDON_LINK_WAITING && is_clear(radio, attempt, now)) {
         return ask_kernel(radio, attempt);
     }
-    if (state == TENDON_BLUEZ_ATTEMPT_REQUESTED && is_stuck(radio, attempt, now)) {
+    if (state == TENDON_LINK_ASKED && is_stuck(radio, attempt, now)) {
         ask_again(radio, attempt, now);
     }
     return TENDON_OK;
@@ -254,7 +247,7 @@ static tendon_status advance(tendon_bluez_radio *radio, tendon_bluez_attempt *at
 
 void tendon_bluez_attempts_wait(tendon_bluez_radio *radio) {
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
-        if (tendon_bluez_attempt_stage(&radio->attempts[i]) == TENDON_BLUEZ_ATTEMPT_REQUESTED) {
+        if (tendon_bluez_attempt_stage(&radio->attempts[i]) == TENDON_LINK_ASKED) {
             tendon_socket_link_drop(radio->attempts[i].link);
             radio->attempts[i].check_at = 0;
             radio->attempts[i].parked = false;
@@ -266,7 +259,7 @@ void tendon_bluez_release_held(tendon_bluez_radio *radio) {
     tendon_bluez_kernel_begins_none(&radio->kernel);
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         tendon_link *link = radio->attempts[i].link;
-        if (link != NULL && link->closing) {
+        if (link != NULL && link->state == TENDON_LINK_HELD) {
             tendon_socket_link_drop(link);
             link->source.deadline = 0;
         }
@@ -331,7 +324,7 @@ tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const 
 
 static bool is_requested(const tendon_bluez_attempt *attempt) {
     return attempt->link != NULL && attempt->link->background &&
-           tendon_bluez_attempt_stage(attempt) == TENDON_BLUEZ_ATTEMPT_REQUESTED;
+           tendon_bluez_attempt_stage(attempt) == TENDON_LINK_ASKED;
 }
 
 void tendon_bluez_background_scans(tendon_bluez_radio *radio, bool on, uint64_t now) {

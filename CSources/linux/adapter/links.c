@@ -119,7 +119,7 @@ void tendon_bluez_note_new_handle(tendon_bluez_radio *radio, const tendon_hci_pa
         }
     }
     for (tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
-        if (link->handle == handle && link->state == TENDON_LINK_OPEN && !is_own_event(link, event)) {
+        if (link->handle == handle && tendon_link_was_open(link) && !is_own_event(link, event)) {
             link->handle = TENDON_BLUEZ_HANDLE_UNKNOWN; /* its own connection has ended */
         }
     }
@@ -163,7 +163,8 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
     if (tendon_bluez_failed(radio)) {
         return radio->power.status;
     }
-    if (link->securing && (number == ECONNABORTED || number == EACCES || number == EPERM || number == ENOTCONN)) {
+    if (link->state == TENDON_LINK_SECURING &&
+        (number == ECONNABORTED || number == EACCES || number == EPERM || number == ENOTCONN)) {
         return tendon_bluez_why_not_encrypted(radio, link);
     }
     tendon_status status = controller_reason(radio, link, connecting);

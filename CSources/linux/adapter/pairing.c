@@ -365,8 +365,7 @@ static turn turn_of(const tendon_bluez_radio *radio, const tendon_link *link, ui
 /** A link that is accepted, and not open yet. */
 static tendon_link *first_accepted(const tendon_bluez_radio *radio) {
     tendon_link *link = radio->radio.links;
-    while (link != NULL &&
-           !(link->accepted && link->connected && !link->closing && link->state == TENDON_LINK_CONNECTING)) {
+    while (link != NULL && !(link->accepted && link->state == TENDON_LINK_CONNECTED)) {
         link = link->next;
     }
     return link;
@@ -441,7 +440,7 @@ static void take_passkey(tendon_bluez_radio *radio, const tendon_management_even
 /** An attempt to connect to a bonded peer that waits for the encryption. */
 static tendon_link *securing_link_to(const tendon_bluez_radio *radio, const tendon_address *peer) {
     tendon_link *link = radio->radio.links;
-    while (link != NULL && !(link->securing && !link->closing && tendon_address_equal(&link->peer, peer))) {
+    while (link != NULL && !(link->state == TENDON_LINK_SECURING && tendon_address_equal(&link->peer, peer))) {
         link = link->next;
     }
     return link;

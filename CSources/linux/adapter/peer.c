@@ -16,9 +16,8 @@ tendon_status tendon_bluez_about(tendon_bluez_radio *radio, uint16_t opcode, con
 
 tendon_link *tendon_bluez_link_of(const tendon_bluez_radio *radio, const tendon_address *peer) {
     tendon_link *link = radio->radio.links;
-    while (link != NULL &&
-           (link->state != TENDON_LINK_OPEN || link->closing ||
-            (!tendon_address_equal(&link->peer, peer) && !tendon_address_equal(&link->identity, peer)))) {
+    while (link != NULL && (link->state != TENDON_LINK_OPEN || (!tendon_address_equal(&link->peer, peer) &&
+                                                                !tendon_address_equal(&link->identity, peer)))) {
         link = link->next;
     }
     return link;
@@ -43,7 +42,7 @@ tendon_status tendon_bluez_ask_signal(tendon_radio *base, tendon_link *link) {
 static void ask_next(tendon_bluez_radio *radio) {
     radio->signal_asked = false;
     for (tendon_link *link = radio->radio.links; link != NULL && !radio->signal_asked; link = link->next) {
-        if (link->signal_wanted && link->state == TENDON_LINK_OPEN && !link->closing) {
+        if (link->signal_wanted && link->state == TENDON_LINK_OPEN) {
             (void)ask_now(radio, link);
         }
     }

@@ -22,7 +22,7 @@ static tendon_status scripted_connect(tendon_radio *radio, tendon_link *link, co
     }
     link->radio = radio;
     link->peer = *peer;
-    link->state = TENDON_LINK_CONNECTING;
+    link->state = TENDON_LINK_ASKED;
     link->received = link->sent = 0;
     return TENDON_OK;
 }

@@ -49,15 +49,15 @@ static tendon_status radio_connect(tendon_radio *radio, tendon_link *link, const
     }
     link->radio = radio;
     link->peer = link->identity = *address;
-    link->state = TENDON_LINK_CONNECTING;
+    link->state = TENDON_LINK_ASKED;
     link->received = link->sent = 0;
-    link->encrypted = link->closing = false;
+    link->encrypted = false;
     return TENDON_OK;
 }
 
 static void radio_closes(tendon_link *link) {
     note(w.r, "radio disconnects");
-    link->closing = true;
+    link->state = link->state == TENDON_LINK_OPEN ? TENDON_LINK_ENDING : TENDON_LINK_HELD;
 }
 
 static const tendon_radio_ops ops = {.name = "scripted", .connect = radio_connect, .link_close = radio_closes};
@@ -87,7 +87,7 @@ void connection_end_link(tendon_status reason) {
         w.wire = link->source.fd = -1;
     }
     link->state = TENDON_LINK_CLOSED;
-    link->closing = link->blocked = w.full = false;
+    link->blocked = w.full = false;
     link->callbacks.closed(link->callbacks.context, reason, fake_clock_ms);
 }
 

@@ -106,10 +106,9 @@ void noted_link_note(const noted_link *end) {
     if (!end->used) {
         return;
     }
-    note(end->r, "link %d: %d %d%d%d%d%d%d, interest %u until %lld, %u %u", end->number, link->state, link->accepted,
-         link->closing, link->blocked, link->connected, link->securing, link->encrypted,
-         (unsigned)link->source.interest, noted_time(link->source.deadline), (unsigned)link->received,
-         (unsigned)link->sent);
+    note(end->r, "link %d: %d %d%d%d%d, interest %u until %lld, %u %u", end->number, link->state, link->accepted,
+         link->blocked, link->encrypting, link->encrypted, (unsigned)link->source.interest,
+         noted_time(link->source.deadline), (unsigned)link->received, (unsigned)link->sent);
     note(end->r, "pairing %d%d%d %d until %lld, %lld", p->state, p->due, p->key_removed, noted_status(p->kept),
          noted_time(p->deadline), noted_time(p->retry_at));
 }

@@ -283,7 +283,7 @@ static void a_connection_that_was_left_behind_is_looked_at_again(void **state) {
     calls.conninfo = (refused_call){ENOTCONN, 0};
     connect_to(l->b, &l->link, &bluez_peer, UINT64_MAX);
     bluez_expect_nothing(l->b);
-    assert_true(l->link.connected);
+    assert_int_equal(l->link.state, TENDON_LINK_CONNECTED);
     bluez_connecting_close(l);
 }
 

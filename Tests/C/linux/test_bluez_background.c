@@ -93,7 +93,7 @@ static void a_scan_goes_on_while_the_kernel_waits_for_the_peer(void **state) {
         bluez_expect_nothing(b);
         assert_int_equal(calls.connects, 1);
         assert_int_equal(b->radio.counters.connect_reissues + b->radio.counters.renewals, 0);
-        assert_int_equal(link.state, TENDON_LINK_CONNECTING);
+        assert_int_equal(link.state, TENDON_LINK_ASKED);
         tendon_link_close(&link);
         assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
         assert_int_equal(closed_reason, TENDON_ERROR_CANCELLED);
@@ -266,7 +266,7 @@ static void the_peer_comes_back(void **state) {
     assert_int_equal(links[0].state, TENDON_LINK_OPEN);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
     assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
-    assert_int_equal(links[1].state, TENDON_LINK_CONNECTING);
+    assert_int_equal(links[1].state, TENDON_LINK_ASKED);
     assert_int_equal(calls.connects, 2); /* our scan serves the other one */
     tendon_link_close(&links[1]);
     assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);

@@ -32,13 +32,13 @@ static void the_event_is_for_the_open_link_of_its_handle(void **state) {
     encryption_change(s, 0, 0x42, 2); /* AES-CCM, as the list has it */
     assert_true(links[2]->encrypted);
     /* The handle of a link that is no longer open. */
-    links[0]->state = TENDON_LINK_CONNECTING;
+    links[0]->state = TENDON_LINK_ASKED;
     encryption_change(s, 0, 0x40, 1);
     assert_false(links[0]->encrypted);
     links[2]->handle = 0x40; /* it has passed to another link */
     links[2]->encrypted = false;
     links[0]->state = TENDON_LINK_OPEN;
-    links[2]->state = TENDON_LINK_CONNECTING; /* in front of the other in the list */
+    links[2]->state = TENDON_LINK_ASKED; /* in front of the other in the list */
     encryption_change(s, 0, 0x40, 1);
     assert_true(links[0]->encrypted);
     links[2]->state = TENDON_LINK_OPEN;
@@ -115,9 +115,8 @@ static void a_connection_that_connect_returns_is_encrypted_first(void **state) {
         uint64_t deadline = tendon_monotonic_ms() + 100000;
         assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, deadline), TENDON_OK);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
-        assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
         assert_int_equal(calls.security_level, BT_SECURITY_MEDIUM);
-        assert_true(l->link.securing);
+        assert_int_equal(l->link.state, TENDON_LINK_SECURING);
         assert_int_equal(l->link.source.deadline, deadline);
         if (fails) {
             l->link.source.expired(l->link.source.context, deadline);
@@ -243,7 +242,7 @@ static bluez_connecting *securing(uint8_t key_size, const uint8_t key[16]) {
     assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 100000),
                      TENDON_OK);
     bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
-    assert_true(l->link.securing);
+    assert_int_equal(l->link.state, TENDON_LINK_SECURING);
     return l;
 }
 
@@ -342,7 +341,7 @@ static void who_does_not_have_the_key_is_told(void **state) {
             uint8_t pdu[14] = {0x11, 0, 7, 0, 8, 0, 0x02, 0x53, 0, 0x5E, 0, 0, 1, 5};
             assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
             bluez_read(l->b);
-            assert_false(l->link.closing); /* of another device */
+            assert_int_equal(l->link.state, TENDON_LINK_SECURING); /* of another device */
             pdu[6] = 0x01;
             assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
             assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
@@ -363,7 +362,7 @@ static void a_link_that_is_closing_is_not_encrypted(void **state) {
     pairing_scene *s = pairing_scene_open(1);
     tendon_link *link = &s->ends[0].end.link;
     tendon_link_close(link);
-    assert_int_equal(link->state, TENDON_LINK_OPEN);
+    assert_int_equal(link->state, TENDON_LINK_ENDING);
     tendon_socket_link_encrypted(link, tendon_monotonic_ms());
     assert_false(link->encrypted);
     pairing_scene_close(s);

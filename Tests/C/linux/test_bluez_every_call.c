@@ -45,7 +45,7 @@ static void connect_to(world *w, int i) {
     settle(w);
     world_connected(w, i, 0, 0);
     bluez_read(w->b);
-    for (int k = 0; k < 2 && w->ends[i].link.state == TENDON_LINK_CONNECTING; k++) {
+    for (int k = 0; k < 2 && tendon_link_is_connecting(&w->ends[i].link); k++) {
         world_ready(w, i, TENDON_WRITABLE);
         world_pass(w, 100);
     }

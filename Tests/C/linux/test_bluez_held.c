@@ -52,7 +52,7 @@ static void step(bluez_connecting *l) {
 
 static void expect_held(bluez_connecting *l) {
     assert_int_equal(closed.calls, 0);
-    assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
+    assert_int_equal(l->link.state, TENDON_LINK_HELD);
     assert_int_equal(l->link.source.fd, calls.fd);
     assert_int_equal(l->link.source.interest, 0);
     assert_true(is_open(calls.fd));
@@ -154,8 +154,9 @@ static void what_is_connected_is_not_held(void **state) {
             bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
             assert_int_equal(l->link.state, TENDON_LINK_OPEN);
         }
-        l->link.connected = stage != SECURING;
-        l->link.securing = stage == SECURING;
+        if (stage != OPENED) {
+            l->link.state = stage == SECURING ? TENDON_LINK_SECURING : TENDON_LINK_CONNECTED;
+        }
         kernel_has_found(l);
         expect_closed(l, give_up(l, false));
         bluez_close(l->b);

@@ -128,12 +128,12 @@ static void mal_F10_a_connection_that_nobody_asked_for(void **state) {
     bluez_connecting *l = bluez_connecting_open();
     calls.socket_error = (refused_call){0};
     complete(l->b, 0x55, 0, 0x99);
-    assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
+    assert_int_equal(l->link.state, TENDON_LINK_ASKED);
     assert_int_equal(l->b->radio.kernel.connections, 1);
     complete(l->b, 0x55, 0, 0x99); /* the handle is in use: the same connection again */
     complete(l->b, 0x55, 1, 0x98);
     assert_int_equal(l->b->radio.kernel.connections, 1);
-    assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
+    assert_int_equal(l->link.state, TENDON_LINK_ASKED);
     assert_int_equal(l->b->radio.radio.malformed, 0);
     complete(l->b, 0x0F00, 0, 0x01); /* no handle, and no role */
     complete(l->b, 0xFFFF, 0, 0x01);
@@ -170,7 +170,7 @@ static void mal_F11_ends_of_no_connection(void **state) {
     bluez_connecting *l = bluez_connecting_open();
     respond(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, ours, sizeof ours); /* before it began */
     assert_int_equal(l->b->radio.kernel.connections, 0);
-    assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
+    assert_int_equal(l->link.state, TENDON_LINK_ASKED);
     complete(l->b, 0x40, 0, 0x01);
     bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);

@@ -260,7 +260,7 @@ static void a_joined_radio_connects(void **state) {
     tendon_link link;
     pending(&link, false);
     adapter_pass(200);
-    assert_int_equal(link.state, TENDON_LINK_CONNECTING);
+    assert_int_equal(link.state, TENDON_LINK_ASKED);
     tendon_link_close(&link);
     adapter_pass(400);
     assert_int_equal(link.state, TENDON_LINK_CLOSED);

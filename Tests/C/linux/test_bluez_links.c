@@ -12,7 +12,7 @@ enum { CREATE_CONNECTION = 0x200D, EXTENDED_CREATE_CONNECTION = 0x2043 };
 static void asked_again(bluez_connecting *l, int count) {
     assert_int_equal(calls.connects, count - 1);
     assert_int_equal(l->link.source.fd, -1);
-    assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
+    assert_int_equal(l->link.state, TENDON_LINK_WAITING);
     bluez_connecting_elapse(l, 60);
     assert_int_equal(calls.connects, count);
     assert_int_equal(l->link.source.fd, calls.fd);

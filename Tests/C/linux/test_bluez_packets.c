@@ -174,7 +174,7 @@ static void mal_F10_a_new_connection_takes_its_handle_over(void **state) {
     assert_int_equal(l->link.handle, 0x40);
     assert_int_equal(b->radio.endings[TENDON_BLUEZ_ENDINGS - 1].reason, 0x08);
     l->link.handle = 0x42; /* it is the connection that has the handle next */
-    l->link.state = TENDON_LINK_CONNECTING;
+    l->link.state = TENDON_LINK_ASKED;
     connection_complete(b, TENDON_HCI_LE_CONNECTION_COMPLETE, 0x42, 1);
     assert_int_equal(l->link.handle, 0x42);
     l->link.state = TENDON_LINK_OPEN;
@@ -229,9 +229,9 @@ static void a_lost_key_is_told_from_a_lost_link(void **state) {
     bluez_kernel_encrypts(l->b, 0x40, key, 28);
     bluez_read(l->b);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        l->link.securing = true;
+        l->link.state = TENDON_LINK_SECURING;
         assert_int_equal(tendon_bluez_link_reason(&l->link, cases[i].number, false), cases[i].securing);
-        l->link.securing = false;
+        l->link.state = TENDON_LINK_OPEN;
         assert_int_equal(tendon_bluez_link_reason(&l->link, cases[i].number, false), cases[i].without);
     }
     l->b->radio.radio.bonds = NULL;
@@ -271,21 +271,6 @@ static void only_an_event_answers_an_exchange(void **state) {
     assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), 1);
     assert_int_equal(reply[0], 0x22);
     bluez_close(b);
-}
-
-/* docs/bluez-states.md: an attempt whose socket is connected, encrypting or closed is not for the timer any more. */
-static void an_attempt_that_has_its_connection_is_left_alone(void **state) {
-    (void)state;
-    bluez_connecting *l = bluez_connecting_open();
-    const tendon_bluez_attempt *attempt = &l->b->radio.attempts[0];
-    bool *const flags[] = {&l->link.closing, &l->link.connected, &l->link.securing};
-    assert_int_equal(tendon_bluez_attempt_stage(attempt), TENDON_BLUEZ_ATTEMPT_REQUESTED);
-    for (size_t i = 0; i < 3; i++) {
-        *flags[i] = true;
-        assert_int_equal(tendon_bluez_attempt_stage(attempt), TENDON_BLUEZ_ATTEMPT_CONNECTED);
-        *flags[i] = false;
-    }
-    bluez_connecting_close(l);
 }
 
 /* Closed by its owner while our scan is still on: nothing is requested of the kernel any more. */
@@ -393,7 +378,6 @@ int main(void) {
         cmocka_unit_test(a_lost_key_is_told_from_a_lost_link),
         cmocka_unit_test(the_reason_of_the_controller_has_priority),
         cmocka_unit_test(only_an_event_answers_an_exchange),
-        cmocka_unit_test(an_attempt_that_has_its_connection_is_left_alone),
         cmocka_unit_test(a_link_that_is_closed_while_it_waits_is_not_connected),
         cmocka_unit_test(without_bonds_encryption_is_not_told),
         cmocka_unit_test(a_scan_of_another_program_is_seen_with_both_commands),

@@ -168,7 +168,7 @@ static void a_central_is_answered_before_its_link_is_open(void **state) {
         calls.centrals = 1;
         if (i % 2 == 1) {
             listener.source.ready(&listener, TENDON_READABLE, tendon_monotonic_ms());
-            assert_int_equal(end->link.state, TENDON_LINK_CONNECTING);
+            assert_int_equal(end->link.state, TENDON_LINK_CONNECTED);
         }
         if (i < 2) {
             question_of(s, &central, 1);

@@ -283,7 +283,8 @@ static void peer_acts(world *w) {
     static const uint8_t pdu[] = {0x1B, 3, 0, 1, 2, 3};
     int i = some_link(w, WORLD_ENDS), fd = world_far_end(w, i);
     static const int results[] = {ETIMEDOUT, ECONNREFUSED, ENOTCONN, ENOSYS, EACCES, EALREADY, EMLINK, EHOSTUNREACH};
-    bool connecting = w->ends[i].link.state == TENDON_LINK_CONNECTING;
+    const uint8_t state = w->ends[i].link.state;
+    bool connecting = state != TENDON_LINK_CLOSED && state != TENDON_LINK_OPEN && state != TENDON_LINK_ENDING;
     switch (connecting ? choose(r, 3) : choose(r, 8)) {
     case 0:
         calls.socket_error = (refused_call){choose(r, 5) == 0 ? results[choose(r, 8)] : 0, 0};

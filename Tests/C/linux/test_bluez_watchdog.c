@@ -413,7 +413,7 @@ static void a_kernel_that_connects_to_nobody_is_powered_off_and_on(void **state)
     assert_int_equal(calls.connects, connects); /* not while it is off */
     cycle_ends(l->b);
     assert_int_equal(calls.connects, connects + 1); /* the attempt goes on */
-    assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
+    assert_int_equal(l->link.state, TENDON_LINK_ASKED);
     assert_int_equal(l->b->failures, 0);
     bluez_connecting_close(l);
 }
@@ -503,7 +503,7 @@ static void attempts_outlast_a_silent_controller(void **state) {
     alone();
     assert_true(tendon_bluez_cycle(&l->b->radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, tendon_monotonic_ms()));
     assert_int_equal(l->link.source.fd, -1);
-    assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
+    assert_int_equal(l->link.state, TENDON_LINK_WAITING);
     cycle_ends(l->b);
     assert_int_equal(calls.connects, 2);
     bluez_connecting_close(l);

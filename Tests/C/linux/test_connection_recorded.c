@@ -68,15 +68,15 @@ static void link_changes(void) {
     if (link->state == TENDON_LINK_CLOSED) {
         return;
     }
-    if (link->closing) {
+    if (link->state >= TENDON_LINK_HELD) {
         connection_end_link(choose(r, 4) == 0 ? connection_status(r) : TENDON_ERROR_CANCELLED);
-    } else if (link->state == TENDON_LINK_CONNECTING && choose(r, 3) != 0) {
+    } else if (link->state == TENDON_LINK_ASKED && choose(r, 3) != 0) {
         link->state = TENDON_LINK_OPEN;
         link->encrypted = choose(r, 3) == 0;
         link->keyed = link->encrypted;
         connection_open_wire();
         link->callbacks.connected(link->callbacks.context, fake_clock_ms);
-    } else if (link->state == TENDON_LINK_CONNECTING || choose(r, 3) == 0) {
+    } else if (link->state == TENDON_LINK_ASKED || choose(r, 3) == 0) {
         connection_end_link(connection_status(r));
     } else {
         w.full = choose(r, 3) == 0;
@@ -92,7 +92,7 @@ static void device_sends(void) {
         "03 4000",       "0B 010203",  "13",         "01 0A 0300 05", "01 0A 0300 0F", "01 12 0400 05", "01 0A 0300 0A",
         "01 08 0100 0A", "1B 0300 07", "1D 0300 09", "02 1700",       "01 0A 0300 12", "01 12 0300 05", "01 12 0300 12",
         "0A 0300",       "FF"};
-    if (link->state != TENDON_LINK_OPEN || link->closing) {
+    if (link->state != TENDON_LINK_OPEN) {
         return;
     }
     connection_plan();

@@ -117,11 +117,8 @@ static void each_failure_is_the_same_error(void **state) {
         b->pair_start = rows[i].start;
         assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
         STEP_UNTIL(&b->loop, b->connection.link.source.fd >= 0);
-        assert_int_equal(b->connection.link.state, TENDON_LINK_CONNECTING);
-        if (rows[i].encrypted) {
-            b->connection.link.securing = true; /* encrypted by the radio, before connected() */
-            b->connection.link.encrypted = true;
-        }
+        assert_int_equal(b->connection.link.state, TENDON_LINK_CONNECTED);
+        b->connection.link.encrypted = rows[i].encrypted; /* by the radio, before connected() */
         if (runs) {
             STEP_UNTIL(&b->loop, b->pair_done != NULL);
             expect_silence(b);

@@ -139,7 +139,7 @@ static void a_bonded_link_is_encrypted_by_itself(void **state) {
     assert_true(w->link.bonded(w->link.context));
     assert_true(read_value(w) >= 0); /* at once: what the key says goes first */
     STEP_UNTIL(&w->loop, w->connection.link.encrypted);
-    assert_false(w->connection.link.securing);
+    assert_false(w->connection.link.encrypting);
     const tendon_link *device = &w->peripheral.links[0].link;
     assert_true(tendon_address_equal(&device->peer, &second_address));
     assert_true(tendon_address_equal(&device->identity, &central_address)); /* under which its key is stored */

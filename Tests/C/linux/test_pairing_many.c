@@ -351,7 +351,7 @@ static void forgetting_is_one_step(void **state) {
     assert_true(s->link.forget(s->link.context) < 0);
     memset(w->bonds.path, 0, sizeof w->bonds.path);
     assert_int_equal(w->bonds.count, 1);
-    assert_false(s->connection.link.closing);
+    assert_int_equal(s->connection.link.state, TENDON_LINK_OPEN);
     assert_int_equal(s->link.forget(s->link.context), TENDON_OK);
     STEP_UNTIL(&w->loop, s->session.client == NULL);
     assert_int_equal(w->bonds.count, 0);

@@ -60,7 +60,7 @@ static void connections_are_spread(void **state) {
         tendon_radio *radio = choose(number, 0, TENDON_OK);
         assert_ptr_equal(radio, &radios[number % 3]); /* the one with the fewest; of equals the first */
         each[radio - radios]++;
-        (void)add_link(radio, number, number % 2 ? TENDON_LINK_OPEN : TENDON_LINK_CONNECTING);
+        (void)add_link(radio, number, number % 2 ? TENDON_LINK_OPEN : TENDON_LINK_ASKED);
     }
     assert_true(each[0] == 10 && each[1] == 10 && each[2] == 10);
 }
@@ -85,7 +85,7 @@ static void adapters_with_one_address_are_one(void **state) {
 
 static void no_device_is_connected_twice(void **state) {
     (void)state;
-    static const tendon_link_state states[] = {TENDON_LINK_CONNECTING, TENDON_LINK_OPEN};
+    static const tendon_link_state states[] = {TENDON_LINK_ASKED, TENDON_LINK_OPEN};
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(start(state), 0);
         assert_int_equal(tendon_radio_group_add(&group, &radios[0], 0), TENDON_OK);
@@ -138,7 +138,7 @@ static void a_controller_that_refuses_gets_no_more(void **state) {
         /* A connection of ours has ended: there is a place now, and one only. */
         end_link(&radios[1]);
         assert_ptr_equal(choose(9, 3000, TENDON_OK), &radios[1]);
-        (void)add_link(&radios[1], 20, TENDON_LINK_CONNECTING);
+        (void)add_link(&radios[1], 20, TENDON_LINK_ASKED);
         assert_null(choose(9, 3000, NO_ROOM));
     }
 }
@@ -162,10 +162,10 @@ static void other_reasons_are_not_about_room(void **state) {
 static void attempts_in_the_background_take_no_place(void **state) {
     (void)state;
     assert_int_equal(tendon_radio_group_add(&group, &radios[0], 1), TENDON_OK);
-    tendon_link *link = add_link(&radios[0], 1, TENDON_LINK_CONNECTING);
+    tendon_link *link = add_link(&radios[0], 1, TENDON_LINK_ASKED);
     link->background = true;
     assert_ptr_equal(choose(2, 0, TENDON_OK), &radios[0]);
-    link->connected = true;
+    link->state = TENDON_LINK_CONNECTED;
     assert_null(choose(2, 0, NO_ROOM));
     link->state = TENDON_LINK_OPEN;
     assert_null(choose(2, 0, NO_ROOM));
@@ -248,7 +248,7 @@ static void assigned_devices_count_once(void **state) {
         tendon_radio_group_assign(&group, radio);
     }
     for (unsigned number = 0; number < 4; number++) {
-        (void)add_link(&radios[number % 2], number, TENDON_LINK_CONNECTING);
+        (void)add_link(&radios[number % 2], number, TENDON_LINK_ASKED);
     }
     assert_ptr_equal(choose(4, 0, TENDON_OK), &radios[0]); /* two each; the limit of the other one is reached */
     (void)add_link(&radios[0], 4, TENDON_LINK_OPEN);       /* connected without an assignment */

@@ -160,7 +160,7 @@ static void a_link_begins_without_a_past(void **state) {
     tendon_link *link = &b.end.link;
     link->identity = (tendon_address){{9, 9, 9, 9, 9, 9}, TENDON_ADDRESS_TYPE_PUBLIC};
     link->pairing.state = TENDON_PAIRING_RUNNING;
-    link->accepted = link->closing = link->blocked = link->connected = link->securing = true;
+    link->accepted = link->blocked = link->encrypting = true;
     link->encrypted = link->keyed = link->has_identity_key = true;
     link->question = TENDON_PAIRING_ENTER;
     link->reason = TENDON_ERROR_TIMEOUT;
@@ -172,10 +172,10 @@ static void a_link_begins_without_a_past(void **state) {
     assert_int_equal(tendon_socket_link_begin(link, &b.radio, &bare, &somebody, false, 4711), TENDON_OK);
     assert_ptr_equal(link->radio, &b.radio);
     assert_ptr_equal(b.radio.links, link);
-    assert_int_equal(link->state, TENDON_LINK_CONNECTING);
+    assert_int_equal(link->state, TENDON_LINK_WAITING);
     assert_true(tendon_address_equal(&link->peer, &somebody) && tendon_address_equal(&link->identity, &somebody));
     assert_int_equal(link->pairing.state, TENDON_PAIRING_NONE);
-    assert_false(link->accepted || link->closing || link->blocked || link->connected || link->securing);
+    assert_false(link->accepted || link->blocked || link->encrypting);
     assert_false(link->encrypted || link->keyed || link->has_identity_key);
     assert_int_equal(link->question, TENDON_PAIRING_NOTHING);
     assert_int_equal(link->reason, TENDON_OK);

@@ -302,7 +302,8 @@ static void radio_can_fail_a_link(void **state) {
     STEP_UNTIL(&b.loop, b.end.closed == 1);
     assert_int_equal(b.end.reason, TENDON_RADIO_ERROR_ADAPTER_DOWN);
     tendon_socket_link_fail(&b.end.link, TENDON_RADIO_ERROR_NO_ADAPTER); /* it has no end any more */
-    assert_false(b.end.link.closing || b.end.link.source.added);
+    assert_int_equal(b.end.link.state, TENDON_LINK_CLOSED);
+    assert_false(b.end.link.source.added);
     assert_int_equal(tendon_link_send(&b.end.link, (const uint8_t *)"x", 1), TENDON_ERROR_DISCONNECTED);
     bench_close(&b);
 }

@@ -456,7 +456,7 @@ static outcome play(uint32_t seed, bool simple) {
     const bool slow = next_random(&seed) % 2 == 0;
     for (int packets = 0; packets < PACKETS_MAX;) {
         int group = (int)(slow ? 1 : 1 + next_random(&seed) % 60);
-        for (int i = 0; i < group && b.end.closed == 0 && !b.end.link.closing; i++, packets++) {
+        for (int i = 0; i < group && b.end.closed == 0 && b.end.link.state == TENDON_LINK_OPEN; i++, packets++) {
             size_t length = 1 + next_random(&seed) % (next_random(&seed) % 8 == 0 ? sizeof bytes - 1 : 30);
             memset(bytes, (int)next_random(&seed), length);
             bytes[0] = next_random(&seed) % 16 == 0 ? 7 : 0;

@@ -184,7 +184,7 @@ static void a_connect_that_fails_leaves_nothing(void **state) {
     for (size_t i = 0; i < 4; i++) {
         calls.connect = (refused){transient[i], 0};
         connect_central(w, 5000);
-        assert_int_equal(w->end.link.state, TENDON_LINK_CONNECTING);
+        assert_int_equal(w->end.link.state, TENDON_LINK_WAITING);
         assert_int_equal(w->end.link.source.fd, -1);
         STEP_UNTIL(&w->loop, w->end.connected == 1);
         tendon_link_close(&w->end.link);
@@ -197,7 +197,7 @@ static void a_retry_that_fails_ends_the_attempt(void **state) {
     world *w = *state;
     connect_central(w, 5000); /* no listener */
     int before = open_descriptors();
-    assert_int_equal(w->end.link.state, TENDON_LINK_CONNECTING);
+    assert_int_equal(w->end.link.state, TENDON_LINK_WAITING);
     calls.socket = (refused){ENFILE, 0};
     STEP_UNTIL(&w->loop, w->end.closed == 1);
     assert_int_equal(w->end.reason, TENDON_SYSTEM_ERROR(ENFILE));

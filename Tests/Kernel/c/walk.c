@@ -252,13 +252,13 @@ void walk_step(walk *w) {
 
 /* What each end still has, for the log of a walk that goes nowhere. */
 static void print_ends(const walk *w) {
-    printf("#   ours: connection in state %d, link in state %d%s, handle 0x%04X\n", (int)w->connection.state,
-           (int)w->connection.link.state, w->connection.link.closing ? ", closing" : "", w->connection.link.handle);
+    printf("#   ours: connection in state %d, link in state %d, handle 0x%04X\n", (int)w->connection.state,
+           (int)w->connection.link.state, w->connection.link.handle);
     for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
         const tendon_link *link = &w->peripheral.links[i].link;
         if (w->peripheral.links[i].used) {
-            printf("#   theirs: link %zu in state %d%s, handle 0x%04X, received %u, sent %u\n", i, (int)link->state,
-                   link->closing ? ", closing" : "", link->handle, (unsigned)link->received, (unsigned)link->sent);
+            printf("#   theirs: link %zu in state %d, handle 0x%04X, received %u, sent %u\n", i, (int)link->state,
+                   link->handle, (unsigned)link->received, (unsigned)link->sent);
         }
     }
 }

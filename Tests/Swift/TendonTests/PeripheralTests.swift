@@ -381,7 +381,8 @@ private func attempts(_ core: RadioCore) -> [Bool] {
     var found: [Bool] = []
     var next = core.radio.pointee.links
     while let link = next {
-        if link.pointee.state == UInt8(TENDON_LINK_CONNECTING.rawValue) { found.append(link.pointee.background) }
+        let states = [TENDON_LINK_WAITING, TENDON_LINK_ASKED].map { UInt8($0.rawValue) }
+        if states.contains(link.pointee.state) { found.append(link.pointee.background) }
         next = link.pointee.next
     }
     return found

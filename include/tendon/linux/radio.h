@@ -46,8 +46,17 @@ typedef struct tendon_advertise_parameters {
     uint16_t interval_ms; /**< 20 to 10240; 0: 100 */
 } tendon_advertise_parameters;
 
-/** State of a link. */
-typedef enum tendon_link_state { TENDON_LINK_CLOSED = 0, TENDON_LINK_CONNECTING, TENDON_LINK_OPEN } tendon_link_state;
+/** State of a link. An attempt goes from WAITING to OPEN, or ends as HELD; an open link ends as ENDING. */
+typedef enum tendon_link_state {
+    TENDON_LINK_CLOSED = 0,
+    TENDON_LINK_WAITING,   /**< no socket yet, or none any more: the kernel gets connect() later */
+    TENDON_LINK_ASKED,     /**< the kernel connects */
+    TENDON_LINK_CONNECTED, /**< it has: the next step of the loop opens the link, or secures the connection first */
+    TENDON_LINK_SECURING,  /**< an encryption with a stored key is in progress, and connected() waits for it (bluez) */
+    TENDON_LINK_OPEN,      /**< connected() is pending or was called */
+    TENDON_LINK_HELD,  /**< an attempt that has ended: closed() is pending, as long as the kernel needs the socket */
+    TENDON_LINK_ENDING /**< it was open: closed() is pending */
+} tendon_link_state;
 
 /** Callbacks of a link. Any member may be NULL. Never called from within the owner's own calls. */
 typedef struct tendon_link_callbacks {
@@ -113,11 +122,9 @@ struct tendon_link {
     uint8_t state;           /**< tendon_link_state */
     bool accepted;           /**< the peer is the central */
     bool background;         /**< see tendon_radio_connect_in_background() */
-    bool closing;            /**< closed() is pending */
     bool blocked;            /**< a send would have blocked; writable() is pending */
-    bool connected;          /**< the socket is connected; connected() is pending or was called */
-    bool securing;  /**< connected; the encryption with a stored key is in progress (bluez: connected() waits for it) */
-    bool encrypted; /**< by pairing or with a stored key */
+    bool encrypting;         /**< open, and an encryption with a stored key is in progress (virtual radio) */
+    bool encrypted;          /**< by pairing or with a stored key */
     /** dBm, of the answer to the newest tendon_radio_ask_signals(); TENDON_RSSI_UNKNOWN: not known. */
     int8_t rssi;
     bool signal_wanted; /**< a request for it is to be sent; used by the radio */
