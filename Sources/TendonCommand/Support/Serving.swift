@@ -195,7 +195,9 @@ extension Central {
     func hasLink(to address: Address) -> Bool {
         var link = core.radio.pointee.links
         while let current = link {
-            if current.pointee.state == UInt8(TENDON_LINK_OPEN.rawValue), Address(current.pointee.peer) == address { return true }
+            if current.pointee.state == UInt8(TENDON_LINK_OPEN.rawValue), Address(current.pointee.peer) == address {
+                return true
+            }
             link = current.pointee.next
         }
         return false
