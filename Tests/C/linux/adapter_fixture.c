@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "adapter_fixture.h"
 
+#include <stdio.h>
+#include <string.h>
+
 adapter_fixture own;
 
 static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
@@ -42,7 +45,7 @@ int adapter_teardown(void **state) {
     (void)state;
     tendon_radio_close(&own.radio.radio);
     tendon_loop_close(&own.loop);
-    fake_settled();
+    fake_end();
     return 0;
 }
 
@@ -82,4 +85,14 @@ tendon_status adapter_connect(tendon_link *link, const fake_device *device) {
     const tendon_address peer = fake_address(device);
     tendon_link_init(link, &callbacks);
     return tendon_radio_connect(&own.radio.radio, link, &peer, fake.now + 5000);
+}
+
+const char *adapter_sent(void) {
+    static char text[sizeof fake.log];
+    text[0] = '\0';
+    for (const char *at = fake.log; (at = strchr(at, ':')) != NULL; at++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), " %.5s", at + 1);
+    }
+    fake_forget_log();
+    return text;
 }

@@ -18,6 +18,7 @@ enum {
     ADVERTISING_PARAMETERS = 0x2006,
     READ_FEATURES = 0x2003,
     READ_BUFFER = 0x2002,
+    READ_RESOLVING_LIST = 0x202A,
     EXTENDED_ADVERTISING_PARAMETERS = 0x2036,
     EXTENDED_ADVERTISING_ENABLE = 0x2039,
     EXTENDED_SCAN_PARAMETERS = 0x2041,
@@ -55,7 +56,8 @@ static void event(const fake_adapter *a, uint8_t code, const void *parameters, s
 }
 
 static bool is_listed(const fake_adapter *a, uint16_t opcode) {
-    bool later = opcode >= EXTENDED_ADVERTISING_PARAMETERS && opcode <= EXTENDED_CREATE_CONNECTION;
+    bool later = opcode == READ_RESOLVING_LIST ||
+                 (opcode >= EXTENDED_ADVERTISING_PARAMETERS && opcode <= EXTENDED_CREATE_CONNECTION);
     bool mandatory = opcode <= SCAN_ENABLE || opcode == CREATE_CONNECTION || opcode == 0x200F || opcode == 0x201C;
     return later ? a->extended : mandatory; /* 0x200F, 0x201C: size of the accept list, supported states */
 }
@@ -120,11 +122,13 @@ static size_t read_command(const fake_adapter *a, uint16_t opcode, uint8_t *repl
     switch (opcode) {
     case READ_COMMANDS:
         reply[25] = 0xF7;
-        reply[26] = 0x3F; /* up to LE Create Connection Cancel */
-        reply[37] = a->extended ? 0x60 : 0;
+        reply[26] = 0x3F;                   /* up to LE Create Connection Cancel */
+        reply[34] = a->extended ? 0x40 : 0; /* Read Resolving List Size */
+        reply[36] = a->extended ? 0xC0 : 0; /* sizes of advertising data, number of sets */
+        reply[37] = a->extended_scan;
         return 64;
     case READ_FEATURES:
-        reply[1] = a->extended ? 0x10 : 0; /* LE Extended Advertising */
+        reply[1] = a->extended ? 0x19 : 0; /* LE Extended Advertising, LE Coded PHY, LE 2M PHY */
         return 8;
     case READ_BUFFER:
         reply[0] = 251;
@@ -154,16 +158,27 @@ static uint8_t execute(fake_adapter *a, uint16_t opcode, const uint8_t *p, int b
     }
 }
 
+/** Whether this command is answered as the test says. */
+static bool has_answer(uint16_t opcode) {
+    bool has = opcode == fake.answer.opcode && opcode != 0;
+    if (has && fake.answer.times > 0 && --fake.answer.times == 0) {
+        fake.answer.opcode = 0;
+    }
+    return has;
+}
+
 /** A command of a program, or of the kernel: the raw sockets of others show it, then the response. */
 static uint8_t command(fake_adapter *a, int by, const uint8_t *packet, size_t length) {
     const uint8_t *p = packet + 4;
     uint16_t opcode = (uint16_t)(packet[1] | packet[2] << 8);
     fake_post(0, HCI_CHANNEL_RAW, a->index, FAKE_NOBODY, by, packet, length);
-    if (!a->powered || a->mute || (a->answers_listed && !is_listed(a, opcode) && opcode != DISCONNECT)) {
+    bool other = has_answer(opcode);
+    if (!a->powered || a->mute || (a->answers_listed && !is_listed(a, opcode) && opcode != DISCONNECT) ||
+        (other && fake.answer.none)) {
         return 0;
     }
-    uint8_t complete[4 + 64] = {1, packet[1], packet[2], execute(a, opcode, p, by)};
-    size_t more = complete[3] == 0 ? read_command(a, opcode, complete + 4) : 0;
+    uint8_t complete[4 + 64] = {1, packet[1], packet[2], other ? fake.answer.status : execute(a, opcode, p, by)};
+    size_t more = complete[3] == 0 && !other ? read_command(a, opcode, complete + 4) : 0;
     event(a, TENDON_HCI_COMMAND_COMPLETE, complete, 4 + more, RESPONSE_MS);
     return complete[3];
 }
@@ -218,21 +233,19 @@ static void update_scan(fake_adapter *a) {
     }
 }
 
-int fake_connect(int fd, const uint8_t own[6], const uint8_t peer[6]) {
-    (void)fd;
-    (void)peer;
+int fake_route(const uint8_t own[6]) {
+    static const uint8_t none[6];
     for (int i = 0; i < FAKE_ADAPTERS; i++) { /* hci_get_route(): the first that has this address */
         const fake_adapter *a = &fake.adapters[i];
-        if (a->present && a->powered && memcmp(a->wire, own, 6) == 0) {
+        if (a->present && a->powered && memcmp(memcmp(a->wire, none, 6) == 0 ? a->static_wire : a->wire, own, 6) == 0) {
             return a->index;
         }
     }
     return -1;
 }
 
-void fake_closed(int fd, int index, const uint8_t peer[6]) {
+void fake_closed(int index, const uint8_t peer[6]) {
     fake_device *device = fake_device_of(peer);
-    (void)fd;
     if (device != NULL && device->handle != 0 && !fake_uses(index, peer)) {
         device->unused = fake.now + UNUSED_MS;
     }
@@ -357,6 +370,7 @@ static void reply(int fd, uint16_t opcode, uint16_t index, uint8_t status, const
                   uint64_t delay) {
     uint8_t all[3 + 290] = {(uint8_t)opcode, (uint8_t)(opcode >> 8), status};
     memcpy(all + 3, data, length);
+    kernel_event(TENDON_MANAGEMENT_DISCOVERING, 99, fd, "\1", 2, delay); /* of another adapter: it is not the reply */
     kernel_event(status == 0 ? TENDON_MANAGEMENT_COMMAND_COMPLETE : TENDON_MANAGEMENT_COMMAND_STATUS, index, fd, all,
                  3 + (status == 0 ? length : 0), delay);
 }
@@ -400,7 +414,7 @@ static void list(int fd, uint16_t opcode, bool unconfigured) {
     uint8_t data[2 + 2 * FAKE_ADAPTERS] = {0};
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
         const fake_adapter *a = &fake.adapters[i];
-        if (a->present && a->unconfigured == unconfigured) {
+        if (a->present && a->unconfigured == unconfigured && a->listed <= fake.now) {
             data[2 + 2 * data[0]] = (uint8_t)a->index;
             data[3 + 2 * data[0]++] = (uint8_t)(a->index >> 8);
         }
@@ -416,43 +430,59 @@ static void information(int fd, const fake_adapter *a) {
     reply(fd, TENDON_MANAGEMENT_READ_INFORMATION, a->index, 0, data, sizeof data, 0);
 }
 
+/** The status of a command that changes settings, once it has. */
+static uint8_t set(fake_adapter *a, uint16_t opcode, const uint8_t *data, size_t length) {
+    static const uint32_t bits[][2] = {
+        {TENDON_MANAGEMENT_SET_LOW_ENERGY, TENDON_MANAGEMENT_LOW_ENERGY},
+        {TENDON_MANAGEMENT_SET_SECURE_SIMPLE_PAIRING, TENDON_MANAGEMENT_SECURE_SIMPLE_PAIRING},
+        {TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, TENDON_MANAGEMENT_SECURE_CONNECTIONS},
+        {TENDON_MANAGEMENT_SET_BONDABLE, TENDON_MANAGEMENT_BONDABLE}};
+    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
+        if (opcode == bits[i][0]) {
+            a->settings = data[0] != 0 ? a->settings | bits[i][1] : a->settings & ~bits[i][1];
+        }
+    }
+    if (opcode == TENDON_MANAGEMENT_SET_POWERED) {
+        if (a->blocked && data[0] != 0) {
+            return TENDON_MANAGEMENT_RFKILLED;
+        }
+        set_power(a, data[0] != 0);
+    } else if (opcode == TENDON_MANAGEMENT_SET_STATIC_ADDRESS) {
+        if (a->powered) {
+            return TENDON_MANAGEMENT_REJECTED;
+        }
+        memcpy(a->static_wire, data, length < 6 ? length : 6);
+        a->settings |= TENDON_MANAGEMENT_STATIC_ADDRESS;
+    } else if (opcode == TENDON_MANAGEMENT_SET_IO_CAPABILITY) {
+        a->io = data[0];
+    }
+    return opcode == TENDON_MANAGEMENT_PAIR_DEVICE ? TENDON_MANAGEMENT_REJECTED : 0; /* by the peer */
+}
+
 void fake_manage(int fd, const uint8_t *pdu, size_t length) {
     uint16_t opcode = (uint16_t)(pdu[0] | pdu[1] << 8), index = (uint16_t)(pdu[2] | pdu[3] << 8);
     fake_adapter *a = fake_of(index);
     uint8_t settings[4];
     fake_note(index == TENDON_MANAGEMENT_NO_INDEX ? -1 : index, 'm', opcode, length > 6 ? pdu[6] : -1);
     bool unconfigured = opcode == TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST;
-    if (opcode == TENDON_MANAGEMENT_READ_INDEX_LIST || unconfigured) {
+    if (has_answer(opcode)) {
+        if (!fake.answer.none) {
+            reply(fd, opcode, index, fake.answer.status, "", 0, 0);
+        }
+    } else if (opcode == TENDON_MANAGEMENT_READ_INDEX_LIST || unconfigured) {
         list(fd, opcode, unconfigured);
-        return;
-    }
-    if (a == NULL || a->unconfigured) {
-        reply(fd, opcode, index, 0x11, "", 0, 0); /* invalid index */
-        return;
-    }
-    if (opcode == TENDON_MANAGEMENT_READ_INFORMATION) {
+    } else if (a == NULL || a->unconfigured) {
+        reply(fd, opcode, index, TENDON_MANAGEMENT_INVALID_INDEX, "", 0, 0);
+    } else if (opcode == TENDON_MANAGEMENT_READ_INFORMATION) {
         information(fd, a);
-        return;
+    } else {
+        uint8_t status = set(a, opcode, pdu + 6, length - 6);
+        put32(settings, a->settings);
+        reply(fd, opcode, index, status, settings, 4,
+              opcode == TENDON_MANAGEMENT_SET_POWERED && status == 0 ? POWER_MS
+              : opcode == TENDON_MANAGEMENT_PAIR_DEVICE              ? PAIR_MS
+                                                                     : 0);
     }
-    uint64_t delay = opcode == TENDON_MANAGEMENT_SET_POWERED ? POWER_MS : 0;
-    if (opcode == TENDON_MANAGEMENT_SET_POWERED && a->blocked && pdu[6] != 0) {
-        reply(fd, opcode, index, 0x12, "", 0, 0); /* blocked by rfkill */
-        return;
-    }
-    if (opcode == TENDON_MANAGEMENT_SET_POWERED) {
-        set_power(a, pdu[6] != 0);
-    }
-    if (opcode == TENDON_MANAGEMENT_PAIR_DEVICE) { /* the peer rejects it */
-        reply(fd, opcode, index, TENDON_MANAGEMENT_REJECTED, "", 0, PAIR_MS);
-        return;
-    }
-    a->io = opcode == TENDON_MANAGEMENT_SET_IO_CAPABILITY ? pdu[6] : a->io;
-    if (opcode == TENDON_MANAGEMENT_SET_BONDABLE) {
-        a->settings = pdu[6] != 0 ? a->settings | TENDON_MANAGEMENT_BONDABLE
-                                  : a->settings & ~(uint32_t)TENDON_MANAGEMENT_BONDABLE;
-    }
-    put32(settings, a->settings);
-    reply(fd, opcode, index, 0, settings, 4, delay);
 }
 
 /* ---- for tests ---- */
@@ -466,6 +496,7 @@ static fake_adapter *add(uint16_t index, bool extended) {
                                 .extended = extended,
                                 .index = index,
                                 .wire = {(uint8_t)index, 0, 0, 1, 0xAA, 0},
+                                .extended_scan = extended ? 0x60 : 0,
                                 .supported = always | TENDON_MANAGEMENT_POWERED,
                                 .settings = always,
                                 .scanner = FAKE_NOBODY,

@@ -117,7 +117,7 @@ static void forget(int fd) {
     close(s.far);
     sockets[fd] = (fake_socket){0};
     if (s.channel == ATT && (s.state == WAITING || s.state == CONNECTED)) {
-        fake_closed(fd, s.index, s.peer);
+        fake_closed(s.index, s.peer);
     }
 }
 
@@ -135,10 +135,10 @@ static bool read_socket(int fd) {
         return closed;
     }
     ssize_t got = syscall(SYS_recvfrom, s->far, packet, sizeof packet, MSG_DONTWAIT, NULL, NULL);
-    if (got < 0) {
+    if (got < 0 && errno != ECONNRESET) { /* closed, with something unread */
         return false;
     }
-    if (got == 0) {
+    if (got <= 0) {
         forget(fd);
     } else if (s->channel == HCI_CHANNEL_CONTROL) {
         fake_manage(fd, packet, (size_t)got);
@@ -215,6 +215,11 @@ int poll(struct pollfd *fds, nfds_t count, int timeout) {
     }
 }
 
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
+    return operation == EPOLL_CTL_ADD && refuses(FAKE_EPOLL) ? -1
+                                                             : (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
+}
+
 int usleep(useconds_t us) {
     (void)poll(NULL, 0, (int)(us / 1000));
     return 0;
@@ -280,14 +285,10 @@ int connect(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
     }
     memcpy(&l2, name.__sockaddr__, sizeof l2);
     memcpy(s->peer, l2.l2_bdaddr.b, 6);
-    s->index = fake_connect(fd, s->own, s->peer);
-    if (s->index < 0) {
-        errno = EHOSTUNREACH;
-        return -1;
-    }
+    s->index = fake_route(s->own);
     const fake_device *device = fake_device_of(s->peer);
-    if (device != NULL && device->of_other) {
-        errno = EBUSY;
+    errno = s->index < 0 ? EHOSTUNREACH : l2.l2_cid == 0 ? EINVAL : device != NULL && device->of_other ? EBUSY : 0;
+    if (errno != 0) {
         return -1;
     }
     s->state = device != NULL && device->handle != 0 ? CONNECTED : WAITING;
@@ -342,7 +343,13 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
     if (find(fd) != NULL && refuses(FAKE_SEND)) {
         return -1;
     }
-    return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
+    ssize_t sent = syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
+    if (find(fd) != NULL && sockets[fd].channel == HCI_CHANNEL_CONTROL) {
+        const int number = errno;
+        run(); /* management commands are executed in this call */
+        errno = number;
+    }
+    return sent;
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int count) {
@@ -358,6 +365,12 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
     fake_socket *s = find(fd);
     if (s == NULL) {
         return (int)syscall(SYS_setsockopt, fd, level, option, value, size);
+    }
+    if (refuses(FAKE_OPTION)) {
+        return -1;
+    }
+    if (level == SOL_SOCKET && option == SO_RCVBUFFORCE && s->channel == HCI_CHANNEL_RAW) {
+        memcpy(&fake.buffer, value, sizeof fake.buffer);
     }
     if (level == SOL_HCI && option == HCI_FILTER) {
         memcpy(&s->filter, value, sizeof s->filter);
@@ -444,6 +457,7 @@ static int file_with(const char *text) {
 static int list_of_sockets(void) {
     char text[4096] = "sk RefCnt Rmem Wmem User Inode Parent\n";
     struct stat info;
+    run(); /* of those that were closed another file may have the descriptor */
     for (int fd = 0; fd < SOCKETS; fd++) {
         const fake_socket *s = find(fd);
         if (s != NULL && s->channel != ATT && s->state == BOUND && fstat(fd, &info) == 0) {
@@ -465,7 +479,8 @@ int open(const char *path, int flags, ...) {
         return -1;
     }
     if (strcmp(path, "/proc/self/net/hci") == 0) {
-        return list_of_sockets();
+        errno = EACCES;
+        return fake.programs < 0 ? -1 : list_of_sockets();
     }
     if (strcmp(path, "/proc/self/net/unix") == 0) {
         return file_with("");
@@ -524,6 +539,10 @@ void fake_settled(void) {
         assert_false(a->present && a->sets_enabled);
         assert_int_equal(a->creating, -1);
     }
+}
+
+void fake_end(void) {
+    fake_settled();
     tree_remove(tree);
 }
 

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-enum { FAKE_ADAPTERS = 4, FAKE_DEVICES = 24, FAKE_NOBODY = -1, FAKE_KERNEL = -2, FAKE_OTHER = -3 };
+enum { FAKE_ADAPTERS = 18, FAKE_DEVICES = 24, FAKE_NOBODY = -1, FAKE_KERNEL = -2, FAKE_OTHER = -3 };
 
 /** A device in the air. */
 typedef struct fake_device {
@@ -39,7 +39,9 @@ typedef struct fake_adapter {
     bool answers_listed;   /**< no command but those of its list */
     bool stays_off;        /**< Set Powered succeeds and does nothing */
     uint16_t index;
-    uint8_t wire[6];
+    uint8_t wire[6], static_wire[6]; /**< its address, and the one that a program has set */
+    uint64_t listed;                 /**< since when the list of adapters has it: one in exclusive use is in none */
+    uint8_t extended_scan;           /**< bits of the two extended scan commands in the list of its commands */
     bool blocked; /**< by rfkill: it cannot be switched on; what sysfs has about it is fake_sysfs() */
     uint32_t supported, settings;
     uint8_t io;        /**< IO capability; no command reads it */
@@ -54,21 +56,41 @@ typedef struct fake_adapter {
 } fake_adapter;
 
 /** Calls that can be refused. */
-typedef enum fake_call { FAKE_SOCKET, FAKE_BIND, FAKE_CONNECT, FAKE_SEND, FAKE_IOCTL, FAKE_OPEN, FAKE_CALLS } fake_call;
+typedef enum fake_call {
+    FAKE_SOCKET,
+    FAKE_BIND,
+    FAKE_CONNECT,
+    FAKE_SEND,
+    FAKE_OPTION,
+    FAKE_IOCTL,
+    FAKE_EPOLL,
+    FAKE_OPEN,
+    FAKE_CALLS
+} fake_call;
 
 typedef struct fake_refusal {
     int number, after, times; /**< errno; so many calls before; so many that fail */
 } fake_refusal;
 
+/** How a command of the management interface, or of HCI, is answered if not as usual. */
+typedef struct fake_answer {
+    uint16_t opcode;
+    uint8_t status; /**< 0: without data */
+    bool none;      /**< no answer */
+    int times;      /**< 0: always */
+} fake_answer;
+
 typedef struct fake_kernel {
     uint64_t now; /**< monotonic, ms */
     fake_adapter adapters[FAKE_ADAPTERS];
     fake_device devices[FAKE_DEVICES];
-    int programs;        /**< others, with an HCI socket each */
+    int programs;        /**< others, with an HCI socket each; -1: nobody may read the list of them */
     bool user_namespace; /**< of this process: its capabilities, which capget() reports, are none for the kernel */
     fake_refusal refuse[FAKE_CALLS];
     unsigned made, refuse_at, refused; /**< of all calls: so many; the one that fails; so many did */
     int refuse_number;
+    fake_answer answer;
+    int buffer;          /**< the latest receive buffer of a raw HCI socket */
     unsigned slept;      /**< ms in which this process waited within a call */
     unsigned down_takes; /**< ms of HCIDEVDOWN: of a controller that answers nothing 2,000 */
     unsigned handles;    /**< connections so far */
@@ -80,6 +102,8 @@ extern fake_kernel fake;
 void fake_start(void);
 /** This process has nothing of the kernel open, and no adapter scans or advertises for it. */
 void fake_settled(void);
+/** The same, at the end. */
+void fake_end(void);
 /** An adapter that is off, with a public address that ends in its index. Programs get Index Added. */
 fake_adapter *fake_add(uint16_t index, bool extended);
 /** One that is not configured. Programs get Unconfigured Index Added. */
@@ -117,9 +141,9 @@ void fake_manage(int fd, const uint8_t *pdu, size_t length);
 void fake_adapters_run(void);
 /** When something happens next. */
 uint64_t fake_adapters_next(void);
-/** An L2CAP socket of this process. */
-int fake_connect(int fd, const uint8_t own[6], const uint8_t peer[6]);
-void fake_closed(int fd, int index, const uint8_t peer[6]);
+/** The adapter over which an L2CAP socket with this address of its own connects; -1: none. */
+int fake_route(const uint8_t own[6]);
+void fake_closed(int index, const uint8_t peer[6]);
 /** Sockets that wait for a connection to this device get it, or lose what they have; @p number 0: connected. */
 void fake_sockets_end(int index, const uint8_t peer[6], int number);
 bool fake_waits(int index, const uint8_t peer[6]);

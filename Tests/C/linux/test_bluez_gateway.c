@@ -1,58 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /* The radio that tendon_gateway_open() chooses on a machine with adapters, and a search that the radio ends. */
-#include "bluez_kernel.h"
+#include "adapter_fixture.h"
+#include "file_tree.h"
 #include "tendon/linux/gateway.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static tendon_gateway gateway;
-static char directory[64];
-
-/* In the C library's place: time passes while nothing comes, if the test lets it. */
-static bool time_passes = true;
-
-int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout) {
-    int ready = epoll_pwait(epoll, events, count, 0, NULL);
-    kernel.now += time_passes && ready == 0 && timeout > 0 ? (uint64_t)timeout : 0;
-    return ready;
-}
+static char directory[sizeof FILE_TREE];
 
 static int start(void **state) {
     (void)state;
-    bluez_kernel_start();
-    strcpy(directory, "/tmp/tendon-gateway-XXXXXX");
+    fake_start();
+    strcpy(directory, FILE_TREE);
     return mkdtemp(directory) != NULL && setenv("XDG_RUNTIME_DIR", directory, 1) == 0 &&
                    setenv("XDG_STATE_HOME", directory, 1) == 0
                ? 0
                : -1;
 }
 
-/** Every Bluetooth socket was closed: its other end reads the end of the data. */
 static int end(void **state) {
     (void)state;
-    uint8_t bytes[512];
-    for (int fd = 0; fd < SOCKETS; fd++) {
-        ssize_t got = kernel.peers[fd] > 0 ? 1 : 0;
-        while (got > 0) {
-            got = recv(kernel.peers[fd], bytes, sizeof bytes, MSG_DONTWAIT);
-        }
-        if (got != 0 && errno != ECONNRESET) {
-            return -1;
-        }
-        if (kernel.peers[fd] > 0) {
-            close(kernel.peers[fd]);
-        }
+    fake_end();
+    tree_remove(directory);
+    return 0;
+}
+
+/** On machines with adapters. */
+static int start_with_adapters(void **state) {
+    int status = start(state);
+    static const uint16_t indexes[] = {7, 1, 3};
+    for (int i = 0; i < 3; i++) {
+        fake_add(indexes[i], false);
+        fake_power(indexes[i], true);
     }
-    char command[96];
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    return system(command);
+    return status;
 }
 
 static void the_first_adapter_is_opened(void **state) {
@@ -81,6 +68,7 @@ static void the_adapter_of_the_environment_is_opened(void **state) {
 
 /* ---- no adapter: it is waited for ---- */
 
+enum { READ_LOCAL_COMMANDS = 0x1002 };
 static int arrivals;
 static uint64_t arrived_at;
 
@@ -110,31 +98,33 @@ static void pass(uint32_t ms) {
 /** How often the kernel was asked for its adapters since the last call. */
 static unsigned looks(void) {
     unsigned count = 0;
-    for (const char *at = kernel.log; (at = strstr(at, " m03")) != NULL; at++) {
+    for (const char *at = fake.log; (at = strstr(at, ":m0003")) != NULL; at++) {
         count++;
     }
-    kernel.log[0] = '\0';
+    fake_forget_log();
     return count;
+}
+
+/** The report that it has come may be lost. */
+static void adapter_comes(uint16_t index, bool reported) {
+    if (reported) {
+        fake_add(index, false);
+        return;
+    }
+    fake_add_unconfigured(0)->unconfigured = false; /* not the event of this one */
+    fake_of(0)->index = index;
 }
 
 /* 20 s after the start of the machine; the kernel reports it, or the report is lost. */
 static void an_adapter_that_comes_late_is_opened(void **state) {
+    (void)state;
     for (int reported = 0; reported < 2; reported++) {
-        static const uint8_t added[] = {TENDON_MANAGEMENT_INDEX_ADDED, 0, 1, 0, 0, 0};
-        assert_int_equal(start(state), 0);
-        kernel.alone = true;
-        kernel.count = 0;
         open_waiting(TENDON_RADIO_ERROR_NO_ADAPTER);
         pass(20000);
+        uint64_t came = fake.now;
         assert_true(gateway.waiting);
         assert_in_range(looks(), 4, 20);
-        kernel.count = 3;
-        uint64_t came = kernel.now;
-        if (reported) {
-            assert_int_equal(
-                syscall(SYS_sendto, kernel.peers[gateway.arrival.source.fd], added, sizeof added, 0, NULL, 0),
-                (long)sizeof added);
-        }
+        adapter_comes(1, reported);
         pass(reported ? 500 : TENDON_GATEWAY_PAUSE_MAX_MS);
         assert_int_equal(arrivals, 1);
         assert_true(arrived_at - came <= (reported ? 200 : TENDON_GATEWAY_PAUSE_MAX_MS));
@@ -143,38 +133,31 @@ static void an_adapter_that_comes_late_is_opened(void **state) {
         pass(60000);
         assert_int_equal(arrivals, 1);
         assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
-        assert_int_equal(end(state), 0);
+        fake_settled();
+        fake_remove(1);
     }
 }
 
 /* It is there, and does not open: other reasons than none. It is never replaced by anything. */
 static void a_broken_adapter_is_tried_again(void **state) {
-    static const struct {
-        uint16_t fails;
-        uint8_t error;
-        bool stays_off;
-        tendon_status expected;
-    } cases[] = {{READ_LOCAL_COMMANDS, 0x1F, false, TENDON_HCI_ERROR(0x1F)},
-                 {0, 0, true, TENDON_RADIO_ERROR_ADAPTER_DOWN}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(start(state), 0);
-        kernel.alone = true;
-        kernel.fails = cases[i].fails;
-        kernel.error = cases[i].error;
-        kernel.stays_off = cases[i].stays_off;
-        kernel.settings = cases[i].stays_off ? TENDON_MANAGEMENT_LOW_ENERGY : kernel.settings;
-        open_waiting(cases[i].expected);
+    (void)state;
+    for (int off = 0; off < 2; off++) {
+        fake_adapter *a = fake_add(1, false);
+        a->stays_off = off;
+        fake.answer = (fake_answer){.opcode = off ? 0 : READ_LOCAL_COMMANDS, .status = 0x1F};
+        open_waiting(off ? TENDON_RADIO_ERROR_ADAPTER_DOWN : TENDON_HCI_ERROR(0x1F));
         for (int minute = 0; minute < 60; minute++) {
             pass(60000);
             assert_true(gateway.waiting);
             assert_true(looks() <= (minute == 0 ? 14 : 4));
         }
-        kernel.fails = 0;
-        kernel.stays_off = false;
+        fake.answer.opcode = 0;
+        a->stays_off = false;
         assert_int_equal(tendon_gateway_await_adapter(&gateway, 2 * TENDON_GATEWAY_PAUSE_MAX_MS), TENDON_OK);
         assert_int_equal(arrivals, 1);
         assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
-        assert_int_equal(end(state), 0);
+        fake_settled();
+        fake_remove(1);
     }
 }
 
@@ -189,14 +172,12 @@ static void stop_loop(void *context, uint64_t now) {
 
 static void a_gateway_that_waits_is_closed(void **state) {
     (void)state;
-    kernel.alone = true;
-    kernel.count = 0;
     open_waiting(TENDON_RADIO_ERROR_NO_ADAPTER);
     assert_int_equal(tendon_gateway_await_adapter(&gateway, 3000), TENDON_RADIO_ERROR_NO_ADAPTER);
     assert_int_equal(tendon_gateway_find(&gateway, nothing, 3000), TENDON_RADIO_ERROR_NO_ADAPTER);
     tendon_source timer;
     tendon_source_init(&timer, -1, &timer, NULL, stop_loop);
-    timer.deadline = kernel.now + 100;
+    timer.deadline = fake.now + 100;
     assert_int_equal(tendon_loop_add(&gateway.loop, &timer), TENDON_OK);
     assert_int_equal(tendon_gateway_await_adapter(&gateway, 0), TENDON_ERROR_CANCELLED);
     tendon_loop_remove(&gateway.loop, &timer);
@@ -208,7 +189,7 @@ static void a_gateway_that_waits_is_closed(void **state) {
 /* Waiting would not help. */
 static void without_the_capability_it_does_not_open(void **state) {
     (void)state;
-    calls.filter_loses = 2;
+    bluez_privileges.effective = 1u << CAP_NET_ADMIN;
     assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     assert_null(gateway.radio);
     assert_false(gateway.waiting);
@@ -240,7 +221,7 @@ static void a_directory_is_the_virtual_radios_and_no_adapter_is_looked_at(void *
     assert_int_equal(tendon_gateway_open(&gateway, directory), TENDON_OK);
     assert_string_equal(gateway.radio->ops->name, "virtual");
     assert_int_equal(gateway.adapter_failure, TENDON_OK);
-    assert_string_equal(kernel.log, "");
+    assert_string_equal(adapter_sent(), "");
     assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
 }
 
@@ -270,13 +251,11 @@ enum { SCAN_ENABLE = 0x200C, ADVERTISING_ENABLE = 0x200A, LIMIT_MS = 100 };
 static int owner_failures;
 static tendon_status owner_failure;
 
-/** Time does not pass by itself here: the search ends only after this, if the radio does not end it. */
 static void note_failure(void *context, tendon_status status, uint64_t now) {
     (void)now;
     assert_ptr_equal(context, &gateway);
     owner_failures++;
     owner_failure = status;
-    kernel.now += LIMIT_MS;
 }
 
 static void a_scan_that_is_rejected_ends_the_search_with_the_reason(void **state) {
@@ -284,12 +263,9 @@ static void a_scan_that_is_rejected_ends_the_search_with_the_reason(void **state
     assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
     gateway.radio->on_failure = note_failure;
     gateway.radio->report_context = &gateway;
-    kernel.fails = SCAN_ENABLE;
-    kernel.error = 0x11;
+    fake.answer = (fake_answer){.opcode = SCAN_ENABLE, .status = 0x11};
     owner_failures = 0;
-    alarm(30);
     assert_int_equal(tendon_gateway_find(&gateway, nothing, LIMIT_MS), TENDON_HCI_ERROR(0x11));
-    alarm(0);
     assert_int_equal(owner_failures, 0);
     assert_true(gateway.radio->on_failure == note_failure);
     assert_ptr_equal(gateway.radio->report_context, &gateway);
@@ -301,14 +277,11 @@ static void advertising_that_is_rejected_is_the_owners_and_the_search_continues(
     assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
     gateway.radio->on_failure = note_failure;
     gateway.radio->report_context = &gateway;
-    kernel.fails = ADVERTISING_ENABLE;
-    kernel.error = 0x11;
+    fake.answer = (fake_answer){.opcode = ADVERTISING_ENABLE, .status = 0x11};
     owner_failures = 0;
     assert_int_equal(tendon_radio_advertise_start(gateway.radio, &(tendon_advertise_parameters){.interval_ms = 20}),
                      TENDON_OK);
-    alarm(30);
     assert_int_equal(tendon_gateway_find(&gateway, nothing, LIMIT_MS), TENDON_ERROR_TIMEOUT);
-    alarm(0);
     assert_int_equal(owner_failures, 1);
     assert_int_equal(owner_failure, TENDON_HCI_ERROR(0x11));
     assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
@@ -328,52 +301,43 @@ static unsigned sources(const tendon_loop *loop) {
     return count;
 }
 
-static void device_advertises(void *context, uint64_t now) {
-    static const uint8_t event[] = {4, 0x3E, 12, 0x02, 1, 0, 0, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0, 0xC4};
-    tendon_source *timer = context;
-    assert_int_equal(syscall(SYS_sendto, kernel.peers[gateway.bluez_radio.hci.fd], event, sizeof event, 0, NULL, 0),
-                     (long)sizeof event);
-    timer->deadline = now; /* each step: the time stands still here */
-}
-
 /* A connection is in the loop with its link and its timer; a second search must not take them away. */
 static void a_second_search_leaves_the_connection_of_the_first_alone(void **state) {
     (void)state;
-    tendon_source timer;
+    (void)fake_advertiser(1, 10);
     assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
     unsigned before = sources(&gateway.loop);
-    tendon_source_init(&timer, -1, &timer, NULL, device_advertises);
-    timer.deadline = 0;
-    assert_int_equal(tendon_loop_add(&gateway.loop, &timer), TENDON_OK);
     assert_int_equal(tendon_gateway_find(&gateway, anything, LIMIT_MS), TENDON_OK);
     /* The deadline of a session can outlast its link. */
     assert_int_equal(tendon_loop_add(&gateway.loop, &gateway.connection.timer), TENDON_OK);
     gateway.connection.timer.deadline = UINT64_MAX;
     assert_int_equal(tendon_gateway_find(&gateway, anything, LIMIT_MS), TENDON_OK);
-    assert_int_equal(sources(&gateway.loop), before + 1);
+    assert_int_equal(sources(&gateway.loop), before);
     assert_int_equal(tendon_connection_connect(&gateway.connection), TENDON_OK);
     unsigned connecting = sources(&gateway.loop);
     assert_int_equal(tendon_gateway_find(&gateway, anything, LIMIT_MS), TENDON_ERROR_WRONG_STATE);
     assert_int_equal(sources(&gateway.loop), connecting);
-    tendon_loop_remove(&gateway.loop, &timer);
     assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_first_adapter_is_opened, start, end),
-        cmocka_unit_test_setup_teardown(the_adapter_of_the_environment_is_opened, start, end),
-        cmocka_unit_test(an_adapter_that_comes_late_is_opened),
-        cmocka_unit_test(a_broken_adapter_is_tried_again),
+        cmocka_unit_test_setup_teardown(the_first_adapter_is_opened, start_with_adapters, end),
+        cmocka_unit_test_setup_teardown(the_adapter_of_the_environment_is_opened, start_with_adapters, end),
+        cmocka_unit_test_setup_teardown(an_adapter_that_comes_late_is_opened, start, end),
+        cmocka_unit_test_setup_teardown(a_broken_adapter_is_tried_again, start, end),
         cmocka_unit_test_setup_teardown(a_gateway_that_waits_is_closed, start, end),
-        cmocka_unit_test_setup_teardown(without_the_capability_it_does_not_open, start, end),
-        cmocka_unit_test_setup_teardown(the_environment_names_the_radio, start, end),
-        cmocka_unit_test_setup_teardown(a_directory_is_the_virtual_radios_and_no_adapter_is_looked_at, start, end),
-        cmocka_unit_test_setup_teardown(bonds_that_cannot_be_read_leave_the_radio_open, start, end),
-        cmocka_unit_test_setup_teardown(a_scan_that_is_rejected_ends_the_search_with_the_reason, start, end),
-        cmocka_unit_test_setup_teardown(advertising_that_is_rejected_is_the_owners_and_the_search_continues, start,
+        cmocka_unit_test_setup_teardown(without_the_capability_it_does_not_open, start_with_adapters, end),
+        cmocka_unit_test_setup_teardown(the_environment_names_the_radio, start_with_adapters, end),
+        cmocka_unit_test_setup_teardown(a_directory_is_the_virtual_radios_and_no_adapter_is_looked_at,
+                                        start_with_adapters, end),
+        cmocka_unit_test_setup_teardown(bonds_that_cannot_be_read_leave_the_radio_open, start_with_adapters, end),
+        cmocka_unit_test_setup_teardown(a_scan_that_is_rejected_ends_the_search_with_the_reason, start_with_adapters,
                                         end),
-        cmocka_unit_test_setup_teardown(a_second_search_leaves_the_connection_of_the_first_alone, start, end),
+        cmocka_unit_test_setup_teardown(advertising_that_is_rejected_is_the_owners_and_the_search_continues,
+                                        start_with_adapters, end),
+        cmocka_unit_test_setup_teardown(a_second_search_leaves_the_connection_of_the_first_alone, start_with_adapters,
+                                        end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
