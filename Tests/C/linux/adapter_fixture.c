@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "adapter_fixture.h"
 
-#include <stdio.h>
 #include <string.h>
 
 adapter_fixture own;
@@ -85,14 +84,4 @@ tendon_status adapter_connect(tendon_link *link, const fake_device *device) {
     const tendon_address peer = fake_address(device);
     tendon_link_init(link, &callbacks);
     return tendon_radio_connect(&own.radio.radio, link, &peer, fake.now + 5000);
-}
-
-const char *adapter_sent(void) {
-    static char text[sizeof fake.log];
-    text[0] = '\0';
-    for (const char *at = fake.log; (at = strchr(at, ':')) != NULL; at++) {
-        snprintf(text + strlen(text), sizeof text - strlen(text), " %.5s", at + 1);
-    }
-    fake_forget_log();
-    return text;
 }

@@ -26,9 +26,6 @@ void adapter_advertise(void);
 /** Connects for 5 s at most; the caller lets time pass. */
 tendon_status adapter_connect(tendon_link *link, const fake_device *device);
 
-/** What was sent since the last call, without indexes and parameters: " m0005 h200c". */
-const char *adapter_sent(void);
-
 #define ADAPTER_TEST(function) cmocka_unit_test_setup_teardown(function, adapter_setup, adapter_teardown)
 
 #endif

@@ -25,9 +25,10 @@ enum {
     EXTENDED_SCAN_ENABLE = 0x2042,
     EXTENDED_CREATE_CONNECTION = 0x2043
 };
-/** A controller takes so long for a command, the kernel to connect, and to end a connection that nothing uses, in ms.
+/** A controller takes so long for a command, the kernel to send the next one, to connect, and to end a connection that
+ * nothing uses, in ms.
  */
-enum { RESPONSE_MS = 1, CONNECT_MS = 30, UNUSED_MS = 2000, POWER_MS = 20, PAIR_MS = 50 };
+enum { RESPONSE_MS = 1, NEXT_MS = 1, CONNECT_MS = 30, UNUSED_MS = 2000, POWER_MS = 20, PAIR_MS = 50 };
 
 fake_adapter *fake_of(uint16_t index) {
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
@@ -74,8 +75,10 @@ static uint8_t scan(fake_adapter *a, uint16_t opcode, const uint8_t *p, int by) 
     }
     bool on = p[0] != 0;
     if (on == (a->scanner != FAKE_NOBODY)) {
-        return DISALLOWED; /* as it is (RootCanal, Intel); others succeed */
+        return a->lenient ? 0 : DISALLOWED; /* as it is (RootCanal, Intel); others succeed */
     }
+    /* What a program that is gone has left enabled is nobody's. */
+    a->wronged += !on && a->scanner != by && (a->scanner >= 0 || fake.programs > 0);
     a->scanner = on ? by : FAKE_NOBODY;
     return 0;
 }
@@ -140,6 +143,9 @@ static size_t read_command(const fake_adapter *a, uint16_t opcode, uint8_t *repl
 }
 
 static uint8_t execute(fake_adapter *a, uint16_t opcode, const uint8_t *p, int by) {
+    if (a->rejects != 0) {
+        return a->rejects;
+    }
     switch (opcode) {
     case SCAN_PARAMETERS:
     case SCAN_ENABLE:
@@ -171,7 +177,9 @@ static bool has_answer(uint16_t opcode) {
 static uint8_t command(fake_adapter *a, int by, const uint8_t *packet, size_t length) {
     const uint8_t *p = packet + 4;
     uint16_t opcode = (uint16_t)(packet[1] | packet[2] << 8);
-    fake_post(0, HCI_CHANNEL_RAW, a->index, FAKE_NOBODY, by, packet, length);
+    /* The kernel has one command in flight: it sends the next one, and shows it, after the response. */
+    uint64_t wait = a->next > fake.now ? a->next - fake.now : 0;
+    fake_post(wait, HCI_CHANNEL_RAW, a->index, FAKE_NOBODY, by, packet, length);
     bool other = has_answer(opcode);
     if (!a->powered || a->mute || (a->answers_listed && !is_listed(a, opcode) && opcode != DISCONNECT) ||
         (other && fake.answer.none)) {
@@ -179,16 +187,36 @@ static uint8_t command(fake_adapter *a, int by, const uint8_t *packet, size_t le
     }
     uint8_t complete[4 + 64] = {1, packet[1], packet[2], other ? fake.answer.status : execute(a, opcode, p, by)};
     size_t more = complete[3] == 0 && !other ? read_command(a, opcode, complete + 4) : 0;
-    event(a, TENDON_HCI_COMMAND_COMPLETE, complete, 4 + more, RESPONSE_MS);
+    event(a, TENDON_HCI_COMMAND_COMPLETE, complete, 4 + more, wait + RESPONSE_MS);
+    a->next = fake.now + wait + RESPONSE_MS + NEXT_MS;
     return complete[3];
 }
 
-void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length) {
+static void count(fake_sent_counts *counts, uint16_t opcode, const uint8_t *p) {
+    counts->commands++;
+    if (opcode == SCAN_ENABLE || opcode == EXTENDED_SCAN_ENABLE) {
+        *(p[0] != 0 ? &counts->enables : &counts->disables) += 1;
+    } else if (opcode == SCAN_PARAMETERS || opcode == EXTENDED_SCAN_PARAMETERS) {
+        p += opcode == EXTENDED_SCAN_PARAMETERS ? 3 : 0;
+        counts->active = p[0];
+        counts->interval = (uint16_t)(p[1] | p[2] << 8);
+    }
+}
+
+void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length, fake_sent_counts *counts) {
+    uint16_t opcode = (uint16_t)(packet[1] | packet[2] << 8);
     assert_true(packet[0] == HCI_COMMAND_PKT && length >= 4 && packet[3] == length - 4);
+    if (counts != NULL) {
+        count(counts, opcode, packet + 4);
+    }
     if (a != NULL) {
-        fake_note(a->index, 'h', (uint16_t)(packet[1] | packet[2] << 8), length > 4 ? packet[4] : -1);
+        fake_note(a->index, 'h', opcode, length > 4 ? packet[4] : -1);
         (void)command(a, fd, packet, length);
     }
+}
+
+void fake_event(uint16_t index, uint8_t code, const void *parameters, size_t length) {
+    event(fake_of(index), code, parameters, length, 0);
 }
 
 void fake_other(uint16_t index, uint16_t opcode, const void *parameters, uint8_t length) {
@@ -220,17 +248,19 @@ static void kernel_scans(fake_adapter *a, bool on) {
     (void)kernel_sends(a, extended ? EXTENDED_SCAN_ENABLE : SCAN_ENABLE, enable, extended ? 6 : 2);
 }
 
-/** hci_update_passive_scan_sync(): a scan with the accept list while a connect() waits. */
+/** hci_update_passive_scan_sync(): a scan with the accept list while a connect() waits. If a program scans, that is
+ * rejected, and tried again when something changes. */
 static void update_scan(fake_adapter *a) {
-    bool wanted = false;
+    unsigned wanted = a->awaits;
     for (int i = 0; i < FAKE_DEVICES; i++) {
-        wanted = wanted || (fake.devices[i].present && fake_waits(a->index, fake.devices[i].wire));
+        wanted += fake.devices[i].present && fake_waits(a->index, fake.devices[i].wire);
     }
-    if (a->powered && wanted && a->creating < 0 && a->scanner != FAKE_KERNEL) {
+    if (a->powered && wanted > 0 && a->creating < 0 && a->scanner != FAKE_KERNEL && a->tried != wanted) {
         kernel_scans(a, true);
-    } else if (!wanted && a->scanner == FAKE_KERNEL) {
+    } else if (wanted == 0 && a->scanner == FAKE_KERNEL) {
         kernel_scans(a, false);
     }
+    a->tried = a->creating < 0 ? wanted : 0;
 }
 
 int fake_route(const uint8_t own[6]) {
@@ -397,6 +427,7 @@ static void set_power(fake_adapter *a, bool on) {
         }
     }
     a->mute = a->mute && on;
+    a->tried = 0;
 }
 
 static void tell_settings(const fake_adapter *a) {
@@ -453,6 +484,8 @@ static uint8_t set(fake_adapter *a, uint16_t opcode, const uint8_t *data, size_t
         }
         memcpy(a->static_wire, data, length < 6 ? length : 6);
         a->settings |= TENDON_MANAGEMENT_STATIC_ADDRESS;
+    } else if (opcode == TENDON_MANAGEMENT_REMOVE_DEVICE || opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) {
+        a->tried = 0;
     } else if (opcode == TENDON_MANAGEMENT_SET_IO_CAPABILITY) {
         a->io = data[0];
     }

@@ -32,6 +32,7 @@ typedef struct fake_socket {
     uint8_t own[6], peer[6];
     int number; /**< SO_ERROR */
     struct hci_filter filter;
+    fake_sent_counts *counts; /**< NULL: of no interest */
 } fake_socket;
 
 typedef struct post {
@@ -44,6 +45,7 @@ typedef struct post {
 
 fake_kernel fake;
 static fake_socket sockets[SOCKETS];
+static int top; /**< above all of them */
 static post posts[POSTS];
 static unsigned post_count;
 static char tree[sizeof FILE_TREE];
@@ -88,12 +90,13 @@ static bool is_wanted(const fake_socket *s, const uint8_t *packet) {
 }
 
 static void deliver(const post *p) {
-    for (int fd = 0; fd < SOCKETS; fd++) {
+    for (int fd = 0; fd < top; fd++) {
         const fake_socket *s = find(fd);
         bool addressed = p->fd >= 0
                              ? fd == p->fd
                              : fd != p->except && s != NULL && (s->channel != HCI_CHANNEL_RAW || s->index == p->index);
-        if (s != NULL && s->state == BOUND && s->channel == p->channel && addressed && is_wanted(s, p->bytes)) {
+        if (s != NULL && s->state == BOUND && s->channel == p->channel && addressed && fd != fake.deaf &&
+            is_wanted(s, p->bytes)) {
             (void)syscall(SYS_sendto, s->far, p->bytes, p->length, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
         }
     }
@@ -143,7 +146,7 @@ static bool read_socket(int fd) {
     } else if (s->channel == HCI_CHANNEL_CONTROL) {
         fake_manage(fd, packet, (size_t)got);
     } else if (s->channel == HCI_CHANNEL_RAW) {
-        fake_command(fake_of((uint16_t)s->index), fd, packet, (size_t)got);
+        fake_command(fake_of((uint16_t)s->index), fd, packet, (size_t)got, s->counts);
     }
     return true;
 }
@@ -152,7 +155,7 @@ static bool read_socket(int fd) {
 static void run(void) {
     for (bool any = true; any;) {
         any = deliver_due();
-        for (int fd = 0; fd < SOCKETS; fd++) {
+        for (int fd = 0; fd < top; fd++) {
             any = read_socket(fd) || any;
         }
         fake_adapters_run();
@@ -238,6 +241,7 @@ int socket(int domain, int type, int protocol) {
     int flags = type & (SOCK_NONBLOCK | SOCK_CLOEXEC);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | flags, 0, pair), 0);
     assert_true(pair[0] < SOCKETS);
+    top = pair[0] < top ? top : pair[0] + 1;
     if (find(pair[0]) != NULL) {
         forget(pair[0]); /* closed, and the descriptor is used again */
     }
@@ -303,7 +307,7 @@ int connect(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
 
 void fake_sockets_end(int index, const uint8_t peer[6], int number) {
     uint8_t packet[PACKET];
-    for (int fd = 0; fd < SOCKETS; fd++) {
+    for (int fd = 0; fd < top; fd++) {
         fake_socket *s = find(fd);
         bool meant = s != NULL && s->channel == ATT && s->index == index && memcmp(s->peer, peer, 6) == 0 &&
                      (s->state == WAITING || (s->state == CONNECTED && number != 0));
@@ -321,7 +325,7 @@ void fake_sockets_end(int index, const uint8_t peer[6], int number) {
 }
 
 static bool has_socket(int index, const uint8_t peer[6], bool connected) {
-    for (int fd = 0; fd < SOCKETS; fd++) {
+    for (int fd = 0; fd < top; fd++) {
         const fake_socket *s = find(fd);
         if (s != NULL && s->channel == ATT && s->index == index && memcmp(s->peer, peer, 6) == 0 &&
             (s->state == WAITING || (connected && s->state == CONNECTED))) {
@@ -340,15 +344,21 @@ bool fake_uses(int index, const uint8_t peer[6]) {
 }
 
 ssize_t send(int fd, const void *bytes, size_t length, int flags) {
-    if (find(fd) != NULL && refuses(FAKE_SEND)) {
+    const fake_socket *s = find(fd);
+    if (s != NULL && refuses(FAKE_SEND)) {
         return -1;
     }
-    ssize_t sent = syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
-    if (find(fd) != NULL && sockets[fd].channel == HCI_CHANNEL_CONTROL) {
-        const int number = errno;
-        run(); /* management commands are executed in this call */
-        errno = number;
+    bool manages =
+        s != NULL && s->channel == HCI_CHANNEL_CONTROL; /* executed in this call, after what was sent before */
+    if (manages) {
+        run();
     }
+    ssize_t sent = syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
+    const int number = errno;
+    if (manages) {
+        run();
+    }
+    errno = number;
     return sent;
 }
 
@@ -458,7 +468,7 @@ static int list_of_sockets(void) {
     char text[4096] = "sk RefCnt Rmem Wmem User Inode Parent\n";
     struct stat info;
     run(); /* of those that were closed another file may have the descriptor */
-    for (int fd = 0; fd < SOCKETS; fd++) {
+    for (int fd = 0; fd < top; fd++) {
         const fake_socket *s = find(fd);
         if (s != NULL && s->channel != ATT && s->state == BOUND && fstat(fd, &info) == 0) {
             snprintf(text + strlen(text), sizeof text - strlen(text), "0 2 0 0 0 %lu 0\n", (unsigned long)info.st_ino);
@@ -530,7 +540,7 @@ void fake_start(void) {
 
 void fake_settled(void) {
     run();
-    for (int fd = 0; fd < SOCKETS; fd++) {
+    for (int fd = 0; fd < top; fd++) {
         assert_null(find(fd));
     }
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
@@ -551,10 +561,26 @@ void fake_note(int index, char kind, uint16_t opcode, int parameter) {
     snprintf(fake.log + used, sizeof fake.log - used, " %d:%c%04x=%d", index, kind, opcode, parameter);
 }
 
+void fake_count(int fd, fake_sent_counts *counts) {
+    assert_non_null(find(fd));
+    *counts = (fake_sent_counts){0};
+    sockets[fd].counts = counts;
+}
+
 bool fake_sent(const char *entry) {
     return strstr(fake.log, entry) != NULL;
 }
 
 void fake_forget_log(void) {
     fake.log[0] = '\0';
+}
+
+const char *fake_opcodes(void) {
+    static char text[sizeof fake.log];
+    text[0] = '\0';
+    for (const char *at = fake.log; (at = strchr(at, ':')) != NULL; at++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), " %.5s", at + 1);
+    }
+    fake_forget_log();
+    return text;
 }

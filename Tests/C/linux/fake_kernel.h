@@ -38,6 +38,8 @@ typedef struct fake_adapter {
     bool mute;             /**< answers no command */
     bool answers_listed;   /**< no command but those of its list */
     bool stays_off;        /**< Set Powered succeeds and does nothing */
+    bool lenient;          /**< it accepts a scan command that changes nothing */
+    uint8_t rejects;       /**< each command gets this HCI error code */
     uint16_t index;
     uint8_t wire[6], static_wire[6]; /**< its address, and the one that a program has set */
     uint64_t listed;                 /**< since when the list of adapters has it: one in exclusive use is in none */
@@ -47,11 +49,15 @@ typedef struct fake_adapter {
     uint8_t io;        /**< IO capability; no command reads it */
     int scanner;       /**< who has the scan on: the descriptor of a socket of this process, or FAKE_... */
     bool filters;      /**< the scan reports the accept list alone */
+    bool awaits;       /**< the kernel waits for a device of another program, and scans for it */
+    unsigned tried;    /**< devices that the kernel waited for when it last tried to scan for them */
+    unsigned wronged;  /**< a scan was ended by a program that had not enabled it */
     bool legacy_on;    /**< advertising with the legacy commands */
     uint64_t sets_on;  /**< advertising sets, a bit for each of the handles below 64 */
     bool sets_enabled; /**< any program has enabled advertising: the kernel pauses it for its own purposes */
     int creating;      /**< device that the kernel connects to; -1: none */
     uint64_t created;  /**< when that is done */
+    uint64_t next;     /**< command: when the kernel sends it at the earliest */
     unsigned powered_off;
 } fake_adapter;
 
@@ -80,6 +86,13 @@ typedef struct fake_answer {
     int times;      /**< 0: always */
 } fake_answer;
 
+/** What one socket has sent to its controller. */
+typedef struct fake_sent_counts {
+    unsigned commands, enables, disables; /**< the latter of the scanner */
+    uint8_t active;                       /**< scan type and interval that it has set last */
+    uint16_t interval;                    /**< 0.625 ms */
+} fake_sent_counts;
+
 typedef struct fake_kernel {
     uint64_t now; /**< monotonic, ms */
     fake_adapter adapters[FAKE_ADAPTERS];
@@ -90,6 +103,7 @@ typedef struct fake_kernel {
     unsigned made, refuse_at, refused; /**< of all calls: so many; the one that fails; so many did */
     int refuse_number;
     fake_answer answer;
+    int deaf;            /**< packets for this socket are lost */
     int buffer;          /**< the latest receive buffer of a raw HCI socket */
     unsigned slept;      /**< ms in which this process waited within a call */
     unsigned down_takes; /**< ms of HCIDEVDOWN: of a controller that answers nothing 2,000 */
@@ -125,7 +139,13 @@ void fake_taken(fake_device *device, uint16_t index);
 void fake_leaves(fake_device *device, uint8_t reason);
 /** The loop runs for so long. */
 void fake_pass(tendon_loop *loop, uint64_t ms);
+/** An event of the controller. */
+void fake_event(uint16_t index, uint8_t code, const void *parameters, size_t length);
+/** From now on, of this socket. */
+void fake_count(int fd, fake_sent_counts *counts);
 bool fake_sent(const char *entry);
+/** What was sent since the log was forgotten, without indexes and parameters: " m0005 h200c". It is forgotten. */
+const char *fake_opcodes(void);
 void fake_forget_log(void);
 
 /* Between the two files. */
@@ -135,7 +155,7 @@ void fake_forget_log(void);
 void fake_post(uint64_t delay, uint16_t channel, int index, int fd, int except, const uint8_t *packet, size_t length);
 void fake_note(int index, char kind, uint16_t opcode, int parameter);
 /** A program's packet. */
-void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length);
+void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length, fake_sent_counts *counts);
 void fake_manage(int fd, const uint8_t *pdu, size_t length);
 /** Time has come to @p fake.now. */
 void fake_adapters_run(void);

@@ -51,7 +51,7 @@ static void one_that_is_there_already_is_reported_once(void **state) {
     assert_int_equal(await_adapter("hci3"), TENDON_OK);
     assert_int_equal(seen.calls, 0); /* from the loop, never in the call */
     fake_pass(&own.loop, 0);
-    assert_string_equal(adapter_sent(), " m0003"); /* Read Controller Index List */
+    assert_string_equal(fake_opcodes(), " m0003"); /* Read Controller Index List */
     assert_int_equal(seen.calls, 1);
     assert_int_equal(seen.status, TENDON_OK);
     assert_true(seen.was_closed);

@@ -221,7 +221,7 @@ static void a_directory_is_the_virtual_radios_and_no_adapter_is_looked_at(void *
     assert_int_equal(tendon_gateway_open(&gateway, directory), TENDON_OK);
     assert_string_equal(gateway.radio->ops->name, "virtual");
     assert_int_equal(gateway.adapter_failure, TENDON_OK);
-    assert_string_equal(adapter_sent(), "");
+    assert_string_equal(fake_opcodes(), "");
     assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
 }
 

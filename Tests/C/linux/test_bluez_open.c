@@ -63,7 +63,7 @@ static void opens_the_first_adapter_and_powers_it_on(void **state) {
         fake.buffer = 0;
         adapter_open(NULL);
         fake_pass(&own.loop, 0);
-        assert_string_equal(adapter_sent(), cases[i].log);
+        assert_string_equal(fake_opcodes(), cases[i].log);
         assert_int_equal(radio->index, 1);
         static const tendon_address address = {{0, 0xAA, 1, 0, 0, 1}, TENDON_ADDRESS_TYPE_PUBLIC};
         assert_true(tendon_address_equal(&radio->radio.address, &address));
@@ -104,7 +104,7 @@ static void secure_connections_are_permitted_on_adapters_with_bredr(void **state
         fake.answer = (fake_answer){.opcode = cases[i].fails, .status = TENDON_MANAGEMENT_NOT_SUPPORTED};
         adapter_open(NULL);
         snprintf(log, sizeof log, LOOKED "%s h1002", cases[i].commands);
-        assert_memory_equal(adapter_sent(), log, strlen(log));
+        assert_memory_equal(fake_opcodes(), log, strlen(log));
         assert_int_equal(fake_of(1)->settings, ON | LE | cases[i].expected);
         assert_int_equal(radio->settings, fake_of(1)->settings);
         remove_adapters();
@@ -117,7 +117,7 @@ static void an_adapter_that_another_program_powers_on_is_awaited(void **state) {
     add_adapters(false, LE);
     fake.answer = (fake_answer){.opcode = TENDON_MANAGEMENT_SET_POWERED, .status = TENDON_MANAGEMENT_BUSY, .times = 3};
     adapter_open("hci3");
-    assert_non_null(strstr(adapter_sent(), " m0005 m0005 m0005 m0005 h1002"));
+    assert_non_null(strstr(fake_opcodes(), " m0005 m0005 m0005 m0005 h1002"));
     assert_in_range(fake.slept, 60, 100);
 }
 
@@ -176,7 +176,7 @@ static void without_cap_net_raw_it_opens_for_connections(void **state) {
     bluez_privileges.effective = 0;
     assert_int_equal(tendon_bluez_open_as(radio, &own.loop, "hci3", TENDON_BLUEZ_CONNECTIONS_ONLY), TENDON_OK);
     fake_pass(&own.loop, 10);
-    assert_string_equal(adapter_sent(), LOOKED);
+    assert_string_equal(fake_opcodes(), LOOKED);
     assert_int_equal(tendon_radio_scan_start(&radio->radio, &(tendon_scan_parameters){.active = true}),
                      TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     tendon_radio_close(&radio->radio);
@@ -233,7 +233,7 @@ static void the_limits_are_read_with_the_commands_of_the_controller(void **state
         tendon_bluez_limits limits;
         add_adapters(extended, ON | LE);
         assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_OK);
-        assert_string_equal(adapter_sent(), extended ? LIMITS_EXTENDED : LIMITS_LEGACY);
+        assert_string_equal(fake_opcodes(), extended ? LIMITS_EXTENDED : LIMITS_LEGACY);
         assert_int_equal(limits.packet_length, 251);
         assert_int_equal(limits.packets, 8);
         fake.answer = (fake_answer){.opcode = LE_FEATURES, .status = 0x01};
@@ -255,7 +255,7 @@ static void answers_without_data_are_none(void **state) {
     fake_forget_log();
     fake.answer.opcode = LE_FEATURES; /* then without extended advertising; the limits are read all the same */
     assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_OK);
-    assert_string_equal(adapter_sent(), LIMITS_LEGACY " h202a");
+    assert_string_equal(fake_opcodes(), LIMITS_LEGACY " h202a");
     assert_int_equal(limits.packets, 8);
     static const uint16_t commands[] = {READ_LOCAL_COMMANDS, LE_FEATURES};
     for (size_t i = 0; i < 2; i++) { /* what the other answer says still counts */
@@ -274,7 +274,7 @@ static void a_kernel_that_is_silent(void **state) {
     fake.answer = (fake_answer){.opcode = TENDON_MANAGEMENT_READ_INDEX_LIST, .none = true};
     assert_int_equal(tendon_bluez_open(radio, &own.loop, "hci3"), TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
     assert_int_equal(fake.slept, TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS);
-    assert_string_equal(adapter_sent(), " m0003");
+    assert_string_equal(fake_opcodes(), " m0003");
 }
 
 /* Sixteen are looked at by name; any number is counted. */

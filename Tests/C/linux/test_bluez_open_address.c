@@ -59,7 +59,7 @@ static void an_adapter_without_an_address_gets_a_static_one(void **state) {
         fake.programs = cases[i].others;
         assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, "hci3"), cases[i].expected);
         fake_pass(&own.loop, 0);
-        assert_string_equal(adapter_sent(), cases[i].log);
+        assert_string_equal(fake_opcodes(), cases[i].log);
         if (cases[i].expected == TENDON_OK) {
             const tendon_address used = tendon_address_from_wire(a->static_wire, TENDON_ADDRESS_TYPE_RANDOM);
             assert_true(tendon_address_equal(&used, &made));
@@ -100,7 +100,7 @@ static void an_adapter_that_refuses_the_address_is_powered_on_again(void **state
         fake.answer =
             (fake_answer){.opcode = TENDON_MANAGEMENT_SET_STATIC_ADDRESS, .status = TENDON_MANAGEMENT_REJECTED};
         assert_true(tendon_bluez_open(&own.radio, &own.loop, "hci3") < 0);
-        assert_string_equal(adapter_sent(), was_on ? LOOKED " m0005 m002b m0005" : LOOKED " m002b");
+        assert_string_equal(fake_opcodes(), was_on ? LOOKED " m0005 m002b m0005" : LOOKED " m002b");
         assert_int_equal(a->powered, was_on);
         fake_settled();
         fake_remove(3);
@@ -126,7 +126,7 @@ static void an_adapter_that_is_off_for_a_moment_is_powered_on_by_close(void **st
                 (fake_answer){.opcode = TENDON_MANAGEMENT_SET_POWERED, .status = TENDON_MANAGEMENT_BUSY, .times = 2};
         }
         tendon_radio_close(&own.radio.radio);
-        assert_string_equal(adapter_sent(), busy ? " m0005 m0005 m0005" : " m0005");
+        assert_string_equal(fake_opcodes(), busy ? " m0005 m0005 m0005" : " m0005");
         assert_true(fake_of(3)->powered);
         fake_settled();
         fake_remove(3);

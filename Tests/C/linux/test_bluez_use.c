@@ -39,7 +39,7 @@ static void sole_use_is_refused_while_another_program_has_a_socket(void **state)
     fake_power(1, false); /* it would be powered on */
     assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_SOLE), TENDON_RADIO_ERROR_ADAPTER_BUSY);
     fake_settled();
-    assert_string_equal(adapter_sent(), LOOKED);
+    assert_string_equal(fake_opcodes(), LOOKED);
     fake.programs = 0;
     assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_SOLE), TENDON_OK);
 }
@@ -132,7 +132,7 @@ static void an_observer_listens_and_sends_nothing(void **state) {
     assert_int_equal(reports, before);
     tendon_radio_close(&radio->radio);
     fake_settled();
-    assert_string_equal(adapter_sent(), LOOKED);
+    assert_string_equal(fake_opcodes(), LOOKED);
 }
 
 static tendon_link *accept_nobody(void *context, const tendon_address *peer, uint64_t now) {
@@ -165,7 +165,7 @@ static void an_observer_does_nothing_else(void **state) {
     assert_int_equal(tendon_radio_use_bonds(base, &bonds), TENDON_ERROR_UNSUPPORTED);
     assert_int_equal(tendon_radio_ask_signals(base), TENDON_ERROR_UNSUPPORTED);
     fake_pass(loop, 1000);
-    assert_string_equal(adapter_sent(), LOOKED);
+    assert_string_equal(fake_opcodes(), LOOKED);
 }
 
 static void an_observer_powers_nothing_on(void **state) {
@@ -173,7 +173,7 @@ static void an_observer_powers_nothing_on(void **state) {
     fake_power(1, false);
     assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_OBSERVER), TENDON_RADIO_ERROR_ADAPTER_DOWN);
     fake_settled();
-    assert_string_equal(adapter_sent(), LOOKED);
+    assert_string_equal(fake_opcodes(), LOOKED);
 }
 
 static void an_observer_needs_the_capability(void **state) {
@@ -335,7 +335,7 @@ static void no_other_use(void **state) {
     assert_int_equal(open_as(radio, "hci1", (tendon_bluez_use)(TENDON_BLUEZ_CONNECTIONS_ONLY + 1)),
                      TENDON_ERROR_INVALID_ARGUMENT);
     fake_settled();
-    assert_string_equal(adapter_sent(), "");
+    assert_string_equal(fake_opcodes(), "");
 }
 
 int main(void) {
