@@ -260,6 +260,8 @@ struct ObviousPort {
         let firmware = OcelotFirmwareManager(cloud: cloud, trust: site.signer.trust)
         // As the program's managers have: one connection, one connector.
         firmware.setDeviceConnector(features.getDeviceConnector())
+        // Not where the system keeps the state of programs: the next run would find a record of this one.
+        features.setFileCacheDirectory(site.cache)
         firmware.setFileCacheDirectory(site.cache)
         return ObviousDevice(central, site.device.address, features, firmware)
     }
