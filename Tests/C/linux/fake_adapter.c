@@ -50,10 +50,10 @@ fake_device *fake_device_of(const uint8_t wire[6]) {
 
 /* ---- the controller ---- */
 
-static void event(const fake_adapter *a, uint8_t code, const void *parameters, size_t length, uint64_t delay) {
+void fake_event(uint16_t index, uint8_t code, const void *parameters, size_t length, uint64_t delay) {
     uint8_t packet[3 + 255] = {HCI_EVENT_PKT, code, (uint8_t)length};
     memcpy(packet + 3, parameters, length);
-    fake_post(delay, HCI_CHANNEL_RAW, a->index, FAKE_NOBODY, FAKE_NOBODY, packet, 3 + length);
+    fake_post(delay, HCI_CHANNEL_RAW, index, FAKE_NOBODY, FAKE_NOBODY, packet, 3 + length);
 }
 
 static bool is_listed(const fake_adapter *a, uint16_t opcode) {
@@ -101,7 +101,7 @@ static uint8_t advertise(fake_adapter *a, uint16_t opcode, const uint8_t *p, int
 
 static void disconnected(fake_adapter *a, fake_device *device, uint8_t reason, int number) {
     const uint8_t parameters[] = {0, (uint8_t)device->handle, (uint8_t)(device->handle >> 8), reason};
-    event(a, TENDON_HCI_DISCONNECTION_COMPLETE, parameters, sizeof parameters, 0);
+    fake_event(a->index, TENDON_HCI_DISCONNECTION_COMPLETE, parameters, sizeof parameters, 0);
     device->handle = 0;
     device->unused = 0;
     device->next = fake.now + device->interval;
@@ -187,7 +187,7 @@ static uint8_t command(fake_adapter *a, int by, const uint8_t *packet, size_t le
     }
     uint8_t complete[4 + 64] = {1, packet[1], packet[2], other ? fake.answer.status : execute(a, opcode, p, by)};
     size_t more = complete[3] == 0 && !other ? read_command(a, opcode, complete + 4) : 0;
-    event(a, TENDON_HCI_COMMAND_COMPLETE, complete, 4 + more, wait + RESPONSE_MS);
+    fake_event(a->index, TENDON_HCI_COMMAND_COMPLETE, complete, 4 + more, wait + RESPONSE_MS);
     a->next = fake.now + wait + RESPONSE_MS + NEXT_MS;
     return complete[3];
 }
@@ -215,23 +215,17 @@ void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length,
     }
 }
 
-void fake_event(uint16_t index, uint8_t code, const void *parameters, size_t length) {
-    event(fake_of(index), code, parameters, length, 0);
+static uint8_t send_as(int by, fake_adapter *a, uint16_t opcode, const void *parameters, uint8_t length) {
+    uint8_t packet[4 + 255] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), length};
+    memcpy(packet + 4, parameters, length);
+    return command(a, by, packet, 4u + length);
 }
 
 void fake_other(uint16_t index, uint16_t opcode, const void *parameters, uint8_t length) {
-    uint8_t packet[4 + 255] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), length};
-    memcpy(packet + 4, parameters, length);
-    (void)command(fake_of(index), FAKE_OTHER, packet, 4u + length);
+    (void)send_as(FAKE_OTHER, fake_of(index), opcode, parameters, length);
 }
 
 /* ---- the kernel ---- */
-
-static uint8_t kernel_sends(fake_adapter *a, uint16_t opcode, const void *parameters, uint8_t length) {
-    uint8_t packet[4 + 64] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), length};
-    memcpy(packet + 4, parameters, length);
-    return command(a, FAKE_KERNEL, packet, 4u + length);
-}
 
 static bool uses_extended(const fake_adapter *a) {
     return a->extended && !a->rejects_extended;
@@ -241,11 +235,11 @@ static void kernel_scans(fake_adapter *a, bool on) {
     static const uint8_t legacy[7] = {0, 0x60, 0, 0x30, 0, 0, 1}, later[8] = {0, 1, 1, 0, 0x60, 0, 0x30, 0};
     const uint8_t enable[6] = {on};
     bool extended = uses_extended(a);
-    if (on && kernel_sends(a, extended ? EXTENDED_SCAN_PARAMETERS : SCAN_PARAMETERS, extended ? later : legacy,
-                           extended ? 8 : 7) != 0) {
+    if (on && send_as(FAKE_KERNEL, a, extended ? EXTENDED_SCAN_PARAMETERS : SCAN_PARAMETERS, extended ? later : legacy,
+                      extended ? 8 : 7) != 0) {
         return; /* the kernel does not know of the scan of a program, and gives up */
     }
-    (void)kernel_sends(a, extended ? EXTENDED_SCAN_ENABLE : SCAN_ENABLE, enable, extended ? 6 : 2);
+    (void)send_as(FAKE_KERNEL, a, extended ? EXTENDED_SCAN_ENABLE : SCAN_ENABLE, enable, extended ? 6 : 2);
 }
 
 /** hci_update_passive_scan_sync(): a scan with the accept list while a connect() waits. If a program scans, that is
@@ -253,7 +247,7 @@ static void kernel_scans(fake_adapter *a, bool on) {
 static void update_scan(fake_adapter *a) {
     unsigned wanted = a->awaits;
     for (int i = 0; i < FAKE_DEVICES; i++) {
-        wanted += fake.devices[i].present && fake_waits(a->index, fake.devices[i].wire);
+        wanted += fake.devices[i].present && fake_waits(a->index, fake.devices[i].wire, false);
     }
     if (a->powered && wanted > 0 && a->creating < 0 && a->scanner != FAKE_KERNEL && a->tried != wanted) {
         kernel_scans(a, true);
@@ -276,7 +270,7 @@ int fake_route(const uint8_t own[6]) {
 
 void fake_closed(int index, const uint8_t peer[6]) {
     fake_device *device = fake_device_of(peer);
-    if (device != NULL && device->handle != 0 && !fake_uses(index, peer)) {
+    if (device != NULL && device->handle != 0 && !fake_waits(index, peer, true)) {
         device->unused = fake.now + UNUSED_MS;
     }
 }
@@ -290,7 +284,8 @@ static void create(fake_adapter *a, int number) {
         kernel_scans(a, false);
     }
     if (a->sets_enabled) {
-        (void)kernel_sends(a, extended ? EXTENDED_ADVERTISING_ENABLE : ADVERTISING_ENABLE, off, extended ? 2 : 1);
+        (void)send_as(FAKE_KERNEL, a, extended ? EXTENDED_ADVERTISING_ENABLE : ADVERTISING_ENABLE, off,
+                      extended ? 2 : 1);
     }
     uint8_t parameters[26] = {[1] = 0, [2] = device->type};
     memcpy(parameters + 3, device->wire, 6);
@@ -298,8 +293,8 @@ static void create(fake_adapter *a, int number) {
     memcpy(legacy + 6, device->wire, 6);
     a->creating = number;
     a->created = fake.now + CONNECT_MS;
-    (void)kernel_sends(a, extended ? EXTENDED_CREATE_CONNECTION : CREATE_CONNECTION, extended ? parameters : legacy,
-                       extended ? 26 : 25);
+    (void)send_as(FAKE_KERNEL, a, extended ? EXTENDED_CREATE_CONNECTION : CREATE_CONNECTION,
+                  extended ? parameters : legacy, extended ? 26 : 25);
 }
 
 static void created(fake_adapter *a) {
@@ -310,34 +305,27 @@ static void created(fake_adapter *a) {
     uint8_t complete[19] = {
         TENDON_HCI_LE_CONNECTION_COMPLETE, 0, (uint8_t)device->handle, 0, 0, device->type, [12] = 0x18, [16] = 0x2A};
     memcpy(complete + 6, device->wire, 6);
-    event(a, TENDON_HCI_LE_META, complete, sizeof complete, 0);
+    fake_event(a->index, TENDON_HCI_LE_META, complete, sizeof complete, 0);
     fake_sockets_end(a->index, device->wire, 0);
-    if (!fake_uses(a->index, device->wire)) {
+    if (!fake_waits(a->index, device->wire, true)) {
         device->unused = fake.now + UNUSED_MS;
     }
 }
 
 static void hear(fake_adapter *a, int number) {
     const fake_device *device = &fake.devices[number];
-    bool waits = fake_waits(a->index, device->wire);
+    bool waits = fake_waits(a->index, device->wire, false);
     if (!a->powered || a->mute || a->scanner == FAKE_NOBODY) {
         return;
     }
     if (!a->filters || waits) {
-        uint8_t legacy[12] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, device->type, [10] = 0, [11] = 0xC0};
-        memcpy(legacy + 4, device->wire, 6);
-        uint8_t later[26] = {TENDON_HCI_LE_EXTENDED_ADVERTISING_REPORT,
-                             1,
-                             0x13,
-                             0,
-                             device->type,
-                             [11] = 1,
-                             [13] = 0xFF,
-                             [14] = 0x7F,
-                             [15] = 0xC0};
-        memcpy(later + 5, device->wire, 6);
-        event(a, TENDON_HCI_LE_META, uses_extended(a) ? later : legacy, uses_extended(a) ? sizeof later : sizeof legacy,
-              0);
+        bool extended = uses_extended(a);
+        uint8_t legacy[12] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, device->type, [11] = 0xC0};
+        uint8_t later[26] = {
+            TENDON_HCI_LE_EXTENDED_ADVERTISING_REPORT, 1, 0x13, 0, device->type, [13] = 0xFF, 0x7F, 0xC0};
+        later[11] = 1;
+        memcpy(extended ? later + 5 : legacy + 4, device->wire, 6);
+        fake_event(a->index, TENDON_HCI_LE_META, extended ? later : legacy, extended ? sizeof later : sizeof legacy, 0);
     }
     if (waits && a->creating < 0) {
         create(a, number);
@@ -520,18 +508,19 @@ void fake_manage(int fd, const uint8_t *pdu, size_t length) {
 
 /* ---- for tests ---- */
 
-static fake_adapter *add(uint16_t index, bool extended) {
-    const uint32_t always = TENDON_MANAGEMENT_LOW_ENERGY;
+static fake_adapter *add(uint16_t index, bool extended, uint16_t event) {
+    kernel_event(event, index, FAKE_NOBODY, "", 0, 0);
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
         fake_adapter *a = &fake.adapters[i];
         if (!a->present) {
             *a = (fake_adapter){.present = true,
                                 .extended = extended,
+                                .unconfigured = event == TENDON_MANAGEMENT_UNCONFIGURED_INDEX_ADDED,
                                 .index = index,
                                 .wire = {(uint8_t)index, 0, 0, 1, 0xAA, 0},
                                 .extended_scan = extended ? 0x60 : 0,
-                                .supported = always | TENDON_MANAGEMENT_POWERED,
-                                .settings = always,
+                                .supported = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
+                                .settings = TENDON_MANAGEMENT_LOW_ENERGY,
                                 .scanner = FAKE_NOBODY,
                                 .creating = -1};
             fake_sysfs(index, "uevent", "");
@@ -543,15 +532,11 @@ static fake_adapter *add(uint16_t index, bool extended) {
 }
 
 fake_adapter *fake_add(uint16_t index, bool extended) {
-    kernel_event(TENDON_MANAGEMENT_INDEX_ADDED, index, -1, "", 0, 0);
-    return add(index, extended);
+    return add(index, extended, TENDON_MANAGEMENT_INDEX_ADDED);
 }
 
 fake_adapter *fake_add_unconfigured(uint16_t index) {
-    fake_adapter *a = add(index, false);
-    a->unconfigured = true;
-    kernel_event(TENDON_MANAGEMENT_UNCONFIGURED_INDEX_ADDED, index, -1, "", 0, 0);
-    return a;
+    return add(index, false, TENDON_MANAGEMENT_UNCONFIGURED_INDEX_ADDED);
 }
 
 void fake_remove(uint16_t index) {

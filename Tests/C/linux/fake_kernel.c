@@ -324,23 +324,15 @@ void fake_sockets_end(int index, const uint8_t peer[6], int number) {
     }
 }
 
-static bool has_socket(int index, const uint8_t peer[6], bool connected) {
+bool fake_waits(int index, const uint8_t peer[6], bool or_is_connected) {
     for (int fd = 0; fd < top; fd++) {
         const fake_socket *s = find(fd);
         if (s != NULL && s->channel == ATT && s->index == index && memcmp(s->peer, peer, 6) == 0 &&
-            (s->state == WAITING || (connected && s->state == CONNECTED))) {
+            (s->state == WAITING || (or_is_connected && s->state == CONNECTED))) {
             return true;
         }
     }
     return false;
-}
-
-bool fake_waits(int index, const uint8_t peer[6]) {
-    return has_socket(index, peer, false);
-}
-
-bool fake_uses(int index, const uint8_t peer[6]) {
-    return has_socket(index, peer, true);
 }
 
 ssize_t send(int fd, const void *bytes, size_t length, int flags) {

@@ -140,7 +140,7 @@ void fake_leaves(fake_device *device, uint8_t reason);
 /** The loop runs for so long. */
 void fake_pass(tendon_loop *loop, uint64_t ms);
 /** An event of the controller. */
-void fake_event(uint16_t index, uint8_t code, const void *parameters, size_t length);
+void fake_event(uint16_t index, uint8_t code, const void *parameters, size_t length, uint64_t delay);
 /** From now on, of this socket. */
 void fake_count(int fd, fake_sent_counts *counts);
 bool fake_sent(const char *entry);
@@ -166,8 +166,7 @@ int fake_route(const uint8_t own[6]);
 void fake_closed(int index, const uint8_t peer[6]);
 /** Sockets that wait for a connection to this device get it, or lose what they have; @p number 0: connected. */
 void fake_sockets_end(int index, const uint8_t peer[6], int number);
-bool fake_waits(int index, const uint8_t peer[6]);
-bool fake_uses(int index, const uint8_t peer[6]);
+bool fake_waits(int index, const uint8_t peer[6], bool or_is_connected);
 fake_device *fake_device_of(const uint8_t wire[6]);
 
 #endif

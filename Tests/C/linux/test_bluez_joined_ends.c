@@ -50,7 +50,7 @@ static void pending(tendon_link *link, bool background) {
                                 : tendon_radio_connect(radio, link, &peer, UINT64_MAX),
                      TENDON_OK);
     users_pass(0);
-    assert_true(fake_waits(ADAPTER_INDEX, device->wire)); /* immediately: our scan is off already */
+    assert_true(fake_waits(ADAPTER_INDEX, device->wire, false)); /* immediately: our scan is off already */
 }
 
 static void powered(bool on) {
@@ -62,7 +62,7 @@ static void powered(bool on) {
 static void a_reset_ends_both_scans(void **state) {
     (void)state;
     joined();
-    fake_event(ADAPTER_INDEX, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
+    fake_event(ADAPTER_INDEX, TENDON_HCI_HARDWARE_ERROR, "\x42", 1, 0);
     users_pass(20);
     assert_false(scan_of(SECOND)->joined);
     assert_false(user_radio(SECOND)->kernel.scans);
