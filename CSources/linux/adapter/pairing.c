@@ -49,6 +49,9 @@ static void settle_bondable(tendon_bluez_radio *radio, bool answers) {
     const bool values[] = {radio->bondable_before, false, true};
     if (values[wanted] != values[radio->bondable]) {
         (void)mode(radio, TENDON_MANAGEMENT_SET_BONDABLE, values[wanted]);
+        /* The socket that has sent it gets no New Settings. */
+        radio->settings = values[wanted] ? radio->settings | TENDON_MANAGEMENT_BONDABLE
+                                         : radio->settings & ~(uint32_t)TENDON_MANAGEMENT_BONDABLE;
     }
     radio->bondable = (uint8_t)wanted;
 }

@@ -153,6 +153,60 @@ static void pairable_is_a_mode_of_the_adapter(void **state) {
     pairing_scene_close(s);
 }
 
+static void expect_mode(pairing_scene *s, uint8_t opcode, uint8_t value) {
+    const uint8_t expected[7] = {opcode, 0, 7, 0, 1, 0, value};
+    uint8_t pdu[16];
+    assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 7);
+    assert_memory_equal(pdu, expected, 7);
+}
+
+static tendon_link *accept_none(void *context, const tendon_address *peer, uint64_t now) {
+    (void)context;
+    (void)peer;
+    (void)now;
+    return NULL;
+}
+
+/* New Settings, of what another program changes, has our own value. */
+static void bondable_is_in_the_end_as_it_was(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(0);
+    tendon_listener listener = {.accept = accept_none};
+    s->b->radio.settings = TENDON_MANAGEMENT_BONDABLE;
+    assert_int_equal(tendon_radio_listen(&s->b->radio.radio, &listener), TENDON_OK);
+    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
+    pairing_scene_drain(s);
+    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, false), TENDON_OK);
+    expect_mode(s, 0x09, 0);
+    bluez_settings(s->b, true);
+    bluez_read(s->b);
+    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, false), TENDON_OK);
+    pairing_scene_expect_nothing(s);
+    tendon_radio_unlisten(&s->b->radio.radio, &listener);
+    expect_mode(s, 0x09, 1);
+    pairing_scene_expect_nothing(s);
+    pairing_scene_close(s);
+}
+
+/* Without Bondable the kernel makes no key that can be stored. */
+static void each_pairing_is_bondable(void **state) {
+    (void)state;
+    static const uint8_t settings[] = {TENDON_MANAGEMENT_NEW_SETTINGS, 0, 7, 0, 4, 0, 0x11, 2, 0, 0}; /* bondable */
+    pairing_scene *s = pairing_scene_open(1);
+    s->b->radio.settings = 0x201;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pairing_scene_pair(s, 0), TENDON_OK);
+        expect_mode(s, 0x2D, 1);
+        expect_mode(s, 0x09, 1);
+        pairing_scene_expect(s, 0x19, 0, 3);
+        pairing_scene_kernel_sends(s, settings, sizeof settings);
+        pairing_scene_complete(s, 0, TENDON_MANAGEMENT_REJECTED);
+        expect_mode(s, 0x09, 0);
+        pairing_scene_expect_nothing(s);
+    }
+    pairing_scene_close(s);
+}
+
 /* Too short for what they announce: counted, nothing stored, nothing answered. */
 static void truncated_events_of_pairing_are_counted(void **state) {
     (void)state;
@@ -375,6 +429,8 @@ int main(void) {
         cmocka_unit_test(encryption_is_requested_where_there_is_a_key),
         cmocka_unit_test(a_connection_that_connect_returns_is_encrypted_first),
         cmocka_unit_test(pairable_is_a_mode_of_the_adapter),
+        cmocka_unit_test(bondable_is_in_the_end_as_it_was),
+        cmocka_unit_test(each_pairing_is_bondable),
         cmocka_unit_test(truncated_events_of_pairing_are_counted),
         cmocka_unit_test(a_bond_and_encryption_are_two_things),
         cmocka_unit_test(mal_F16_a_connection_that_is_no_longer_encrypted_ends),
