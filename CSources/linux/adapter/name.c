@@ -70,7 +70,7 @@ tendon_status tendon_bluez_index_of(const tendon_bluez_name *name) {
     }
     tendon_status count = tendon_bluez_list(adapters, TENDON_BLUEZ_ADAPTERS_MAX);
     for (int i = 0; i < count && i < TENDON_BLUEZ_ADAPTERS_MAX; i++) {
-        if (adapters[i].status != TENDON_RADIO_ERROR_UNCONFIGURED && tendon_bluez_is_named(name, &adapters[i])) {
+        if (tendon_bluez_is_named(name, &adapters[i])) {
             return adapters[i].index;
         }
     }

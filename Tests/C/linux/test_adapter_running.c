@@ -158,6 +158,39 @@ static void the_kernel_knows_the_address_of_our_set(void **state) {
     }
 }
 
+/** LE Set Extended Advertising Enable of another program has a list of sets: ours can stand anywhere in it. */
+static void a_list_of_sets_ends_ours_if_it_is_in_it(void **state) {
+    static const struct {
+        uint8_t parameters[10]; /* off, number of sets, then each with its duration (2) and number of events (1) */
+        uint8_t length;
+        bool random, ours;
+    } cases[] = {{{0, 1, 0x1D, 0, 0, 0}, 6, false, true},
+                 {{0, 2, 5, 0, 0, 0, 0x1D, 0, 0, 0}, 10, false, true},
+                 {{0, 2, 5, 0, 0, 0x1D, 6, 0x1D, 0x1D, 0x1D}, 10, false, false},
+                 {{0, 2, 5, 0, 0, 0, 0x1D}, 7, false, false}, /* cut */
+                 {{1, 1, 0x1D, 0, 0, 0}, 6, false, false},
+                 {{0, 1, 0, 0, 0, 0}, 6, true, true},
+                 {{0, 1, 0x1D, 0, 0, 0}, 6, true, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char directory[] = FILE_TREE;
+        assert_non_null(mkdtemp(directory));
+        assert_int_equal(setenv("XDG_STATE_HOME", directory, 1), 0);
+        fake_adapter *a = fake_add(0, true);
+        memset(a->wire, 0, cases[i].random ? sizeof a->wire : 0);
+        adapter_open(NULL);
+        adapter_advertise();
+        fake_forget_log();
+        fake_other(0, 0x2039, cases[i].parameters, cases[i].length);
+        fake_pass(&own.loop, 2000);
+        assert_int_equal(fake_sent(" 0:h2039=1"), cases[i].ours); /* then it is on again */
+        tendon_radio_close(&own.radio.radio);
+        fake_pass(&own.loop, 10);
+        fake_remove(0);
+        tree_remove(directory);
+    }
+}
+
 static struct {
     void (*work)(uint16_t index);
     uint16_t index;
@@ -252,9 +285,13 @@ static void on_adapter(void *context, tendon_status status, uint64_t now) {
     arrivals++;
 }
 
-static void await_usable(tendon_bluez_arrival *arrival) {
+static void await_named(tendon_bluez_arrival *arrival, const char *name) {
     arrivals = 0;
-    assert_int_equal(tendon_bluez_await_usable_adapter(arrival, &own.loop, "hci0", NULL, on_adapter), TENDON_OK);
+    assert_int_equal(tendon_bluez_await_usable_adapter(arrival, &own.loop, name, NULL, on_adapter), TENDON_OK);
+}
+
+static void await_usable(tendon_bluez_arrival *arrival) {
+    await_named(arrival, "hci0");
 }
 
 /** bluetoothd ends, or its user wants it so: the radio ends, and the adapter stays off as long as a program is there
@@ -310,6 +347,7 @@ static void an_adapter_that_is_switched_off_is_waited_for(void **state) {
 static void an_unconfigured_adapter_is_not_waited_for_in_silence(void **state) {
     static tendon_bluez_arrival arrival;
     (void)state;
+    fake.programs = 1; /* bluetoothd, which cannot switch it on either */
     await_usable(&arrival);
     fake_add_unconfigured(1);
     fake_pass(&own.loop, 10);
@@ -317,6 +355,7 @@ static void an_unconfigured_adapter_is_not_waited_for_in_silence(void **state) {
     fake_adapter *a = fake_add_unconfigured(0);
     fake_pass(&own.loop, 10);
     assert_int_equal(arrivals, 1);
+    fake.programs = 0;
     assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, "hci0"), TENDON_RADIO_ERROR_UNCONFIGURED);
     await_usable(&arrival);
     fake_pass(&own.loop, 60000);
@@ -327,11 +366,28 @@ static void an_unconfigured_adapter_is_not_waited_for_in_silence(void **state) {
     assert_int_equal(arrivals, 1);
 }
 
+/** It has no address to be named by, but it is in its USB port. */
+static void an_unconfigured_adapter_is_found_in_its_port(void **state) {
+    static tendon_bluez_arrival arrival;
+    (void)state;
+    await_named(&arrival, "1-1.4");
+    fake_add_unconfigured(0);
+    fake_sysfs(0, "device", "../../../1-1.5:1.0");
+    fake_pass(&own.loop, 10);
+    assert_int_equal(arrivals, 0); /* another one */
+    fake_add_unconfigured(1);
+    fake_sysfs(1, "device", "../../../1-1.4:1.0");
+    fake_pass(&own.loop, 10);
+    assert_int_equal(arrivals, 1);
+    assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, "1-1.4"), TENDON_RADIO_ERROR_UNCONFIGURED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         ADAPTER_TEST(a_broken_adapter_costs_the_others_no_time),
         ADAPTER_TEST(a_radio_may_be_prepared_in_vain),
         ADAPTER_TEST(the_kernel_knows_the_address_of_our_set),
+        ADAPTER_TEST(a_list_of_sets_ends_ours_if_it_is_in_it),
         ADAPTER_TEST(the_silence_of_one_device_is_its_own),
         ADAPTER_TEST(the_silence_of_several_at_once_is_the_controllers),
         ADAPTER_TEST(each_of_many_links_has_its_reason),
@@ -339,6 +395,7 @@ int main(void) {
         ADAPTER_TEST(advertising_has_our_address_again),
         ADAPTER_TEST(an_adapter_that_is_switched_off_is_waited_for),
         ADAPTER_TEST(an_unconfigured_adapter_is_not_waited_for_in_silence),
+        ADAPTER_TEST(an_unconfigured_adapter_is_found_in_its_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
