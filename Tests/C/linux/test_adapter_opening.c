@@ -175,7 +175,11 @@ static void of_two_adapters_with_one_address_one_is_used(void **state) {
     assert_int_equal(tendon_radio_connect(&own.radio.radio, &link, &peer, fake.now + 60000), TENDON_OK);
     fake_pass(&own.loop, 61000);
     assert_int_equal(own.failures, 0);
-    fake_power(1, true); /* by another program */
+    fake_power(1, true); /* by another program; and off again, before it was looked at */
+    fake_power(1, false);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(own.failures, 0);
+    fake_power(1, true);
     fake_pass(&own.loop, 10);
     assert_int_equal(own.failures, 1);
     assert_int_equal(own.failure, TENDON_RADIO_ERROR_SAME_ADDRESS);
@@ -185,7 +189,7 @@ static void of_two_adapters_with_one_address_one_is_used(void **state) {
         assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, names[i]), TENDON_RADIO_ERROR_SAME_ADDRESS);
     }
     assert_int_equal(examine(TENDON_FINDING_ADAPTERS)->status, TENDON_RADIO_ERROR_SAME_ADDRESS);
-    assert_int_equal(first->powered_off + other->powered_off, 0);
+    assert_int_equal(first->powered_off + other->powered_off, 1); /* by the other program */
     fake_power(0, false);
     assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, NULL), TENDON_OK); /* that of the two which is on */
     assert_int_equal(own.radio.index, 1);
@@ -229,6 +233,7 @@ static void capabilities_are_those_that_the_kernel_grants(void **state) {
                  {1u << CAP_NET_ADMIN, false, false, true, TENDON_FINDING_LACKING},
                  {~0u, false, true, true, TENDON_FINDING_GOOD},
                  {~(1u << CAP_NET_RAW | 1u << CAP_NET_ADMIN), false, false, false, TENDON_FINDING_LACKING},
+                 {1u << CAP_NET_ADMIN, true, false, false, TENDON_FINDING_LACKING},
                  {~0u, true, false, false, TENDON_FINDING_LACKING}};
     (void)state;
     fake_add(0, false);
@@ -243,6 +248,7 @@ static void capabilities_are_those_that_the_kernel_grants(void **state) {
         assert_int_equal(found.net_admin, cases[i].admin);
         const tendon_finding *finding = examine(TENDON_FINDING_CAPABILITIES);
         assert_int_equal(finding->state, cases[i].found);
+        assert_int_equal(strstr(finding->text, "user namespace") != NULL, cases[i].user_namespace);
         tendon_status status = tendon_bluez_open(&own.radio, &own.loop, NULL); /* says the same */
         assert_int_equal(status, finding->status);
         tendon_radio_close(&own.radio.radio);
@@ -301,6 +307,23 @@ static void pairing_leaves_the_adapter_as_it_was(void **state) {
     }
 }
 
+/** What an agent can show or enter is a setting of the adapter; afterwards it is as the kernel begins. */
+static void the_io_capability_ends_with_the_radio(void **state) {
+    static tendon_bonds bonds;
+    const tendon_pairing_agent agent = tendon_pairing_agent_passkey(123456);
+    (void)state;
+    const fake_adapter *a = fake_add(0, false);
+    adapter_open(NULL);
+    tendon_bonds_init(&bonds);
+    assert_int_equal(tendon_radio_use_bonds(&own.radio.radio, &bonds), TENDON_OK);
+    assert_int_equal(tendon_radio_set_pairing_agent(&own.radio.radio, &agent), TENDON_OK);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(a->io, TENDON_PAIRING_KEYBOARD_ONLY);
+    tendon_radio_close(&own.radio.radio);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(a->io, TENDON_PAIRING_NO_INPUT_NO_OUTPUT);
+}
+
 /** Beside bluetoothd the kernel has its identity keys, not ours: it would wait for an address that is never used. */
 static void a_private_address_that_the_kernel_cannot_resolve(void **state) {
     static const tendon_address rpa = {{0x70, 0x81, 0x94, 0x0D, 0xFB, 0xAA}, TENDON_ADDRESS_TYPE_RANDOM};
@@ -355,6 +378,7 @@ static void an_adapter_has_three_names(void **state) {
                  {"1-1", TENDON_RADIO_ERROR_NO_ADAPTER},
                  {"1-1.44", TENDON_RADIO_ERROR_NO_ADAPTER},
                  {"00:AA:01:00:00:09", TENDON_RADIO_ERROR_NO_ADAPTER},
+                 {"1-1.1.1.1.1.1.1.1.1.1.1", TENDON_RADIO_ERROR_NO_ADAPTER}, /* the longest */
                  {"hci65529", TENDON_RADIO_ERROR_NO_ADAPTER}};
     static const char *const wrong[] = {"",
                                         "hci",
@@ -374,6 +398,7 @@ static void an_adapter_has_three_names(void **state) {
                                         "1-.1",
                                         "1-1.4 ",
                                         "00:AA:01:00:00",
+                                        "10-1.1.1.1.1.1.1.1.1.1.1",
                                         "1-1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1"};
     static tendon_bluez_arrival arrival;
     (void)state;
@@ -463,6 +488,7 @@ int main(void) {
         ADAPTER_TEST(an_adapter_without_an_address_is_named),
         ADAPTER_TEST(capabilities_are_those_that_the_kernel_grants),
         ADAPTER_TEST(pairing_leaves_the_adapter_as_it_was),
+        ADAPTER_TEST(the_io_capability_ends_with_the_radio),
         ADAPTER_TEST(a_private_address_that_the_kernel_cannot_resolve),
         ADAPTER_TEST(an_adapter_has_three_names),
         ADAPTER_TEST(an_adapter_is_followed_by_its_address_or_usb_port),

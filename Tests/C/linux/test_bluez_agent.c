@@ -97,13 +97,15 @@ static void a_user_answers_at_once_or_later(void **state) {
 static void an_answer_after_the_end_is_no_answer(void **state) {
     (void)state;
     const tendon_pairing_agent agent = tendon_pairing_agent_ask(ask, &me);
-    for (int cancelled = 0; cancelled < 2; cancelled++) {
+    for (int way = 0; way < 3; way++) {
         pairing_scene *s = scene_with(1, &agent);
         me.answers = false;
         begin(s, 0, TENDON_PAIRING_KEYBOARD_DISPLAY);
         kernel_wants_passkey(s, 0);
         assert_int_equal(me.asked, 1);
-        if (cancelled) {
+        if (way == 2) {
+            tendon_link_close(&s->ends[0].end.link); /* its end is told in the loop's next step */
+        } else if (way == 1) {
             s->service->cancel(s->service->context, &pairing_peers[0]);
         } else {
             pairing_scene_complete(s, 0, TENDON_MANAGEMENT_TIMEOUT);

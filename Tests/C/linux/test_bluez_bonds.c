@@ -108,6 +108,11 @@ static void the_keys_of_a_full_store_fit_a_command(void **state) {
     assert_memory_equal(pdu, "\x30\0\7\0\x2A\2\x18\0", 8);
     assert_true(s->b->radio.identities_loaded);
     pairing_scene_expect_nothing(s);
+    assert_int_equal(tendon_bluez_resolves(&s->b->radio.radio), TENDON_OK);
+    bluez_hci_sockets = NULL; /* another program may have come, and replaced them */
+    tendon_bluez_load_again(&s->b->radio);
+    assert_int_equal(tendon_bluez_resolves(&s->b->radio.radio), TENDON_RADIO_ERROR_OTHER_BOND_STORE);
+    pairing_scene_expect_nothing(s);
     pairing_scene_close(s);
 }
 

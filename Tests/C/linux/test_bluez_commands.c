@@ -35,6 +35,22 @@ static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state)
     bluez_close(b);
 }
 
+/* The kernel has no memory for the packet, or no room in its queue. */
+static void a_send_without_memory_is_tried_again(void **state) {
+    (void)state;
+    static const int numbers[] = {ENOBUFS, ENOMEM, EAGAIN};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
+        sends_refused = (refused_sends){.number = numbers[i], .times = 1};
+        bluez_start_scan(b);
+        bluez_expect_nothing(b);
+        bluez_tick(b, tendon_monotonic_ms() + 1000);
+        (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+        assert_int_equal(b->failures, 0);
+        bluez_close(b);
+    }
+}
+
 static void refused_sends_are_bounded(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
@@ -307,6 +323,7 @@ static void a_scan_that_is_paused_for_a_connect_is_counted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_send_refused_while_the_adapter_is_off_is_tried_again),
+        cmocka_unit_test(a_send_without_memory_is_tried_again),
         cmocka_unit_test(refused_sends_are_bounded),
         cmocka_unit_test(any_other_refusal_of_a_send_ends_the_radio_at_once),
         cmocka_unit_test(what_waits_in_the_other_socket_is_read_before_the_adapter_is_called_off),

@@ -42,6 +42,17 @@ static void reveal(pairing_scene *s, const tendon_address *identity) {
     pairing_scene_kernel_sends(s, pdu, sizeof pdu);
 }
 
+/* Beside another program the kernel gets no keys of us, but it has the one that a pairing has brought. */
+static void a_key_of_a_pairing_is_in_the_kernel(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(3);
+    static const tendon_address identity = {{0xC0, 9, 9, 9, 9, 9}, TENDON_ADDRESS_TYPE_RANDOM};
+    assert_int_equal(tendon_bluez_resolves(&s->b->radio.radio), TENDON_RADIO_ERROR_OTHER_BOND_STORE);
+    reveal(s, &identity);
+    assert_int_equal(tendon_bluez_resolves(&s->b->radio.radio), TENDON_OK);
+    pairing_scene_close(s);
+}
+
 static void new_key_of(pairing_scene *s, const tendon_address *identity) {
     const uint8_t *i = identity->bytes;
     const uint8_t pdu[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 1, i[5], i[4], i[3], i[2], i[1], i[0], 2, 2, 0, 16};
@@ -182,6 +193,7 @@ static void an_identity_key_of_a_peer_without_a_private_address(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_private_address_is_followed_to_its_identity),
+        cmocka_unit_test(a_key_of_a_pairing_is_in_the_kernel),
         cmocka_unit_test(a_private_address_stands_for_its_identity),
         cmocka_unit_test(a_central_is_forgotten_by_its_private_address),
         cmocka_unit_test(a_claimed_identity_stands_for_nothing),

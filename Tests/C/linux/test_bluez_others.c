@@ -271,6 +271,27 @@ static void the_limits_of_a_controller(void **state) {
     }
 }
 
+/* Some never answer what they do not list; the three that every LE controller has are asked for. */
+static void what_a_controller_does_not_list_is_not_asked_for(void **state) {
+    (void)state;
+    static const uint8_t buffers[] = {1, 0x02, 0x20, 0, 0xFB, 0x00, 0x08}, list[] = {1, 0x0F, 0x20, 0, 16},
+                         states[] = {1, 0x1C, 0x20, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x03, 0, 0, 0};
+    static const uint8_t none[64] = {0};
+    bluez_bench *b = bluez_open(true, &bluez_public_address);
+    tendon_bluez_limits limits = {.features = 0x1000}; /* bit 12: LE Extended Advertising */
+    bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, buffers, sizeof buffers);
+    bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, list, sizeof list);
+    bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, states, sizeof states);
+    tendon_bluez_fetch_limits(b->radio.hci.fd, none, &limits);
+    assert_int_equal(limits.accept_list, 16);
+    for (int i = 0; i < 3; i++) {
+        static const uint16_t opcodes[] = {0x2002, 0x200F, 0x201C};
+        (void)bluez_expect(b, opcodes[i]);
+    }
+    bluez_expect_nothing(b);
+    bluez_close(b);
+}
+
 /* ---- the monitor ---- */
 
 static void the_monitor_keeps_what_concerns_its_adapter(void **state) {
@@ -358,6 +379,7 @@ int main(void) {
         cmocka_unit_test(a_central_of_another_set_leaves_ours_on),
         cmocka_unit_test(an_exchange_returns_what_follows_the_status),
         cmocka_unit_test(the_limits_of_a_controller),
+        cmocka_unit_test(what_a_controller_does_not_list_is_not_asked_for),
         cmocka_unit_test(the_monitor_keeps_what_concerns_its_adapter),
         cmocka_unit_test(the_monitor_keeps_time_and_length),
     };

@@ -186,6 +186,46 @@ static void a_central_is_answered_before_its_link_is_open(void **state) {
     }
 }
 
+static tendon_link *accept_next(void *context, const tendon_address *peer, uint64_t now) {
+    pairing_scene *s = context;
+    (void)peer;
+    (void)now;
+    return &s->ends[s->b->radio.radio.links == NULL ? 0 : 1].end.link;
+}
+
+static void answer_at_once(void *context, const tendon_address *peer, tendon_pairing_question question,
+                           uint32_t passkey, uint64_t now) {
+    pairing_scene *s = context;
+    (void)passkey;
+    assert_int_equal(question, TENDON_PAIRING_ENTER);
+    assert_int_equal(tendon_radio_answer_pairing(&s->b->radio.radio, peer, true, 123456, now), TENDON_OK);
+}
+
+/* Two have connected, and the loop has opened neither; the question is about the one that was first. */
+static void each_central_that_waits_is_opened_before_the_answer(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(0);
+    const tendon_pairing_agent agent = {.io = TENDON_PAIRING_KEYBOARD_ONLY, .context = s, .ask = answer_at_once};
+    tendon_listener listener = {.context = s, .accept = accept_next};
+    for (int i = 0; i < 2; i++) {
+        link_end_init(&s->ends[i].end);
+    }
+    assert_int_equal(tendon_radio_set_pairing_agent(&s->b->radio.radio, &agent), TENDON_OK);
+    assert_int_equal(tendon_radio_listen(&s->b->radio.radio, &listener), TENDON_OK);
+    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
+    pairing_scene_drain(s);
+    calls.centrals = 2;
+    listener.source.ready(&listener, TENDON_READABLE, tendon_monotonic_ms());
+    tendon_link *second = &s->ends[1].end.link;
+    assert_int_equal(second->state, TENDON_LINK_CONNECTED);
+    second->peer.bytes[5] = second->identity.bytes[5] = 3;
+    passkey_question(s, &central);
+    expect_of_central(s, 0x1E, 17);
+    pairing_scene_expect_nothing(s);
+    assert_int_equal(s->ends[0].end.connected + s->ends[1].end.connected, 2);
+    pairing_scene_close(s);
+}
+
 /* The owner has no link for it: nothing pairs, and only a sole owner says so. */
 static void a_central_that_is_not_accepted_gets_no_key(void **state) {
     (void)state;
@@ -215,6 +255,7 @@ int main(void) {
         cmocka_unit_test(a_question_of_another_program_is_left_to_it),
         cmocka_unit_test(only_a_cancelled_procedure_has_its_question_rejected),
         cmocka_unit_test(a_central_is_answered_before_its_link_is_open),
+        cmocka_unit_test(each_central_that_waits_is_opened_before_the_answer),
         cmocka_unit_test(a_central_that_is_not_accepted_gets_no_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,6 +67,31 @@ static void without_a_public_address_it_advertises_with_a_random_one(void **stat
     }
 }
 
+/* Alone on the adapter it is set 0, whose end is the end of ours. */
+static void alone_it_advertises_with_set_0(void **state) {
+    (void)state;
+    static const uint8_t others_end[] = {TENDON_HCI_LE_ADVERTISING_SET_TERMINATED, 0, 0x1D, 0x41, 0, 0};
+    static const uint8_t our_end[] = {TENDON_HCI_LE_ADVERTISING_SET_TERMINATED, 0, 0, 0x41, 0, 0};
+    bluez_bench *b = bluez_open(true, &bluez_random_address);
+    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    bluez_start_advertising(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS, 0)[0], 0);
+    const uint8_t *set = bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_SET_RANDOM_ADDRESS, 0);
+    assert_int_equal(set[0], 0);
+    assert_memory_equal(set + 1, bluez_random_wire, 6);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_DATA, 0)[0], 0);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_SCAN_RESPONSE_DATA, 0)[0], 0);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE, 0)[2], 0);
+    bluez_event(b, TENDON_HCI_LE_META, others_end, sizeof others_end);
+    bluez_read(b);
+    bluez_expect_nothing(b);
+    bluez_event(b, TENDON_HCI_LE_META, our_end, sizeof our_end);
+    bluez_read(b);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS, 0)[0], 0); /* on again */
+    bluez_close(b);
+}
+
 static void with_a_public_address_no_other_is_given(void **state) {
     (void)state;
     for (int extended = 0; extended < 2; extended++) {
@@ -139,6 +164,7 @@ int main(void) {
         cmocka_unit_test(static_addresses_are_what_the_specification_wants),
         cmocka_unit_test(without_a_public_address_the_scan_uses_a_random_one),
         cmocka_unit_test(without_a_public_address_it_advertises_with_a_random_one),
+        cmocka_unit_test(alone_it_advertises_with_set_0),
         cmocka_unit_test(with_a_public_address_no_other_is_given),
         cmocka_unit_test(a_refused_random_address),
         cmocka_unit_test(a_connect_waits_for_the_random_address),
