@@ -346,6 +346,22 @@ static void service_changed_discovers_before_the_next_operation(void **state) {
     peer_close(s.p);
 }
 
+/* What is subscribed is ended where it was subscribed: nothing is discovered for that. */
+static void a_subscription_of_the_old_table_is_ended_at_once(void **state) {
+    (void)state;
+    session s;
+    fill(&s);
+    tendon_operation_subscribe(&s.op, KIND, &s.found[NOTIFIED], false, on_value);
+    peer_exchange(s.p, "12 1300 0100", "13");
+    assert_int_equal(peer_send(s.p, "1D 0300 1000 FFFF"), TENDON_OK);
+    peer_expect(s.p, "1E");
+    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_UNSUBSCRIBE, s.found[NOTIFIED].value, NULL, 0);
+    peer_exchange(s.p, "12 1300 0000", "13");
+    assert_int_equal(s.calls, 2);
+    assert_int_equal(s.status, TENDON_OK);
+    peer_close(s.p);
+}
+
 static void expect_handles(const session *s, uint16_t notified, uint16_t written) {
     assert_int_equal(s->found[NOTIFIED].value, notified);
     assert_int_equal(s->found[NOTIFIED].cccd, notified + 1);
@@ -406,6 +422,28 @@ static void a_moved_handle_without_a_subscription_does_no_harm(void **state) {
     peer_close(s.p);
 }
 
+/* The value stays, and the descriptor that enables it has moved: the device sends it no more. */
+static void a_moved_descriptor_ends_the_connection(void **state) {
+    (void)state;
+    session s;
+    streams_and_is_out_of_sync(&s);
+    peer_exchange(s.p, ASK_HASH, HASH_B);
+    peer_exchange(s.p, "10 0100 FFFF 0028", "11 06 0100 0600 0118 1000 1A00 0050");
+    peer_exchange(s.p, "10 1B00 FFFF 0028", "01 10 1B00 0A");
+    peer_exchange(s.p, "08 1000 1A00 0328", "09 07 1100 10 1200 015A 1700 08 1800 025A");
+    peer_exchange(s.p, "08 1800 1A00 0328", "01 08 1800 0A");
+    peer_exchange(s.p, "08 0100 0600 0328", "09 07 0200 20 0300 052A 0500 02 0600 2A2B");
+    peer_exchange(s.p, "04 1300 1600", "05 01 1300 0129 1400 0229");
+    peer_exchange(s.p, "04 1500 1600", "01 04 1500 0A");
+    peer_exchange(s.p, "04 0400 0400", "05 01 0400 0229");
+    peer_quiet(s.p);
+    assert_int_equal(s.calls, 1);
+    assert_int_equal(s.status, ATT(0x12));
+    assert_true(s.p->bearer.closed);
+    assert_int_equal(s.p->deaths, 1);
+    peer_close(s.p);
+}
+
 /* The table in use stays until the new one is complete, and after one that fails: values are known by their handles
  * meanwhile, and the next operation discovers again. */
 static void a_repetition_that_fails_leaves_the_table(void **state) {
@@ -449,7 +487,8 @@ static void a_repetition_ends_with_the_operation(void **state) {
         int how;
         unsigned calls;
         tendon_status status;
-    } cases[] = {{0, 1, TENDON_RADIO_ERROR_PEER_CLOSED}, {1, 0, TENDON_OK}, {2, 1, TENDON_ERROR_TIMEOUT}};
+    } cases[] = {
+        {0, 1, TENDON_RADIO_ERROR_PEER_CLOSED}, {1, 0, TENDON_OK}, {2, 1, TENDON_ERROR_TIMEOUT}, {3, 0, TENDON_OK}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         session s;
         fill(&s);
@@ -461,6 +500,10 @@ static void a_repetition_ends_with_the_operation(void **state) {
         } else if (cases[i].how == 1) {
             tendon_operation_reset(&s.op);
             assert_int_equal(peer_send(s.p, HASH_A), TENDON_OK);
+        } else if (cases[i].how == 3) { /* the hash is known, and the table is not complete */
+            assert_int_equal(peer_send(s.p, HASH_B), TENDON_OK);
+            peer_expect(s.p, "10 0100 FFFF 0028");
+            tendon_operation_reset(&s.op);
         } else {
             tendon_att_bearer_tick(&s.p->bearer, s.p->now + LIMIT);
         }
@@ -497,7 +540,9 @@ int main(void) {
         RUN(out_of_sync_is_repeated_with_the_new_handle),
         RUN(out_of_sync_is_repeated_once),
         RUN(service_changed_discovers_before_the_next_operation),
+        RUN(a_subscription_of_the_old_table_is_ended_at_once),
         RUN(a_moved_subscription_ends_the_connection),
+        RUN(a_moved_descriptor_ends_the_connection),
         RUN(a_moved_handle_without_a_subscription_does_no_harm),
         RUN(a_repetition_that_fails_leaves_the_table),
         RUN(a_repetition_ends_with_the_operation),

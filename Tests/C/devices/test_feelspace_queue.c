@@ -524,6 +524,21 @@ static void keep_alives_do_not_starve_commands(void **state) {
     assert_int_equal(b->session.work.keep_alives, 0);
 }
 
+/* The turn of the others comes to none: the ninth is answered without another reason to send. */
+static void a_row_of_keep_alives_is_answered_to_its_end(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    b->log_count = 0;
+    b->mute = true;
+    for (int i = 0; i < 9; i++) {
+        belt_notify(b, H_KEEP_ALIVE, "0001");
+    }
+    b->mute = false;
+    belt_run(b);
+    assert_int_equal(belt_writes(b, H_KEEP_ALIVE), 9);
+    assert_int_equal(b->session.work.keep_alives, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(belt_gets_each_command),
@@ -548,6 +563,7 @@ int main(void) {
         TEST(belt_commands_from_callbacks),
         TEST(belt_log_is_read_to_its_end),
         TEST(keep_alives_do_not_starve_commands),
+        TEST(a_row_of_keep_alives_is_answered_to_its_end),
     };
     return cmocka_run_group_tests_name("feelspace_queue", tests, NULL, NULL);
 }

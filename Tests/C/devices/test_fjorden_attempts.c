@@ -172,6 +172,35 @@ static void a_grip_that_says_that_it_goes_has_a_pause(void **state) {
     }
 }
 
+/* Its event is lost; the response to the request says the same, if it is a success. */
+static void a_grip_that_accepts_to_go_has_a_pause(void **state) {
+    (void)state;
+    static const struct {
+        tendon_fjorden_opcode opcode;
+        const char *response;
+        bool goes;
+    } cases[] = {{TENDON_FJORDEN_CLEAR_BOND, "860100", true},
+                 {TENDON_FJORDEN_POWER_OFF, "870100", true},
+                 {TENDON_FJORDEN_POWER_OFF, "870103", false}, /* busy */
+                 {TENDON_FJORDEN_PING, "810100", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fjorden_fixture *f = fjorden_new_bonded(NULL);
+        f->uncounted = true;
+        fjorden_reach_connected(f);
+        fjorden_run(f, TENDON_FJORDEN_STABLE_MS);
+        const tendon_fjorden_command command = {.opcode = cases[i].opcode};
+        f->devices[0].silent = true;
+        assert_int_equal(tendon_fjorden_session_request(&f->session, &command, f->now), TENDON_OK);
+        fjorden_tell(f, 0x1D, f->session.kept.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].value, cases[i].response);
+        f->devices[0].silent = false;
+        lose(f);
+        fjorden_run(f, TENDON_FJORDEN_RETRY_PAUSE_MS - 20);
+        assert_int_equal(f->session.manager.state == TENDON_FJORDEN_SCANNING_FOR_BONDED, cases[i].goes);
+        run_to_connected(f, 3000);
+        free(f);
+    }
+}
+
 /* The kernel reports the end of a pairing before that of the link: the grip went away, it refused nothing. */
 static void a_reconnection_lost_while_pairing_goes_on(void **state) {
     (void)state;
@@ -202,6 +231,26 @@ static void a_grip_that_is_too_old_is_not_paired(void **state) {
     assert_false(f->devices[0].bonded || f->grips[0].bonded);
     assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING), 0);
     assert_int_equal(f->session.manager.state, TENDON_FJORDEN_READY);
+    free(f);
+}
+
+static void fall_silent(fjorden_fixture *f, const tendon_fjorden_session_event *notice) {
+    if (notice->kind == TENDON_FJORDEN_SESSION_EVENT_OUTPUT && notice->output->kind == TENDON_FJORDEN_OUT_PAIR) {
+        f->devices[0].silent = true;
+    }
+}
+
+/* The timeout rests for the pairing; the version that is read before it has a limit of its own. */
+static void a_grip_that_is_silent_before_the_pairing_is_asked_to_pair(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new(NULL);
+    f->hook = fall_silent;
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_connect(f, 0);
+    fjorden_run(f, TENDON_FJORDEN_OPERATION_TIMEOUT_MS);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING), 0);
+    fjorden_run(f, 200);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING), 1);
     free(f);
 }
 
@@ -317,8 +366,10 @@ int main(void) {
         cmocka_unit_test(a_reconnection_that_fails_is_tried_ever_later),
         cmocka_unit_test(a_grip_that_leaves_soon_is_connected_ever_later),
         cmocka_unit_test(a_grip_that_says_that_it_goes_has_a_pause),
+        cmocka_unit_test(a_grip_that_accepts_to_go_has_a_pause),
         cmocka_unit_test(a_reconnection_lost_while_pairing_goes_on),
         cmocka_unit_test(a_grip_that_is_too_old_is_not_paired),
+        cmocka_unit_test(a_grip_that_is_silent_before_the_pairing_is_asked_to_pair),
         cmocka_unit_test(another_grip_replaces_the_bond),
         cmocka_unit_test(pairing_that_cannot_begin_has_its_cause),
         cmocka_unit_test(a_grip_taken_before_its_name_has_it_once_connected),

@@ -278,7 +278,7 @@ static void a_start_that_waits_for_the_permission(void **state) {
 static void forgetting_makes_ready_only_what_can_be(void **state) {
     (void)state;
     for (unsigned s = 0; s < STATES; s++) {
-        for (unsigned permitted = 0; permitted < 2; permitted++) {
+        for (unsigned permitted = 0; permitted < 3; permitted++) { /* 2: and the radio is off */
             tendon_fjorden_manager m;
             told outputs = {0};
             reach(&m, &outputs, s);
@@ -287,11 +287,12 @@ static void forgetting_makes_ready_only_what_can_be(void **state) {
             if (s == TENDON_FJORDEN_UNINITIALIZED && permitted == 0) {
                 m.authorization = TENDON_FJORDEN_AUTHORIZATION_UNDETERMINED;
             }
+            m.powered = permitted < 2;
             give(&m, TENDON_FJORDEN_CALL_FORGET);
             assert_int_equal(outputs.result, TENDON_OK);
             assert_false(m.configuration.has_bond);
             bool stays = s == TENDON_FJORDEN_UNAUTHORIZED || s == TENDON_FJORDEN_UNAVAILABLE ||
-                         (s == TENDON_FJORDEN_UNINITIALIZED && permitted == 0);
+                         (s == TENDON_FJORDEN_UNINITIALIZED && permitted != 1);
             assert_int_equal(m.state, stays ? s : TENDON_FJORDEN_READY);
         }
     }

@@ -167,6 +167,28 @@ static void the_budget_rests_for_a_second_pairing(void **state) {
     }
 }
 
+static void fall_silent(fjorden_fixture *f, const tendon_fjorden_session_event *notice) {
+    if (notice->kind == TENDON_FJORDEN_SESSION_EVENT_PAIRING) {
+        f->devices[0].silent = true;
+    }
+}
+
+/* It goes on after that pairing: a grip that answers nothing more is given up in time. */
+static void the_budget_goes_on_after_a_second_pairing(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new_bonded(NULL);
+    f->air.pairing_ms = 9000;
+    f->devices[0].bonded = f->grips[0].bonded = false;
+    f->hook = fall_silent;
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_run(f, 9000);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTING);
+    fjorden_run(f, 5500);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING), 1);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_READY);
+    free(f);
+}
+
 static void example_29_the_budget_rests_while_pairing_is_shown(void **state) {
     (void)state;
     fjorden_fixture *f = fjorden_new(NULL);
@@ -613,6 +635,7 @@ int main(void) {
         cmocka_unit_test(a_shortened_name_replaces_none),
         cmocka_unit_test(advertisers_cannot_hide_a_grip),
         cmocka_unit_test(the_budget_rests_for_a_second_pairing),
+        cmocka_unit_test(the_budget_goes_on_after_a_second_pairing),
         cmocka_unit_test(all_pairs_of_state_and_input),
         cmocka_unit_test(calls_from_within_an_output_are_refused),
         cmocka_unit_test(a_connection_that_cannot_begin_fails_in_the_call),

@@ -132,6 +132,35 @@ static void pairs_with_a_device_that_does_not_require_it(void **state) {
     }
 }
 
+static unsigned pairings;
+
+static tendon_status pair_in_vain(void *context) {
+    (void)context;
+    pairings++;
+    return TENDON_OK;
+}
+
+/* A pairing that succeeds at once, by a stored key, need not be what the device requires: once more, and no more. */
+static void pairs_once_more_when_the_device_still_refuses(void **state) {
+    (void)state;
+    obvious_fixture *f = fixture_new();
+    f->devices[0].bonded = false;
+    f->session.config.link.pair = pair_in_vain;
+    pairings = 0;
+    connect_now(f);
+    for (unsigned i = 1; i <= 2; i++) {
+        fixture_run(f, 1000);
+        assert_int_equal(pairings, i);
+        expect("");
+        tendon_obvious_session_inputs.paired(&f->session, TENDON_OK, f->now);
+    }
+    fixture_run(f, 1000);
+    assert_int_equal(pairings, 2);
+    expect("unusable:UNAUTHORIZED ");
+    assert_int_equal(TENDON_STATUS_LAYER(f->last_cause), TENDON_LAYER_ATT);
+    fixture_free(f);
+}
+
 /* The pairing that the end of the connection ends is no failed one. */
 static void disconnected_while_pairing(void **state) {
     (void)state;
@@ -611,6 +640,7 @@ int main(void) {
         cmocka_unit_test(other_profiles_are_unusable),
         cmocka_unit_test(pairs_when_the_device_requires_it),
         cmocka_unit_test(pairs_with_a_device_that_does_not_require_it),
+        cmocka_unit_test(pairs_once_more_when_the_device_still_refuses),
         cmocka_unit_test(disconnected_while_pairing),
         cmocka_unit_test(pairs_when_the_subscription_requires_it),
         cmocka_unit_test(a_subscription_that_is_refused_is_tried_again),

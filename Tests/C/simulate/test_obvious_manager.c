@@ -189,6 +189,38 @@ static void what_is_bound_to_a_nonce_is_fetched_again(void **state) {
     assert_int_equal(s.manager.illegal_inputs, 0);
 }
 
+static uint64_t loaded[4];
+static unsigned loads;
+
+static void load(void *context, tendon_obvious_record *record) {
+    (void)context;
+    assert_true(loads < 4);
+    loaded[loads++] = record->serial;
+}
+
+/* Over a connection of the application it can be another device that answers after a reconnection. */
+static void each_device_has_its_own_record(void **state) {
+    (void)state;
+    const tendon_simulated_obvious_options options = {.unprovisioned = true};
+    for (int another = 0; another < 2; another++) {
+        begin(&options);
+        s.radio.mtu = 23;
+        s.manager.config.chunk_max = 1;
+        s.manager.config.load = load;
+        loads = 0;
+        assert_int_equal(tendon_obvious_manager_start(&s.manager, TENDON_OBVIOUS_UPDATE_FEATURES, NULL, 0, s.now),
+                         TENDON_OK);
+        drop_within(TENDON_OBVIOUS_OBJECT_PROVISION); /* bound to a nonce: it begins again with GET_DEVICE_INFO */
+        if (another) {
+            o.device.options.serial = 7;
+        }
+        run(120000);
+        assert_int_equal(loads, another ? 2 : 1);
+        assert_int_equal(loaded[0], 0x1122334455667788);
+        assert_int_equal(another ? loaded[1] : 7, 7);
+    }
+}
+
 /* Transfer, trial boot, self test, confirmation; then the device runs the firmware, and there is nothing newer. */
 static void an_upgrade_with_a_trial_boot(void **state) {
     (void)state;
@@ -216,6 +248,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_device_is_provisioned_and_updated),
         cmocka_unit_test(what_is_bound_to_a_nonce_is_fetched_again),
+        cmocka_unit_test(each_device_has_its_own_record),
         cmocka_unit_test(an_upgrade_with_a_trial_boot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
