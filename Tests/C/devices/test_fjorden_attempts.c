@@ -183,11 +183,12 @@ static void a_grip_that_accepts_to_go_has_a_pause(void **state) {
                  {TENDON_FJORDEN_POWER_OFF, "870100", true},
                  {TENDON_FJORDEN_POWER_OFF, "870103", false}, /* busy */
                  {TENDON_FJORDEN_PING, "810100", false}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t n = 0; n < 2 * (sizeof cases / sizeof cases[0]); n++) {
+        const size_t i = n / 2;
         fjorden_fixture *f = fjorden_new_bonded(NULL);
         f->uncounted = true;
         fjorden_reach_connected(f);
-        fjorden_run(f, TENDON_FJORDEN_STABLE_MS);
+        fjorden_run(f, n % 2 == 0 ? TENDON_FJORDEN_STABLE_MS : 1000); /* also soon after the connection */
         const tendon_fjorden_command command = {.opcode = cases[i].opcode};
         f->devices[0].silent = true;
         assert_int_equal(tendon_fjorden_session_request(&f->session, &command, f->now), TENDON_OK);

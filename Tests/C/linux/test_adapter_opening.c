@@ -105,6 +105,12 @@ static void a_mute_controller_costs_one_command(void **state) {
     fake_add(0, false)->mute = true;
     assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, NULL), TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
     assert_in_range(fake.slept, TENDON_BLUEZ_COMMAND_TIMEOUT_MS, TENDON_BLUEZ_COMMAND_TIMEOUT_MS + 100);
+    fake_remove(0);
+    fake_add(0, false); /* or one that stops after the first command */
+    fake.answer = (fake_answer){.opcode = 0x2003, .none = true};
+    fake.slept = 0;
+    assert_int_equal(tendon_bluez_open(&own.radio, &own.loop, NULL), TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
+    assert_in_range(fake.slept, TENDON_BLUEZ_COMMAND_TIMEOUT_MS, TENDON_BLUEZ_COMMAND_TIMEOUT_MS + 100);
 }
 
 /** Some controllers never answer what they do not have: nothing of that is asked. */

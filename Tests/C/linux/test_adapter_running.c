@@ -164,13 +164,15 @@ static void a_list_of_sets_ends_ours_if_it_is_in_it(void **state) {
         uint8_t parameters[10]; /* off, number of sets, then each with its duration (2) and number of events (1) */
         uint8_t length;
         bool random, ours;
-    } cases[] = {{{0, 1, 0x1D, 0, 0, 0}, 6, false, true},
-                 {{0, 2, 5, 0, 0, 0, 0x1D, 0, 0, 0}, 10, false, true},
-                 {{0, 2, 5, 0, 0, 0x1D, 6, 0x1D, 0x1D, 0x1D}, 10, false, false},
-                 {{0, 2, 5, 0, 0, 0, 0x1D}, 7, false, false}, /* cut */
-                 {{1, 1, 0x1D, 0, 0, 0}, 6, false, false},
-                 {{0, 1, 0, 0, 0, 0}, 6, true, true},
-                 {{0, 1, 0x1D, 0, 0, 0}, 6, true, false}};
+        uint16_t opcode;
+    } cases[] = {{{0}, 1, false, false, 0x200A}, /* of the legacy set: not what we advertise with */
+                 {{0, 1, 0x1D, 0, 0, 0}, 6, false, true, 0x2039},
+                 {{0, 2, 5, 0, 0, 0, 0x1D, 0, 0, 0}, 10, false, true, 0x2039},
+                 {{0, 2, 5, 0, 0, 0x1D, 6, 0x1D, 0x1D, 0x1D}, 10, false, false, 0x2039},
+                 {{0, 2, 5, 0, 0, 0, 0x1D}, 7, false, false, 0x2039}, /* cut */
+                 {{1, 1, 0x1D, 0, 0, 0}, 6, false, false, 0x2039},
+                 {{0, 1, 0, 0, 0, 0}, 6, true, true, 0x2039},
+                 {{0, 1, 0x1D, 0, 0, 0}, 6, true, false, 0x2039}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char directory[] = FILE_TREE;
@@ -181,7 +183,7 @@ static void a_list_of_sets_ends_ours_if_it_is_in_it(void **state) {
         adapter_open(NULL);
         adapter_advertise();
         fake_forget_log();
-        fake_other(0, 0x2039, cases[i].parameters, cases[i].length);
+        fake_other(0, cases[i].opcode, cases[i].parameters, cases[i].length);
         fake_pass(&own.loop, 2000);
         assert_int_equal(fake_sent(" 0:h2039=1"), cases[i].ours); /* then it is on again */
         tendon_radio_close(&own.radio.radio);
