@@ -526,6 +526,10 @@ void fake_start(void) {
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
         fake.adapters[i] = (fake_adapter){.creating = -1, .scanner = FAKE_NOBODY};
     }
+    for (int fd = 0; fd < top; fd++) { /* what a test that failed has left */
+        (void)(find(fd) != NULL && close(sockets[fd].far));
+        sockets[fd] = (fake_socket){0};
+    }
     post_count = 0;
     assert_non_null(mkdtemp(strcpy(tree, FILE_TREE)));
 }

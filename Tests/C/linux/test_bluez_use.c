@@ -144,10 +144,10 @@ static tendon_link *accept_nobody(void *context, const tendon_address *peer, uin
 
 static void an_observer_does_nothing_else(void **state) {
     (void)state;
-    tendon_link link = {.radio = NULL};
+    static tendon_link link;
+    static tendon_bonds bonds;
     tendon_link_callbacks callbacks = {.context = NULL};
     tendon_listener listener = {.accept = accept_nobody};
-    tendon_bonds bonds;
     tendon_bonds_init(&bonds);
     tendon_advertise_parameters advertising = {.interval_ms = 100};
     tendon_link_init(&link, &callbacks);
@@ -223,8 +223,8 @@ static void connect_to_peer(tendon_link *link) {
 static void keys_are_left_alone_beside_other_programs(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
-        tendon_bonds bonds;
-        tendon_link links[3];
+        static tendon_bonds bonds;
+        static tendon_link links[3];
         fill(&bonds, i % 2 == 1);
         fake.programs = i < 2 ? 1 : -1;
         assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
@@ -245,8 +245,8 @@ static void keys_are_left_alone_beside_other_programs(void **state) {
 }
 
 static void keys_are_loaded_where_nobody_else_is(void **state) {
-    tendon_bonds bonds;
-    tendon_link link;
+    static tendon_bonds bonds;
+    static tendon_link link;
     (void)state;
     fill(&bonds, true);
     assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
@@ -266,7 +266,7 @@ static void keys_are_loaded_where_nobody_else_is(void **state) {
 /* A radio of this library, which loads the same keys or shows that it has others. */
 static void radios_of_this_library_do_not_keep_keys_from_each_other(void **state) {
     (void)state;
-    tendon_bonds bonds;
+    static tendon_bonds bonds;
     fill(&bonds, true);
     assert_int_equal(open_as(&second, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
     assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
@@ -284,10 +284,10 @@ static void adapter_arrived(void *context, tendon_status status, uint64_t now) {
 /* A capture, and a program that waits for another adapter, have sockets and use no adapter. */
 static void programs_that_only_watch_are_no_users(void **state) {
     (void)state;
-    tendon_bonds bonds;
-    tendon_bluez_arrival arrival;
-    tendon_bluez_monitor monitor;
-    tendon_capture capture = {.datalink = TENDON_CAPTURE_H4};
+    static tendon_bonds bonds;
+    static tendon_bluez_arrival arrival;
+    static tendon_bluez_monitor monitor;
+    static tendon_capture capture = {.datalink = TENDON_CAPTURE_H4};
     fill(&bonds, true);
     assert_int_equal(tendon_bluez_await_adapter(&arrival, loop, "hci7", NULL, adapter_arrived), TENDON_OK);
     assert_int_equal(tendon_bluez_monitor_open(&monitor, loop, &capture, NULL), TENDON_OK);
@@ -311,7 +311,7 @@ static void a_program_that_has_another_adapter_for_itself_is_no_user(void **stat
     (void)state;
     fake_power(3, true);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        tendon_bonds bonds;
+        static tendon_bonds bonds;
         fake.programs = rows[i].others;
         for (uint16_t k = 0; k < 2; k++) {
             fake_adapter *a = fake_add((uint16_t)(5 * k), false); /* hci0, hci5 */
