@@ -26,8 +26,7 @@ enum {
     EXTENDED_CREATE_CONNECTION = 0x2043
 };
 /** A controller takes so long for a command, the kernel to send the next one, to connect, and to end a connection that
- * nothing uses, in ms.
- */
+ * nothing uses, in ms. */
 enum { RESPONSE_MS = 1, NEXT_MS = 1, CONNECT_MS = 30, UNUSED_MS = 2000, POWER_MS = 20, PAIR_MS = 50 };
 
 fake_adapter *fake_of(uint16_t index) {
@@ -307,9 +306,7 @@ static void created(fake_adapter *a) {
     memcpy(complete + 6, device->wire, 6);
     fake_event(a->index, TENDON_HCI_LE_META, complete, sizeof complete, 0);
     fake_sockets_end(a->index, device->wire, 0);
-    if (!fake_waits(a->index, device->wire, true)) {
-        device->unused = fake.now + UNUSED_MS;
-    }
+    fake_closed(a->index, device->wire); /* if nobody waits any more */
 }
 
 static void hear(fake_adapter *a, int number) {
@@ -418,15 +415,11 @@ static void set_power(fake_adapter *a, bool on) {
     a->tried = 0;
 }
 
-static void tell_settings(const fake_adapter *a) {
-    uint8_t settings[4];
-    put32(settings, a->settings);
-    kernel_event(TENDON_MANAGEMENT_NEW_SETTINGS, a->index, -1, settings, 4, 0);
-}
-
 void fake_power(uint16_t index, bool on) {
+    uint8_t settings[4];
     set_power(fake_of(index), on);
-    tell_settings(fake_of(index));
+    put32(settings, fake_of(index)->settings);
+    kernel_event(TENDON_MANAGEMENT_NEW_SETTINGS, index, FAKE_NOBODY, settings, 4, 0);
 }
 
 static void list(int fd, uint16_t opcode, bool unconfigured) {
