@@ -125,39 +125,42 @@ static void forget(int fd) {
 }
 
 /** What the process has written to a socket, or that it has closed it. */
-static bool read_socket(int fd) {
+static void read_socket(int fd) {
     uint8_t packet[PACKET];
     const fake_socket *s = find(fd);
-    if (s == NULL || s->state == WAITING) { /* what is in the way of a socket that waits is not read */
-        struct pollfd far = {.fd = s != NULL ? s->far : -1};
-        bool closed = s != NULL && (int)syscall(SYS_ppoll, &far, 1, &(struct timespec){0}, NULL, 0) > 0 &&
-                      (far.revents & POLLHUP) != 0;
-        if (closed) {
-            forget(fd);
-        }
-        return closed;
-    }
-    ssize_t got = syscall(SYS_recvfrom, s->far, packet, sizeof packet, MSG_DONTWAIT, NULL, NULL);
-    if (got < 0 && errno != ECONNRESET) { /* closed, with something unread */
-        return false;
-    }
-    if (got <= 0) {
+    ssize_t got =
+        s->state == WAITING ? 0 : syscall(SYS_recvfrom, s->far, packet, sizeof packet, MSG_DONTWAIT, NULL, NULL);
+    if (got <= 0) { /* an error is that something was unread */
         forget(fd);
     } else if (s->channel == HCI_CHANNEL_CONTROL) {
         fake_manage(fd, packet, (size_t)got);
     } else if (s->channel == HCI_CHANNEL_RAW) {
         fake_command(fake_of((uint16_t)s->index), fd, packet, (size_t)got, s->counts);
     }
-    return true;
+}
+
+/** @return whether there was something. What is in the way of a socket that waits is not read. */
+static bool read_sockets(void) {
+    static struct pollfd far[SOCKETS];
+    for (int fd = 0; fd < top; fd++) {
+        const fake_socket *s = find(fd);
+        far[fd] =
+            (struct pollfd){.fd = s != NULL ? s->far : -1, .events = s != NULL && s->state == WAITING ? 0 : POLLIN};
+    }
+    int ready = (int)syscall(SYS_ppoll, far, top, &(struct timespec){0}, NULL, 0);
+    for (int fd = 0; fd < top && ready > 0; fd++) {
+        if (far[fd].revents != 0 && find(fd) != NULL) {
+            read_socket(fd);
+        }
+    }
+    return ready > 0;
 }
 
 /** All that happens now. */
 static void run(void) {
     for (bool any = true; any;) {
         any = deliver_due();
-        for (int fd = 0; fd < top; fd++) {
-            any = read_socket(fd) || any;
-        }
+        any = read_sockets() || any;
         fake_adapters_run();
     }
 }
