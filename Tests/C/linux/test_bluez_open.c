@@ -252,6 +252,10 @@ static void answers_without_data_are_none(void **state) {
     assert_int_equal(tendon_bluez_list(adapters, 3), 0);
     fake.answer.opcode = TENDON_MANAGEMENT_READ_INDEX_LIST;
     assert_int_equal(tendon_bluez_list(adapters, 3), TENDON_ERROR_TRUNCATED);
+    fake_power(3, false);
+    fake.answer.opcode = TENDON_MANAGEMENT_SET_POWERED;
+    assert_int_equal(tendon_bluez_open(radio, &own.loop, "hci3"), TENDON_ERROR_TRUNCATED);
+    fake_power(3, true);
     fake_forget_log();
     fake.answer.opcode = LE_FEATURES; /* then without extended advertising; the limits are read all the same */
     assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_OK);
