@@ -3,11 +3,15 @@ import CTendon
 
 /// A radio in the role that finds devices and connects to them.
 ///
+/// It works on the shared loop, as the vendors' interfaces do: from code that is isolated to ``TendonActor`` its functions
+/// are called without `await`.
+///
 /// ```swift
 /// let central = try await Central()
 /// for try await found in try await central.scan() { print(found.address, found.localName ?? "") }
 /// ```
-public actor Central {
+@TendonActor
+public final class Central {
     /// State of a central.
     public enum State: Sendable, Hashable {
         /// Open, and not scanning.
@@ -27,7 +31,26 @@ public actor Central {
     public nonisolated let address: Address
     private var isClosed = false
 
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
+    private static var opening: Task<Result<Central, TendonError>, Never>?
+
+    /// The program's central: opened when it is first asked for, with the radio that `TENDON_RADIO` names and the user's
+    /// bonds, and the same from then on; another one after it failed or was closed.
+    ///
+    /// ```swift
+    /// for try await found in try await Central.shared.scan(services: [0x180D]) { print(found.address) }
+    /// ```
+    public static var shared: Central {
+        get async throws(TendonError) {
+            if let opening, case .success(let central) = await opening.value, central.isUsable { return central }
+            let task = Task { @TendonActor () -> Result<Central, TendonError> in
+                do throws(TendonError) { return .success(try await Central()) } catch { return .failure(error) }
+            }
+            opening = task
+            return try await task.value.get()
+        }
+    }
+
+    private var isUsable: Bool { core.failure == nil && !isClosed }
 
     /// Opens the radio.
     ///
@@ -37,13 +60,10 @@ public actor Central {
     ///   - gattCache: where the attribute handles of devices with a Database Hash are stored. Files are written
     ///     once for each attribute table of a device, on the loop's thread: one by a vendor's module, and one by a
     ///     peripheral with each new discovery.
-    ///   - loop: the event loop that the central and its peripherals run on. The vendors' modules work on `Loop.shared`
-    ///     alone; their initializers throw an error when you pass a central with another loop.
     public init(
-        radio: RadioChoice = .automatic, bonds: BondStorage = .standard, gattCache: GATTCacheStorage = .none,
-        loop: Loop = .shared
+        radio: RadioChoice = .automatic, bonds: BondStorage = .standard, gattCache: GATTCacheStorage = .none
     ) async throws(TendonError) {
-        core = try await RadioCore.opened(radio, bonds: bonds, gattCache: gattCache, loop: loop)
+        core = try await RadioCore.opened(radio, bonds: bonds, gattCache: gattCache, loop: .shared)
         // They never change.
         radioName = core.name
         address = core.address
@@ -67,12 +87,13 @@ public actor Central {
         EventSequence(try core.scan(options, keeping: self))
     }
 
-    /// For a vendor's manager on this central: code isolated to `TendonActor` works only on `Loop.shared`.
-    package nonisolated func sharedLoopRadio() throws(TendonError) -> RadioCore {
-        guard core.loop === Loop.shared else {
-            throw TendonError(status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .useCentral)
-        }
-        return core
+    /// Advertisements and scan responses of devices that advertise one of these services.
+    ///
+    /// ```swift
+    /// for try await found in try await central.scan(services: [0x180D]) { print(found.address) }
+    /// ```
+    public func scan(services: [BluetoothUUID]) throws(TendonError) -> EventSequence<Advertisement> {
+        try scan(ScanOptions(services: services))
     }
 
     /// Connects. Cancelling the task ends the attempt.

@@ -13,8 +13,8 @@ import CTendon
 /// try await group.add(try await Central(radio: .bluez(adapter: "hci1")))
 /// let peripheral = try await group.connect(address)
 /// ```
-public actor CentralGroup {
-    private let loop: Loop
+@TendonActor
+public final class CentralGroup {
     private let group = CBlock<tendon_radio_group>()
     /// The centrals in the order in which they were added.
     public private(set) var centrals: [Central] = []  // in the order of the C core's members
@@ -22,22 +22,18 @@ public actor CentralGroup {
     /// The devices that `connect` is connecting to. Between two attempts no central has a link to the device.
     private var connecting: Set<Address> = []
 
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-
     /// Creates a group without centrals.
-    ///
-    /// - Parameter loop: the event loop of the centrals.
-    public init(loop: Loop = .shared) { self.loop = loop }
+    public nonisolated init() {}
 
     /// Adds a central, which the group keeps until ``remove(_:)``.
     ///
     /// - Parameters:
-    ///   - central: an open central on the loop of the group.
+    ///   - central: an open central.
     ///   - limit: maximum number of connections; `nil`: as many as the controller takes.
-    /// - Throws: `TENDON_ERROR_INVALID_ARGUMENT` if the central runs on another loop or the limit is below 1,
+    /// - Throws: `TENDON_ERROR_INVALID_ARGUMENT` if the limit is below 1,
     ///   `TENDON_ERROR_WRONG_STATE` if it is in the group, `TENDON_ERROR_OVERFLOW` if the group has eight centrals.
     public func add(_ central: Central, limit: Int? = nil) throws(TendonError) {
-        guard central.core.loop === loop, limit.map({ $0 > 0 }) ?? true else {
+        guard limit.map({ $0 > 0 }) ?? true else {
             throw TendonError(status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .groupCentrals)
         }
         try check(
@@ -131,9 +127,4 @@ public actor CentralGroup {
         }
         return central
     }
-}
-
-extension TendonError.Operation {
-    /// Adding a central to a group.
-    public static let groupCentrals = TendonError.Operation(rawValue: "add a Central to a CentralGroup")
 }

@@ -4,7 +4,7 @@ import CTendon
 /// A Bluetooth UUID of 16, 32 or 128 bits.
 ///
 /// ```swift
-/// let service: BluetoothUUID = "fdd2"
+/// let services: [BluetoothUUID] = [0xFDD2, "6e400001-b5a3-f393-e0a9-e50e24dcca9e"]
 /// ```
 public struct BluetoothUUID: Sendable, Hashable {
     package let c: tendon_uuid
@@ -17,16 +17,13 @@ public struct BluetoothUUID: Sendable, Hashable {
     public init(_ value: UInt32) { c = tendon_uuid_from_u32(value) }
 
     /// "fdd2", "0xFDD2", "0000fdd2" or the form of 36 characters, any case.
-    public init?(parsing text: String) {
+    public init?(_ text: String) {
         var parsed = tendon_uuid()
         guard lending(text, { tendon_uuid_parse($0, $1, &parsed, nil) }) >= 0 else { return nil }
         c = parsed
     }
 
-    /// As `init(parsing:)`, for a text that is no literal.
-    public init?(_ text: String) { self.init(parsing: text) }
-
-    /// The text as phones print it: upper case, "FDD2" for a UUID of 16 bits.
+    /// The text as phones print it: 36 characters, upper case.
     public var uuidString: String { description.uppercased() }
 
     /// The 16-bit value, if the UUID has one.
@@ -45,7 +42,7 @@ public struct BluetoothUUID: Sendable, Hashable {
     }
 }
 
-extension BluetoothUUID: CustomStringConvertible, ExpressibleByStringLiteral {
+extension BluetoothUUID: CustomStringConvertible, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     public var description: String {
         var copy = c
         return printed(size: Int(TENDON_UUID_STRING_SIZE)) { tendon_uuid_format(&copy, $0) }
@@ -53,9 +50,12 @@ extension BluetoothUUID: CustomStringConvertible, ExpressibleByStringLiteral {
 
     /// A literal that is no UUID is a programming error.
     public init(stringLiteral text: String) {
-        guard let uuid = BluetoothUUID(parsing: text) else { preconditionFailure("\(text) is no Bluetooth UUID") }
+        guard let uuid = BluetoothUUID(text) else { preconditionFailure("\(text) is no Bluetooth UUID") }
         self = uuid
     }
+
+    /// 0x180D, of the Bluetooth SIG.
+    public init(integerLiteral value: UInt32) { self.init(value) }
 }
 
 /// A device address with its address type.

@@ -29,7 +29,8 @@ public struct Subscriptions: OptionSet, Sendable, Hashable {
 ///
 /// What a central has subscribed to ends with its connection; if it is bonded, a ``SubscriptionStorage`` keeps it. The
 /// device stops, and its connections end, when the last reference to it and to its sequences is released.
-public actor LocalPeripheral {
+@TendonActor
+public final class LocalPeripheral {
     /// Something that a central did.
     public enum Event: Sendable, Hashable {
         /// It is connected.
@@ -62,8 +63,6 @@ public actor LocalPeripheral {
     /// Our own address.
     public nonisolated let address: Address
 
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
-
     /// Opens the radio and prepares the device. It does not advertise yet.
     ///
     /// - Parameters:
@@ -77,31 +76,27 @@ public actor LocalPeripheral {
     ///   - address: our own on the virtual radio; `nil`: one that differs from those of this process. An adapter has its own.
     ///   - bonds: where the keys of paired centrals are stored. Characteristics that require encryption require a store.
     ///   - subscriptions: where what bonded centrals subscribe to is kept.
-    ///   - loop: the event loop that the device and the closures of its characteristics run on.
-    public init(
+    public convenience init(
         name: String, appearance: UInt16 = 0, services: [LocalService], advertisement: AdvertisingData? = nil,
         scanResponse: AdvertisingData? = nil, interval: Duration = .milliseconds(100),
         radio: RadioChoice = .automatic, address: Address? = nil, bonds: BondStorage = .none,
-        subscriptions: SubscriptionStorage = .none, loop: Loop = .shared
+        subscriptions: SubscriptionStorage = .none
     ) async throws(TendonError) {
         let options = Options(
             name: name, appearance: appearance, advertisement: advertisement, scanResponse: scanResponse,
             interval: interval, subscriptions: subscriptions)
         let opened = try await RadioCore.opened(
-            radio, address: address ?? nextSimulatedAddress(), bonds: bonds, loop: loop)
-        let made = await loop.run { () -> Result<LocalPeripheralCore, TendonError> in
-            do throws(TendonError) {
-                return .success(try LocalPeripheralCore(opened, isShared: false, options, services))
-            } catch {
-                opened.close()
-                return .failure(error)
-            }
+            radio, address: address ?? nextSimulatedAddress(), bonds: bonds, loop: .shared)
+        do throws(TendonError) {
+            self.init(try LocalPeripheralCore(opened, isShared: false, options, services), nil)
+        } catch {
+            opened.close()
+            throw error
         }
-        self.init(try made.get(), nil)
     }
 
     /// Prepares a device on the radio of a central, which can scan and connect at the same time. The central is kept.
-    public init(
+    public convenience init(
         name: String, appearance: UInt16 = 0, services: [LocalService], advertisement: AdvertisingData? = nil,
         scanResponse: AdvertisingData? = nil, interval: Duration = .milliseconds(100),
         subscriptions: SubscriptionStorage = .none, on central: Central
@@ -109,16 +104,8 @@ public actor LocalPeripheral {
         let options = Options(
             name: name, appearance: appearance, advertisement: advertisement, scanResponse: scanResponse,
             interval: interval, subscriptions: subscriptions)
-        let radio = central.core
-        let made = await radio.loop.run { () -> Result<LocalPeripheralCore, TendonError> in
-            do throws(TendonError) {
-                if let failure = radio.failure { throw failure }
-                return .success(try LocalPeripheralCore(radio, isShared: true, options, services))
-            } catch {
-                return .failure(error)
-            }
-        }
-        self.init(try made.get(), central)
+        if let failure = central.core.failure { throw failure }
+        self.init(try LocalPeripheralCore(central.core, isShared: true, options, services), central)
     }
 
     private init(_ core: LocalPeripheralCore, _ central: Central?) {

@@ -5,11 +5,11 @@ import CTendon
 ///
 /// ```swift
 /// let peripheral = try await central.connect(address)
-/// let service = try await peripheral.discoverServices("180a").first!
-/// let characteristics = try await peripheral.discoverCharacteristics(of: service)
-/// print(try await peripheral.read(characteristics[0]))
+/// let battery = try await peripheral.characteristic(0x2A19, in: 0x180F)
+/// print(try await peripheral.read(battery))
 /// ```
-public actor Peripheral {
+@TendonActor
+public final class Peripheral {
     /// State of the connection.
     public enum State: Sendable, Hashable {
         /// Connecting.
@@ -21,13 +21,11 @@ public actor Peripheral {
     }
 
     /// Default timeout of a request.
-    public static let timeout: Duration = .seconds(5)
+    public nonisolated static let timeout: Duration = .seconds(5)
 
     nonisolated let core: PeripheralCore
     /// The device's address.
     public nonisolated let address: Address
-
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
 
     init(_ core: PeripheralCore) {
         self.core = core
@@ -153,6 +151,24 @@ public actor Peripheral {
         }.map(Characteristic.init)
     }
 
+    /// The first characteristic of this UUID, in the first service of that UUID which has one.
+    ///
+    /// ```swift
+    /// let rate = try await peripheral.characteristic(0x2A37, in: 0x180D)
+    /// ```
+    /// - Throws: `TENDON_ERROR_NOT_FOUND` if the device has none; the error's detail says what is missing.
+    public func characteristic(
+        _ uuid: BluetoothUUID, in service: BluetoothUUID, timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) -> Characteristic {
+        let services = try await discoverServices(service, timeout: timeout)
+        for found in services {
+            if let first = try await discoverCharacteristics(uuid, of: found, timeout: timeout).first { return first }
+        }
+        throw TendonError(
+            status: Int32(TENDON_ERROR_NOT_FOUND), operation: .discover,
+            detail: services.isEmpty ? "service \(service)" : "characteristic \(uuid) of service \(service)")
+    }
+
     /// All descriptors of a characteristic.
     public func discoverDescriptors(
         of characteristic: Characteristic, timeout: Duration? = Peripheral.timeout
@@ -251,11 +267,7 @@ public actor Peripheral {
     public func serviceChanges(
         timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> EventSequence<ClosedRange<AttributeHandle>> {
-        var found: Characteristic?
-        for service in try await discoverServices("1801", timeout: timeout) where found == nil {
-            found = try await discoverCharacteristics("2a05", of: service, timeout: timeout).first
-        }
-        guard let found else { throw TendonError(status: Int32(TENDON_ERROR_NOT_FOUND), operation: .subscribe) }
+        let found = try await characteristic(0x2A05, in: 0x1801, timeout: timeout)
         // Before they are enabled: the first can come right behind the response.
         tendon_gatt_client_set_service_changed(core.client, found.handle.rawValue)
         let queue = core.observeChanges()

@@ -33,8 +33,11 @@ extension RadioChoice {
     /// Not `.automatic`, but what it stands for.
     func requested() throws(TendonError) -> RadioChoice {
         guard case .automatic = self else { return self }
-        guard let requested = RadioChoice(environment: environment(RadioChoice.variable)) else {
-            throw TendonError(status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .openNamedRadio)
+        let value = environment(RadioChoice.variable)
+        guard let requested = RadioChoice(environment: value) else {
+            throw TendonError(
+                status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .openRadio,
+                detail: "\(RadioChoice.variable)=\(value ?? "")")
         }
         return requested
     }
@@ -108,6 +111,10 @@ public enum ConnectionSecurity: UInt8, Sendable, Hashable, CaseIterable {
 /// let near = try await central.scan(ScanOptions(filtersDuplicates: true, capacity: 16))
 /// ```
 public struct ScanOptions: Sendable, Hashable {
+    /// Devices that advertise one of these services; empty: any device.
+    public var services: [BluetoothUUID]
+    /// Devices whose name begins with this text; `nil`: any device. A name can be in the scan response alone.
+    public var namePrefix: String?
     /// Whether to request scan responses.
     public var isActive: Bool
     /// Whether the controller drops repeated advertisements.
@@ -122,9 +129,12 @@ public struct ScanOptions: Sendable, Hashable {
 
     /// Creates options.
     public init(
-        isActive: Bool = true, filtersDuplicates: Bool = false, capacity: Int = 256,
+        services: [BluetoothUUID] = [], namePrefix: String? = nil, isActive: Bool = true,
+        filtersDuplicates: Bool = false, capacity: Int = 256,
         policy: OverflowPolicy = .dropOldest, includesCodedPHY: Bool = false
     ) {
+        self.services = services
+        self.namePrefix = namePrefix
         self.includesCodedPHY = includesCodedPHY
         self.isActive = isActive
         self.filtersDuplicates = filtersDuplicates

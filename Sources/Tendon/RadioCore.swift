@@ -338,6 +338,7 @@ package final class RadioCore: @unchecked Sendable {
         private weak var radio: RadioCore?
         fileprivate let options: ScanOptions
         fileprivate let consumer: Consumer
+        fileprivate var filter: ScanFilter
         /// The radio's until the scanner is removed.
         fileprivate let lease = CBlock<tendon_scan_lease>()
         fileprivate var isOn = true
@@ -346,6 +347,7 @@ package final class RadioCore: @unchecked Sendable {
             self.radio = radio
             self.options = options
             self.consumer = consumer
+            filter = ScanFilter(services: options.services, name: options.namePrefix)
         }
 
         /// Nothing is called after this.
@@ -412,7 +414,7 @@ package final class RadioCore: @unchecked Sendable {
             case .queue(let queue):
                 let element = advertisement ?? Advertisement(report.pointee, time: now)
                 advertisement = element
-                queue.push(element)
+                if scanner.filter.passes(element) { queue.push(element) }
             case .closures(let body, _): body(report, now)
             }
         }

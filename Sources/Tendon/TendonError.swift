@@ -40,8 +40,6 @@ public struct TendonError: Error, Sendable, Hashable {
         public static let start = Operation(rawValue: "start")
         /// Opening a radio.
         public static let openRadio = Operation(rawValue: "open radio")
-        /// Opening the radio that the environment variable TENDON_RADIO names; it names neither bluez nor virtual.
-        public static let openNamedRadio = Operation(rawValue: "open the radio that TENDON_RADIO names")
         /// Looking for devices.
         public static let scan = Operation(rawValue: "scan")
         /// Being found.
@@ -66,8 +64,8 @@ public struct TendonError: Error, Sendable, Hashable {
         public static let receive = Operation(rawValue: "receive")
         /// Decoding received data.
         public static let parse = Operation(rawValue: "parse")
-        /// Passing a vendor's manager or session a central that runs on another loop than `Loop.shared`.
-        public static let useCentral = Operation(rawValue: "use a Central that is not on Loop.shared")
+        /// Adding a central to a group.
+        public static let groupCentrals = Operation(rawValue: "add to a group")
         /// The operation of `TendonError.cancelled`, whatever was cancelled.
         public static let wait = Operation(rawValue: "wait")
     }
@@ -76,11 +74,24 @@ public struct TendonError: Error, Sendable, Hashable {
     public let status: Int32
     /// The operation that failed.
     public let operation: Operation
+    /// What of it, for people: the name of an argument, of a service that a device does not have. Errors that differ in
+    /// this alone are equal.
+    public let detail: String?
 
     /// An error of the C core's; `status` is below 0.
-    public init(status: Int32, operation: Operation) {
+    public init(status: Int32, operation: Operation, detail: String? = nil) {
         self.status = status
         self.operation = operation
+        self.detail = detail
+    }
+
+    public static func == (a: TendonError, b: TendonError) -> Bool {
+        a.status == b.status && a.operation == b.operation
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(status)
+        hasher.combine(operation)
     }
 
     /// Who spoke.
@@ -120,7 +131,7 @@ extension TendonError: CancellableError {
 
 extension TendonError: CustomStringConvertible {
     public var description: String {
-        "\(operation.rawValue): \(cause)"
+        "\(operation.rawValue)\(detail.map { ", \($0)" } ?? ""): \(cause)"
     }
 }
 

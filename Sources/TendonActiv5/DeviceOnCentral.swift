@@ -12,9 +12,6 @@ private final class DeviceMemory: @unchecked Sendable {
 extension A5Device {
     /// A device that the program found by itself, on a central of its own; its `delegate` or sequences are notified.
     ///
-    /// The central must be on `Loop.shared`; with another one, `open()` and `A5DeviceManager.connect(device:)` fail with
-    /// the error of the operation `useCentral`.
-    ///
     /// ```swift
     /// let device = A5Device(address, name: "ACTIV5-AC-0001", on: central)
     /// try await device.open()
@@ -22,14 +19,7 @@ extension A5Device {
     public convenience init(
         _ address: Address, name: String = "", on central: Central, options: A5DeviceManagerOptions = .init()
     ) {
-        let radio: RadioCore
-        do throws(TendonError) {
-            radio = try central.sharedLoopRadio()
-        } catch {
-            self.init(address, name, options, openRadio: { () throws(TendonError) in throw error })
-            return
-        }
-        let holder = RadioHolder(radio)
+        let holder = RadioHolder(central.core)
         self.init(
             address, name, options, openRadio: { () throws(TendonError) in try holder.open() },
             whenAbandoned: { holder.close() })

@@ -6,14 +6,14 @@ extension WearableDeviceSession {
     /// Creates a closed session with a device that the application found, on the application's radio.
     ///
     /// ```swift
-    /// let session = try WearableDeviceSession(address, on: central)
+    /// let session = WearableDeviceSession(address, on: central)
     /// try await session.openAndWait()
     /// ```
     ///
     /// - Parameters:
     ///   - address: where it is reached.
     ///   - name: as it advertises, where the program knows it.
-    ///   - central: the radio; it must stay open, and be on `Loop.shared`.
+    ///   - central: the radio; it must stay open.
     ///   - hasOldFirmware: the device advertises that it lacks the sensor service; the error of opening contains the
     ///     remedy.
     ///   - sensorIntent: checked when the session opens.
@@ -24,11 +24,9 @@ extension WearableDeviceSession {
         _ address: Address, name: String? = nil, on central: Central, hasOldFirmware: Bool = false,
         sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil,
         pairingHandler: PairingHandler? = nil
-    ) throws(BoseWearableError) {
-        let radio: RadioCore
-        do { radio = try central.sharedLoopRadio() } catch { throw BoseWearableError(error) }
+    ) {
         let core = SessionCore(
-            radio: radio, address: address, isOldFirmware: hasOldFirmware,
+            radio: central.core, address: address, isOldFirmware: hasOldFirmware,
             intent: tendon_bose_intent(sensorIntent, gestureIntent), checker: nil, pairing: .radio)
         core.pairingHandler = pairingHandler
         self.init(core: core, name: name)

@@ -48,10 +48,9 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     }
 
     /// Uses the radio of the application's central and never opens another one.
-    convenience init(on central: Central, reconnects: Bool) throws(TendonError) {
-        let radio = try central.sharedLoopRadio()
+    convenience init(on central: Central, reconnects: Bool) {
         self.init(reconnects: reconnects)
-        holder = RadioHolder(radio, keeping: central)
+        holder = RadioHolder(central.core, keeping: central)
         observeRadio()
     }
 

@@ -221,8 +221,7 @@ public final class FSCommandManager {
     func queued(_ status: tendon_status, _ argument: () -> String? = { nil }) -> Bool {
         core.refreshed(status)
         let rejected = status == Int32(TENDON_ERROR_INVALID_ARGUMENT) ? argument() : nil
-        let operation = rejected.map { TendonError.Operation(rawValue: "write, \($0)") }
-        lastError = status < 0 ? TendonError(status: status, operation: operation ?? .write) : nil
+        lastError = status < 0 ? TendonError(status: status, operation: .write, detail: rejected) : nil
         lastWarnings = Warnings(rawValue: max(status, 0))
         return status >= 0
     }

@@ -53,10 +53,9 @@ public final class FSConnectionManager {
         self.init(BeltCore(radio, bonds: bonds, reconnects: reconnects))
     }
 
-    /// Creates a manager on a radio that the application opened; it never opens another radio. Throws if the central is
-    /// not on `Loop.shared`.
-    public convenience init(on central: Central, reconnects: Bool = false) throws(TendonError) {
-        self.init(try BeltCore(on: central, reconnects: reconnects))
+    /// Creates a manager on a radio that the application opened; it never opens another radio.
+    public convenience init(on central: Central, reconnects: Bool = false) {
+        self.init(BeltCore(on: central, reconnects: reconnects))
     }
 
     private init(_ core: BeltCore) {

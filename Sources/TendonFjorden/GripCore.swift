@@ -20,7 +20,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
     private(set) var configuration: GripManager.Configuration?
     private(set) var transport: (any GripTransport)?
     /// The program's central: no other radio is opened.
-    private let given: (central: Central, radio: RadioCore)?
+    private let given: Central?
     /// The radio of the system mode, once it was needed.
     private(set) var holder: RadioHolder?
     private var waiters: [UInt32: (CallResult) -> Void] = [:]
@@ -38,13 +38,9 @@ final class GripCore: Abandonable, @unchecked Sendable {
     var session: CPointer<tendon_fjorden_session> { block.pointer }
     var manager: tendon_fjorden_manager { _read { yield block.pointer.pointee.manager } }
 
-    /// On the program's central, which must be on `Loop.shared`.
-    convenience init(on central: Central) throws(TendonError) {
-        self.init(given: (central, try central.sharedLoopRadio()))
-    }
-
-    init(given: (central: Central, radio: RadioCore)? = nil) {
-        self.given = given
+    /// - Parameter central: the program's; nil: a radio of its own.
+    init(on central: Central? = nil) {
+        given = central
         tendon_fjorden_profile_init(profile.pointer)
         var config = tendon_fjorden_session_config()
         config.link.context = context(of: self)
@@ -234,7 +230,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
     private func heldRadio(_ configuration: GripManager.Configuration) -> RadioHolder {
         if let holder { return holder }
         let made =
-            given.map { RadioHolder($0.radio, keeping: $0.central) }
+            given.map { RadioHolder($0.core, keeping: $0) }
             ?? RadioHolder({ configuration.radio }, bonds: { configuration.bonds }, loop: loop)
         made.onFailure = { [unowned self] error in failed(error) }
         holder = made

@@ -64,10 +64,9 @@ public final class GripManager {
     /// Creates a manager in addition to `default`, for applications with several grips.
     public nonisolated convenience init() { self.init(GripCore()) }
 
-    /// On a radio that the program opened; no other is opened when it fails. Throws if the central is not on
-    /// `Loop.shared`.
-    public nonisolated convenience init(on central: Central) throws(TendonError) {
-        self.init(try GripCore(on: central))
+    /// On a radio that the program opened; no other is opened when it fails.
+    public nonisolated convenience init(on central: Central) {
+        self.init(GripCore(on: central))
     }
 
     private nonisolated init(_ core: GripCore) {

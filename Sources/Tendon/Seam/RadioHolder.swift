@@ -31,8 +31,7 @@ package final class RadioHolder: @unchecked Sendable {
         source = .own(choice: choice, bonds: bonds)
     }
 
-    /// The radio of the program's central, see `Central.sharedLoopRadio()`. The central is kept, because searching
-    /// requires it.
+    /// The radio of the program's central, which is kept, because searching requires it.
     package init(_ radio: RadioCore, keeping central: Central? = nil) {
         loop = radio.loop
         source = .central(radio, keeping: central)

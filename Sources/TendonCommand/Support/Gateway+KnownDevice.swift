@@ -27,7 +27,7 @@ extension Gateway {
                 next: "tendon stream \(family) --address \(address)/\(address.typeName)")
         }
         while !Task.isCancelled {
-            if case .failed(let error) = await central.state { throw CommandError(error) }
+            if case .failed(let error) = central.state { throw CommandError(error) }
             if receive(address, family, radio) { startTurns() }
             try? await Loop.shared.sleep(for: .milliseconds(Gateway.lookInterval))
         }

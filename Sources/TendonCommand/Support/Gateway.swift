@@ -422,7 +422,7 @@ final class Gateway: Sendable {
         let (centrals, radios) = (state.withLock { $0.centrals }, admission.radios(for: address))
         let central: Central
         do throws(TendonError) {
-            central = try await group.assign(address) { central in
+            central = try group.assign(address) { central in
                 centrals.contains { $0.value === central && radios & 1 << $0.key != 0 }
             }
         } catch {
@@ -438,7 +438,7 @@ final class Gateway: Sendable {
         } else {
             admission.left(address, failed: false)  // another plan does not serve it
         }
-        await group.release(central, after: central.core.peerFailure(of: address))
+        group.release(central, after: central.core.peerFailure(of: address))
     }
 
     /// A radio has failed: its connections end by themselves, each with that reason. Other sessions are made

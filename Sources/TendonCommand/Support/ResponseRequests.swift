@@ -91,7 +91,7 @@ final class ResponseScan: Sendable {
     @TendonActor
     private static func hold(_ central: Central) async {
         let options = ScanOptions(isActive: true, capacity: 1)
-        guard let advertisements = try? await central.scan(options) else { return }
+        guard let advertisements = try? central.scan(options) else { return }
         do {
             for try await _ in advertisements {}
         } catch {

@@ -48,11 +48,11 @@ public final class OcelotDeviceConnector {
         self.init(OcelotCore(uuids) { RadioTransport(holder, to: address, productId: productId, $0) })
     }
 
-    /// A ready connector on a radio that the application opened. Throws if the central is not on `Loop.shared`.
+    /// A ready connector on a radio that the application opened.
     public convenience init(
         to address: Address, productId: String, on central: Central, uuids: OcelotUUIDs = OcelotUUIDs()
-    ) throws(TendonError) {
-        let holder = RadioHolder(try central.sharedLoopRadio(), keeping: central)
+    ) {
+        let holder = RadioHolder(central.core, keeping: central)
         self.init(OcelotCore(uuids) { RadioTransport(holder, to: address, productId: productId, $0) })
     }
 
@@ -129,13 +129,13 @@ public final class OcelotDeviceConnector {
 
     /// A notification, an indication, or the value that was read. The identifier is a UUID in any form and case.
     public func onUpdateDeviceData(_ characteristicId: String, _ data: [UInt8]) {
-        guard let uuid = BluetoothUUID(parsing: characteristicId) else { return }
+        guard let uuid = BluetoothUUID(characteristicId) else { return }
         host?.received(data, of: uuid)
     }
 
     /// A read failed. `status`: the code of the ATT error.
     public func onReadStatus(_ characteristicId: String, _ status: UInt8) {
-        guard let uuid = BluetoothUUID(parsing: characteristicId) else { return }
+        guard let uuid = BluetoothUUID(characteristicId) else { return }
         host?.readFailed(status, of: uuid)
     }
 

@@ -49,11 +49,11 @@ struct Exemption: Sendable {
 ///   - device: the loop of the simulated device, which stands still in the case `.silent`.
 ///   - mayFinish: it may return before it is cancelled when the device responds, or needs none.
 func expectCancelled<Failure: CancellableError>(
-    _ failure: Failure.Type, _ moment: Moment, device: Loop?, mayFinish: Bool = true,
+    _ failure: Failure.Type, _ moment: Moment, device: (any Haltable)?, mayFinish: Bool = true,
     sourceLocation: SourceLocation = #_sourceLocation, _ body: @escaping @Sendable () async throws -> Void
 ) async {
     var halt: Halt?
-    if moment == .silent, let device { halt = await Halt(device) }
+    if moment == .silent, let device { halt = await device.halted() }
     defer { halt?.release() }
     let isRunning = Flag()
     let task = Task { () -> (any Error)? in
@@ -83,7 +83,7 @@ func expectCancelled<Failure: CancellableError>(
 
 /// The same for a function that does not throw: it returns.
 func expectReturned(
-    _ moment: Moment, device: Loop?, sourceLocation: SourceLocation = #_sourceLocation,
+    _ moment: Moment, device: (any Haltable)?, sourceLocation: SourceLocation = #_sourceLocation,
     _ body: @escaping @Sendable () async -> Void
 ) async {
     await expectCancelled(TendonError.self, moment, device: device, sourceLocation: sourceLocation) {

@@ -30,7 +30,7 @@ private func withSession(
         do {
             let central = try await Central(radio: radio, bonds: .memory)
             weakly = WeakReference(central.core)
-            let session = try await WearableDeviceSession(wearable.address, on: central)
+            let session = await WearableDeviceSession(wearable.address, on: central)
             if isOpen { try await session.openAndWait() }
             try await body(session, loop)
         }

@@ -17,7 +17,7 @@ private func withBelt(
     do {
         let central = try await Central(radio: directory.radio, bonds: .memory)
         weakly = WeakReference(central.core)
-        let manager = try await FSConnectionManager(on: central)
+        let manager = await FSConnectionManager(on: central)
         if connects { try await manager.connect(to: device) }
         try await body(manager, device, loop)
     }

@@ -79,7 +79,7 @@ private func withDevice(
     do {
         let central = try await Central(radio: site.radio, bonds: .memory)
         weakly = WeakReference(central.core)
-        let connector = try await OcelotDeviceConnector(to: site.device.address, productId: "1234", on: central)
+        let connector = await OcelotDeviceConnector(to: site.device.address, productId: "1234", on: central)
         let manager = await OcelotFeatureManager(cloud: ScriptedCloud(), trust: site.signer.trust)
         await manager.setDeviceConnector(connector)
         if connects { try await connector.connect() }

@@ -70,8 +70,9 @@ private func withPeripheral(
 }
 
 /// Writes more than the queue of the socket holds: it waits as long as the device does not read. One call on the
-/// peripheral's executor.
-private func fillQueue(of peripheral: isolated Peripheral, _ handle: AttributeHandle) throws(TendonError) {
+/// loop.
+@TendonActor
+private func fillQueue(of peripheral: Peripheral, _ handle: AttributeHandle) throws(TendonError) {
     for _ in 0..<1000 {
         do throws(TendonError) { try peripheral.writeWithoutResponse([0], to: handle) } catch {
             if error.status == Int32(TENDON_ERROR_WOULD_BLOCK) { return }
@@ -96,14 +97,13 @@ private func request(
     }
 }
 
-/// A device of the program's own with a connected central, whose loop is that of the case `.silent`. After `body`,
-/// nothing of the device's radio is left.
+/// A device of the program's own with a connected central, which is silent in the case `.silent`. After `body`, nothing
+/// of the device's radio is left.
 private func withLocalPeripheral(
-    _ body: (Loop, LocalPeripheral, LocalCharacteristic, ConnectedCentral) async throws -> Void
+    _ body: (Peripheral, LocalPeripheral, LocalCharacteristic, ConnectedCentral) async throws -> Void
 ) async throws {
     let directory = RadioDirectory()
-    let loop = try Loop()
-    let central = try await Central(radio: directory.radio, bonds: .none, loop: loop)
+    let central = try await Central(radio: directory.radio, bonds: .none)
     do {
         let value = LocalCharacteristic("2a37", properties: [.notify, .indicate])
         let local = try await LocalPeripheral(
@@ -115,13 +115,14 @@ private func withLocalPeripheral(
         let found = try #require(try await peripheral.discoverCharacteristics(of: service).first)
         try await peripheral.write([3, 0], to: AttributeHandle(rawValue: found.handle.rawValue + 1))
         let one = try #require(await local.centrals.first)
-        try await body(loop, local, value, one)
+        try await body(peripheral, local, value, one)
     }
     await eventually("the device's radio is left") { descriptors(of: directory.path) == 1 }
 }
 
 /// As above, for a central that may not read.
-private func fillQueue(of local: isolated LocalPeripheral, _ value: LocalCharacteristic) throws(TendonError) {
+@TendonActor
+private func fillQueue(of local: LocalPeripheral, _ value: LocalCharacteristic) throws(TendonError) {
     for _ in 0..<1000 {
         if try !local.notify([1], for: value).isEmpty { return }
     }
@@ -129,15 +130,15 @@ private func fillQueue(of local: isolated LocalPeripheral, _ value: LocalCharact
 
 let tendonRows: [Row] = [
     Row("LocalPeripheral.indicate(_:for:to:)") { moment in
-        try await withLocalPeripheral { loop, local, value, central in
-            await expectCancelled(TendonError.self, moment, device: loop, mayFinish: moment != .silent) {
+        try await withLocalPeripheral { peripheral, local, value, central in
+            await expectCancelled(TendonError.self, moment, device: peripheral, mayFinish: moment != .silent) {
                 try await local.indicate([1], for: value, to: central)
             }
         }
     },
     Row("LocalPeripheral.readyToNotify(_:timeout:)") { moment in
-        try await withLocalPeripheral { loop, local, value, central in
-            await expectCancelled(TendonError.self, moment, device: loop, mayFinish: moment != .silent) {
+        try await withLocalPeripheral { peripheral, local, value, central in
+            await expectCancelled(TendonError.self, moment, device: peripheral, mayFinish: moment != .silent) {
                 try await fillQueue(of: local, value)
                 try await local.readyToNotify(central)
             }

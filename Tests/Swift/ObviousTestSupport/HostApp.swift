@@ -78,8 +78,7 @@
                 sends = left - 1
             }
             guard let peripheral, let handle = characteristics[characteristicId]?.handle else { return false }
-            // The peripheral is on the loop's thread, as this function.
-            return (try? peripheral.assumeIsolated { try $0.writeWithoutResponse(rawdata, to: handle) }) != nil
+            return (try? peripheral.writeWithoutResponse(rawdata, to: handle)) != nil
         }
 
         public func requestCharacteristicRead(serviceId: String, characteristicId: String) -> Bool {

@@ -99,7 +99,7 @@ private final class ObviousDevice: OcelotDeviceConnectorCallback, OcelotFeatureE
         -> Bool
     {
         guard let peripheral, let characteristic = characteristicDict[characteristicId] else { return false }
-        return (try? peripheral.assumeIsolated { try $0.writeWithoutResponse(rawdata, to: characteristic.handle) })
+        return (try? peripheral.writeWithoutResponse(rawdata, to: characteristic.handle))
             != nil
     }
 

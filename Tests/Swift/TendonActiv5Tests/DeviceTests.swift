@@ -26,19 +26,6 @@ struct DeviceTests {
         await eventually("the trainer sees us go") { await site.trainer.connections == 0 }
     }
 
-    @Test @TendonActor func aCentralOnAnotherLoopIsRejected() async throws {
-        let site = try await Site()
-        let other = try await Central(radio: site.radio, bonds: .memory, loop: try Loop())
-        let device = A5Device(site.trainer.address, on: other)
-        let error = await #expect(throws: A5Error.self) { try await device.open() }
-        guard case .host(let error) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(error.operation == .useCentral)
-        #expect(device.connectionState == .disconnected)
-    }
-
     /// The sample of the module's documentation: as it stands there, and done in much less than a search's 30 s.
     @Test @TendonActor func theSampleOfTheDocumentation() async throws {
         let site = try await Site()

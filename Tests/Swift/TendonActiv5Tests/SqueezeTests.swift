@@ -57,7 +57,7 @@ import Testing
         let directory = RadioDirectory()
         let central = try await Central(radio: directory.radio)
         let device = A5Device(directory.address, name: "a", on: central)
-        let radio = try central.sharedLoopRadio().radio
+        let radio = central.core.radio
         radio.pointee.on_failure?(
             radio.pointee.report_context, Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN), tendon_monotonic_ms())
         let error = await #expect(throws: A5Error.self) { try await device.open() }

@@ -115,7 +115,7 @@ struct DeviceTests {
         let site = try await Site()
         let central = try await Central(radio: site.radio, bonds: .memory)
         let core = SessionCore(
-            radio: try central.sharedLoopRadio(), address: site.wearable.address, isOldFirmware: false, intent: nil,
+            radio: central.core, address: site.wearable.address, isOldFirmware: false, intent: nil,
             checker: nil, pairing: .none)
         let device = WearableDevice(Lifetime(core), name: nil)
         var failed: [String] = []

@@ -72,7 +72,7 @@ struct PairingTests {
             let central = try await Central(radio: site.radio, bonds: .file(path))
             #expect(await central.bondFailure == nil)
             #expect(await central.isBonded(with: site.wearable.address) == (round > 0))
-            let session = try await WearableDeviceSession(site.wearable.address, on: central) { _ in }
+            let session = await WearableDeviceSession(site.wearable.address, on: central) { _ in }
             try await session.openAndWait()
             #expect(await central.isBonded(with: site.wearable.address))
             await session.closeAndWait()

@@ -110,7 +110,7 @@ struct PromptTests {
         let site = try await Self.site(inPairingMode: false)
         let prompts = Prompts()
         let central = try await Central(radio: site.radio, bonds: .memory)
-        var session: WearableDeviceSession? = try WearableDeviceSession(site.wearable.address, on: central) {
+        var session: WearableDeviceSession? = WearableDeviceSession(site.wearable.address, on: central) {
             prompts.note($0)
         }
         session?.open()
@@ -132,7 +132,7 @@ struct PromptTests {
         let site = try await Self.site(inPairingMode: false)
         let prompts = Prompts()
         let central = try await Central(radio: site.radio, bonds: .memory)
-        let session = try WearableDeviceSession(site.wearable.address, on: central) { prompts.note($0) }
+        let session = WearableDeviceSession(site.wearable.address, on: central) { prompts.note($0) }
         session.open()
         await eventually("a prompt") { prompts.all == ["begin"] }
         let delegate = Delegate()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import CTendon
-import Dispatch
 import Synchronization
 import Tendon
 import TestSupport
@@ -223,20 +222,6 @@ struct SearchTests {
         for await _ in ended {}
     }
 
-    @Test @TendonActor func aCentralOnAnotherLoopIsRejected() async throws {
-        let site = try await Site()
-        let radio = site.radio
-        let other = try await Central(radio: radio, bonds: .memory, loop: try Loop())
-        let error = #expect(throws: BoseWearableError.self) {
-            try WearableDeviceSession(site.wearable.address, on: other)
-        }
-        guard case .host(let error) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(error.operation == .useCentral)
-    }
-
     /// The last device is in range, and its opening fails: the search follows.
     @Test @TendonActor func aLastDeviceThatCannotBeOpened() async throws {
         let site = try await Site()
@@ -266,7 +251,7 @@ struct SearchTests {
     /// It does not respond: the opening has no more time than the mode gives it. A request has 5 s.
     @Test @TendonActor func aLastDeviceThatDoesNotRespond() async throws {
         let site = try await Site()
-        let silent = try await SilentDevice(site.radio, Address(0xD100_0000_0001, type: .random))
+        let silent = try await SilentDevice(site.radio)
         let other = site.wearable.address
         let library = site.boseWearable {
             $0.lastDevice = silent.peripheral.address
@@ -275,7 +260,7 @@ struct SearchTests {
         }
         let session = try await library.openLast(0.5)
         #expect(session.address == other && session.isOpen)
-        silent.release()
+        silent.end()
     }
 
     /// Any number of seconds; the device responds immediately.
@@ -293,40 +278,35 @@ extension BoseWearable {
     }
 }
 
-/// A wearable by its services, which stands still as soon as it is read.
-private final class SilentDevice: Sendable {
+/// A wearable by its services, which does not respond to anybody who has connected.
+@TendonActor
+private final class SilentDevice {
     let peripheral: LocalPeripheral
-    private let gate = DispatchSemaphore(value: 0)
+    private let central: Central
+    private var silencing: Task<Void, any Error>?
 
-    init(_ radio: RadioChoice, _ address: Address) async throws {
-        let gate = gate
+    init(_ radio: RadioChoice) async throws {
         let uuids: [BluetoothUUID] = [
             "7b61ad83-041c-4333-a0ab-efb2ab7bdd43", "855cb3e7-98ff-42a6-80fc-40b32a2221c1",
             "5af38af6-000e-404b-9b46-07f77580890b", "56a72ab8-4988-4cc8-a752-fbd1d54a953d",
             "a0384f52-f95a-4bcd-b898-7b9ceec92dad", "21e550af-f780-477b-9334-1f983296f1d7",
             "9014dd4e-79ba-4802-a275-894d3b85ac74",
         ]
-        let characteristics = uuids.map {
-            LocalCharacteristic(
-                $0, properties: [.read, .write, .notify],
-                onRead: { _ in
-                    gate.wait()
-                    gate.signal()
-                    return []
-                })
-        }
+        let characteristics = uuids.map { LocalCharacteristic($0, properties: [.read, .write, .notify]) }
+        central = try await Central(radio: radio, bonds: .none)
         peripheral = try await LocalPeripheral(
-            name: "silent",
-            services: [
-                LocalService("fdd2", characteristics),
-                LocalService("180a", [LocalCharacteristic("2a26", properties: .read, value: [0x31])]),
-            ],
-            interval: .milliseconds(20), radio: radio, address: address, loop: try Loop())
-        try await peripheral.start()
+            name: "silent", services: [LocalService(0xFDD2, characteristics)], interval: .milliseconds(20), on: central)
+        try peripheral.start()
+        let events = peripheral.events()
+        silencing = Task { @TendonActor [core = central.core] in
+            for try await event in events {
+                guard case .connected = event, let link = core.radio.pointee.links else { continue }
+                let offset = MemoryLayout<tendon_link>.offset(of: \.source)!
+                let source = (UnsafeMutableRawPointer(link) + offset).assumingMemoryBound(to: tendon_source.self)
+                _ = tendon_loop_update(core.loop.core.block.pointer, source, 0)
+            }
+        }
     }
 
-    /// It responds again, so that it can end.
-    func release() { gate.signal() }
-
-    deinit { gate.signal() }
+    func end() { silencing?.cancel() }
 }

@@ -513,7 +513,7 @@ struct CommandTests {
         let commands = try await site.connected().commandManager
         func expect(_ name: String, _ command: (FSCommandManager) -> Bool) {
             #expect(!command(commands))
-            #expect(commands.lastError?.operation.rawValue == "write, \(name)")
+            #expect(commands.lastError?.operation == .write && commands.lastError?.detail == name)
             #expect(commands.lastError?.description.hasPrefix("write, \(name): ") == true)
         }
         func configure(

@@ -192,7 +192,7 @@ import Testing
             })
         let device = try await LocalPeripheral(
             name: "other", services: [LocalService("fe01", [data, status])], interval: .milliseconds(20),
-            radio: directory.radio, address: directory.address, bonds: .memory, loop: try Loop())
+            radio: directory.radio, address: directory.address, bonds: .memory)
         try await device.start()
         let connector = OcelotDeviceConnector(
             to: directory.address, productId: "1234", radio: directory.radio, bonds: .memory,

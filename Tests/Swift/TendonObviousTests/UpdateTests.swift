@@ -165,7 +165,7 @@ import Testing
         let manager = site.manager(cloud)
         let central = try await Central(radio: site.radio, bonds: .memory)
         manager.setDeviceConnector(
-            try OcelotDeviceConnector(to: site.device.address, productId: "1234", on: central))
+            OcelotDeviceConnector(to: site.device.address, productId: "1234", on: central))
         try await manager.updateFeatures()
         manager.getDeviceConnector().disconnect()
         await site.device.stop()

@@ -10,10 +10,10 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct DiscoveryTests {
     private func peripheral(_ services: [LocalService]) async throws -> (LocalPeripheral, Peripheral) {
-        let (directory, loop) = (RadioDirectory(), try Loop())
+        let directory = RadioDirectory()
         let device = try await LocalPeripheral(
             name: "Many", services: services, interval: .milliseconds(20), radio: directory.radio,
-            address: directory.address, loop: loop)
+            address: directory.address)
         try await device.start()
         let central = try await Central(radio: directory.radio)
         return (device, try await central.connect(directory.address))

@@ -40,7 +40,7 @@ struct GATTCacheTests {
     /// Discoveries that the cache answered.
     private func connect(_ site: Site, _ storage: GATTCacheStorage) async throws -> UInt32 {
         let central = try await Central(radio: site.radio, gattCache: storage)
-        let radio = try central.sharedLoopRadio()
+        let radio = central.core
         let visit = Visit()
         let address = site.address
         await onLoop { visit.open(radio, address) }

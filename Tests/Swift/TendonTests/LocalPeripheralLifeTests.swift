@@ -22,8 +22,8 @@ struct LocalPeripheralLifeTests {
             #expect(central.id == round)
             await stage.peripheral.stop()
             #expect(await stage.peripheral.centrals == [])
-            let core = await stage.peripheral.core
-            #expect(await stage.loop.run { (Mirror(reflecting: core).descendant("ending") as? [Any])?.count } == 0)
+            let core = stage.peripheral.core
+            #expect(await Loop.shared.run { (Mirror(reflecting: core).descendant("ending") as? [Any])?.count } == 0)
             #expect(await stage.peripheral.isAdvertising == false)
             var iterator = events.makeAsyncIterator()
             #expect(try await iterator.next() == .connected(central))
@@ -219,7 +219,7 @@ struct LocalPeripheralLifeTests {
         let level = LocalCharacteristic(
             "2a19", properties: [.read, .write, .notify], value: [7], requiresAuthentication: true)
         #expect(level.requiresEncryption)
-        let owner = try await Central(radio: directory.radio, bonds: .memory, loop: try Loop())
+        let owner = try await Central(radio: directory.radio, bonds: .memory)
         try await owner.setPairingAgent(
             PairingAgent(inputOutput: .displayOnly, requiresAuthentication: false) { _, question in
                 shown.note(question)
@@ -255,8 +255,7 @@ struct LocalPeripheralLifeTests {
             try await peripheral.start()
             #expect(peripheral.address == central.address)
             #expect(descriptors(of: directory.path) == 1)
-            let visitor = try await Central(
-                radio: directory.radio, bonds: .none, loop: try Loop())
+            let visitor = try await Central(radio: directory.radio, bonds: .none)
             let client = try await LocalClient(visitor.connect(central.address))
             #expect(try await client.peripheral.read(client["2a19"]) == [3])
             await central.close()

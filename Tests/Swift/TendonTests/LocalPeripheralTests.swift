@@ -209,19 +209,19 @@ struct LocalPeripheralTests {
         for number in 0..<3 as Range<UInt8> { #expect(try await iterator.next()?.bytes == [number]) }
     }
 
-    /// The client's loop stands still: it neither confirms nor reads.
+    /// The client neither confirms nor reads.
     @Test func aSilentCentralHoldsUpOnlyItsOwnIndication() async throws {
         let stage = try await LocalSite()
         try await stage.peripheral.start()
-        let (loop, client) = try await stage.connectApart()
+        let client = try await stage.connect()
         let values = try await client.peripheral.indications(of: client["2a37"])
         let silent = await stage.peripheral.centrals[0]
-        let halt = await Halt(loop)
+        let halt = await Halt(client.peripheral)
         let task = Task { () -> Int32 in
             await statusOf { try await stage.peripheral.indicate([1], for: stage.rate, to: silent) }
         }
         await eventually("the indication is under way") {
-            await stage.loop.run { stage.peripheral.core.isIndicating }
+            await Loop.shared.run { stage.peripheral.core.isIndicating }
         }
         task.cancel()
         #expect(await endsInTime(task, "an indication").get() == TendonError.cancelled.status)
@@ -241,16 +241,16 @@ struct LocalPeripheralTests {
     @Test func anIndicationEndsWithItsConnection() async throws {
         let stage = try await LocalSite()
         try await stage.peripheral.start()
-        let (loop, client) = try await stage.connectApart()
+        let client = try await stage.connect()
         let values = try await client.peripheral.indications(of: client["2a37"])
         let silent = await stage.peripheral.centrals[0]
-        let halt = await Halt(loop)
+        let halt = await Halt(client.peripheral)
         defer { halt.release() }
         let task = Task { () -> Int32 in
             await statusOf { try await stage.peripheral.indicate([1], for: stage.rate, to: silent) }
         }
         await eventually("the indication is under way") {
-            await stage.loop.run { stage.peripheral.core.isIndicating }
+            await Loop.shared.run { stage.peripheral.core.isIndicating }
         }
         await stage.peripheral.disconnect(silent)
         #expect(await task.value == Int32(TENDON_ERROR_DISCONNECTED))
@@ -262,13 +262,13 @@ struct LocalPeripheralTests {
     @Test func aFullQueueIsReportedAndIsReadyLater() async throws {
         let stage = try await LocalSite()
         try await stage.peripheral.start()
-        let (loop, slow) = try await stage.connectApart()
+        let slow = try await stage.connect()
         let values = try await slow.peripheral.notifications(of: slow["2a37"], capacity: 4096)
         let fast = try await stage.connect()
         let others = try await fast.peripheral.notifications(of: fast["2a37"], capacity: 4096)
         let centrals = await stage.peripheral.centrals
         try await stage.peripheral.readyToNotify()
-        let halt = await Halt(loop)
+        let halt = await Halt(slow.peripheral)
         var sent: UInt64 = 0
         var full: [ConnectedCentral] = []
         var received = others.makeAsyncIterator()
@@ -286,7 +286,7 @@ struct LocalPeripheralTests {
             await statusOf { try await stage.peripheral.readyToNotify(timeout: .milliseconds(20)) }
                 == Int32(TENDON_ERROR_TIMEOUT))
         let cancelled = Task { await statusOf { try await stage.peripheral.readyToNotify(centrals[0], timeout: nil) } }
-        for _ in 0..<8 { await stage.loop.run {} }
+        for _ in 0..<8 { await Loop.shared.run {} }
         cancelled.cancel()
         #expect(await endsInTime(cancelled, "a wait for room").get() == TendonError.cancelled.status)
         let waiting = Task { try await stage.peripheral.readyToNotify() }
@@ -306,14 +306,14 @@ struct LocalPeripheralTests {
     @Test func waitingForRoomEndsWithTheConnection() async throws {
         let stage = try await LocalSite()
         try await stage.peripheral.start()
-        let (loop, slow) = try await stage.connectApart()
+        let slow = try await stage.connect()
         let values = try await slow.peripheral.notifications(of: slow["2a37"])
         let silent = await stage.peripheral.centrals[0]
-        let halt = await Halt(loop)
+        let halt = await Halt(slow.peripheral)
         defer { halt.release() }
         while try await stage.peripheral.notify([1], for: stage.rate).isEmpty {}
         let task = Task { await statusOf { try await stage.peripheral.readyToNotify(silent, timeout: nil) } }
-        for _ in 0..<8 { await stage.loop.run {} }
+        for _ in 0..<8 { await Loop.shared.run {} }
         await stage.peripheral.disconnect(silent)
         #expect(await task.value == Int32(TENDON_ERROR_DISCONNECTED))
         #expect(await statusOf { try await stage.peripheral.readyToNotify(silent) } == Int32(TENDON_ERROR_DISCONNECTED))

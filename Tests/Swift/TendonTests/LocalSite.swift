@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import Tendon
 
-/// A device of the program's own, on a virtual radio and a loop of its own.
+/// A device of the program's own, on a virtual radio.
 final class LocalSite: Sendable {
     /// What the closures of its characteristics were called with.
     final class Notes: Sendable {
@@ -15,7 +15,6 @@ final class LocalSite: Sendable {
 
     let directory = RadioDirectory()
     let notes = Notes()
-    let loop: Loop
     let rate = LocalCharacteristic(
         "2a37", properties: [.notify, .indicate], descriptors: [.userDescription("beats")])
     let level = LocalCharacteristic("2a19", properties: [.read, .write, .notify], value: [100])
@@ -25,7 +24,6 @@ final class LocalSite: Sendable {
 
     init() async throws {
         let notes = notes
-        loop = try Loop()
         place = LocalCharacteristic(
             "2a38", properties: .read,
             onRead: { _ in
@@ -41,7 +39,7 @@ final class LocalSite: Sendable {
         peripheral = try await LocalPeripheral(
             name: "Tendon HR", appearance: 0x0341,
             services: [LocalService("180d", [rate, place, control]), LocalService("180f", [level])],
-            interval: .milliseconds(20), radio: directory.radio, address: directory.address, loop: loop)
+            interval: .milliseconds(20), radio: directory.radio, address: directory.address)
     }
 
     func connect() async throws -> LocalClient {
@@ -49,12 +47,6 @@ final class LocalSite: Sendable {
         return try await LocalClient(central.connect(directory.address))
     }
 
-    /// A central on a loop of its own, which a test can halt.
-    func connectApart() async throws -> (Loop, LocalClient) {
-        let loop = try Loop()
-        let central = try await Central(radio: directory.radio, bonds: .none, loop: loop)
-        return (loop, try await LocalClient(central.connect(directory.address)))
-    }
 }
 
 /// A central that has discovered a device.

@@ -275,7 +275,7 @@ struct PairingAgentTests {
         defer { pair.removeFiles() }
         let address = pair.wearable.address
         #expect(try await pair.pair(as: .accepting) == "OK")
-        let core = await pair.central.core
+        let core = pair.central.core
         func forget() async -> TendonError? {
             await onLoop {
                 failing("fsync", with: EIO, all: true) { () -> TendonError? in

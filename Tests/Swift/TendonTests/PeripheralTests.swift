@@ -63,7 +63,7 @@ struct PeripheralTests {
         let site = try await Site()
         let (central, peripheral) = try await connect(site)
         #expect(await central.connectionSignals() == [:])
-        let core = await central.core
+        let core = central.core
         await onLoop { core.radio.pointee.links.pointee.rssi = -61 }
         #expect(await central.connectionSignals() == [site.address: -61])
         // Each call asks the controller for the next.
@@ -308,7 +308,7 @@ struct PeripheralTests {
         let isWatching = Flag()
         let task = Task { @TendonActor in
             var isFirst = true
-            for try await state in await peripheral.states() {
+            for try await state in peripheral.states() {
                 defer { isFirst = false }
                 isWatching.set()
                 guard !isFirst, case .disconnected = state else { continue }

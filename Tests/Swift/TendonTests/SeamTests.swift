@@ -296,7 +296,7 @@ struct SearchTests {
     @Test func aScanThatIsStoppedMeanwhile() async throws {
         let site = try await Site()
         let central = try await Central(radio: site.radio)
-        let core = await central.core
+        let core = central.core
         let scans = Scans()
         await onLoop {
             for number in 0..<2 {

@@ -81,7 +81,7 @@ struct SecurityTests {
     @Test func aPolicyThatForbidsItIsKept() async throws {
         let pair = try await Pair(.accepting)
         defer { pair.removeFiles() }
-        let core = await pair.central.core
+        let core = pair.central.core
         await onLoop { core.setPairingPolicy(.restricted()) }
         let peripheral = try await pair.central.connect(pair.wearable.address)
         let characteristic = try await find(sensorInformation, peripheral)
@@ -121,7 +121,7 @@ struct SecurityTests {
                 return "OK"
             }
         }
-        let core = await peripheral.core
+        let core = peripheral.core
         await eventually("both wait") { await onLoop { core.pairingWaitCount == 2 } }
         if leaves == .request || leaves == .all { reading.cancel() }
         if leaves == .pair || leaves == .bothPairs || leaves == .all { pairs[0].cancel() }

@@ -136,7 +136,7 @@ struct ServiceChangeTests {
         let site = try await Site()
         let central = try await Central(radio: site.radio)
         let peripheral = try await central.connect(site.address)
-        let missing = TendonError(status: Int32(TENDON_ERROR_NOT_FOUND), operation: .subscribe)
+        let missing = TendonError(status: Int32(TENDON_ERROR_NOT_FOUND), operation: .discover)
         await #expect(throws: missing) { try await peripheral.serviceChanges() }
     }
 }

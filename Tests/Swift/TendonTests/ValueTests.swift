@@ -22,11 +22,14 @@ struct ValueTests {
         #expect(short == BluetoothUUID(UInt16(0xFDD2)))
         #expect(short.short == 0xFDD2)
         #expect(short.description == "0000fdd2-0000-1000-8000-00805f9b34fb")
-        #expect(BluetoothUUID(parsing: "0000FDD2-0000-1000-8000-00805F9B34FB") == short)
+        #expect(BluetoothUUID("0000FDD2-0000-1000-8000-00805F9B34FB") == short)
         #expect(Set([short, "0xFDD2", "180a"]).count == 2)
-        #expect(BluetoothUUID(parsing: "fdd") == nil)
-        #expect(BluetoothUUID(parsing: "") == nil)
-        #expect(BluetoothUUID(parsing: "7b61ad83-041c-4333-a0ab-efb2ab7bdd43")?.short == nil)
+        for text in ["fdd", "", "0xfdd2f", "7b61ad83-041c-4333-a0ab-efb2ab7bdd4"] {
+            #expect(BluetoothUUID(text) == nil)
+        }
+        #expect(("7b61ad83-041c-4333-a0ab-efb2ab7bdd43" as BluetoothUUID).short == nil)
+        #expect(0xFDD2 as BluetoothUUID == short)
+        #expect(([0x1234_5678, 0x180A] as [BluetoothUUID]) == ["12345678", "180a"])
     }
 
     @Test func addresses() throws {

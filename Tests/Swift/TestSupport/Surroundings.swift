@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // What a simulated device needs around it; the device itself is in the tests of its module.
+import CTendon
 import Glibc
 import Synchronization
-import Tendon
 import Testing
+
+@testable import Tendon
 
 /// A directory for a virtual radio of its own; removed with the object.
 public final class RadioDirectory: Sendable {
@@ -52,12 +54,14 @@ public func heldPort() -> UInt16 {
 public final class Halt: Sendable {
     private let reader: Int32
     private let writer: Int32
+    private let central: Peripheral?
 
     /// Returns when the loop stands still.
     public init(_ loop: Loop) async {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0)
         (reader, writer) = (ends[0], ends[1])
+        central = nil
         let (reader, isStill) = (reader, Flag())
         loop.post {
             isStill.set()
@@ -67,14 +71,47 @@ public final class Halt: Sendable {
         await eventually("the loop stands still") { isStill.isSet }
     }
 
+    /// Of this connection nothing is read any more: what a device sees of a central that is silent.
+    public init(_ central: Peripheral) async {
+        (reader, writer) = (-1, -1)
+        self.central = central
+        await Self.reads(central, false)
+    }
+
     /// May be called more than once.
     public func release() {
+        if let central {
+            Task { await Self.reads(central, true) }
+            return
+        }
         var byte: UInt8 = 1
         _ = write(writer, &byte, 1)
     }
 
+    @TendonActor
+    private static func reads(_ central: Peripheral, _ isReading: Bool) {
+        let core = central.core
+        guard core.state == .connected else { return }
+        let source = core.block.member(\.link.source)
+        _ = tendon_loop_update(core.loop.core.block.pointer, source, isReading ? UInt32(TENDON_READABLE) : 0)
+    }
+
     deinit {
+        guard central == nil else { return }
         close(writer)
         close(reader)
     }
+}
+
+/// What a test can bring to a halt.
+public protocol Haltable: Sendable {
+    func halted() async -> Halt
+}
+
+extension Loop: Haltable {
+    public func halted() async -> Halt { await Halt(self) }
+}
+
+extension Peripheral: Haltable {
+    public nonisolated func halted() async -> Halt { await Halt(self) }
 }

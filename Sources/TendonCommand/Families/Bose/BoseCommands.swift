@@ -146,7 +146,7 @@ struct BoseAccess: Sendable {
             Result
     ) async throws(CommandError) -> Result {
         try await access.withDevice { (central, found) async throws(CommandError) -> Result in
-            let session = try await make(found, central)
+            let session = await make(found, central)
             let opened = try await access.inTime { () throws(CommandError) -> WearableDevice? in
                 do throws(BoseWearableError) {
                     return try await open(session)
@@ -168,15 +168,11 @@ struct BoseAccess: Sendable {
     }
 
     @TendonActor
-    private func make(_ found: DeviceAccess.Found, _ central: Central) throws(CommandError) -> WearableDeviceSession {
-        do throws(BoseWearableError) {
-            return try WearableDeviceSession(found.address, name: found.name, on: central) { prompt in
-                if case .begin = prompt {
-                    _ = Output.error.line("tendon: \(found.address) requires pairing: put it into pairing mode")
-                }
+    private func make(_ found: DeviceAccess.Found, _ central: Central) -> WearableDeviceSession {
+        WearableDeviceSession(found.address, name: found.name, on: central) { prompt in
+            if case .begin = prompt {
+                _ = Output.error.line("tendon: \(found.address) requires pairing: put it into pairing mode")
             }
-        } catch {
-            throw CommandError(error)
         }
     }
 

@@ -145,9 +145,9 @@ private final class BoseServer: DeviceServer {
         self.served = served
     }
 
-    private func makeSession() throws(BoseWearableError) -> WearableDeviceSession {
+    private func makeSession() -> WearableDeviceSession {
         if let session { return session }
-        let made = try WearableDeviceSession(served.address, on: served.central) { [served] prompt in
+        let made = WearableDeviceSession(served.address, on: served.central) { [served] prompt in
             TendonActor.assumeIsolated { BoseServer.tell(prompt, served) }
         }
         session = made

@@ -289,12 +289,7 @@ struct FeelspaceAccess: Sendable {
         async throws(CommandError)
     {
         try await access.withDevice { (central, found) async throws(CommandError) in
-            let manager: FSConnectionManager
-            do throws(TendonError) {
-                manager = try await FSConnectionManager(on: central)
-            } catch {
-                throw CommandError(error)
-            }
+            let manager = await FSConnectionManager(on: central)
             try await access.inTime { () throws(CommandError) in
                 do throws(FSConnectionError) {
                     try await manager.connect(to: FSBelt(address: found.address, name: found.name))

@@ -111,8 +111,7 @@ private final class FeelspaceServer: DeviceServer {
     init(_ wanted: FeelspaceStream, _ served: ServedDevice) {
         self.wanted = wanted
         self.served = served
-        // The command's centrals are on the shared loop.
-        manager = try! FSConnectionManager(on: served.central)
+        manager = FSConnectionManager(on: served.central)
     }
 
     func open() async throws(ServingError) {

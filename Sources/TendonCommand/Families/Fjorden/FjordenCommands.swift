@@ -110,12 +110,7 @@ private struct GripAccess: Sendable {
 
     @TendonActor
     private func manager(_ central: Central) throws(CommandError) -> GripManager {
-        let manager: GripManager
-        do throws(TendonError) {
-            manager = try GripManager(on: central)
-        } catch {
-            throw CommandError(error)
-        }
+        let manager = GripManager(on: central)
         var configuration = GripManager.Configuration.system
         configuration.profile = profile
         configuration.connectionTimeoutThreshold = timeout

@@ -96,9 +96,8 @@ private final class GripServer: DeviceServer {
         if let known = self.manager {
             manager = known
         } else {
-            // The command's centrals are on the shared loop.
-            manager = try! GripManager(on: served.central)
-            try manager.configure(with: await configuration()).get()
+            manager = GripManager(on: served.central)
+            try manager.configure(with: configuration()).get()
             self.manager = manager
         }
         if case .connected(let grip) = try await manager.start() { return grip }
@@ -106,12 +105,12 @@ private final class GripServer: DeviceServer {
         return try await manager.connect(toGrip: ConnectableGrip(id: served.address))
     }
 
-    private func configuration() async -> GripManager.Configuration {
+    private func configuration() -> GripManager.Configuration {
         var configuration = GripManager.Configuration(persistentStorage: MemoryStorage())
         configuration.profile = profile
         configuration.autoReconnect = false
         configuration.connectionTimeoutThreshold = 10
-        if await served.central.isBonded(with: served.address) {
+        if served.central.isBonded(with: served.address) {
             configuration.persistentStorage.set(
                 identifier(of: served.address), forKey: bondedGripKey)
         }
@@ -268,7 +267,7 @@ extension GripProfile {
     }
 
     private mutating func set(_ key: String, _ value: JSON) throws(CommandError) -> Bool {
-        let uuid = value.string.flatMap { BluetoothUUID(parsing: $0) }
+        let uuid = value.string.flatMap { BluetoothUUID($0) }
         switch (key, value) {
         case ("name_prefix", .string(let prefix)): setNamePrefix(prefix)
         case ("event_format", "record5"): eventFormat = .record5

@@ -13,8 +13,8 @@ final class OpenObvious: Sendable {
     let label: DeviceLabel
     let product: String
 
-    init(_ address: Address, _ label: DeviceLabel, product: String, on central: Central) throws(TendonError) {
-        connector = try OcelotDeviceConnector(to: address, productId: product, on: central)
+    init(_ address: Address, _ label: DeviceLabel, product: String, on central: Central) {
+        connector = OcelotDeviceConnector(to: address, productId: product, on: central)
         self.label = label
         self.product = product
         manager.setDeviceConnector(connector)
@@ -56,12 +56,7 @@ struct ObviousAccess: Sendable {
         _ body: @escaping @TendonActor @Sendable (OpenObvious) async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
         try await access.withDevice { (central, found) throws(CommandError) in
-            let open: OpenObvious
-            do throws(TendonError) {
-                open = try await OpenObvious(found.address, found.label, product: product, on: central)
-            } catch {
-                throw CommandError(error)
-            }
+            let open = await OpenObvious(found.address, found.label, product: product, on: central)
             try await access.inTime { () throws(CommandError) in
                 do throws(OcelotError) {
                     try await open.connector.connect()

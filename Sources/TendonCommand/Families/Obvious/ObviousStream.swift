@@ -103,7 +103,7 @@ private final class ObviousServer: DeviceServer {
 
     func open() async throws(ServingError) {
         do throws(OcelotError) {
-            let connector = try connect()
+            let connector = connect()
             try await connector.connect()
             information = wanted.product == nil ? nil : try await manager.deviceInfo()
             served.update { [information] in $0.battery = information?.battery }
@@ -114,18 +114,13 @@ private final class ObviousServer: DeviceServer {
         }
     }
 
-    private func connect() throws(OcelotError) -> OcelotDeviceConnector {
+    private func connect() -> OcelotDeviceConnector {
         if let connector { return connector }
-        do throws(TendonError) {
-            // The command's centrals are on the shared loop.
-            let connector = try OcelotDeviceConnector(
-                to: served.address, productId: wanted.product ?? "", on: served.central)
-            manager.setDeviceConnector(connector)
-            self.connector = connector
-            return connector
-        } catch {
-            throw .device(error)
-        }
+        let connector = OcelotDeviceConnector(
+            to: served.address, productId: wanted.product ?? "", on: served.central)
+        manager.setDeviceConnector(connector)
+        self.connector = connector
+        return connector
     }
 
     /// Returns false for errors that another attempt would not change.

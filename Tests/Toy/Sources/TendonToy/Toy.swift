@@ -20,7 +20,7 @@ public final class Toy {
 
     /// Connects. Cancelling the task ends the attempt.
     public static func open(_ address: Address, on central: Central) async throws(TendonError) -> Toy {
-        let core = ToyCore(try central.sharedLoopRadio(), address)
+        let core = ToyCore(central.core, address)
         let toy = Toy(core)
         try await core.open()
         return toy
