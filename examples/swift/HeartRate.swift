@@ -36,17 +36,15 @@ struct HeartRate {
     }
 
     static func watch() async throws {
-        let central = try await Central()
-        for try await found in try await central.scan() where found.serviceUUIDs.contains("180d") {
+        let central = try await Central.shared
+        for try await found in try await central.scan(services: [0x180D]) {
             let sensor = try await central.connect(found.address)
-            let service = try await sensor.discoverServices("180d")[0]
-            let location = try await sensor.discoverCharacteristics("2a38", of: service)[0]
-            print("location", try await sensor.read(location)[0])
-            let control = try await sensor.discoverCharacteristics("2a39", of: service)[0]
-            try await sensor.write([1], to: control)
-            let rate = try await sensor.discoverCharacteristics("2a37", of: service)[0]
+            let location = try await sensor.read(sensor.characteristic(0x2A38, in: 0x180D))
+            print("location", location.first ?? 0)
+            try await sensor.write([1], to: sensor.characteristic(0x2A39, in: 0x180D))
+            let rate = try await sensor.characteristic(0x2A37, in: 0x180D)
             var left = 10
-            for try await value in try await sensor.notifications(of: rate) {
+            for try await value in try await sensor.notifications(of: rate) where value.count > 1 {
                 print("\(value[1]) per minute")
                 left -= 1
                 if left == 0 { return }

@@ -32,7 +32,7 @@ private func bose(
     var options = SimulatedWearable.Options()
     options.isFlatOut = true
     let wearable = try await SimulatedWearable(options, radio: radio, loop: try Loop(), interval: .milliseconds(20))
-    let session = try WearableDeviceSession(wearable.address, on: try await Central(radio: radio))
+    let session = WearableDeviceSession(wearable.address, on: try await Central(radio: radio))
     try await session.openAndWait()
     guard let device = session.device else { fatalError("no device") }
     try await device.configureSensorsAndWait {

@@ -21,7 +21,7 @@ private func feelSpace(
     var options = SimulatedBelt.Options()
     options.isFlatOut = true
     let belt = try await SimulatedBelt(options, radio: radio, loop: try Loop(), interval: .milliseconds(20))
-    let manager = try FSConnectionManager(on: try await Central(radio: radio, bonds: .memory))
+    let manager = FSConnectionManager(on: try await Central(radio: radio, bonds: .memory))
     try await manager.connect(to: FSBelt(address: belt.address))
     let result = try await body(manager)
     manager.disconnectBelt()

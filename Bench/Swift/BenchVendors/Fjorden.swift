@@ -21,7 +21,7 @@ private func fjorden(
     options.isFlatOut = true
     options.isOpen = true
     let simulated = try await SimulatedGrip.open(options, radio: radio, interval: .milliseconds(20))
-    let manager = try GripManager(on: try await Central(radio: radio, bonds: .memory))
+    let manager = GripManager(on: try await Central(radio: radio, bonds: .memory))
     try manager.configure(with: GripManager.Configuration(persistentStorage: MemoryStorage())).get()
     try await manager.start()
     let grip = try await manager.connect(toGrip: ConnectableGrip(id: simulated.address))
