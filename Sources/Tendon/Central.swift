@@ -40,14 +40,22 @@ public final class Central {
     /// for try await found in try await Central.shared.scan(services: [0x180D]) { print(found.address) }
     /// ```
     public static var shared: Central {
-        get async throws(TendonError) {
-            if let opening, case .success(let central) = await opening.value, central.isUsable { return central }
-            let task = Task { @TendonActor () -> Result<Central, TendonError> in
-                do throws(TendonError) { return .success(try await Central()) } catch { return .failure(error) }
-            }
-            opening = task
-            return try await task.value.get()
+        get async throws(TendonError) { try await shared { () async throws(TendonError) in try await Central() } }
+    }
+
+    /// Tasks that ask at the same time wait for one radio. The next one tries again after a failure.
+    static func shared(
+        _ open: @escaping @TendonActor () async throws(TendonError) -> Central
+    ) async throws(TendonError) -> Central {
+        while let task = opening {
+            if case .success(let central) = await task.value, central.isUsable { return central }
+            if opening == task { opening = nil }
         }
+        let task = Task { @TendonActor () -> Result<Central, TendonError> in
+            do throws(TendonError) { return .success(try await open()) } catch { return .failure(error) }
+        }
+        opening = task
+        return try await task.value.get()
     }
 
     private var isUsable: Bool { core.failure == nil && !isClosed }

@@ -201,6 +201,9 @@ let tendonRows: [Row] = [
             }
         }
     },
+    request("Peripheral.characteristic(_:in:timeout:)") { peripheral, _, _ throws(TendonError) in
+        _ = try await peripheral.characteristic(sensorData, in: 0xFDD2)
+    },
     request("Peripheral.discoverServices(_:timeout:)") { peripheral, _, _ throws(TendonError) in
         _ = try await peripheral.discoverServices()
     },

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Tendon
 
-/// Scans for devices with a service or a name.
+/// The shared central, scans for devices with a service or a name, and the lookup of a characteristic.
 @Suite(.timeLimit(.minutes(1)))
-struct ScanFilterTests {
+struct CentralTests {
     private let service: [UInt8] = [3, 0x03, 0x0D, 0x18]
     private let name: [UInt8] = [6, 0x09] + Array("Heart".utf8)
 
@@ -86,6 +86,28 @@ struct ScanFilterTests {
             #expect(found.address == devices[0].address)
             break
         }
+    }
+
+    // MARK: The central that a program shares
+
+    /// Any number of tasks get the same; after a failure, or its end, the next one opens another.
+    @Test @TendonActor func theSharedCentral() async throws {
+        let directory = RadioDirectory()
+        var opened = 0
+        let open: @TendonActor @Sendable () async throws(TendonError) -> Central = { () async throws(TendonError) in
+            opened += 1
+            guard opened > 1 else { throw TendonError(status: -1, operation: .openRadio) }
+            return try await Central(radio: directory.radio, bonds: .none)
+        }
+        await #expect(throws: TendonError.self) { try await Central.shared(open) }
+        let tasks = (0..<4).map { _ in Task { @TendonActor in try await Central.shared(open) } }
+        let first = try await tasks[0].value
+        for task in tasks { #expect(try await task.value === first) }
+        #expect(opened == 2)
+        first.close()
+        let second = try await Central.shared(open)
+        #expect(second !== first && opened == 3)
+        second.close()
     }
 
     // MARK: One characteristic
