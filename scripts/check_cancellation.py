@@ -38,7 +38,7 @@ def rows(module):
     """Names in the module's file of rows."""
     path = ROWS / f"{module}Rows.swift"
     text = path.read_text() if path.exists() else ""
-    names = re.findall(r'\b[A-Za-z]+\(\s*"([A-Z][A-Za-z0-9]*\.[^"]+\))"', text)
+    names = re.findall(r'\b[A-Za-z]+\(\s*"([A-Z][A-Za-z0-9]*\.(?:[A-Z]\w*\.)?[a-z][^"]*)"', text)
     exempt = re.findall(r'\bExemption\(\s*"([^"]+)",\s*"([^"]+)"', text)
     return set(names), {name for name, _ in exempt}
 
