@@ -58,13 +58,15 @@ static tendon_status look_up(int fd, const tendon_bluez_name *name, tendon_bluez
     if (count < 0) {
         return count;
     }
+    const bool looked_at_all = count <= TENDON_BLUEZ_ADAPTERS_MAX;
     tendon_status status = choose(name, adapters, count, out);
     if (status == TENDON_RADIO_ERROR_NO_ADAPTER) {
         count = tendon_bluez_append_unconfigured(fd, 0, adapters, TENDON_BLUEZ_ADAPTERS_MAX);
         status = choose(name, adapters, count, out);
     }
     struct hci_dev_info info;
-    bool exists = status == TENDON_RADIO_ERROR_NO_ADAPTER && name->index >= 0 && hci_devinfo(name->index, &info) == 0;
+    bool exists = status == TENDON_RADIO_ERROR_NO_ADAPTER && looked_at_all && name->index >= 0 &&
+                  hci_devinfo(name->index, &info) == 0;
     return exists ? TENDON_ERROR_INCOMPLETE : status;
 }
 

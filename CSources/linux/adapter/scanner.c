@@ -280,11 +280,20 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
     }
 }
 
+/** Of two programs that begin together, the one that was overwritten lets the other one enable the scan: without a
+ * pause each would send its parameters again as soon as it has seen those of the other, and neither would enable it. */
+#define CROSSED_PAUSE_MS 20u
+
 void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
-    uint64_t begin = tendon_monotonic_ms() + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio);
-    if (tendon_bluez_kernel_scan_sent(&radio->kernel, opcode, parameters, begin)) {
-        tendon_bluez_activity_input(&radio->scan.activity, TENDON_BLUEZ_OVERWRITTEN);
+    const uint64_t now = tendon_monotonic_ms();
+    tendon_bluez_activity *activity = &radio->scan.activity;
+    if (!tendon_bluez_kernel_scan_sent(&radio->kernel, opcode, parameters, now + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio))) {
+        return;
     }
+    if (activity->state == TENDON_BLUEZ_READY) {
+        tendon_bluez_activity_retry(radio, activity, now + CROSSED_PAUSE_MS);
+    }
+    tendon_bluez_activity_input(activity, TENDON_BLUEZ_OVERWRITTEN);
 }
 
 void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {

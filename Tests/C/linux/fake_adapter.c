@@ -187,7 +187,7 @@ static uint8_t command(fake_adapter *a, int by, const uint8_t *packet, size_t le
     uint8_t complete[4 + 64] = {1, packet[1], packet[2], other ? fake.answer.status : execute(a, opcode, p, by)};
     size_t more = complete[3] == 0 && !other ? read_command(a, opcode, complete + 4) : 0;
     fake_event(a->index, TENDON_HCI_COMMAND_COMPLETE, complete, 4 + more, wait + RESPONSE_MS);
-    a->next = fake.now + wait + RESPONSE_MS + NEXT_MS;
+    a->next = fake.now + wait + RESPONSE_MS + (fake.hurries ? 0 : NEXT_MS);
     return complete[3];
 }
 

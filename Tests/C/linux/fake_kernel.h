@@ -103,6 +103,7 @@ typedef struct fake_kernel {
     unsigned made, refuse_at, refused; /**< of all calls: so many; the one that fails; so many did */
     int refuse_number;
     fake_answer answer;
+    bool hurries;        /**< programs read a response and the next command, of another program, together */
     int deaf;            /**< packets for this socket are lost */
     int buffer;          /**< the latest receive buffer of a raw HCI socket */
     unsigned slept;      /**< ms in which this process waited within a call */

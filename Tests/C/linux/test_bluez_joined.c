@@ -301,6 +301,24 @@ static void two_starts_at_the_same_time(void **state) {
     }
 }
 
+/* Each sees the parameters of the other after its own: one of the two begins all the same. */
+static void two_starts_that_cross(void **state) {
+    (void)state;
+    for (unsigned kind = 0; kind < 4; kind++) {
+        users_start((kind & 1) != 0, (kind & 2) != 0);
+        user_open(FIRST);
+        user_open(SECOND);
+        fake.hurries = true;
+        user_scan(FIRST, true, 60);
+        user_scan(SECOND, true, 60);
+        users_pass(1000);
+        assert_true(scan_owner() >= 0);
+        assert_in_range(users[FIRST].sent.commands + users[SECOND].sent.commands, 3, 20);
+        assert_both_hear();
+        users_end();
+    }
+}
+
 /* Both have enabled it, and the one that has it changes its parameters: that is no reason to join the other one. */
 static void a_restart_beside_a_second_enable(void **state) {
     (void)state;
@@ -460,6 +478,7 @@ int main(void) {
         cmocka_unit_test(an_end_that_was_not_seen),
         cmocka_unit_test(a_scan_that_nothing_shows_is_not_believed_for_long),
         cmocka_unit_test(two_starts_at_the_same_time),
+        cmocka_unit_test(two_starts_that_cross),
         cmocka_unit_test(a_restart_beside_a_second_enable),
         cmocka_unit_test(a_check_begins_with_the_parameters),
         cmocka_unit_test(a_rejection_after_the_end),

@@ -290,7 +290,9 @@ static void the_last_of_many_adapters_is_found(void **state) {
     adapter_open("hci15");
     assert_int_equal(radio->index, 15);
     tendon_radio_close(&radio->radio);
-    assert_true(tendon_bluez_open(radio, &own.loop, "hci16") < 0);
+    fake.slept = 0;
+    assert_int_equal(tendon_bluez_open(radio, &own.loop, "hci16"), TENDON_RADIO_ERROR_NO_ADAPTER);
+    assert_int_equal(fake.slept, 0);
     assert_int_equal(tendon_bluez_list(NULL, 0), 17);
 }
 
