@@ -50,7 +50,8 @@ struct Delivery {
     private static let removalBatch = 256
     private static let syncPause: UInt64 = 10_000
     private static let retryPause: UInt64 = 5000
-    /// Messages in memory; with more they are stored. While the disk takes none the oldest is dropped for a new one.
+    /// Messages in memory; with more they are stored. While the disk takes none the oldest is dropped for a new one, as on
+    /// disk: states last, and a newer state takes the place of the older of its topic.
     private static let memoryLimit = 4096
 
     /// Tells people about failures of the disk.
@@ -79,6 +80,7 @@ struct Delivery {
         _ topic: String, isState: Bool, time: UInt64, now: UInt64, payload: (UInt64) -> [UInt8]
     ) {
         let number = queue.number()
+        if isState, cannotWrite { replace(topic) }
         if fresh.count >= Delivery.memoryLimit, !(now >= retryAt && write(now, storesFresh: true)) { dropOldest() }
         let entry = QueueEntry(
             number: number, time: time, topic: topic, payload: payload(number), isState: isState)
@@ -87,9 +89,18 @@ struct Delivery {
 
     private mutating func dropOldest() {
         // Those that libmosquitto has are not lost.
-        guard let index = fresh.firstIndex(where: { $0.entry.number > sentThrough }) else { return }
+        let isLost = { [sentThrough] (item: (entry: QueueEntry, arrived: UInt64)) in item.entry.number > sentThrough }
+        let event = fresh.firstIndex { isLost($0) && !$0.entry.isState }
+        guard let index = event ?? fresh.firstIndex(where: isLost) else { return }
         fresh.remove(at: index)
         queue.countDropped(1)
+    }
+
+    private mutating func replace(_ topic: String) {
+        let index = fresh.firstIndex { [sentThrough] item in
+            item.entry.isState && item.entry.topic == topic && item.entry.number > sentThrough
+        }
+        if let index { fresh.remove(at: index) }
     }
 
     /// What the broker takes unacknowledged; nil: it does not say.

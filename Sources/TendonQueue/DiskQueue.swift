@@ -29,7 +29,7 @@ package struct QueueEntry: Sendable, Equatable {
 /// The queue in a file. Used by one thread.
 package final class DiskQueue {
     private let path: String
-    /// Messages that are stored at most; the oldest is dropped for a new one.
+    /// Messages that are stored at most; the oldest that is no state is dropped for a new one.
     private let limit: Int
     private let pages: Int
     private var database: Database
@@ -221,7 +221,8 @@ package final class DiskQueue {
 
     // MARK: Messages
 
-    /// Stores messages and removes acknowledged ones, in one commit. What exceeds the limit is dropped, the oldest first.
+    /// Stores messages and removes acknowledged ones, in one commit. What exceeds the limit is dropped, the oldest first,
+    /// states last.
     /// Returns the numbers of what was dropped, or replaced by a newer state.
     @discardableResult
     package func store(_ entries: [QueueEntry], removing acknowledged: [UInt64]) throws(QueueError) -> [UInt64] {
@@ -246,17 +247,27 @@ package final class DiskQueue {
                 count += 1
             }
             guard count > limit else { return }
-            let kept = gone.count
-            try database.run("SELECT number FROM queue ORDER BY number LIMIT ?", [.integer(Int64(count - limit))]) {
-                gone.append(UInt64($0.integer(0)))
-            }
-            for number in gone[kept...] { count -= try remove(number) }
-            dropped += UInt64(gone.count - kept)
+            let surplus = try oldest(count - limit, sparing: Set(states.values))
+            for number in surplus { count -= try remove(number) }
+            gone += surplus
+            dropped += UInt64(surplus.count)
             try set("dropped", Int64(dropped))
         }
         (self.states, self.count, self.dropped) = (states, count, dropped)
         isDirty = true
         return gone
+    }
+
+    /// The oldest messages, states last: a state is what the broker keeps, or keeps no longer, of a device.
+    private func oldest(_ count: Int, sparing states: Set<UInt64>) throws(QueueError) -> [UInt64] {
+        var (events, spared): ([UInt64], [UInt64]) = ([], [])
+        try database.run(
+            "SELECT number FROM queue ORDER BY number LIMIT ?", [.integer(Int64(count + states.count))]
+        ) { row in
+            let number = UInt64(row.integer(0))
+            if states.contains(number) { spared.append(number) } else { events.append(number) }
+        }
+        return Array((events + spared).prefix(count))
     }
 
     private func remove(_ number: UInt64) throws(QueueError) -> Int {
