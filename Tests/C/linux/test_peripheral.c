@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A device of the program's own behind a virtual radio: places for centrals, filters, deadlines, pairing, the end. */
+#include "open_files.h"
 #include "virtual_fixture.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { PLACES = TENDON_PERIPHERAL_LINKS };
@@ -247,6 +249,106 @@ static void every_place_serves_and_the_next_central_is_refused(void **state) {
     STEP_UNTIL(&w->loop, toy.told_connected == 1);
     assert_ptr_equal(toy.bearers[0], &toy.peripheral.links[PLACES - 1].bearer);
     assert_int_equal(toy.told_idle, 0);
+}
+
+/* ---- everything is full at once ---- */
+
+enum { ADDRESSES = TENDON_RESOLVER_SETS * TENDON_RESOLVER_WAYS };
+
+/* Core Specification Vol 3 Part H D.7: the identity key, and an address that it resolves. */
+static const uint8_t identity_key[16] = {0x9B, 0x7D, 0x39, 0x0A, 0xA6, 0x10, 0x10, 0x34,
+                                         0x05, 0xAD, 0xC8, 0x57, 0xA3, 0x34, 0x02, 0xEC};
+static const tendon_address private_address = {{0x70, 0x81, 0x94, 0x0D, 0xFB, 0xAA}, TENDON_ADDRESS_TYPE_RANDOM};
+
+/** As many bonds as there can be; the first one has the key. */
+static void fill_bonds(tendon_bonds *bonds) {
+    tendon_bonds_init(bonds);
+    for (uint8_t i = 0; i < TENDON_BONDS_MAX; i++) {
+        tendon_bond bond = {.radio = TENDON_BOND_VIRTUAL, .type = 2, .key_size = 16, .has_identity_key = true};
+        bond.own.type = TENDON_ADDRESS_TYPE_PUBLIC;
+        bond.peer = (tendon_address){{0xC0, 1, 2, 3, 4, i}, TENDON_ADDRESS_TYPE_RANDOM};
+        memcpy(bond.identity_key, identity_key, sizeof bond.identity_key);
+        bond.identity_key[0] ^= i;
+        assert_int_equal(tendon_bonds_store(bonds, &bond), TENDON_OK);
+    }
+    assert_int_equal(bonds->count, TENDON_BONDS_MAX);
+}
+
+static bool is_bonded(tendon_radio *radio, const tendon_address *address) {
+    const tendon_pairing_service *service = tendon_radio_pairing(radio);
+    return service->bonded(service->context, address);
+}
+
+/** Strangers, as many as the table of private addresses has entries. */
+static void ask_for_strangers(tendon_radio *radio) {
+    for (uint32_t i = 0; i < ADDRESSES; i++) {
+        const uint8_t set = (uint8_t)(i % TENDON_RESOLVER_SETS), way = (uint8_t)(i / TENDON_RESOLVER_SETS);
+        const tendon_address stranger = {{0x40, 0, 0, 1, way, set}, TENDON_ADDRESS_TYPE_RANDOM};
+        assert_false(is_bonded(radio, &stranger));
+    }
+}
+
+/** The central at the place after the last is refused, and leaves nothing. */
+static void expect_refusal(world *w) {
+    const int files = open_descriptors();
+    const uint32_t refused = (uint32_t)toy.peripheral.refused;
+    connect_one(w, PLACES);
+    STEP_UNTIL(&w->loop, toy.centrals[PLACES].closed == 1);
+    assert_int_equal(toy.centrals[PLACES].reason, TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(toy.peripheral.refused, refused + 1);
+    assert_int_equal(tendon_peripheral_count(&toy.peripheral), PLACES);
+    assert_int_equal(open_descriptors(), files);
+}
+
+/** A place is free, and this process has no descriptor for the central: it waits until there is one. */
+static void expect_wait_for_a_descriptor(world *w) {
+    struct rlimit limit, none;
+    tendon_link_close(&toy.centrals[0].link);
+    STEP_UNTIL(&w->loop, toy.told_disconnected == 1);
+    toy.connected = toy.told_connected = 0;
+    connect_one(w, 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(tendon_loop_step(&w->loop, 0), TENDON_OK);
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(toy.told_connected, 0);
+    assert_int_equal(tendon_peripheral_count(&toy.peripheral), PLACES - 1);
+    STEP_UNTIL(&w->loop, toy.told_connected == 1);
+}
+
+static void no_place_no_descriptor_and_no_entry_for_an_address(void **state) {
+    world *w = *state;
+    tendon_radio *radio = &w->device.radio;
+    static tendon_bonds bonds;
+    fill_bonds(&bonds);
+    assert_int_equal(tendon_radio_use_bonds(radio, &bonds), TENDON_OK);
+    serve_all(w);
+    ask_for_strangers(radio);
+    ask_for_strangers(radio);
+    assert_int_equal(radio->resolver.computed, ADDRESSES); /* each has its entry */
+    const int files = open_descriptors();
+    expect_refusal(w);
+    for (int i = 0; i < 2; i++) {
+        assert_true(is_bonded(radio, &private_address)); /* in place of one stranger */
+        assert_int_equal(radio->resolver.computed, ADDRESSES + 1);
+    }
+    expect_refusal(w);
+    expect_wait_for_a_descriptor(w);
+    assert_true(is_bonded(radio, &private_address));
+    assert_int_equal(radio->resolver.computed, ADDRESSES + 1);
+    expect_refusal(w);
+    assert_int_equal(toy.peripheral.accepted, PLACES + 1);
+    assert_int_equal(toy.peripheral.refused, 3);
+    assert_int_equal(open_descriptors(), files);
+    /* With the bond goes what was found by it. */
+    assert_int_equal(tendon_radio_forget(radio, &private_address), TENDON_OK);
+    assert_int_equal(bonds.count, TENDON_BONDS_MAX - 1);
+    assert_false(is_bonded(radio, &private_address));
+    assert_int_equal(tendon_peripheral_count(&toy.peripheral), PLACES);
 }
 
 static void a_central_that_the_device_refuses_is_disconnected(void **state) {
@@ -521,6 +623,7 @@ static void the_device_decides_about_pairing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_TOY(every_place_serves_and_the_next_central_is_refused),
+        WITH_TOY(no_place_no_descriptor_and_no_entry_for_an_address),
         WITH_TOY(a_central_that_the_device_refuses_is_disconnected),
         WITH_TOY(a_central_that_connects_again_at_once_is_served),
         WITH_TOY(a_central_that_connects_while_the_owner_closes),
