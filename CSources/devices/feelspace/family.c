@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/devices/feelspace.h"
 
-/* By its name, which is in the scan response: other products advertise the service as well. */
 static bool recognizes(const uint8_t *data, size_t length) {
-    char name[32];
-    tendon_status count = tendon_ad_name(data, length, name, sizeof name);
-    return count > 0 && tendon_feelspace_is_belt_name(name, (size_t)count);
+    return (tendon_feelspace_recognize(data, length) & TENDON_FEELSPACE_ADVERTISED_NAME) != 0;
+}
+
+static bool confirms(const uint8_t *data, size_t length) {
+    return tendon_feelspace_is_belt(tendon_feelspace_recognize(data, length));
 }
 
 /* The UUIDs of belts and of other products with the same module, without a name so far. */
 static bool awaits_name(const uint8_t *data, size_t length) {
-    tendon_uuid older = tendon_feelspace_advertised_uuid();
-    tendon_uuid newer = tendon_uuid_from_u16(TENDON_FEELSPACE_CONTROL_SERVICE);
     tendon_ad_structure name;
-    return (tendon_ad_has_uuid(data, length, &older) || tendon_ad_has_uuid(data, length, &newer)) &&
-           !tendon_ad_find_name(data, length, &name);
+    return tendon_feelspace_recognize(data, length) != 0 && !tendon_ad_find_name(data, length, &name);
 }
 
 const tendon_family tendon_feelspace_family = {
@@ -24,6 +22,7 @@ const tendon_family tendon_feelspace_family = {
     .brand = "feelSpace",
     .summary = "heading, buttons, vibration",
     .recognizes = recognizes,
+    .confirms = confirms,
     .awaits_name = awaits_name,
     .layer = TENDON_LAYER_FEELSPACE,
     .status_name = tendon_feelspace_status_name,

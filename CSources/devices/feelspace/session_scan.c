@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_internal.h"
 
-/* Data of an advertiser. */
-enum { SEEN_OLDER = 0x01, SEEN_NEWER = 0x02, SEEN_NAME = 0x04, SEEN_TOLD = 0x08 };
+/* Beside the bits of tendon_feelspace_advertised: this advertiser was reported. */
+enum { SEEN_TOLD = 0x08 };
 
 /* ---- start and end ---- */
 
@@ -117,34 +117,12 @@ static tendon_feelspace_advertiser *advertiser_of(tendon_feelspace_session *sess
     return spare;
 }
 
-tendon_uuid tendon_feelspace_advertised_uuid(void) {
-    static const tendon_uuid uuid = {
-        {0x65, 0x33, 0x33, 0x33, 0xA1, 0x15, 0x11, 0xE2, 0x9E, 0x9A, 0x08, 0x00, 0x20, 0x0C, 0xA1, 0x00}};
-    return uuid;
-}
-
-static unsigned look(const tendon_ad_report *report, tendon_ad_structure *name) {
-    tendon_uuid older = tendon_feelspace_advertised_uuid();
-    tendon_uuid newer = tendon_uuid_from_u16(TENDON_FEELSPACE_CONTROL_SERVICE);
-    unsigned seen = 0;
-    if (tendon_ad_has_uuid(report->data, report->length, &older)) {
-        seen |= SEEN_OLDER;
-    }
-    if (tendon_ad_has_uuid(report->data, report->length, &newer)) {
-        seen |= SEEN_NEWER;
-    }
-    if (tendon_ad_find_name(report->data, report->length, name) &&
-        tendon_feelspace_is_belt_name((const char *)name->data, name->length)) {
-        seen |= SEEN_NAME;
-    }
-    return seen;
-}
-
 void tendon_feelspace_session_advertised(tendon_feelspace_session *session, const tendon_ad_report *report,
                                          uint64_t now) {
     tendon_ad_structure name;
     session->op.now = now;
-    unsigned seen = session->state == TENDON_FEELSPACE_SCANNING ? look(report, &name) : 0;
+    unsigned seen =
+        session->state == TENDON_FEELSPACE_SCANNING ? tendon_feelspace_recognize(report->data, report->length) : 0;
     if (seen == 0) {
         return;
     }
@@ -153,14 +131,14 @@ void tendon_feelspace_session_advertised(tendon_feelspace_session *session, cons
         session->counters.advertisers_left_out++;
         return;
     }
-    if ((seen & SEEN_NAME) != 0) {
+    if ((seen & TENDON_FEELSPACE_ADVERTISED_NAME) != 0 && tendon_ad_find_name(report->data, report->length, &name)) {
         advertiser->name_length =
             (uint8_t)(name.length < sizeof advertiser->name ? name.length : sizeof advertiser->name);
         memcpy(advertiser->name, name.data, advertiser->name_length);
     }
     advertiser->seen |= (uint8_t)seen;
     seen = advertiser->seen;
-    if ((seen & (SEEN_NAME | SEEN_TOLD)) == SEEN_NAME && (seen & (SEEN_OLDER | SEEN_NEWER)) != 0) {
+    if (tendon_feelspace_is_belt(seen) && (seen & SEEN_TOLD) == 0) {
         advertiser->seen |= SEEN_TOLD;
         tendon_feelspace_event event;
         tendon_feelspace_event_init(&event, TENDON_FEELSPACE_EVENT_FOUND, TENDON_OK);
@@ -168,7 +146,7 @@ void tendon_feelspace_session_advertised(tendon_feelspace_session *session, cons
         event.found.name = advertiser->name;
         event.found.name_length = advertiser->name_length;
         event.found.rssi = report->rssi;
-        event.found.newer_hardware = (seen & SEEN_NEWER) != 0;
+        event.found.newer_hardware = (seen & TENDON_FEELSPACE_ADVERTISED_NEWER) != 0;
         tendon_feelspace_emit(session, &event);
     }
 }

@@ -149,9 +149,8 @@ struct ScannedDevice: Sendable {
             services.append(uuid)
             isNew = true
         }
-        if family == nil, let told = familyName(advertising: data) {
+        if family == nil, isNew, let told = familyName(advertised: data) ?? familyName(services: services, name: name) {
             family = told
-            isNew = true
         }
         return isNew
     }

@@ -110,20 +110,20 @@ struct DeviceAccess: Sendable {
     private func find(_ central: Central) async throws(CommandError) -> Found? {
         try await inTime { () throws(CommandError) in
             try await translating { () throws(TendonError) in
+                var devices = RecentTable<Address, ScannedDevice>(capacity: 256)
                 var found: Address?
                 var seen = 0
                 let advertisements = try await central.scan()
                 for try await advertisement in advertisements {
-                    if found == nil, address?.matches(advertisement.address) ?? true,
-                        familyName(advertising: advertisement.data) == family
-                    {
-                        found = advertisement.address
+                    var device = devices[advertisement.address] ?? ScannedDevice(advertisement.address)
+                    _ = device.add(advertisement)
+                    devices.set(device.address, device)
+                    if found == nil, address?.matches(device.address) ?? true, device.family == family {
+                        found = device.address
                     }
                     guard let address = found else { continue }
                     seen += 1
-                    if advertisement.address == address, let name = advertisement.localName {
-                        return Found(family, address, name: sanitized(name))
-                    }
+                    if device.address == address, let name = device.name { return Found(family, address, name: name) }
                     if seen > DeviceAccess.patience { break }
                 }
                 return found.map { Found(family, $0) }

@@ -33,7 +33,14 @@ func familyName(awaitingName data: [UInt8]) -> String? {
     tendon_family_awaiting_name(data, data.count).map { text($0.pointee.name) }
 }
 
-/// The family that advertising data belongs to; nil: none that is known.
-func familyName(advertising data: [UInt8]) -> String? {
-    tendon_family_from_advertisement(data, data.count).map { text($0.pointee.name) }
+/// The family of an advertiser, by its advertisement, its scan response, or both; nil: none that is known so far.
+func familyName(advertised data: [UInt8]) -> String? {
+    tendon_family_from_advertiser(data, data.count).map { text($0.pointee.name) }
+}
+
+/// The family of a device, by the services and the name of which it has sent some in one packet and some in others.
+func familyName(services: [BluetoothUUID], name: String?) -> String? {
+    let names = name.map { [AdvertisingData.Element.localName($0)] } ?? []
+    let packets = services.map { [.serviceUUIDs([$0])] + names } + [names]
+    return packets.lazy.compactMap { familyName(advertised: (try? AdvertisingData($0))?.bytes ?? []) }.first
 }

@@ -68,17 +68,12 @@ extension Gateway {
     /// By the services, or by the name, as an advertisement would have them; nil: of no known family.
     private static func family(of peripheral: Peripheral) async throws(TendonError) -> String? {
         let services = try await peripheral.discoverServices()
-        for service in services {
-            if let family = familyName(advertising: [.serviceUUIDs([service.uuid])]) { return family }
-        }
+        let uuids = services.map(\.uuid)
+        if let family = familyName(services: uuids, name: nil) { return family }
         guard let access = services.first(where: { $0.uuid == "1800" }),
             let name = try await peripheral.discoverCharacteristics("2a00", of: access).first
         else { return nil }
         let text = String(decoding: try await peripheral.read(name), as: UTF8.self)
-        return familyName(advertising: [.localName(text)])
+        return familyName(services: uuids, name: text)
     }
-}
-
-func familyName(advertising elements: [AdvertisingData.Element]) -> String? {
-    (try? AdvertisingData(elements)).flatMap { familyName(advertising: $0.bytes) }
 }

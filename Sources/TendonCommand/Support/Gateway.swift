@@ -290,18 +290,19 @@ final class Gateway: Sendable {
     ) -> Bool {
         let address = advertisement.address
         let name = learnName(advertisement)
-        if advertisement.isScanResponse { responses.answered(address, now: now) }
+        let completed = advertisement.isScanResponse ? responses.answered(address, now: now) : []
         if advertisement.isScanResponse, admission.responded(address) { return true }
         let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
-        guard let family = Gateway.family(of: advertisement, name), plan.serves(address, family: family) else {
+        guard let family = Gateway.family(of: advertisement, name, completed), plan.serves(address, family: family)
+        else {
             if awaitsResponse, let family = familyName(awaitingName: advertisement.data),
                 plan.serves(address, family: family)
             {
-                responses.want(address, now: now)
+                responses.want(advertisement, now: now)
             }
             return false
         }
-        if awaitsResponse { responses.want(address, now: now) }
+        if awaitsResponse { responses.want(advertisement, now: now) }
         commands.saw(address, family, name, advertisement.rssi.map { Int($0) })
         if let central = central(radio) { lookAtBond(of: address, central) }
         guard !dismissed.contains(address) else { return false }
@@ -318,14 +319,14 @@ final class Gateway: Sendable {
         return true
     }
 
-    /// - Parameter name: of the device, from this or an earlier advertisement: it may decide, and be in the scan response, which
-    ///   is requested once.
-    private static func family(of advertisement: Advertisement, _ name: String?) -> String? {
-        if let family = familyName(advertising: advertisement.data) { return family }
-        guard let name, let awaited = familyName(awaitingName: advertisement.data),
-            familyName(advertising: [.localName(name)]) == awaited
-        else { return nil }
-        return awaited
+    /// - Parameters:
+    ///   - name: of the device, from this or an earlier advertisement: it may decide, and be in the scan response, which is
+    ///     requested once.
+    ///   - completed: the advertisement, if this is its scan response.
+    private static func family(of advertisement: Advertisement, _ name: String?, _ completed: [UInt8]) -> String? {
+        if let family = familyName(advertised: completed + advertisement.data) { return family }
+        guard let name, familyName(awaitingName: advertisement.data) != nil else { return nil }
+        return familyName(services: advertisement.serviceUUIDs, name: name)
     }
 
     /// Returns the name of the device, from this or an earlier advertisement.

@@ -17,22 +17,31 @@ struct ResponseRequests {
 
     private struct Request {
         var start: UInt64
+        /// The newest advertisement.
+        var advertisement: [UInt8]
         var isAnswered = false
     }
     private var requests: [Address: Request] = [:]
 
     /// A device advertised without a name that is needed.
-    mutating func want(_ address: Address, now: UInt64) {
-        if let request = requests[address], now < request.start + ResponseRequests.pause { return }
+    mutating func want(_ address: Address, after advertisement: [UInt8] = [], now: UInt64) {
+        if let request = requests[address], now < request.start + ResponseRequests.pause {
+            if request.advertisement != advertisement { requests[address]?.advertisement = advertisement }
+            return
+        }
         if requests[address] == nil, requests.count >= ResponseRequests.capacity {
             guard let oldest = requests.min(by: { $0.value.start < $1.value.start })?.key else { return }
             requests[oldest] = nil
         }
-        requests[address] = Request(start: now)
+        requests[address] = Request(start: now, advertisement: advertisement)
     }
 
-    /// Its scan response was received, whatever it contains.
-    mutating func answered(_ address: Address) { requests[address]?.isAnswered = true }
+    /// Its scan response was received, whatever it contains. Returns the advertisement that it completes; empty: none.
+    @discardableResult
+    mutating func answered(_ address: Address) -> [UInt8] {
+        requests[address]?.isAnswered = true
+        return requests[address]?.advertisement ?? []
+    }
 
     /// When the search need not be active any more; `.max`: it is not.
     func deadline(now: UInt64) -> UInt64 {
@@ -58,14 +67,16 @@ final class ResponseScan: Sendable {
 
     init(_ central: Central) { self.central = central }
 
-    func want(_ address: Address, now: UInt64) {
-        state.withLock { $0.requests.want(address, now: now) }
+    func want(_ advertisement: Advertisement, now: UInt64) {
+        state.withLock { $0.requests.want(advertisement.address, after: advertisement.data, now: now) }
         update(now: now)
     }
 
-    func answered(_ address: Address, now: UInt64) {
-        state.withLock { $0.requests.answered(address) }
+    /// Returns the advertisement that the scan response completes; empty: none.
+    func answered(_ address: Address, now: UInt64) -> [UInt8] {
+        let advertisement = state.withLock { $0.requests.answered(address) }
         update(now: now)
+        return advertisement
     }
 
     func deadline(now: UInt64) -> UInt64 { state.withLock { $0.requests.deadline(now: now) } }

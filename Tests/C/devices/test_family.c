@@ -77,6 +77,40 @@ static void a_belt_awaits_its_name(void **state) {
     }
 }
 
+/* A device named like a belt is none without the service, and a device with the service is none without the name. */
+static void a_belt_has_service_and_name(void **state) {
+    (void)state;
+    static const char older[] = "11 07 00 a1 0c 20 00 08 9a 9e e2 11 15 a1 33 33 33 65", newer[] = "03 03 51 fe",
+                      name[] = "0c 09 6e 61 76 69 47 75 65 72 74 65 6c", other_service[] = "03 03 52 fe",
+                      other_name[] = "03 09 6e 61";
+    static const struct {
+        const char *first, *second;
+        const tendon_family *family;
+    } rows[] = {{older, name, &tendon_feelspace_family},
+                {newer, name, &tendon_feelspace_family},
+                {other_service, name, NULL},
+                {name, "", NULL},
+                {older, "", NULL},
+                {newer, other_name, NULL},
+                {"0303 d2fd", name, &tendon_bose_family},
+                {"0303 0050", other_name, &tendon_activ5_family}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int order = 0; order < 2; order++) {
+            char hex[160];
+            const char *const parts[] = {rows[i].first, rows[i].second};
+            (void)snprintf(hex, sizeof hex, "%s %s", parts[order], parts[!order]);
+            block b = block_hex(hex);
+            assert_ptr_equal(tendon_family_from_advertiser(b.data, b.length), rows[i].family);
+            for (size_t cut = 0; rows[i].family == &tendon_feelspace_family && cut < b.length; cut++) {
+                block less = block_copy(b.data, cut);
+                assert_null(tendon_family_from_advertiser(less.data, less.length));
+                free(less.data);
+            }
+            free(b.data);
+        }
+    }
+}
+
 static void names(void **state) {
     (void)state;
     assert_ptr_equal(tendon_family_find("bose"), &tendon_bose_family);
@@ -172,6 +206,7 @@ int main(void) {
         cmocka_unit_test(rows_are_whole),
         cmocka_unit_test(devices_are_known_by_what_they_advertise),
         cmocka_unit_test(a_belt_awaits_its_name),
+        cmocka_unit_test(a_belt_has_service_and_name),
         cmocka_unit_test(names),
         cmocka_unit_test(statuses_come_from_their_family),
         cmocka_unit_test(a_cache_is_of_the_family_that_filled_it),

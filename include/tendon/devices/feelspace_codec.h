@@ -61,6 +61,20 @@ typedef enum tendon_feelspace_characteristic {
 /** Returns true if a local name is that of a belt: it begins with "naviGuertel", in upper or lower case. */
 bool tendon_feelspace_is_belt_name(const char *name, size_t length);
 
+/** What an advertiser has sent of what belts send: bits. The UUID is in the advertisement, the name in the scan
+ * response. */
+typedef enum tendon_feelspace_advertised {
+    TENDON_FEELSPACE_ADVERTISED_OLDER = 0x01, /**< tendon_feelspace_advertised_uuid(), also of other products */
+    TENDON_FEELSPACE_ADVERTISED_NEWER = 0x02, /**< FE51 */
+    TENDON_FEELSPACE_ADVERTISED_NAME = 0x04   /**< tendon_feelspace_is_belt_name() */
+} tendon_feelspace_advertised;
+
+/** Returns the bits of an advertisement, of a scan response, or of both one after the other. */
+unsigned tendon_feelspace_recognize(const uint8_t *data, size_t length);
+/** Returns true if these bits, of all that an advertiser has sent so far, are those of a belt: its name and one of the
+ * UUIDs. */
+bool tendon_feelspace_is_belt(unsigned advertised);
+
 /** Maximum length of a client's packet, except USB frames. */
 #define TENDON_FEELSPACE_PACKET_MAX 20
 
