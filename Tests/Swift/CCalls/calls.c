@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What a test has planned for calls of one function. */
@@ -114,6 +115,26 @@ static void *behind(const char *name) {
         }                                                                                                              \
         real arguments;                                                                                                \
     }
+
+/* Clocks */
+
+static _Thread_local time_t suspended;
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    static int (*real)(clockid_t, struct timespec *);
+    if (real == NULL) {
+        *(void **)&real = behind("clock_gettime");
+    }
+    int result = real(clock, time);
+    if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME)) {
+        time->tv_sec += suspended;
+    }
+    return result;
+}
+
+void tendon_calls_suspend(unsigned seconds) {
+    suspended += seconds;
+}
 
 /* Threads */
 

@@ -58,6 +58,8 @@ enum Stage: CaseIterable {
     case ending
     /// An action takes long, and nothing interrupts it.
     case updating
+    /// It streams, and nobody reads what the outputs say: their queues are full, until all has been checked.
+    case unread
 }
 
 /// The session of a device that the test plays.
@@ -125,6 +127,18 @@ final class PlayedDevice: DeviceServer {
     func leave() { end.ring() }
 }
 
+/// A device of another family: it never responds.
+@TendonActor
+final class OtherDevice: DeviceServer {
+    nonisolated let served: ServedDevice
+    var identity: JSON { [:] }
+
+    init(_ served: ServedDevice) { self.served = served }
+
+    func open() async throws(ServingError) { throw .failed("no response", canRetry: false) }
+    func stream() async -> Ending { .lost }
+}
+
 /// The lines of all events.
 final class PlayedLines: EventOutput {
     let all = Mutex<[JSON]>([])
@@ -137,12 +151,119 @@ final class PlayedLines: EventOutput {
     }
 }
 
+/// Outputs whose queues the test fills: lines for a reader that does not read, and lines for a thread that takes none.
+final class FullOutputs: EventOutput {
+    private enum Item: Sendable {
+        case line(LineItem)
+        case presence(String)
+    }
+
+    private struct Counts {
+        /// What the outputs were given since they were full.
+        var events = 0
+        var presences: [String] = []
+        var isFull = false
+        var dropped: UInt64 = 0
+    }
+
+    private let (reader, writer): (Int32, Int32)
+    private let output: LineOutput
+    private let lines: JSONLines
+    private let mailbox = Mailbox<Item>(leisure: 0) { .line($0) }
+    private let counts = Mutex(Counts())
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        (reader, writer) = (ends[0], ends[1])
+        _ = fcntl(reader, F_SETFL, O_NONBLOCK)
+        output = LineOutput(descriptor: writer)
+        lines = JSONLines(output, waits: false, sampleLimit: .max)
+    }
+
+    deinit {
+        close(reader)
+        close(writer)
+    }
+
+    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        guard counts.withLock({ $0.isFull }) else { return }
+        counts.withLock { $0.events += 1 }
+        lines.event(event, of: device, compose)
+        mailbox.line(event, device ?? OutputDevice(family: "", address: "", addressType: ""), compose)
+    }
+
+    func device(_ device: OutputDevice, is presence: Presence) {
+        guard counts.withLock({ $0.isFull }) else { return }
+        let what = "\(device.address) \(presence)"
+        counts.withLock { $0.presences.append(what) }
+        mailbox.post(.presence(what))
+    }
+
+    /// Neither takes a line any more.
+    func fill() {
+        guard !counts.withLock({ $0.isFull }) else { return }
+        let filler = String(repeating: "x", count: 1 << 16) + "\n"
+        while output.dropped == 0 { output.append { $0.raw(filler) } }
+        let device = OutputDevice(family: "", address: "", addressType: "")
+        for _ in 0..<16 { mailbox.line("filler", device) { $0.raw(filler) } }
+        counts.withLock { ($0.isFull, $0.dropped) = (true, output.dropped) }
+    }
+
+    /// The readers read again: each line has arrived, or is counted as dropped, and each presence has arrived.
+    @TendonActor
+    func check(_ what: String) async {
+        guard counts.withLock({ $0.isFull }) else { return }
+        var bytes: [UInt8] = []
+        var arrived: Int { bytes.split(separator: UInt8(ascii: "\n")).count { $0.first == UInt8(ascii: "{") } }
+        await eventually("\(what): each line has arrived, or is counted") {
+            var piece = [UInt8](repeating: 0, count: 1 << 16)
+            while case let count = read(reader, &piece, piece.count), count > 0 { bytes += piece[..<count] }
+            let counts = self.counts.withLock { $0 }
+            return output.isIdle && arrived + Int(output.dropped - counts.dropped) == counts.events
+        }
+        let counts = counts.withLock { $0 }
+        var batch = Mailbox<Item>.Batch()
+        mailbox.take(until: 0, into: &batch)
+        var (taken, presences) = (0, [String]())
+        for item in batch.items {
+            switch item {
+            case .line(let line): taken += line.event.description == "filler" ? 0 : 1
+            case .presence(let what): presences.append(what)
+            }
+        }
+        #expect(taken + batch.droppedEvents == counts.events, "\(what): lines of the mailbox")
+        #expect(presences == counts.presences, "\(what): presences")
+        #expect(counts.events == 0 || batch.droppedEvents > 0, "\(what): it was full")
+    }
+}
+
 /// Lines and presences of each device, in order.
 final class Record: EventOutput {
     private let all = Mutex<[(address: String, what: String)]>([])
+    private let times = Mutex<[String: String]>([:])
+    private let faults = Mutex<[String]>([])
 
     func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         add(device?.address ?? "", event.description)
+        guard let address = device?.address else { return }
+        var writer = LineWriter()
+        compose(&writer)
+        let time = (try? JSON(parsing: writer.bytes))?["time"]?.string ?? ""
+        let before = times.withLock { times in
+            defer { times[address] = time }
+            return times[address] ?? ""
+        }
+        // Texts of the same form, in the same time zone.
+        if time < before { faults.withLock { $0.append("\(event) at \(time), after \(before)") } }
+    }
+
+    /// Lines of a device whose time is before that of an earlier one, or of the end of a suspension.
+    var backwards: [String] { faults.withLock { $0 } }
+
+    /// The time of the day has passed: lines from now on are later.
+    func resumed(at time: String) {
+        times.withLock { times in for address in times.keys { times[address] = time } }
     }
 
     func device(_ device: OutputDevice, is presence: Presence) { add(device.address, "is \(presence)") }
@@ -178,14 +299,17 @@ final class Record: EventOutput {
 @TendonActor
 final class PlayedGateway {
     enum Act: CaseIterable {
-        case reload, exclude, rename, forget, loseOne, loseBoth, radioBack, pair, handOver, stop
+        case reload, exclude, rename, forget, loseOne, loseBoth, radioBack, pair, handOver, suspend, stop
     }
 
     let devices: [Address]
     let record = Record()
+    private let outputs = FullOutputs()
     private(set) var gateway: Gateway!
     private var run: Task<Void, any Error>!
-    private let directory = RadioDirectory()
+    private let directory: RadioDirectory
+    /// Real ones, or simulated ones, in the same directory: what the configuration says about each changes with `reload`.
+    private let others: [Address]
     private let path = NSTemporaryDirectory() + "tendon-played-\(UUID().uuidString).conf"
     private let options: Arguments
     private let signals = DispatchQueue(label: "signals")
@@ -223,8 +347,16 @@ final class PlayedGateway {
     private var pairs = 0
     private let opening = Opening()
 
-    init(devices count: Int = 1) async throws {
+    /// - Parameters:
+    ///   - others: addresses of other devices, of which `makeOther` makes the sessions.
+    ///   - outputs: further ones.
+    init(
+        devices count: Int = 1, others: [Address] = [], in directory: RadioDirectory = RadioDirectory(),
+        outputs further: [any EventOutput] = [],
+        makeOther: @escaping @TendonActor @Sendable (ServedDevice) -> any DeviceServer = { OtherDevice($0) }
+    ) async throws {
         let first = directory.address.value
+        (self.directory, self.others) = (directory, others)
         devices = (0..<UInt64(count)).map { Address(first | ($0 + 1) << 32, type: .random) }
         options = try Arguments([], options: Option.common + Command.runAll.options)
         try write()
@@ -238,10 +370,11 @@ final class PlayedGateway {
                 return central
             },
             arrival: { [weak self] name, _ in await self?.arrival(of: name ?? "").waitOrCancel() },
-            admission: Admission(random: { 0 }, clock: { [ahead] in ahead.now }), further: [record],
+            admission: Admission(random: { 0 }, clock: { [ahead] in ahead.now }), further: [record, outputs] + further,
             makeServer: { [unowned self] stream, served in
                 if holds(.beginning, served.address) { await release.wait() }
-                return PlayedDevice(self, stream as! Activ5Stream, served)
+                guard let stream = stream as? Activ5Stream else { return makeOther(served) }
+                return PlayedDevice(self, stream, served)
             })
         run = Task { [gateway] in try await gateway!.serveRadios() }
         await eventually("both radios are open") { gateway.radioStates.open == 2 }
@@ -282,10 +415,27 @@ final class PlayedGateway {
         return isTaken
     }
 
+    /// The first radio receives an advertisement or a scan response. False: it does not search yet.
+    func hears(_ data: [UInt8], _ address: Address, isResponse: Bool) -> Bool {
+        guard let radio = gateway.central(0)?.core.radio, radio.pointee.scanning else { return false }
+        let kind = isResponse ? Int(TENDON_AD_SCAN_RESPONSE) : Int(TENDON_AD_CONNECTABLE)
+        var report = tendon_ad_report()
+        (report.address, report.rssi) = (address.c, -50)
+        report.properties = UInt16(kind | Int(TENDON_AD_SCANNABLE) | Int(TENDON_AD_LEGACY))
+        data.withUnsafeBufferPointer { bytes in
+            (report.data, report.length) = (bytes.baseAddress, bytes.count)
+            radio.pointee.on_report?(radio.pointee.report_context, &report, tendon_monotonic_ms())
+        }
+        return true
+    }
+
     /// Longer than any pause.
     func passTime() { ahead.time.withLock { $0 += 200_000 } }
 
-    func hold(_ address: Address, in stage: Stage) { held[address] = stage }
+    func hold(_ address: Address, in stage: Stage) {
+        held[address] = stage
+        if stage == .unread { outputs.fill() }
+    }
 
     func openSlowly(_ turns: Int) { opening.turns.withLock { $0 = turns } }
 
@@ -299,6 +449,7 @@ final class PlayedGateway {
             await eventually("refused") { self.record.of(address).contains("connect_failed") }
             await eventually("over") { self.gateway.state.withLock { $0.turns.isEmpty } }
         case .streaming: await eventually("streaming") { self.streaming[address] != nil }
+        case .unread: return await eventually("streaming") { self.streaming[address] != nil }
         case .idle:
             await eventually("streaming") { self.streaming[address] != nil }
             streaming[address]?.leave()
@@ -332,6 +483,11 @@ final class PlayedGateway {
             if let name = names[address] { text += "name = \(name)\n" }
             if excluded.contains(address) { text += "serve = no\n" }
         }
+        for address in others {
+            text += "[device \(address) random]\nfeatures = \(rates[address] ?? 10)\n"
+            if let name = names[address] { text += "name = \(name)\n" }
+            if excluded.contains(address) { text += "serve = no\n" }
+        }
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
@@ -345,6 +501,12 @@ final class PlayedGateway {
                 continuation.resume()
             }
         }
+    }
+
+    /// The configuration serves the device, and it may pair.
+    func serve(_ address: Address) async {
+        if excluded.remove(address) != nil { await reload() }
+        if gateway.dismissed.contains(address) { _ = await gateway.commands.request("pair", ["seconds": 60]) }
     }
 
     func serveAll() async {
@@ -363,7 +525,7 @@ final class PlayedGateway {
             await reload()
         case .rename:
             renames += 1
-            names[address] = "name-\(renames)-\(devices.firstIndex(of: address)!)"
+            names[address] = "name-\(renames)-\(devices.firstIndex(of: address) ?? devices.count)"
             await reload()
         case .forget:
             _ = await gateway.commands.request(
@@ -376,6 +538,12 @@ final class PlayedGateway {
         case .pair:
             if case .done = await gateway.commands.request("pair", ["seconds": 60]) { pairs += 1 }
         case .handOver: await gateway.commands.disconnect(address.description, address.typeName)
+        case .suspend:
+            suspend(hours: 8)
+            var writer = LineWriter()
+            writer.begin("resumed", at: tendon_realtime_us())
+            writer.end()
+            record.resumed(at: (try? JSON(parsing: writer.bytes))?["time"]?.string ?? "?")
         case .stop: await stop()
         }
     }
@@ -406,6 +574,8 @@ final class PlayedGateway {
         for address in devices {
             #expect(record.fault(of: address) == nil, "\(what): \(record.of(address))")
         }
+        #expect(record.backwards == [], "\(what)")
+        await outputs.check(what)
         checkPlaces(what)
         gateway = nil
     }

@@ -24,6 +24,10 @@ public func calls(of name: String, _ body: () throws -> Void) rethrows -> Int {
 /// Makes this thread's next call of a function fail: for asynchronous functions that make it before they wait.
 public func failNextCall(of name: String, with error: Int32) { plan(name, error, once: true) }
 
+/// The machine was suspended for so many hours, as this thread sees it: the time of the day has passed, the monotonic clock
+/// stands still.
+public func suspend(hours: Int) { tendon_calls_suspend(UInt32(hours * 3600)) }
+
 private func plan(_ name: String, _ error: Int32, first: Int = 0, all: Bool = false, once: Bool = false) {
     precondition(tendon_calls_plan(name, Int32(first), all, once, error), "a function that calls.c has")
 }

@@ -17,4 +17,8 @@ bool tendon_calls_plan(const char *name, int first, bool all, bool once, int err
 /** Ends the plan of a function. Returns how many calls there were. */
 int tendon_calls_end(const char *name);
 
+/** The machine was suspended for so long, as this thread sees it: the time of the day has passed, CLOCK_MONOTONIC
+   stands still. It is not undone: time goes back for nobody. */
+void tendon_calls_suspend(unsigned seconds);
+
 #endif
