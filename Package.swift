@@ -187,9 +187,8 @@ let package = Package(
         .testTarget(
             name: "TendonCommandTests",
             dependencies: [
-                "CSystemProcess", "CTendon", "Tendon", "TendonCommand", "TendonFeelSpace", "TendonOutputs",
-                "TendonSupport",
-                "TestSupport",
+                "CSystemProcess", "CTendon", "ObviousTestSupport", "Tendon", "TendonCommand", "TendonFeelSpace",
+                "TendonObvious", "TendonOutputs", "TendonSupport", "TestSupport",
             ],
             path: "Tests/Swift/TendonCommandTests"),
         .testTarget(

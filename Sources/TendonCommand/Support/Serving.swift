@@ -65,6 +65,29 @@ enum ServingError: Error {
     case failed(String, canRetry: Bool)
 }
 
+/// The action that is carried out. With the session it ends: what would wait for a connection, such as an upgrade of
+/// firmware, has none any more.
+@TendonActor
+private final class ActionProgress {
+    private var isOver = false
+    private var work: Task<Result<Void, CommandError>, Never>?
+
+    func run(_ body: @escaping @TendonActor @Sendable () async throws(CommandError) -> Void) async throws(CommandError)
+    {
+        guard !isOver else { throw CommandError(.failed, "the device is not connected") }
+        let work = Task { @TendonActor () -> Result<Void, CommandError> in
+            do throws(CommandError) { return .success(try await body()) } catch { return .failure(error) }
+        }
+        self.work = work
+        try await work.value.get()
+    }
+
+    func end() {
+        isOver = true
+        work?.cancel()
+    }
+}
+
 /// Whether an attempt took too long. On the loop.
 private final class Unanswered {
     var isReached = false
@@ -161,14 +184,16 @@ extension DeviceServer {
         served.reporter.events.device(served.label, is: .connected)
         served.onConnected()
         served.show("connected")
+        let progress = ActionProgress()
         let actions = Task(executorPreference: LoopPreference.shared) { [self] in
             for await call in place.calls {
                 place.took()
-                await carryOut(call)
+                await carryOut(call, progress)
             }
         }
         let ending = await stream()
         served.rules.leave(place)
+        progress.end()
         await actions.value
         let cause = ending.reason == .requested ? nil : served.central.core.peerFailure(of: served.address)
         served.event("disconnected", ending.with(cause).members)
@@ -177,9 +202,9 @@ extension DeviceServer {
         return ending
     }
 
-    private func carryOut(_ call: RuleBoard.Call) async {
+    private func carryOut(_ call: RuleBoard.Call, _ progress: ActionProgress) async {
         do throws(CommandError) {
-            try await perform(call.call)
+            try await progress.run { [self] () throws(CommandError) in try await perform(call.call) }
             served.event("action", ["action": .string(call.text)])
             served.update { $0.note = call.text }
         } catch {

@@ -120,10 +120,19 @@ struct UpgradeReport: Sendable {
 struct FirmwareUpgrade: Sendable {
     let appVersion: String
     /// Of an upgrade that starts again: an empty one; nil: the usual one.
-    private let folder: String?
+    let folder: String?
+    private let makeManager: @TendonActor @Sendable () -> OcelotFirmwareManager
+
+    /// - Parameter makeManager: of another cloud than the installed one.
+    init(
+        appVersion: String, folder: String?, makeManager: @escaping @TendonActor @Sendable () -> OcelotFirmwareManager
+    ) {
+        (self.appVersion, self.folder, self.makeManager) = (appVersion, folder, makeManager)
+    }
 
     init(_ arguments: Arguments) throws(CommandError) {
         appVersion = arguments.value(CloudAccess.appVersion) ?? ""
+        makeManager = { OcelotFirmwareManager() }
         guard !(try CloudAccess.keys(arguments)).isEmpty else {
             throw .usage("without public keys no firmware can be verified", next: "--keys-file FILE")
         }
@@ -164,7 +173,7 @@ struct FirmwareUpgrade: Sendable {
 
     @TendonActor
     private func manager(_ connector: OcelotDeviceConnector) -> OcelotFirmwareManager {
-        let manager = OcelotFirmwareManager()
+        let manager = makeManager()
         manager.setDeviceConnector(connector)
         if let folder { manager.setFileCacheDirectory(folder) }
         return manager

@@ -22,6 +22,10 @@ struct ObviousStream: FamilyStream {
             isList: true, takes: Option.words { (word) throws(CommandError) in _ = try ObviousFeature.id(word) }),
     ]
 
+    init(product: String?, firmware: FirmwareUpgrade?) {
+        (self.product, self.firmware, features, listsFeatures) = (product, firmware, [], false)
+    }
+
     init(_ arguments: Arguments) throws(CommandError) {
         let keys = try CloudAccess.keys(arguments)
         product = try arguments.product(or: keys)
@@ -99,6 +103,8 @@ private final class ObviousServer: DeviceServer {
     init(_ wanted: ObviousStream, _ served: ServedDevice) {
         self.wanted = wanted
         self.served = served
+        // What is kept of a device is read once, for both managers.
+        if let folder = wanted.firmware?.folder { manager.setFileCacheDirectory(folder) }
     }
 
     func open() async throws(ServingError) {
