@@ -356,6 +356,22 @@ static void attempts_in_the_background_have_slots_of_their_own(void **state) {
     end(b, links, TENDON_BLUEZ_SLOTS);
 }
 
+/* The adapter is gone: that is the end of each of them, in whichever slot. */
+static void a_radio_that_fails_ends_all_attempts(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    tendon_link links[TENDON_BLUEZ_BACKGROUND];
+    for (uint8_t i = 0; i < TENDON_BLUEZ_BACKGROUND; i++) {
+        wait_for_peer(b, &links[i], i);
+    }
+    tendon_bluez_fail(&b->radio, TENDON_RADIO_ERROR_NO_ADAPTER);
+    for (size_t i = 0; i < TENDON_BLUEZ_BACKGROUND; i++) {
+        assert_int_equal(links[i].state, TENDON_LINK_HELD);
+        assert_int_equal(links[i].reason, TENDON_RADIO_ERROR_NO_ADAPTER);
+    }
+    end(b, links, TENDON_BLUEZ_BACKGROUND);
+}
+
 /* The adapter is reset: what the kernel was asked is forgotten there, and asked again. */
 static void a_reset_adapter_waits_for_the_peer_again(void **state) {
     (void)state;
@@ -383,6 +399,7 @@ int main(void) {
         cmocka_unit_test(the_connection_of_another_device_pauses_no_scan),
         cmocka_unit_test(connect_is_renewed_once_an_hour),
         cmocka_unit_test(attempts_in_the_background_have_slots_of_their_own),
+        cmocka_unit_test(a_radio_that_fails_ends_all_attempts),
         cmocka_unit_test(a_reset_adapter_waits_for_the_peer_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

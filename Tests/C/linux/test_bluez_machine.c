@@ -26,9 +26,26 @@ static struct machine {
     size_t count;
     const char *tree; /* in which /sys is; NULL: nowhere */
     int devinfo_error;
+    bool in_parts;
 } machine;
 
+/** Each read gets a part: 300 bytes and 50 in turns, as the files of procfs give what they have at once. */
+static int parts_of(const char *text) {
+    int ends[2];
+    size_t length = strlen(text);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    for (size_t i = 0, part = 300; i < length; i += part, part = 350 - part) {
+        part = part < length - i ? part : length - i;
+        assert_int_equal(write(ends[1], text + i, part), (ssize_t)part);
+    }
+    close(ends[1]);
+    return ends[0];
+}
+
 static int file_with(const char *text) {
+    if (machine.in_parts) {
+        return parts_of(text);
+    }
     int fd = memfd_create("file", MFD_CLOEXEC);
     size_t length = strlen(text);
     assert_int_equal(write(fd, text, length), (ssize_t)length);
@@ -270,11 +287,37 @@ static void a_store_is_shown_once_by_its_file(void **state) {
     bluez_close(b);
 }
 
+static void count_numbered(void *context, const char *line) {
+    int *count = context, number = -1;
+    assert_int_equal(sscanf(line, "line %d", &number), 1);
+    assert_int_equal(number, *count);
+    ++*count;
+}
+
+/* Longer than the buffer, in whatever parts: each line once, and nothing of what the reads before have left there. */
+static void each_line_of_a_long_file_is_visited_once(void **state) {
+    (void)state;
+    enum { LINES = 1000 };
+    static char text[LINES * 16];
+    for (int lines = 1; lines <= LINES; lines += 37) {
+        size_t length = 0;
+        for (int i = 0; i < lines; i++) {
+            length += (size_t)snprintf(text + length, sizeof text - length, "line %d\n", i);
+        }
+        machine = (struct machine){.files = {{"/proc/self/net/unix", text}}, .count = 1, .in_parts = lines % 2 == 0};
+        int count = 0;
+        assert_true(tendon_bluez_each_line("/proc/self/net/unix", count_numbered, &count));
+        assert_int_equal(count, lines);
+    }
+    machine = (struct machine){.count = 0};
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_adapter_that_is_switched_off_has_its_reason),
         cmocka_unit_test(sockets_of_this_adapter_are_counted),
         cmocka_unit_test(a_store_of_another_process_is_found),
+        cmocka_unit_test(each_line_of_a_long_file_is_visited_once),
         cmocka_unit_test(a_store_is_shown_once_by_its_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

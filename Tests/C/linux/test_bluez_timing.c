@@ -214,6 +214,20 @@ static void the_table_is_bounded(void **state) {
     bluez_close(b);
 }
 
+/* Without an end in between, they are forgotten in the order in which they came. */
+static void the_oldest_is_forgotten_first(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    for (uint8_t handle = 0; handle < 2 * TENDON_BLUEZ_TIMINGS; handle++) {
+        connection_complete(b, handle, 24);
+        for (uint8_t other = 0; other <= handle; other++) {
+            assert_int_equal(tendon_bluez_timing_of(&b->radio, other).interval,
+                             other + TENDON_BLUEZ_TIMINGS > handle ? 24 : 0);
+        }
+    }
+    bluez_close(b);
+}
+
 static void meta_event(bluez_bench *b, const uint8_t *parameters, size_t length) {
     bluez_event(b, TENDON_HCI_LE_META, parameters, length);
     bluez_read(b);
@@ -409,6 +423,7 @@ int main(void) {
         cmocka_unit_test(a_socket_can_be_faster_than_its_event),
         cmocka_unit_test(a_new_connection_does_not_inherit),
         cmocka_unit_test(the_table_is_bounded),
+        cmocka_unit_test(the_oldest_is_forgotten_first),
         cmocka_unit_test(a_link_reports_its_phy_and_data_length),
         cmocka_unit_test(a_phy_that_is_not_known_is_none),
         cmocka_unit_test(a_connection_that_is_not_known_gets_no_phy),
