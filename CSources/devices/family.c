@@ -47,16 +47,6 @@ const tendon_family *tendon_family_from_advertisement(const uint8_t *data, size_
     return NULL;
 }
 
-const tendon_family *tendon_family_from_advertiser(const uint8_t *data, size_t length) {
-    for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        const tendon_family *family = families[i];
-        if ((family->confirms != NULL ? family->confirms : family->recognizes)(data, length)) {
-            return family;
-        }
-    }
-    return NULL;
-}
-
 const tendon_family *tendon_family_awaiting_name(const uint8_t *data, size_t length) {
     for (size_t i = 0; i < FAMILY_COUNT; i++) {
         if (families[i]->awaits_name != NULL && families[i]->awaits_name(data, length)) {

@@ -24,12 +24,11 @@ static void look_up(const uint8_t *data, size_t size) {
     (void)tendon_ad_number(data, size, TENDON_AD_FLAGS, &number);
     tendon_status status = tendon_ad_name(data, size, name, sizeof(name));
     FUZZ_CHECK(status < 0 || strlen(name) == (size_t)status);
-    (void)tendon_family_from_advertisement(data, size);
-    const tendon_family *family = tendon_family_from_advertiser(data, size);
+    const tendon_family *family = tendon_family_from_advertisement(data, size);
     FUZZ_CHECK(family == NULL || family->recognizes(data, size));
     (void)tendon_family_awaiting_name(data, size);
     FUZZ_CHECK(tendon_feelspace_is_belt(tendon_feelspace_recognize(data, size)) ==
-               tendon_feelspace_family.confirms(data, size));
+               tendon_feelspace_family.recognizes(data, size));
 }
 
 /* Two reports of one device: names that become complete, or do not. */

@@ -2,10 +2,6 @@
 #include "tendon/devices/feelspace.h"
 
 static bool recognizes(const uint8_t *data, size_t length) {
-    return (tendon_feelspace_recognize(data, length) & TENDON_FEELSPACE_ADVERTISED_NAME) != 0;
-}
-
-static bool confirms(const uint8_t *data, size_t length) {
     return tendon_feelspace_is_belt(tendon_feelspace_recognize(data, length));
 }
 
@@ -22,7 +18,6 @@ const tendon_family tendon_feelspace_family = {
     .brand = "feelSpace",
     .summary = "heading, buttons, vibration",
     .recognizes = recognizes,
-    .confirms = confirms,
     .awaits_name = awaits_name,
     .layer = TENDON_LAYER_FEELSPACE,
     .status_name = tendon_feelspace_status_name,

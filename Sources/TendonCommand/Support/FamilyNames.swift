@@ -35,7 +35,7 @@ func familyName(awaitingName data: [UInt8]) -> String? {
 
 /// The family of an advertiser, by its advertisement, its scan response, or both; nil: none that is known so far.
 func familyName(advertised data: [UInt8]) -> String? {
-    tendon_family_from_advertiser(data, data.count).map { text($0.pointee.name) }
+    tendon_family_from_advertisement(data, data.count).map { text($0.pointee.name) }
 }
 
 /// The family of a device, by the services and the name of which it has sent some in one packet and some in others.

@@ -100,10 +100,10 @@ static void a_belt_has_service_and_name(void **state) {
             const char *const parts[] = {rows[i].first, rows[i].second};
             (void)snprintf(hex, sizeof hex, "%s %s", parts[order], parts[!order]);
             block b = block_hex(hex);
-            assert_ptr_equal(tendon_family_from_advertiser(b.data, b.length), rows[i].family);
+            assert_ptr_equal(tendon_family_from_advertisement(b.data, b.length), rows[i].family);
             for (size_t cut = 0; rows[i].family == &tendon_feelspace_family && cut < b.length; cut++) {
                 block less = block_copy(b.data, cut);
-                assert_null(tendon_family_from_advertiser(less.data, less.length));
+                assert_null(tendon_family_from_advertisement(less.data, less.length));
                 free(less.data);
             }
             free(b.data);

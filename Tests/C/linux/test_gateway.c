@@ -131,6 +131,43 @@ static bool nothing(const uint8_t *data, size_t length) {
     return false;
 }
 
+/* A belt has its service in the advertisement and its name in the scan response; one of its neighbors has the name, and
+ * the other one the service. */
+static void both_packets_of_a_device_are_recognized_together(void **state) {
+    (void)state;
+    static const uint8_t service[] = {3, 3, 0x51, 0xFE}, name[] = "\x0C\x09naviGuertel", other[] = "\x06\x09other";
+    static const struct {
+        const uint8_t *data, *response;
+        size_t length, response_length;
+    } devices[] = {{name, other, sizeof name - 1, sizeof other - 1},
+                   {service, other, sizeof service, sizeof other - 1},
+                   {service, name, sizeof service, sizeof name - 1}};
+    static tendon_virtual_radio radios[3];
+    static tendon_gateway g;
+    tendon_address found;
+    assert_int_equal(tendon_gateway_open(&g, NULL), TENDON_OK);
+    for (uint8_t i = 0; i < 3; i++) {
+        const tendon_address address = {{0xC1, 2, 3, 4, 6, i}, TENDON_ADDRESS_TYPE_RANDOM};
+        assert_int_equal(tendon_virtual_radio_open(&radios[i], &g.loop, NULL, &address), TENDON_OK);
+        if (i == 2) {
+            assert_int_equal(tendon_radio_find(g.radio, tendon_feelspace_family.recognizes, 200, &found),
+                             TENDON_ERROR_TIMEOUT);
+        }
+        const tendon_advertise_parameters parameters = {.data = devices[i].data,
+                                                        .length = devices[i].length,
+                                                        .scan_response = devices[i].response,
+                                                        .scan_response_length = devices[i].response_length,
+                                                        .interval_ms = 20};
+        assert_int_equal(tendon_radio_advertise_start(&radios[i].radio, &parameters), TENDON_OK);
+    }
+    assert_int_equal(tendon_radio_find(g.radio, tendon_feelspace_family.recognizes, 5000, &found), TENDON_OK);
+    assert_true(tendon_address_equal(&found, &radios[2].radio.address));
+    for (size_t i = 0; i < 3; i++) {
+        tendon_radio_close(&radios[i].radio);
+    }
+    tendon_gateway_close(&g);
+}
+
 static void find_gives_up_in_time(void **state) {
     (void)state;
     static tendon_gateway g;
@@ -495,6 +532,8 @@ static void refused_opening_leaves_nothing_running(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(example_prints_the_angles_of_the_script, runtime_setup, runtime_teardown),
+        cmocka_unit_test_setup_teardown(both_packets_of_a_device_are_recognized_together, runtime_setup,
+                                        runtime_teardown),
         cmocka_unit_test_setup_teardown(find_gives_up_in_time, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(a_failure_ends_a_search, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(close_does_not_wait_forever, runtime_setup, runtime_teardown),

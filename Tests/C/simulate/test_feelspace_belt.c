@@ -6,16 +6,18 @@
 #include "tendon/devices/feelspace_codec.h"
 
 static void advertised(const char *advertisement, const char *response) {
-    uint8_t bytes[31];
+    uint8_t bytes[31], both[62];
     tendon_status length = f->device.ops->advertisement(&belt, bytes, sizeof bytes);
     assert_true(length > 0);
     assert_hex(bytes, (size_t)length, advertisement);
     length = f->device.ops->scan_response(&belt, bytes, sizeof bytes);
     assert_true(length > 0);
     assert_hex(bytes, (size_t)length, response);
-    assert_ptr_equal(tendon_family_from_advertisement(bytes, (size_t)length), tendon_family_find("feelspace"));
-    length = f->device.ops->advertisement(&belt, bytes, sizeof bytes);
-    assert_null(tendon_family_from_advertisement(bytes, (size_t)length)); /* the service alone is no belt */
+    assert_null(tendon_family_from_advertisement(bytes, (size_t)length)); /* neither the name alone is a belt */
+    tendon_status first = f->device.ops->advertisement(&belt, both, sizeof both);
+    assert_null(tendon_family_from_advertisement(both, (size_t)first)); /* nor the service */
+    memcpy(both + first, bytes, (size_t)length);
+    assert_ptr_equal(tendon_family_from_advertisement(both, (size_t)(first + length)), tendon_family_find("feelspace"));
     assert_int_equal(f->device.ops->advertisement(&belt, bytes, 5), TENDON_ERROR_BUFFER_TOO_SMALL);
 }
 

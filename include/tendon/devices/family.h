@@ -18,12 +18,9 @@ typedef struct tendon_family {
     const char *title;   /**< one device, for people: "Bose wearable" */
     const char *brand;   /**< name of the family in statuses and texts: "Bose" */
     const char *summary; /**< features of its devices, for help pages */
-    /** Returns true if this one advertisement or scan response is from a device of the family, as far as it alone can
-     * tell: the other one may have more. For searches that connect to the first device. */
+    /** Returns true if what an advertiser has sent is from a device of the family: its advertisement, its scan
+     * response, or both in any order one after the other, as tendon_radio_find() passes them. */
     bool (*recognizes)(const uint8_t *data, size_t length);
-    /** Returns true if all that an advertiser has sent, its advertisement and its scan response in any order one after
-     * the other, is from a device of the family. NULL: as recognizes. */
-    bool (*confirms)(const uint8_t *data, size_t length);
     /** Returns true if this advertisement may be from a device of the family, and only its name, which is in the scan
      * response, can tell. NULL: an advertisement is sufficient. */
     bool (*awaits_name)(const uint8_t *data, size_t length);
@@ -37,12 +34,9 @@ typedef struct tendon_family {
 const tendon_family *tendon_family_at(size_t index);
 /** Finds a family by its name or alias; NULL if unknown. */
 const tendon_family *tendon_family_find(const char *name);
-/** Returns the first family that recognizes the data; NULL if there is none. Data of one report:
- * tendon_family_from_advertiser() says more. */
+/** Returns the first family that recognizes what an advertiser has sent so far: its advertisement, its scan response,
+ * or both in any order one after the other; NULL if there is none so far. */
 const tendon_family *tendon_family_from_advertisement(const uint8_t *data, size_t length);
-/** Returns the first family that confirms what an advertiser has sent so far, its advertisement and its scan response
- * in any order one after the other; NULL if there is none, or if what is missing can change that. */
-const tendon_family *tendon_family_from_advertiser(const uint8_t *data, size_t length);
 /** Returns the first family that needs the device's name to recognize it (awaits_name); NULL if there is none. A
  * passive scan does not find such a device. */
 const tendon_family *tendon_family_awaiting_name(const uint8_t *data, size_t length);

@@ -86,8 +86,9 @@ tendon_status tendon_gateway_await_adapter(tendon_gateway *gateway, uint32_t tim
 
 /**
  * Scans and runs the loop until an advertisement or a scan response is recognized, e.g. by the function recognizes of
- * a tendon_family. Not from within a callback of the loop: TENDON_ERROR_WRONG_STATE, and nothing was done. Until it
- * returns, on_report is not called, and on_failure not for the end of the scan.
+ * a tendon_family: each alone, and after the other one of the same advertiser. Not from within a callback of the loop:
+ * TENDON_ERROR_WRONG_STATE, and nothing was done. Until it returns, on_report is not called, and on_failure not for the
+ * end of the scan.
  * @param found its address. @return TENDON_OK, TENDON_ERROR_TIMEOUT, or why the radio cannot scan;
  * TENDON_ERROR_CANCELLED: the radio was closed, or tendon_loop_stop() was called.
  */
