@@ -201,17 +201,21 @@ static void an_attempt_that_is_given_up_while_the_kernel_connects_is_awaited(voi
     }
 }
 
-static void connect_failed(bluez_bench *b, const tendon_address *peer) {
-    uint8_t pdu[] = {0x0D, 0, 7, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0x08}; /* index 7; LE public; Timeout */
+static void kernel_reports(bluez_bench *b, uint8_t code, const tendon_address *peer) {
+    uint8_t pdu[] = {code, 0, 7, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0x08}; /* index 7; LE public; Timeout */
     tendon_address_to_wire(peer, pdu + 6);
     assert_int_equal(send(b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
     bluez_read(b);
 }
 
+static void connect_failed(bluez_bench *b, const tendon_address *peer) {
+    kernel_reports(b, 0x0D, peer);
+}
+
 /* The kernel missed the controller's event, and gave the attempt up: nobody else would end the connection. */
 static void a_connection_that_the_kernel_gave_up_is_disconnected(void **state) {
     (void)state;
-    enum { GIVEN_UP, OTHER_PEER, NOT_CONNECTED, ENDED, NEXT_ATTEMPT, OBSERVING, HOW };
+    enum { GIVEN_UP, OTHER_PEER, OTHER_EVENT, NOT_CONNECTED, ENDED, NEXT_ATTEMPT, OBSERVING, HOW };
     static const tendon_address other = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x02}, TENDON_ADDRESS_TYPE_PUBLIC};
     static const uint8_t command[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 0, 0, 0x01, 0x53, 0, 0x5E, 0, 0};
     for (int how = 0; how < HOW; how++) {
@@ -231,7 +235,8 @@ static void a_connection_that_the_kernel_gave_up_is_disconnected(void **state) {
         } else if (how == OBSERVING) {
             l->b->radio.use = TENDON_BLUEZ_OBSERVER;
         }
-        connect_failed(l->b, how == OTHER_PEER ? &other : &bluez_peer);
+        /* Device Disconnected has the same parameters. */
+        kernel_reports(l->b, how == OTHER_EVENT ? 0x0C : 0x0D, how == OTHER_PEER ? &other : &bluez_peer);
         if (how == GIVEN_UP) {
             assert_memory_equal(bluez_expect(l->b, 0x0406), "\x40\x00\x13", 3);
             connect_failed(l->b, &bluez_peer); /* once */

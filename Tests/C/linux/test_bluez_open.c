@@ -187,15 +187,20 @@ static void without_cap_net_raw_it_opens_for_connections(void **state) {
 
 static void an_adapter_that_has_just_appeared_is_awaited(void **state) {
     (void)state;
-    fake_add(7, false)->listed = fake.now + 100;
-    adapter_open("hci7");
-    assert_int_equal(radio->index, 7);
-    assert_in_range(fake.slept, 100, 150);
-    tendon_radio_close(&radio->radio);
-    fake_of(7)->listed = UINT64_MAX; /* a program has it for itself */
-    fake.slept = 0;
-    assert_int_equal(tendon_bluez_open(radio, &own.loop, "hci7"), TENDON_RADIO_ERROR_ADAPTER_BUSY);
-    assert_int_equal(fake.slept, 2000);
+    static const char *const names[] = {"hci7", "hci0"};
+    for (size_t i = 0; i < 2; i++) {
+        const uint16_t index = i == 0 ? 7 : 0;
+        fake_add(index, false)->listed = fake.now + 100;
+        fake.slept = 0;
+        adapter_open(names[i]);
+        assert_int_equal(radio->index, index);
+        assert_in_range(fake.slept, 100, 150);
+        tendon_radio_close(&radio->radio);
+        fake_of(index)->listed = UINT64_MAX; /* a program has it for itself */
+        fake.slept = 0;
+        assert_int_equal(tendon_bluez_open(radio, &own.loop, names[i]), TENDON_RADIO_ERROR_ADAPTER_BUSY);
+        assert_int_equal(fake.slept, 2000);
+    }
 }
 
 /* ---- lists and capabilities ---- */
@@ -289,6 +294,11 @@ static void the_last_of_many_adapters_is_found(void **state) {
     }
     adapter_open("hci15");
     assert_int_equal(radio->index, 15);
+    char address[TENDON_ADDRESS_STRING_SIZE];
+    tendon_bluez_name name;
+    tendon_address_format(&radio->radio.address, address);
+    assert_int_equal(tendon_bluez_parse_name(address, &name), TENDON_OK);
+    assert_int_equal(tendon_bluez_index_of(&name), 15);
     tendon_radio_close(&radio->radio);
     fake.slept = 0;
     assert_int_equal(tendon_bluez_open(radio, &own.loop, "hci16"), TENDON_RADIO_ERROR_NO_ADAPTER);

@@ -147,6 +147,30 @@ static void advertising_uses_the_legacy_commands(void **state) {
     }
 }
 
+/* Any number of bytes, one too: the radio does not look into them. */
+static void each_length_of_data_reaches_the_controller(void **state) {
+    (void)state;
+    static const uint8_t data[31] = {30, 0xFF, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    for (size_t length = 0; length <= sizeof data; length++) {
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
+        assert_int_equal(
+            tendon_radio_advertise_start(&b->radio.radio, &(tendon_advertise_parameters){.data = data,
+                                                                                         .length = length,
+                                                                                         .scan_response = data,
+                                                                                         .scan_response_length = length,
+                                                                                         .interval_ms = 100}),
+            TENDON_OK);
+        (void)bluez_answer(b, bluez_advertising_parameters[0], 0);
+        for (int response = 0; response < 2; response++) {
+            const uint8_t *sent = bluez_answer(b, (response ? bluez_scan_response_data : bluez_advertising_data)[0], 0);
+            assert_int_equal(sent[0], length);
+            assert_memory_equal(sent + 1, data, length);
+        }
+        assert_int_equal(bluez_answer(b, bluez_advertising_enable[0], 0)[0], 1);
+        bluez_close(b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scan_uses_the_legacy_commands),
@@ -154,6 +178,7 @@ int main(void) {
         cmocka_unit_test(a_rejection_for_another_reason_changes_nothing),
         cmocka_unit_test(the_kernels_scan_is_taken_over_with_its_commands),
         cmocka_unit_test(advertising_uses_the_legacy_commands),
+        cmocka_unit_test(each_length_of_data_reaches_the_controller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
