@@ -72,7 +72,9 @@
             }
             played = try await PlayedGateway(
                 devices: 0, others: [site.device.address], in: site.directory, outputs: [lines],
-                makeOther: { ObviousStream(product: "1234", firmware: upgrade).server(of: $0) })
+                makeOther: { [site] in
+                    ObviousStream(product: "1234", firmware: upgrade, records: site.cache).server(of: $0)
+                })
             await played.perform(.pair, device)
         }
 

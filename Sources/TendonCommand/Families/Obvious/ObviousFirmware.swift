@@ -120,7 +120,7 @@ struct UpgradeReport: Sendable {
 struct FirmwareUpgrade: Sendable {
     let appVersion: String
     /// Of an upgrade that starts again: an empty one; nil: the usual one.
-    let folder: String?
+    private let folder: String?
     private let makeManager: @TendonActor @Sendable () -> OcelotFirmwareManager
 
     /// - Parameter makeManager: of another cloud than the installed one.

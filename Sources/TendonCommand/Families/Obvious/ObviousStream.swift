@@ -12,6 +12,8 @@ struct ObviousStream: FamilyStream {
     let listsFeatures: Bool
     /// Nil: without a cloud, a product or keys no firmware can be verified.
     let firmware: FirmwareUpgrade?
+    /// Where the records of devices are; nil: with those of the user's other programs.
+    private(set) var records: String?
 
     static let options: [Option] = [
         CloudAccess.product, CloudAccess.keysFile, CloudAccess.appVersion,
@@ -22,8 +24,10 @@ struct ObviousStream: FamilyStream {
             isList: true, takes: Option.words { (word) throws(CommandError) in _ = try ObviousFeature.id(word) }),
     ]
 
-    init(product: String?, firmware: FirmwareUpgrade?) {
+    /// - Parameter records: the folder of what is kept of devices, in the place of the user's.
+    init(product: String?, firmware: FirmwareUpgrade?, records: String) {
         (self.product, self.firmware, features, listsFeatures) = (product, firmware, [], false)
+        self.records = records
     }
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -103,8 +107,7 @@ private final class ObviousServer: DeviceServer {
     init(_ wanted: ObviousStream, _ served: ServedDevice) {
         self.wanted = wanted
         self.served = served
-        // What is kept of a device is read once, for both managers.
-        if let folder = wanted.firmware?.folder { manager.setFileCacheDirectory(folder) }
+        if let records = wanted.records { manager.setFileCacheDirectory(records) }
     }
 
     func open() async throws(ServingError) {
