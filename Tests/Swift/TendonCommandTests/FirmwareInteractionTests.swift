@@ -42,14 +42,11 @@
         var statuses: [String] { all.withLock { $0.statuses } }
         /// Of the image, that the device has; -1: none is being sent.
         var percent: Int { all.withLock { $0.percent } }
-        private var ends: [String] { statuses.filter { !["PREPARING", "RESETTING"].contains($0) } }
-        var isUpgrading: Bool { statuses.count { $0 == "PREPARING" } > ends.count }
-        /// Each upgrade that begins has one end.
+        var isUpgrading: Bool { statuses.last { $0 != "RESETTING" } == "PREPARING" }
+        /// Each upgrade that begins has one end. One that cannot begin has its end alone.
         var isBalanced: Bool {
-            statuses.filter { $0 != "RESETTING" }.enumerated().allSatisfy {
-                ($0.offset % 2 == 0) == ($0.element == "PREPARING")
-            }
-                && !isUpgrading
+            let steps = statuses.filter { $0 != "RESETTING" }
+            return !isUpgrading && !zip(steps, steps.dropFirst()).contains { $0 == "PREPARING" && $1 == "PREPARING" }
         }
     }
 
@@ -80,10 +77,10 @@
 
         /// False: it is not connected, or an upgrade is in progress.
         func upgrade() async -> Bool {
+            let begun = lines.statuses.count
             guard !lines.isUpgrading,
                 case .done = await played.gateway.commands.set(["firmware": "upgrade"], of: target)
             else { return false }
-            let begun = lines.statuses.count
             await eventually("it begins") { self.lines.statuses.count > begun }
             return true
         }
@@ -124,15 +121,16 @@
                 await upgrade.check("\(act)")
             }
 
-            /// Each run has its seed in its name.
+            /// Each run has its seed in its name. Without lost adapters, which each have a case above: a virtual radio that
+            /// is lost keeps its connections, unlike one of the kernel's.
             @TendonActor
-            @Test(arguments: 1...16 as ClosedRange<UInt64>) func inRandomOrder(seed: UInt64) async throws {
+            @Test(arguments: 1...4 as ClosedRange<UInt64>) func inRandomOrder(seed: UInt64) async throws {
                 var state = seed
                 func random(_ count: Int) -> Int {
                     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
                     return Int(state >> 33) % count
                 }
-                let acts = PlayedGateway.Act.allCases.filter { $0 != .stop }
+                let acts = PlayedGateway.Act.allCases.filter { ![.stop, .loseOne, .loseBoth].contains($0) }
                 let upgrade = try await UpgradeSite()
                 await upgrade.begin()
                 var begun: [Task<Void, Never>] = []
