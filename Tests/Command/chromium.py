@@ -76,7 +76,7 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "exception"))
         return answer["result"].get("value")
 
-    def until(self, script, seconds=6):
+    def until(self, script, seconds=30):
         """The value as soon as it is true. An element that is not there yet is no mistake until the time is over."""
         end = time.time() + seconds
         while time.time() < end:
