@@ -17,6 +17,8 @@ extension Gateway {
     /// Milliseconds before an adapter that did not open is tried again: at first, and at most.
     private static let shortestPause: UInt64 = 1000
     private static let longestPause: UInt64 = 30_000
+    /// An adapter that comes and goes costs at most ten attempts per second.
+    private static let arrivalPause: UInt64 = 100
 
     /// Serves devices until the task is cancelled, or the only radio fails in another way than that its adapter is gone.
     func serveRadios() async throws(CommandError) {
@@ -177,7 +179,7 @@ extension Gateway {
     }
 
     /// The open radio; if its adapter is gone, waits for it, however long, and opens it. One that does not open is tried
-    /// again after a pause. Nil: the task was cancelled.
+    /// again after a pause, or as soon as an adapter comes. Nil: the task was cancelled.
     ///
     /// - Parameter wasSwitchedOff: the radio ended because of that. The adapter is left alone while a program is there that
     ///   may have done it on purpose.
@@ -186,9 +188,11 @@ extension Gateway {
         var name: String?
         if case .bluez(let adapter, _) = choice { name = adapter }
         var pause = Gateway.shortestPause
+        var waits = choice.isAdapter
         while true {
-            if choice.isAdapter { await arrival(name, wasSwitchedOff) }
+            if waits { await arrival(name, wasSwitchedOff) }
             if Task.isCancelled { return nil }
+            var isMissing = false
             do throws(TendonError) {
                 let central = try await open(radio, choice)
                 let address = central.address
@@ -202,9 +206,29 @@ extension Gateway {
             } catch {
                 if Task.isCancelled { return nil }
                 reportWaiting(radio, error)
+                isMissing = error.isOfMissingAdapter
             }
-            try? await Loop.shared.sleep(for: .milliseconds(pause))
+            // Another wait without a limit would not end for an adapter that is not configured and was there before it.
+            waits = wasSwitchedOff
+            if isMissing, choice.isAdapter, !wasSwitchedOff {
+                await arrival(of: name, within: pause)
+            } else {
+                try? await Loop.shared.sleep(for: .milliseconds(pause))
+            }
             pause = min(2 * pause, Gateway.longestPause)
+        }
+    }
+
+    /// Returns when the adapter may have come, at the latest after so many milliseconds.
+    private func arrival(of name: String?, within pause: UInt64) async {
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try? await Loop.shared.sleep(for: .milliseconds(pause)) }
+            tasks.addTask { [arrival] in
+                await arrival(name, false)
+                try? await Loop.shared.sleep(for: .milliseconds(Gateway.arrivalPause))
+            }
+            await tasks.next()
+            tasks.cancelAll()
         }
     }
 }
@@ -219,6 +243,11 @@ extension Central {
 }
 
 extension TendonError {
+    /// The kernel reports the adapter when it comes, or is configured.
+    fileprivate var isOfMissingAdapter: Bool {
+        [TENDON_RADIO_ERROR_NO_ADAPTER, TENDON_RADIO_ERROR_UNCONFIGURED].contains { Int32($0) == status }
+    }
+
     /// Whether a radio that failed to open with this error may open later, without another start of the program.
     fileprivate var mayPass: Bool { status != Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW) }
 }

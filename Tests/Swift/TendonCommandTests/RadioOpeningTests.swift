@@ -212,9 +212,9 @@ private final class LateAdapter: Sendable {
         }
     }
 
-    func gateway(_ words: [String] = []) throws -> Gateway {
+    func gateway(_ words: [String] = [], arrival: @escaping AdapterWait = OpenedRadio.arrival) throws -> Gateway {
         let arguments = try Arguments(words, options: Option.common + Command.runAll.options)
-        return try Gateway(GatewayPlan(arguments, nil, family: nil), outputs: nil, opener: opener)
+        return try Gateway(GatewayPlan(arguments, nil, family: nil), outputs: nil, opener: opener, arrival: arrival)
     }
 }
 
@@ -247,6 +247,31 @@ private final class LateAdapter: Sendable {
         #expect(error?.status == .noRadio)
         #expect(error?.next?.contains("--radio virtual") == true)
         #expect(adapter.attempts.withLock { $0 } == 1)
+    }
+
+    /// In the place of an adapter that does not open, there is one that is not configured, which the wait for an adapter
+    /// does not report; then the kernel reports the one that it has become.
+    @Test @TendonActor func whatIsThereIsLookedAtWithoutAReport() async throws {
+        let adapter = LateAdapter(failures: [
+            TENDON_RADIO_ERROR_NO_ADAPTER, TENDON_RADIO_ERROR_SAME_ADDRESS, TENDON_RADIO_ERROR_UNCONFIGURED,
+        ])
+        let (came, configured) = (Bell(), Bell())
+        came.ring()
+        let waits = Mutex(0)
+        let gateway = try adapter.gateway(arrival: { _, _ in
+            let isFirst = waits.withLock { waits in
+                waits += 1
+                return waits == 1
+            }
+            await (isFirst ? came : configured).waitOrCancel()
+        })
+        let run = Task { try await gateway.serveRadios() }
+        await eventually("it is told") { gateway.radioStates.waiting.first?.why.contains("UNCONFIGURED") == true }
+        #expect(gateway.radioStates.open == 0)
+        configured.ring()
+        await eventually("open") { gateway.radioStates.open == 1 }
+        run.cancel()
+        try? await run.value
     }
 
     /// Over the others devices are served meanwhile.
