@@ -14,9 +14,6 @@ struct ScanFilter {
     private let name: String?
     private var known: [Address: Known] = [:]
 
-    /// Devices that the table has.
-    var knownCount: Int { known.count }
-
     init(services: [BluetoothUUID], name: String?) {
         self.services = Set(services)
         self.name = name

@@ -125,19 +125,15 @@
             /// is lost keeps its connections, unlike one of the kernel's.
             @TendonActor
             @Test(arguments: 1...4 as ClosedRange<UInt64>) func inRandomOrder(seed: UInt64) async throws {
-                var state = seed
-                func random(_ count: Int) -> Int {
-                    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                    return Int(state >> 33) % count
-                }
+                var dice = Dice(seed: seed)
                 let acts = PlayedGateway.Act.allCases.filter { ![.stop, .loseOne, .loseBoth].contains($0) }
                 let upgrade = try await UpgradeSite()
                 await upgrade.begin()
                 var begun: [Task<Void, Never>] = []
                 for _ in 0..<6 {
-                    let act = acts[random(acts.count)]
+                    let act = acts[dice.roll(acts.count)]
                     begun.append(Task { @TendonActor in await upgrade.played.perform(act, upgrade.device) })
-                    await turns(random(200))
+                    await turns(dice.roll(200))
                 }
                 for task in begun { await task.value }
                 await upgrade.check("seed \(seed)")

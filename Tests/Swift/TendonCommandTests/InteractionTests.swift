@@ -48,26 +48,22 @@ extension ConfigurationInUse {
         /// Each run has its seed in its name.
         @TendonActor
         @Test(arguments: 1...40 as ClosedRange<UInt64>) func inRandomOrder(seed: UInt64) async throws {
-            var state = seed
-            func random(_ count: Int) -> Int {
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                return Int(state >> 33) % count
-            }
+            var dice = Dice(seed: seed)
             let played = try await PlayedGateway(devices: 3)
             let acts = PlayedGateway.Act.allCases.filter { $0 != .stop }
             var begun: [Task<Void, Never>] = []
             for _ in 0..<60 {
-                let device = played.devices[random(3)]
-                switch random(6) {
-                case 0: played.hold(device, in: Stage.allCases[random(Stage.allCases.count)])
+                let device = played.devices[dice.roll(3)]
+                switch dice.roll(6) {
+                case 0: played.hold(device, in: Stage.allCases[dice.roll(Stage.allCases.count)])
                 case 1: played.advertise(device)
                 case 2: played.passTime()
                 case 3: played.streaming[device]?.leave()
                 default:
-                    let act = acts[random(acts.count)]
+                    let act = acts[dice.roll(acts.count)]
                     begun.append(Task { @TendonActor in await played.perform(act, device) })
                 }
-                await turns(random(8))
+                await turns(dice.roll(8))
             }
             played.letGo()
             for task in begun { await task.value }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which gateway takes a device: a table of every state with every input, and an hour with three gateways.
 import TendonSupport
+import TestSupport
 import Testing
 
 @testable import TendonMQTT
@@ -340,11 +341,9 @@ private struct Room {
     }
 
     struct Generator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state >> 33
-        }
+        private var dice: Dice
+        init(state: UInt64) { dice = Dice(seed: state) }
+        mutating func next() -> UInt64 { dice.next() }
         /// About normal, with a deviation of 1: the sum of 12.
         mutating func bell() -> Double { (0..<12).reduce(-6) { sum, _ in sum + Double(next() % 1000) / 1000 } }
     }

@@ -2,6 +2,7 @@
 // A queue that is full while devices are renamed, forgotten, lost and found: what the broker has at the end is right, and
 // each event arrives or is counted as dropped.
 import TendonOutputs
+import TestSupport
 import Testing
 
 @testable import TendonMQTT
@@ -189,17 +190,13 @@ private final class FullSite {
 
     /// Each run has its seed in its name.
     @Test(arguments: 1...40 as ClosedRange<UInt64>) func inRandomOrder(seed: UInt64) throws {
-        var state = seed
-        func random(_ count: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % count
-        }
-        let site = try FullSite([.brokerAway, .brokerSlow][random(2)])
+        var dice = Dice(seed: seed)
+        let site = try FullSite([.brokerAway, .brokerSlow][dice.roll(2)])
         var acts: [ActOnDevice] = []
         for _ in 0..<12 {
-            acts.append(ActOnDevice.allCases[random(ActOnDevice.allCases.count)])
+            acts.append(ActOnDevice.allCases[dice.roll(ActOnDevice.allCases.count)])
             try site.perform(acts.last!)
-            if random(2) == 0 { site.flood() }
+            if dice.roll(2) == 0 { site.flood() }
         }
         site.check("seed \(seed): \(acts)")
     }
