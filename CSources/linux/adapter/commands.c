@@ -118,10 +118,7 @@ static tendon_bluez_request choose(tendon_bluez_radio *radio, uint64_t now, tend
         *activity = NULL;
         return probe(radio, out);
     }
-    if (request != TENDON_BLUEZ_SEND_NOTHING && tendon_bluez_address_next(radio, *activity, out)) {
-        return TENDON_BLUEZ_SEND_ADDRESS;
-    }
-    return request;
+    return tendon_bluez_address_next(radio, *activity, out) ? TENDON_BLUEZ_SEND_ADDRESS : request;
 }
 
 /** The adapter is off, for a reset or permanently, which the management socket is about to report; or the kernel has no
@@ -176,7 +173,7 @@ void tendon_bluez_step(tendon_bluez_radio *radio) {
 }
 
 void tendon_bluez_answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now) {
-    if (opcode != 0 && opcode == radio->command.opcode) {
+    if (opcode == radio->command.opcode) {
         tendon_bluez_queue_reset(radio);
         radio->command.unanswered = 0;
         note_response(&radio->command, now);

@@ -23,7 +23,7 @@ static void command_complete(tendon_bluez_radio *radio, uint16_t opcode, const t
     uint8_t status = parameters->length > 0 ? parameters->data[0] : 0;
     /* The controller responds in order, and the other command was observed when it was sent: its response comes first.
      */
-    if (opcode != 0 && opcode == radio->kernel.opcode) {
+    if (opcode == radio->kernel.opcode) {
         tendon_bluez_scan_other_done(radio, status, now);
         return;
     }
@@ -42,7 +42,7 @@ static void command_status(tendon_bluez_radio *radio, uint16_t opcode, uint8_t s
     if (status == 0) {
         return; /* pending; all of ours end with Command Complete */
     }
-    if (opcode != 0 && opcode == radio->kernel.opcode) {
+    if (opcode == radio->kernel.opcode) {
         tendon_bluez_scan_other_done(radio, status, now);
         return;
     }
@@ -50,6 +50,18 @@ static void command_status(tendon_bluez_radio *radio, uint16_t opcode, uint8_t s
         tendon_bluez_kernel_creates_none(&radio->kernel);
     }
     tendon_bluez_answered(radio, opcode, status, now);
+}
+
+/** An opcode of 0 is about no command: the controller takes commands again (Core Spec Vol 4 Part E 7.7.14). */
+static void responded(tendon_bluez_radio *radio, uint8_t code, const tendon_hci_parameters *parameters, uint64_t now) {
+    if (parameters->opcode == 0) {
+        return;
+    }
+    if (code == TENDON_HCI_COMMAND_COMPLETE) {
+        command_complete(radio, parameters->opcode, parameters, now);
+    } else {
+        command_status(radio, parameters->opcode, parameters->status, now);
+    }
 }
 
 static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters, uint64_t now) {
@@ -87,10 +99,8 @@ static void act_on(tendon_bluez_radio *radio, const tendon_hci_event *event, con
                    uint64_t now) {
     switch (event->code) {
     case TENDON_HCI_COMMAND_COMPLETE:
-        command_complete(radio, parameters->opcode, parameters, now);
-        break;
     case TENDON_HCI_COMMAND_STATUS:
-        command_status(radio, parameters->opcode, parameters->status, now);
+        responded(radio, event->code, parameters, now);
         break;
     case TENDON_HCI_DISCONNECTION_COMPLETE:
         disconnected(radio, parameters, now);
@@ -162,7 +172,7 @@ static void take_command(tendon_bluez_radio *radio, const uint8_t *packet, size_
     }
 }
 
-/** Returns true if more may be waiting. */
+/** Returns true if more may be waiting. A radio that was closed meanwhile, or that failed, has nothing to read from. */
 static bool read_batch(tendon_bluez_radio *radio, uint64_t now) {
     uint8_t slots[BATCH][SLOT];
     struct iovec vectors[BATCH];
@@ -188,7 +198,7 @@ static bool read_batch(tendon_bluez_radio *radio, uint64_t now) {
             take_command(radio, slots[i] + 1, length - 1);
         }
     }
-    return count == BATCH && radio->opened && !tendon_bluez_failed(radio);
+    return count == BATCH;
 }
 
 /* All that has come: the management socket and the links, which are served after this one, then find what the
@@ -202,7 +212,7 @@ void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
 
 bool tendon_bluez_has_unread(const tendon_bluez_radio *radio) {
     struct pollfd wait = {.fd = radio->hci.fd, .events = POLLIN};
-    return radio->hci.fd >= 0 && poll(&wait, 1, 0) > 0;
+    return poll(&wait, 1, 0) > 0; /* of a radio without its socket: never */
 }
 
 #endif

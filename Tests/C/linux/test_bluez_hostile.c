@@ -55,6 +55,28 @@ static void mal_F02_responses_that_answer_nothing(void **state) {
     bluez_close(b);
 }
 
+/* Core Spec Vol 4 Part E 7.7.14: Command Complete with opcode 0 has no return parameters, and says only that the
+ * controller takes commands again. It is the response to none: of ours, or of others. */
+static void a_controller_that_takes_commands_again(void **state) {
+    (void)state;
+    static const uint8_t again[] = {1, 0, 0}, succeeded[] = {1, 0, 0, 0}, failed[] = {0x01, 1, 0, 0};
+    for (int way = 0; way < 3; way++) {
+        bluez_bench *b = bluez_open(true, &bluez_public_address);
+        if (way < 2) {
+            respond(b, TENDON_HCI_COMMAND_COMPLETE, way == 0 ? again : succeeded, way == 0 ? 3 : 4);
+        } else {
+            respond(b, TENDON_HCI_COMMAND_STATUS, failed, sizeof failed);
+        }
+        assert_int_equal(b->radio.radio.malformed, 0);
+        bluez_start_scan(b);
+        (void)bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS, 0);
+        assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE, 0)[0], 1);
+        bluez_start_advertising(b);
+        (void)bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS, 0);
+        bluez_close(b);
+    }
+}
+
 /* Core Spec Vol 4 Part E 7.8.2: a controller may have no buffers of its own for LE. Replies may also be too short. */
 static void mal_F04_buffers_of_length_or_count_zero(void **state) {
     (void)state;
@@ -273,6 +295,7 @@ static void mal_G09_an_identity_address_that_is_ours(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mal_F02_responses_that_answer_nothing),
+        cmocka_unit_test(a_controller_that_takes_commands_again),
         cmocka_unit_test(mal_F04_buffers_of_length_or_count_zero),
         cmocka_unit_test(mal_F05_completed_packets_of_any_connection),
         cmocka_unit_test(mal_F10_a_connection_that_nobody_asked_for),

@@ -64,6 +64,19 @@ static void an_empty_packet_is_skipped(void **state) {
     bluez_close(b);
 }
 
+/* Data of a connection whose bytes would be LE Set Scan Enable: only a command is one. */
+static void data_is_no_command(void **state) {
+    (void)state;
+    static const uint8_t data[] = {HCI_ACLDATA_PKT, 0x0C, 0x20, 2, 1, 0};
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    assert_int_equal(send(b->controller, data, sizeof data, 0), (ssize_t)sizeof data);
+    bluez_read(b);
+    bluez_complete(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_read(b);
+    assert_false(b->radio.kernel.scans);
+    bluez_close(b);
+}
+
 /* The longest event that is read. */
 static void a_management_event_of_full_length_is_read(void **state) {
     (void)state;
@@ -368,6 +381,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_radio_that_is_closed_by_a_report_reads_nothing_more),
         cmocka_unit_test(an_empty_packet_is_skipped),
+        cmocka_unit_test(data_is_no_command),
         cmocka_unit_test(a_management_event_of_full_length_is_read),
         cmocka_unit_test(a_command_status_ends_a_command_that_failed),
         cmocka_unit_test(a_failure_that_nobody_wants_to_know),
