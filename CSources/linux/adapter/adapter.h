@@ -141,10 +141,17 @@ tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const
 /** The same for a command that the kernel answers while it is sent: nothing is waited for. */
 tendon_status tendon_bluez_manage_immediately(int fd, uint16_t opcode, uint16_t index, const uint8_t *data,
                                               size_t length, uint8_t *reply, size_t capacity);
+/** The same without waiting: the response arrives among the events. */
+tendon_status tendon_bluez_manage_later(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length);
 tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, uint8_t mode, uint32_t *settings);
 /** Any command whose response is the adapter's settings. */
 tendon_status tendon_bluez_manage_settings(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                            uint32_t *settings);
+/** Adapters of a machine that are looked at. */
+enum { TENDON_BLUEZ_INDEXES_MAX = 64 };
+/** The adapters of a list of the management interface, so many at most. @return how many, or a status. */
+tendon_status tendon_bluez_decode_indexes(const uint8_t *data, size_t length,
+                                          uint16_t indexes[TENDON_BLUEZ_INDEXES_MAX]);
 /** Adapters with the data of the management interface, in order of their index; see tendon_bluez_list(). */
 tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity);
 /** Appends the adapters that the kernel has not configured: they have no valid address. @return how many there are. */

@@ -23,10 +23,13 @@ static bool is_enough(tendon_bluez_arrival *arrival, uint16_t index, uint64_t no
     if (!is_wanted(arrival, index)) {
         return false;
     }
-    if (arrival->usable && hci_devinfo(index, &info) < 0) {
+    if (!arrival->usable) {
+        return true;
+    }
+    if (hci_devinfo(index, &info) < 0) {
         return false; /* it went away while it was off; its event follows when it comes back */
     }
-    bool off = arrival->usable && (info.flags & TENDON_BLUEZ_IS_UP) == 0;
+    bool off = (info.flags & TENDON_BLUEZ_IS_UP) == 0;
     if (!off || tendon_bluez_other_sockets(arrival->source.fd, -1, index) <= 0) {
         return true;
     }
@@ -37,12 +40,12 @@ static bool is_enough(tendon_bluez_arrival *arrival, uint16_t index, uint64_t no
 
 /** The response to Read Controller Index List: adapters that were there before. */
 static bool lists_enough(tendon_bluez_arrival *arrival, const tendon_management_event *event, uint64_t now) {
-    uint16_t indexes[64];
+    uint16_t indexes[TENDON_BLUEZ_INDEXES_MAX];
     if (event->opcode != TENDON_MANAGEMENT_READ_INDEX_LIST || event->status != TENDON_MANAGEMENT_SUCCESS) {
         return false;
     }
-    tendon_status count = tendon_management_decode_index_list(event->data, event->length, indexes, 64, NULL);
-    for (tendon_status i = 0; i < count && i < 64; i++) {
+    tendon_status count = tendon_bluez_decode_indexes(event->data, event->length, indexes);
+    for (tendon_status i = 0; i < count; i++) {
         if (is_enough(arrival, indexes[i], now)) {
             return true;
         }
@@ -119,12 +122,9 @@ static tendon_status await(tendon_bluez_arrival *arrival, tendon_loop *loop, con
     arrival->lease = tendon_bluez_lease(fd, HCI_DEV_NONE);
     arrival->source.interest = TENDON_READABLE;
     /* Asked once the socket gets events: an adapter is in the list, or its event follows. */
-    uint8_t pdu[TENDON_MANAGEMENT_HEADER_SIZE];
-    tendon_status size = tendon_management_encode(TENDON_MANAGEMENT_READ_INDEX_LIST, TENDON_MANAGEMENT_NO_INDEX, NULL,
-                                                  0, pdu, sizeof pdu);
-    tendon_status status = size < 0 ? size : tendon_loop_add(loop, &arrival->source);
-    if (status >= 0 && send(fd, pdu, (size_t)size, MSG_NOSIGNAL) < 0) {
-        status = tendon_bluez_socket_status(errno);
+    tendon_status status = tendon_loop_add(loop, &arrival->source);
+    if (status >= 0) {
+        status = tendon_bluez_manage_later(fd, TENDON_MANAGEMENT_READ_INDEX_LIST, TENDON_MANAGEMENT_NO_INDEX, NULL, 0);
     }
     if (status < 0) {
         tendon_bluez_arrival_close(arrival);

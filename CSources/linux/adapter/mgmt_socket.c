@@ -18,8 +18,6 @@
 #define BUSY_PAUSE_MS 20
 /** Entries of an adapter's directory looked at; it has about ten, and one for each connection. */
 #define SYSFS_ENTRIES_MAX 256u
-/** Adapters of a machine that are looked at. */
-#define INDEXES_MAX 64
 
 tendon_status tendon_bluez_management_status(uint8_t status) {
     switch (status) {
@@ -40,11 +38,10 @@ tendon_status tendon_bluez_management_status(uint8_t status) {
 
 /** The reply to a command, among the events that every socket receives. */
 static bool is_reply(const tendon_management_event *event, uint16_t opcode, uint16_t index) {
-    return (event->code == TENDON_MANAGEMENT_COMMAND_COMPLETE || event->code == TENDON_MANAGEMENT_COMMAND_STATUS) &&
-           event->opcode == opcode && event->index == index;
+    return event->opcode == opcode && event->index == index; /* only a reply has an opcode */
 }
 
-static tendon_status send_command(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length) {
+tendon_status tendon_bluez_manage_later(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length) {
     uint8_t pdu[2 * TENDON_MANAGEMENT_PDU_MAX]; /* lists of keys are longer than anything that is read */
     tendon_status size = tendon_management_encode(opcode, index, data, length, pdu, sizeof pdu);
     if (size < 0) {
@@ -85,7 +82,7 @@ static tendon_status read_reply(int fd, uint16_t opcode, uint16_t index, uint64_
 
 tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                   uint8_t *reply, size_t capacity) {
-    tendon_status status = send_command(fd, opcode, index, data, length);
+    tendon_status status = tendon_bluez_manage_later(fd, opcode, index, data, length);
     return status < 0 ? status
                       : read_reply(fd, opcode, index, tendon_monotonic_ms() + TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS, reply,
                                    capacity);
@@ -93,7 +90,7 @@ tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const
 
 tendon_status tendon_bluez_manage_immediately(int fd, uint16_t opcode, uint16_t index, const uint8_t *data,
                                               size_t length, uint8_t *reply, size_t capacity) {
-    tendon_status status = send_command(fd, opcode, index, data, length);
+    tendon_status status = tendon_bluez_manage_later(fd, opcode, index, data, length);
     return status < 0 ? status : read_reply(fd, opcode, index, 0, reply, capacity);
 }
 
@@ -234,14 +231,18 @@ static tendon_status read_adapter(int fd, uint16_t index, tendon_bluez_adapter *
     return TENDON_OK;
 }
 
+tendon_status tendon_bluez_decode_indexes(const uint8_t *data, size_t length,
+                                          uint16_t indexes[TENDON_BLUEZ_INDEXES_MAX]) {
+    tendon_status count = tendon_management_decode_index_list(data, length, indexes, TENDON_BLUEZ_INDEXES_MAX, NULL);
+    return count < TENDON_BLUEZ_INDEXES_MAX ? count : TENDON_BLUEZ_INDEXES_MAX;
+}
+
 /** Reads a list of adapters; the kernel has them in the order in which they were added. @return how many there are. */
-static tendon_status read_indexes(int fd, uint16_t opcode, uint16_t sorted[INDEXES_MAX]) {
+static tendon_status read_indexes(int fd, uint16_t opcode, uint16_t sorted[TENDON_BLUEZ_INDEXES_MAX]) {
     uint8_t reply[TENDON_MANAGEMENT_PDU_MAX];
-    uint16_t indexes[INDEXES_MAX];
+    uint16_t indexes[TENDON_BLUEZ_INDEXES_MAX];
     tendon_status length = tendon_bluez_manage(fd, opcode, TENDON_MANAGEMENT_NO_INDEX, NULL, 0, reply, sizeof reply);
-    tendon_status count =
-        length < 0 ? length : tendon_management_decode_index_list(reply, (size_t)length, indexes, INDEXES_MAX, NULL);
-    count = count < INDEXES_MAX ? count : INDEXES_MAX;
+    tendon_status count = length < 0 ? length : tendon_bluez_decode_indexes(reply, (size_t)length, indexes);
     for (int i = 0; i < count; i++) {
         int slot = i;
         for (; slot > 0 && sorted[slot - 1] > indexes[i]; slot--) {
@@ -255,7 +256,7 @@ static tendon_status read_indexes(int fd, uint16_t opcode, uint16_t sorted[INDEX
 /** Of adapters with one address, each is hidden by one that is on: Linux finds that of a connection by its address. */
 static void find_doubles(tendon_bluez_adapter *adapters, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        for (size_t other = 0; other < count && !adapters[i].static_address; other++) {
+        for (size_t other = 0; other < count; other++) {
             if (other != i && adapters[other].powered && !adapters[other].static_address &&
                 tendon_address_equal(&adapters[i].address, &adapters[other].address)) {
                 adapters[i].status = TENDON_RADIO_ERROR_SAME_ADDRESS;
@@ -265,7 +266,7 @@ static void find_doubles(tendon_bluez_adapter *adapters, size_t count) {
 }
 
 tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity) {
-    uint16_t indexes[INDEXES_MAX];
+    uint16_t indexes[TENDON_BLUEZ_INDEXES_MAX];
     tendon_status count = read_indexes(fd, TENDON_MANAGEMENT_READ_INDEX_LIST, indexes);
     size_t found = 0;
     for (int i = 0; i < count; i++) {
@@ -284,7 +285,7 @@ tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters,
 /* A kernel before Linux 3.17 has none. */
 tendon_status tendon_bluez_append_unconfigured(int fd, tendon_status found, tendon_bluez_adapter *adapters,
                                                size_t capacity) {
-    uint16_t indexes[INDEXES_MAX];
+    uint16_t indexes[TENDON_BLUEZ_INDEXES_MAX];
     tendon_status count = read_indexes(fd, TENDON_MANAGEMENT_READ_UNCONFIGURED_INDEX_LIST, indexes);
     for (int i = 0; i < count; i++, found++) {
         if ((size_t)found < capacity) {

@@ -150,9 +150,7 @@ int tendon_bluez_other_sockets(int own_fd, int own_other_fd, int index) {
 static uint32_t others_on(const tendon_bluez_radio *radio) {
     uint32_t on = 0;
     for (uint16_t i = 0; i < ADAPTERS; i++) {
-        struct hci_dev_info info;
-        memset(&info, 0, sizeof info);
-        info.dev_id = i;
+        struct hci_dev_info info = {.dev_id = i};
         if (i != radio->index && ioctl(radio->hci.fd, (tendon_ioctl_request)HCIGETDEVINFO, &info) == 0 &&
             (info.flags & TENDON_BLUEZ_IS_UP) != 0) {
             on |= UINT32_C(1) << i;
@@ -166,8 +164,8 @@ static uint32_t others_on(const tendon_bluez_radio *radio) {
  * Such a program has one socket for each, which is for nothing else.
  */
 static int exclusive_adapters(const tendon_bluez_radio *radio) {
-    uint8_t reply[2 + 2 * 64];
-    uint16_t listed[64];
+    uint8_t reply[2 + 2 * TENDON_BLUEZ_INDEXES_MAX];
+    uint16_t listed[TENDON_BLUEZ_INDEXES_MAX];
     uint32_t on = others_on(radio);
     tendon_status fd = on == 0 ? TENDON_OK : tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
     if (on == 0 || fd < 0) {
@@ -176,8 +174,8 @@ static int exclusive_adapters(const tendon_bluez_radio *radio) {
     tendon_status got = tendon_bluez_manage_immediately(fd, TENDON_MANAGEMENT_READ_INDEX_LIST,
                                                         TENDON_MANAGEMENT_NO_INDEX, NULL, 0, reply, sizeof reply);
     close(fd);
-    tendon_status count = got < 0 ? got : tendon_management_decode_index_list(reply, (size_t)got, listed, 64, NULL);
-    for (tendon_status i = 0; i < count && i < 64; i++) {
+    tendon_status count = got < 0 ? got : tendon_bluez_decode_indexes(reply, (size_t)got, listed);
+    for (tendon_status i = 0; i < count; i++) {
         on &= listed[i] < ADAPTERS ? ~(UINT32_C(1) << listed[i]) : UINT32_MAX;
     }
     return count < 0 ? 0 : __builtin_popcount(on);

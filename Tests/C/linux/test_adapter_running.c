@@ -254,11 +254,16 @@ static void a_broken_adapter_costs_the_others_no_time(void **state) {
     assert_int_equal(tendon_radio_scan_stop(&second.radio), TENDON_OK);
     fake_pass(&own.loop, MUTE_MS);
     assert_non_null(given.work);
+    assert_in_range(fake.slept, 0, 10);
+    fake.refuse[FAKE_IOCTL] = (fake_refusal){.number = EPERM, .times = 1}; /* taken down by the management interface */
+    fake_forget_log();
+    given.work(given.index);
+    assert_string_equal(fake.log, " 1:m0005=0");
+    assert_int_equal(broken->powered_off, 2);
     given.work = NULL;
     tendon_radio_close(&second.radio);
     assert_non_null(given.work); /* which powers it on again */
-    assert_in_range(fake.slept, 0, 10);
-    fake_power(1, false);
+    fake_pass(&own.loop, 10);
 }
 
 /** What was prepared can be closed without a loop. */
@@ -269,6 +274,9 @@ static void a_radio_may_be_prepared_in_vain(void **state) {
     assert_int_equal(tendon_bluez_attach(&own.radio, &own.loop), TENDON_ERROR_WRONG_STATE);
     assert_int_equal(tendon_bluez_prepare(&own.radio, "hci0", TENDON_BLUEZ_SHARED), TENDON_OK);
     assert_true(open_descriptors() > before);
+    fake_forget_log();
+    adapter_scan(); /* what begins is sent by the loop's radio alone */
+    assert_string_equal(fake_opcodes(), "");
     tendon_radio_close(&own.radio.radio);
     fake_pass(&own.loop, 10);
     assert_int_equal(open_descriptors(), before);
@@ -345,6 +353,20 @@ static void an_adapter_that_is_switched_off_is_waited_for(void **state) {
     assert_int_equal(arrivals, 1);
 }
 
+/** Without a name, one that may not be switched on does not keep another one from being used. */
+static void any_adapter_that_can_be_used_is_enough(void **state) {
+    static tendon_bluez_arrival arrival;
+    (void)state;
+    fake.programs = 1;
+    fake_add(0, false);
+    await_named(&arrival, NULL);
+    fake_pass(&own.loop, 60000);
+    assert_int_equal(arrivals, 0);
+    fake_add(1, false)->powered = true;
+    fake_pass(&own.loop, 10);
+    assert_int_equal(arrivals, 1);
+}
+
 /** It is told, so that opening it can say what it lacks; later it is waited for until it is configured. */
 static void an_unconfigured_adapter_is_not_waited_for_in_silence(void **state) {
     static tendon_bluez_arrival arrival;
@@ -396,6 +418,7 @@ int main(void) {
         ADAPTER_TEST(a_device_of_another_program_is_in_use),
         ADAPTER_TEST(advertising_has_our_address_again),
         ADAPTER_TEST(an_adapter_that_is_switched_off_is_waited_for),
+        ADAPTER_TEST(any_adapter_that_can_be_used_is_enough),
         ADAPTER_TEST(an_unconfigured_adapter_is_not_waited_for_in_silence),
         ADAPTER_TEST(an_unconfigured_adapter_is_found_in_its_port),
     };

@@ -109,6 +109,28 @@ static void without_a_list_the_event_is_awaited(void **state) {
     }
 }
 
+/* Sixty-four are looked at: no machine has more. */
+static void a_long_list_is_read_to_its_end(void **state) {
+    (void)state;
+    enum { MOST = 64 };
+    for (int more = 0; more < 2; more++) {
+        /* Command Complete of Read Controller Index List: status, count, indexes 100 and up, and the last one is hci3.
+         */
+        const uint8_t count = (uint8_t)(MOST + more);
+        uint8_t list[6 + 3 + 2 + 2 * (MOST + 1)] = {1, 0, 0xFF, 0xFF, 0, 0, 0x03, 0x00, 0x00, count, 0};
+        list[4] = (uint8_t)(5 + 2 * count);
+        for (uint8_t i = 0; i < count; i++) {
+            list[11 + 2 * i] = i == count - 1 ? 3 : (uint8_t)(100 + i);
+        }
+        seen = (struct seen){0};
+        assert_int_equal(await_adapter("hci3"), TENDON_OK);
+        fake_pass(&own.loop, 0);
+        kernel_sends(list, 11u + 2u * count);
+        fake_pass(&own.loop, 0);
+        assert_int_equal(seen.calls, more == 0);
+    }
+}
+
 static void closing_ends_it_without_a_call(void **state) {
     (void)state;
     assert_int_equal(await_adapter("hci3"), TENDON_OK);
@@ -183,6 +205,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(any_adapter_is_one, start, end),
         cmocka_unit_test_setup_teardown(another_adapter_than_the_named_one_is_not_reported, start, end),
         cmocka_unit_test_setup_teardown(without_a_list_the_event_is_awaited, start, end),
+        cmocka_unit_test_setup_teardown(a_long_list_is_read_to_its_end, start, end),
         cmocka_unit_test_setup_teardown(closing_ends_it_without_a_call, start, end),
         cmocka_unit_test_setup_teardown(another_can_be_awaited_in_the_call, start, end),
         cmocka_unit_test_setup_teardown(a_socket_that_fails_ends_it_with_the_reason, start, end),

@@ -262,7 +262,14 @@ static void answers_without_data_are_none(void **state) {
     assert_int_equal(tendon_bluez_open(radio, &own.loop, "hci3"), TENDON_ERROR_TRUNCATED);
     fake_power(3, true);
     fake_forget_log();
-    fake.answer.opcode = LE_FEATURES; /* then without extended advertising; the limits are read all the same */
+    /* Command Complete: one more command may be sent; opcode; no status. */
+    static const uint8_t no_status[] = {1, READ_LOCAL_COMMANDS & 0xFF, READ_LOCAL_COMMANDS >> 8};
+    fake.answer = (fake_answer){.opcode = READ_LOCAL_COMMANDS, .none = true};
+    fake_event(3, TENDON_HCI_COMMAND_COMPLETE, no_status, sizeof no_status, 0);
+    assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_ERROR_TRUNCATED);
+    fake_forget_log();
+    fake.answer =
+        (fake_answer){.opcode = LE_FEATURES}; /* then without extended advertising; the limits are read all the same */
     assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_OK);
     assert_string_equal(fake_opcodes(), LIMITS_LEGACY " h202a");
     assert_int_equal(limits.packets, 8);

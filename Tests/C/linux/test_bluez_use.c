@@ -330,6 +330,21 @@ static void a_program_that_has_another_adapter_for_itself_is_no_user(void **stat
     }
 }
 
+/* Without the list nobody knows whether the adapter that is on is another program's alone. */
+static void a_list_that_the_kernel_does_not_give(void **state) {
+    (void)state;
+    fake_power(3, true);
+    fake.programs = 1;
+    assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
+    assert_int_equal(tendon_bluez_users(radio), 1);
+    fake_of(1)->listed = fake_of(3)->listed = UINT64_MAX; /* this one was just removed: the list is empty */
+    assert_int_equal(tendon_bluez_users(radio), 0);
+    fake.answer = (fake_answer){.opcode = TENDON_MANAGEMENT_READ_INDEX_LIST}; /* without data */
+    assert_int_equal(tendon_bluez_users(radio), 1);
+    fake.answer.status = TENDON_MANAGEMENT_BUSY;
+    assert_int_equal(tendon_bluez_users(radio), 1);
+}
+
 static void no_other_use(void **state) {
     (void)state;
     assert_int_equal(open_as(radio, "hci1", (tendon_bluez_use)(TENDON_BLUEZ_CONNECTIONS_ONLY + 1)),
@@ -356,6 +371,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(programs_that_only_watch_are_no_users, start, adapter_teardown),
         cmocka_unit_test_setup_teardown(a_program_that_has_another_adapter_for_itself_is_no_user, start,
                                         adapter_teardown),
+        cmocka_unit_test_setup_teardown(a_list_that_the_kernel_does_not_give, start, adapter_teardown),
         cmocka_unit_test_setup_teardown(no_other_use, start, adapter_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
