@@ -60,13 +60,13 @@ static tendon_status draw(const char *path, tendon_address *out) {
 static tendon_status make(const char *path, tendon_address *out) {
     char name[PATH_SIZE + sizeof ".lock"];
     snprintf(name, sizeof name, "%s.lock", path);
-    tendon_status lock = tendon_file_lock(name);
-    if (lock < 0) {
-        return lock;
+    tendon_status fd = tendon_file_lock(name);
+    if (fd < 0) {
+        return fd;
     }
     tendon_status status = load(path, out);
     status = status == TENDON_ERROR_NOT_FOUND ? draw(path, out) : status;
-    close(lock);
+    close(fd);
     return status;
 }
 

@@ -77,12 +77,10 @@ static void attempted(tendon_link *link, tendon_status result) {
 }
 
 struct sockaddr_l2 tendon_bluez_name_of(const tendon_address *address) {
-    struct sockaddr_l2 name;
-    memset(&name, 0, sizeof name);
-    name.l2_family = AF_BLUETOOTH;
-    name.l2_cid = htobs(TENDON_L2CAP_CID_ATT);
+    struct sockaddr_l2 name = {.l2_family = AF_BLUETOOTH,
+                               .l2_cid = htobs(TENDON_L2CAP_CID_ATT),
+                               .l2_bdaddr_type = tendon_bluez_is_random(address) ? BDADDR_LE_RANDOM : BDADDR_LE_PUBLIC};
     tendon_address_to_wire(address, name.l2_bdaddr.b);
-    name.l2_bdaddr_type = tendon_bluez_is_random(address) ? BDADDR_LE_RANDOM : BDADDR_LE_PUBLIC;
     return name;
 }
 
@@ -143,9 +141,7 @@ static tendon_status controller_reason(tendon_bluez_radio *radio, const tendon_l
 
 /** The kernel ends the connections of an adapter that is removed before it reports the removal. */
 static bool is_removed(const tendon_bluez_radio *radio) {
-    struct hci_dev_info info;
-    memset(&info, 0, sizeof info);
-    info.dev_id = radio->index;
+    struct hci_dev_info info = {.dev_id = radio->index};
     return ioctl(radio->hci.fd, (tendon_ioctl_request)HCIGETDEVINFO, &info) != 0 && errno == ENODEV;
 }
 

@@ -71,7 +71,7 @@ static void keep(tendon_bluez_radio *radio, uint16_t handle, tendon_connection_t
     }
     radio->timings[slot] = (tendon_bluez_timing){.handle = handle, .timing = timing};
     for (tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
-        if (link->handle == handle && link->state == TENDON_LINK_OPEN) {
+        if (link->handle == handle) {
             link->timing = timing;
         }
     }

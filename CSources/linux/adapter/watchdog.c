@@ -30,7 +30,7 @@ static void note_device(tendon_bluez_scan *scan, const tendon_address *peer, uin
     tendon_bluez_heard *place = &scan->latest[0]; /* its own, or that of the one whose report is oldest */
     for (size_t i = 0; i < TENDON_BLUEZ_SILENCE_DEVICES; i++) {
         tendon_bluez_heard *heard = &scan->latest[i];
-        if (heard->at != 0 && tendon_address_equal(&heard->peer, peer)) {
+        if (tendon_address_equal(&heard->peer, peer)) {
             place = heard;
             break;
         }
