@@ -194,6 +194,26 @@ static void the_search_of_another_program_is_not_taken_over(void **state) {
     bluez_close(b);
 }
 
+/* A scan that had joined another program's is its own again as soon as it takes the kernel's over. */
+static void a_joined_scan_that_takes_over_has_joined_no_more(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    kernel_scans(b, false, ACCEPT_ALL);
+    b->radio.scan.activity.retry_at = 0;
+    bluez_tick(b, tendon_monotonic_ms());
+    assert_true(b->radio.radio.scan_joined);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    kernel_scans(b, false, ACCEPT_LIST);
+    b->radio.scan.activity.retry_at = 0;
+    bluez_tick(b, tendon_monotonic_ms());
+    assert_false(b->radio.radio.scan_joined);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
+    assert_false(b->radio.radio.scan_joined);
+    bluez_close(b);
+}
+
 /* Parameters that end before the policy have none. */
 static void truncated_parameters_name_no_list(void **state) {
     (void)state;
@@ -304,7 +324,7 @@ static void the_connection_of_another_device_pauses_no_scan(void **state) {
 static void connect_is_renewed_once_an_hour(void **state) {
     (void)state;
     for (int unprivileged = 0; unprivileged < 2; unprivileged++) {
-        tendon_link link;
+        tendon_link link, other;
         bluez_bench *b = unprivileged ? bluez_open(false, &bluez_public_address) : scanning_and_waiting(false, &link);
         if (unprivileged) {
             b->radio.unprivileged = true;
@@ -313,6 +333,19 @@ static void connect_is_renewed_once_an_hour(void **state) {
         elapse(b, TENDON_BLUEZ_RENEWAL_MS - 60000);
         assert_int_equal(calls.connects, 1);
         assert_true(b->radio.timer.deadline <= b->radio.attempts[FIRST].begun_at + TENDON_BLUEZ_RENEWAL_MS);
+        if (unprivileged) { /* an attempt with a deadline, in a slot of the others, has the kernel's limit for that */
+            tendon_link_init(&other, NULL);
+            tendon_address peer = bluez_peer;
+            peer.bytes[5] = 2;
+            assert_int_equal(tendon_radio_connect(&b->radio.radio, &other, &peer, UINT64_MAX), TENDON_OK);
+            b->radio.attempts[0].begun_at -= TENDON_BLUEZ_RENEWAL_MS;
+            bluez_tick(b, tendon_monotonic_ms());
+            assert_int_equal(calls.connects, 2);
+            assert_int_equal(other.state, TENDON_LINK_ASKED);
+            tendon_link_close(&other);
+            other.source.expired(other.source.context, tendon_monotonic_ms());
+            calls.connects = 1;
+        }
         elapse(b, 60000);
         elapse(b, 60);
         if (!unprivileged) {
@@ -352,8 +385,38 @@ static void attempts_in_the_background_have_slots_of_their_own(void **state) {
     kernel_scans(b, false, 1);
     for (size_t i = FIRST; i < TENDON_BLUEZ_SLOTS; i++) {
         assert_true(b->radio.attempts[i].parked); /* the last one too */
+        b->radio.attempts[i].check_at = 0;
     }
+    const int connects = calls.connects;
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_int_equal(calls.connects, connects); /* the kernel has time to connect, or to scan again */
+    for (size_t i = FIRST; i < TENDON_BLUEZ_SLOTS; i++) {
+        assert_int_equal(b->radio.attempts[i].link->state, TENDON_LINK_ASKED);
+    }
+    kernel_scans(b, false, 1);
     end(b, links, TENDON_BLUEZ_SLOTS);
+}
+
+/* All the others wait for the kernel's scan, and ours goes on; it pauses for one more, in the last slot too. */
+static void a_scan_pauses_for_the_last_slot(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    tendon_link links[TENDON_BLUEZ_BACKGROUND];
+    for (uint8_t i = 0; i < TENDON_BLUEZ_BACKGROUND; i++) {
+        wait_for_peer(b, &links[i], i);
+    }
+    kernel_scans(b, false, ACCEPT_LIST);
+    bluez_start_scan(b);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
+    tendon_link *last = &links[TENDON_BLUEZ_BACKGROUND - 1];
+    tendon_link_close(last);
+    last->source.expired(last->source.context, tendon_monotonic_ms());
+    bluez_expect_nothing(b);
+    wait_for_peer(b, last, 100);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
+    end(b, links, TENDON_BLUEZ_BACKGROUND);
 }
 
 /* The adapter is gone: that is the end of each of them, in whichever slot. */
@@ -393,12 +456,14 @@ int main(void) {
         cmocka_unit_test(the_end_of_our_scan_makes_the_kernel_scan_again),
         cmocka_unit_test(a_kernel_that_never_scans_is_asked_again),
         cmocka_unit_test(the_search_of_another_program_is_not_taken_over),
+        cmocka_unit_test(a_joined_scan_that_takes_over_has_joined_no_more),
         cmocka_unit_test(truncated_parameters_name_no_list),
         cmocka_unit_test(a_scan_that_starts_later_takes_over),
         cmocka_unit_test(the_peer_comes_back),
         cmocka_unit_test(the_connection_of_another_device_pauses_no_scan),
         cmocka_unit_test(connect_is_renewed_once_an_hour),
         cmocka_unit_test(attempts_in_the_background_have_slots_of_their_own),
+        cmocka_unit_test(a_scan_pauses_for_the_last_slot),
         cmocka_unit_test(a_radio_that_fails_ends_all_attempts),
         cmocka_unit_test(a_reset_adapter_waits_for_the_peer_again),
     };

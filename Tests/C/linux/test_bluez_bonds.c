@@ -116,6 +116,20 @@ static void the_keys_of_a_full_store_fit_a_command(void **state) {
     pairing_scene_close(s);
 }
 
+/* The list without a device makes the kernel request identity keys: once. */
+static void without_bonds_the_kernel_is_given_one_list(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(0);
+    uint8_t pdu[64];
+    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    tendon_bluez_load_again(&s->b->radio);
+    assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 23);
+    assert_memory_equal(pdu, "\x30\0\7\0\x19\0\1\0", 8);
+    tendon_bluez_load_again(&s->b->radio);
+    pairing_scene_expect_nothing(s);
+    pairing_scene_close(s);
+}
+
 static void a_key_that_is_in_no_file_is_removed_once(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(1);
@@ -334,6 +348,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_of_others_are_not_stored),
         cmocka_unit_test(the_keys_of_a_full_store_fit_a_command),
+        cmocka_unit_test(without_bonds_the_kernel_is_given_one_list),
         cmocka_unit_test(a_key_that_is_in_no_file_is_removed_once),
         cmocka_unit_test(keys_that_cannot_be_stored_are_removed_from_the_kernel),
         cmocka_unit_test(a_bond_that_cannot_be_renewed_is_removed),

@@ -140,6 +140,23 @@ static void the_answer_in_the_socket_counts_when_the_time_is_over(void **state) 
     }
 }
 
+/* What is in the socket may go on being something else: the response has so much time more, and no longer. */
+static void the_answer_in_the_socket_is_not_waited_for_without_end(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    bluez_start_scan(b);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
+    bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0);
+    const uint64_t limit = b->radio.command.sent_at + TENDON_BLUEZ_COMMAND_TIMEOUT_MS + 1000;
+    b->radio.hci.expired(b->radio.hci.context, limit - 1);
+    assert_int_equal(b->radio.hci.deadline, limit);
+    assert_int_equal(b->radio.counters.unanswered, 0);
+    b->radio.hci.expired(b->radio.hci.context, limit);
+    assert_int_equal(b->radio.hci.deadline, UINT64_MAX);
+    assert_int_equal(b->radio.counters.unanswered, 1);
+    bluez_close(b);
+}
+
 static void a_controller_that_does_not_answer_ends_the_radio(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
@@ -329,6 +346,7 @@ int main(void) {
         cmocka_unit_test(what_waits_in_the_other_socket_is_read_before_the_adapter_is_called_off),
         cmocka_unit_test(an_adapter_that_is_switched_off_ends_the_radio),
         cmocka_unit_test(the_answer_in_the_socket_counts_when_the_time_is_over),
+        cmocka_unit_test(the_answer_in_the_socket_is_not_waited_for_without_end),
         cmocka_unit_test(a_controller_that_does_not_answer_ends_the_radio),
         cmocka_unit_test(a_command_that_is_never_answered_ends_the_radio),
         cmocka_unit_test(one_lost_answer_ends_nothing),

@@ -79,6 +79,20 @@ static void the_latest_reasons_are_kept(void **state) {
     bluez_connecting_close(l);
 }
 
+/* Core Spec Vol 4 Part E 5.4.2: 0x0000 is a handle as any other. No reason was reported for its connection. */
+static void the_first_handle_has_no_reason_of_its_own(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    calls.handle = 0;
+    bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
+    assert_int_equal(l->link.state, TENDON_LINK_OPEN);
+    assert_int_equal(l->link.handle, 0);
+    assert_int_equal(tendon_bluez_link_reason(&l->link, ETIMEDOUT, false), TENDON_RADIO_ERROR_OUT_OF_RANGE);
+    disconnected(l, 0, 0x13);
+    assert_int_equal(tendon_bluez_link_reason(&l->link, ETIMEDOUT, false), TENDON_RADIO_ERROR_PEER_CLOSED);
+    bluez_connecting_close(l);
+}
+
 /* A failed connection event says nothing but its status: it belongs to the peer of the kernel's command. */
 static void a_failed_attempt_has_the_reason_of_its_own_peer(void **state) {
     (void)state;
@@ -246,6 +260,30 @@ static void a_connection_that_the_kernel_gave_up_is_disconnected(void **state) {
     }
 }
 
+/* Once the kernel has cancelled an attempt, a connection to its peer is of a later one: here of another program. */
+static void a_connection_after_the_kernel_has_cancelled_is_left_alone(void **state) {
+    (void)state;
+    static const uint8_t command[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 0, 0, 0x01, 0x53, 0, 0x5E, 0, 0};
+    bluez_connecting *l = bluez_connecting_open();
+    calls.kernel_state = 5; /* BT_CONNECT */
+    tendon_link_close(&l->link);
+    assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+    calls.kernel_state = 1;
+    tendon_link again;
+    tendon_link_init(&again, NULL);
+    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &bluez_peer, tendon_monotonic_ms() + 3600000),
+                     TENDON_OK);
+    assert_int_equal(calls.connects, 2);
+    tendon_link_close(&again);
+    assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+    assert_int_equal(again.state, TENDON_LINK_CLOSED);
+    assert_int_equal(send(l->b->controller, command, sizeof command, 0), sizeof command);
+    bluez_read(l->b);
+    bluez_connection_complete(l, 0, 0);
+    bluez_expect_nothing(l->b);
+    bluez_close(l->b);
+}
+
 /* The kernel had not cancelled it yet, and gives it to a program that listens. */
 static void a_connection_of_an_attempt_that_was_given_up_is_disconnected(void **state) {
     (void)state;
@@ -311,6 +349,34 @@ static void a_connection_that_the_kernel_ignores_ends_with_the_attempt(void **st
     }
 }
 
+/* Core Spec Vol 4 Part E 5.4.2: handles are 0x0000 to 0x0EFF. */
+static void the_last_handle_is_one(void **state) {
+    (void)state;
+    static const tendon_connection_parameters parameters = {.min_interval = 6, .max_interval = 12, .timeout = 600};
+    for (uint16_t handle = 0x0EFF; handle <= 0x0F00; handle++) {
+        const bool is_one = handle == 0x0EFF;
+        bluez_connecting *l = bluez_connecting_open();
+        l->b->radio.limits.features = TENDON_BLUEZ_FEATURE_2M;
+        calls.handle = calls.kernel_handle = handle;
+        bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
+        assert_int_equal(l->link.state, TENDON_LINK_OPEN);
+        if (is_one) {
+            assert_memory_equal(bluez_expect(l->b, TENDON_HCI_LE_READ_PHY), "\xFF\x0E", 2);
+        }
+        bluez_expect_nothing(l->b);
+        assert_int_equal(tendon_link_set_parameters(&l->link, &parameters),
+                         is_one ? TENDON_OK : TENDON_ERROR_WRONG_STATE);
+        bluez_drain_commands(l->b);
+        tendon_link_close(&l->link);
+        if (is_one) {
+            assert_memory_equal(bluez_expect(l->b, 0x0406), "\xFF\x0E\x13", 3);
+        }
+        bluez_expect_nothing(l->b);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        bluez_close(l->b);
+    }
+}
+
 /* Another connection has the handle by now, or the kernel knows none. */
 static void a_reused_handle_is_not_disconnected(void **state) {
     (void)state;
@@ -338,6 +404,7 @@ static void connections_that_were_left_behind_are_ended(void **state) {
     for (int found = 1; found <= 3; found++) {
         bluez_connecting *l = bluez_connecting_idle();
         calls.old_connections = found;
+        calls.handle = calls.kernel_handle = found == 1 ? 0x0EFF : 0x40;
         assert_int_equal(
             tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 3600000),
             TENDON_OK);
@@ -361,13 +428,16 @@ int main(void) {
         cmocka_unit_test(connections_of_an_adapter_that_is_removed_end_with_that_reason),
         cmocka_unit_test(every_reason_has_its_status),
         cmocka_unit_test(the_latest_reasons_are_kept),
+        cmocka_unit_test(the_first_handle_has_no_reason_of_its_own),
         cmocka_unit_test(a_failed_attempt_has_the_reason_of_its_own_peer),
         cmocka_unit_test(a_closed_link_is_disconnected_and_awaited),
         cmocka_unit_test(an_attempt_that_the_kernel_continues_is_awaited),
         cmocka_unit_test(an_attempt_that_is_given_up_while_the_kernel_connects_is_awaited),
         cmocka_unit_test(a_connection_that_the_kernel_gave_up_is_disconnected),
+        cmocka_unit_test(a_connection_after_the_kernel_has_cancelled_is_left_alone),
         cmocka_unit_test(a_connection_of_an_attempt_that_was_given_up_is_disconnected),
         cmocka_unit_test(a_connection_that_the_kernel_ignores_ends_with_the_attempt),
+        cmocka_unit_test(the_last_handle_is_one),
         cmocka_unit_test(a_reused_handle_is_not_disconnected),
         cmocka_unit_test(connections_that_were_left_behind_are_ended),
     };

@@ -291,6 +291,25 @@ static void a_discovery_told_before_the_response_to_our_scan_is_ours(void **stat
     bluez_close(b);
 }
 
+/* The other program was first, and a controller that accepts both commands has changed nothing: what the kernel has
+ * reported between them is the other program's, and goes on. */
+static void a_discovery_of_the_program_that_was_first_goes_on(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    bluez_start_scan(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    assert_int_equal(bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE)[0], 1);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    discovering(b, 1);
+    bluez_complete(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_read(b);
+    assert_true(b->radio.scan.joined);
+    bluez_expect_no_management(b);
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    bluez_expect_no_management(b);
+    bluez_close(b);
+}
+
 /* The kernel takes an active scan for a discovery, and connects to nothing until that is stopped: by a command that
  * needs CAP_NET_ADMIN. A passive scan is none. */
 static void without_the_capability_a_scan_is_passive(void **state) {
@@ -351,6 +370,7 @@ int main(void) {
         cmocka_unit_test(a_discovery_is_not_stopped_while_our_scan_is_being_disabled),
         cmocka_unit_test(a_discovery_is_stopped_when_another_program_disables_our_scan),
         cmocka_unit_test(a_discovery_is_ours_or_not),
+        cmocka_unit_test(a_discovery_of_the_program_that_was_first_goes_on),
         cmocka_unit_test(a_discovery_told_before_the_response_to_our_scan_is_ours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

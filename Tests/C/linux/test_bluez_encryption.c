@@ -212,7 +212,8 @@ static void truncated_events_of_pairing_are_counted(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(1);
     static const uint8_t events[] = {TENDON_MANAGEMENT_NEW_LONG_TERM_KEY, TENDON_MANAGEMENT_NEW_IDENTITY_KEY,
-                                     TENDON_MANAGEMENT_USER_CONFIRM_REQUEST};
+                                     TENDON_MANAGEMENT_USER_CONFIRM_REQUEST,
+                                     TENDON_MANAGEMENT_AUTHENTICATION_FAILED_EVENT, TENDON_MANAGEMENT_PASSKEY_NOTIFY};
     for (size_t i = 0; i < sizeof events; i++) {
         const uint8_t pdu[] = {events[i], 0, 7, 0, 7, 0, 5, 4, 3, 2, 1, 0xC0, 2};
         pairing_scene_kernel_sends(s, pdu, sizeof pdu);
@@ -349,6 +350,11 @@ static void keys_are_noted_by_connection(void **state) {
     const tendon_bond sizes_of_no_key[] = {{.key_size = 0}, {.key_size = 6, .key = {1}}, {.key_size = 17, .key = {1}}};
     memcpy(bonds.items, sizes_of_no_key, sizeof sizes_of_no_key);
     bonds.count = 3;
+    /* LE Enable Encryption with a byte behind the key: it is no part of a key of 17 bytes. */
+    static const uint8_t longer[] = {HCI_COMMAND_PKT, 0x19, 0x20, 29, 0xFF, 0x0E, [16] = 1, [32] = 0};
+    assert_int_equal(send(b->controller, longer, sizeof longer, 0), (ssize_t)sizeof longer);
+    bluez_read(b);
+    assert_int_equal(tendon_bluez_key_of(&b->radio, 0x0EFF), TENDON_BLUEZ_OTHER_KEY);
     for (uint16_t handle = 0; handle <= TENDON_BLUEZ_SLOTS; handle++) {
         assert_int_equal(tendon_bluez_key_of(&b->radio, handle), TENDON_BLUEZ_NO_KEY);
         bluez_kernel_encrypts(b, handle, key, 28);

@@ -195,6 +195,18 @@ static void a_socket_that_is_held_does_not_outlive_its_radio(void **state) {
     bluez_close(l->b);
 }
 
+/* It is its owner's, who has still to close it. */
+static void an_attempt_that_goes_on_outlives_its_radio(void **state) {
+    (void)state;
+    bluez_connecting *l = searching();
+    tendon_radio_close(&l->b->radio.radio);
+    assert_int_equal(l->link.state, TENDON_LINK_ASKED);
+    assert_true(is_open(calls.fd));
+    assert_int_equal(closed.calls, 0);
+    expect_closed(l, give_up(l, false));
+    bluez_close(l->b);
+}
+
 /* The loop has no room: closed, as without the rule. */
 static void a_loop_that_refuses(void **state) {
     (void)state;
@@ -215,6 +227,7 @@ int main(void) {
         cmocka_unit_test(what_is_connected_is_not_held),
         cmocka_unit_test(a_radio_that_fails_holds_nothing),
         cmocka_unit_test(a_socket_that_is_held_does_not_outlive_its_radio),
+        cmocka_unit_test(an_attempt_that_goes_on_outlives_its_radio),
         cmocka_unit_test(a_loop_that_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,6 +273,26 @@ static void a_scan_that_nothing_shows_is_not_believed_for_long(void **state) {
     }
 }
 
+/* Its time is counted from the moment at which ours has joined, and goes on while ours is started again. */
+static void a_scan_that_nothing_shows_has_its_time(void **state) {
+    (void)state;
+    users_start(false, true);
+    users_advertiser(false);
+    user_open(FIRST);
+    user_scan(FIRST, true, 60);
+    users_pass(500);
+    user_open(SECOND);
+    user_scan(SECOND, true, 60);
+    users_pass(1000);
+    user_stop(SECOND);
+    user_scan(SECOND, true, 80);
+    users_pass(1000);
+    assert_joined(SECOND);
+    assert_holds(FIRST);
+    assert_int_equal(adapter->wronged, 0);
+    users_end();
+}
+
 /* Both enable the scanner at the same time. On a controller that accepts this, only the first one may end it. */
 static void two_starts_at_the_same_time(void **state) {
     (void)state;
@@ -477,6 +497,7 @@ int main(void) {
         cmocka_unit_test(a_killed_program_leaves_its_scan_to_the_second),
         cmocka_unit_test(an_end_that_was_not_seen),
         cmocka_unit_test(a_scan_that_nothing_shows_is_not_believed_for_long),
+        cmocka_unit_test(a_scan_that_nothing_shows_has_its_time),
         cmocka_unit_test(two_starts_at_the_same_time),
         cmocka_unit_test(two_starts_that_cross),
         cmocka_unit_test(a_restart_beside_a_second_enable),

@@ -61,6 +61,32 @@ static void a_scan_that_another_program_disables_waits_and_returns(void **state)
 }
 
 /* The pause belongs to the scan that was stopped. */
+/* Configured by a check that succeeded, but paused for a connect, when the other program enables the scanner again: its
+ * parameters may be others by now. */
+static void a_check_that_was_overtaken_begins_with_the_parameters(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    b->radio.scan.activity.retry_at = 0;
+    bluez_tick(b, tendon_monotonic_ms());
+    assert_true(b->radio.scan.joined);
+    bluez_expect_nothing(b);
+    b->radio.scan.activity.retry_at = b->radio.scan.heard_at = 0; /* nothing was received for long */
+    bluez_tick(b, tendon_monotonic_ms());
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
+    tendon_radio_pause_scan(&b->radio.radio);
+    other_is_answered(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    b->radio.scan.heard_at = tendon_monotonic_ms();
+    tendon_radio_resume_scan(&b->radio.radio);
+    bluez_expect_nothing(b);
+    b->radio.scan.activity.retry_at = b->radio.scan.heard_at = 0;
+    bluez_tick(b, tendon_monotonic_ms());
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
+    bluez_close(b);
+}
+
 static void a_scan_that_is_started_again_does_not_pause(void **state) {
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
@@ -371,6 +397,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_command_of_another_program_is_answered_once),
         cmocka_unit_test(a_scan_that_another_program_disables_waits_and_returns),
+        cmocka_unit_test(a_check_that_was_overtaken_begins_with_the_parameters),
         cmocka_unit_test(a_scan_that_is_started_again_does_not_pause),
         cmocka_unit_test(interval_and_window_are_those_of_the_owner),
         cmocka_unit_test(a_scan_that_is_rejected_for_long_is_given_up),

@@ -40,6 +40,22 @@ static void several_pair_at_once_and_end_in_any_order(void **state) {
     pairing_scene_close(s);
 }
 
+/* The kernel encrypts before it has distributed all keys: the pairing ends with the response to Pair Device. */
+static void a_key_is_not_the_end_of_a_pairing(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    pairing_scene_begin(s, 0);
+    calls.security_level = BT_SECURITY_MEDIUM;
+    pairing_scene_new_key(s, 0, 0x10);
+    assert_int_equal(s->bonds.count, 1);
+    assert_false(s->ends[0].end.link.encrypted);
+    assert_int_equal(s->ends[0].paired, 0);
+    pairing_scene_complete(s, 0, 0);
+    assert_true(s->ends[0].end.link.encrypted);
+    assert_int_equal(s->ends[0].status, TENDON_OK);
+    pairing_scene_close(s);
+}
+
 static void a_silent_peer_is_cancelled_alone(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(2);
@@ -212,6 +228,7 @@ static void a_radio_that_closes_leaves_no_procedure(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_pair_at_once_and_end_in_any_order),
+        cmocka_unit_test(a_key_is_not_the_end_of_a_pairing),
         cmocka_unit_test(a_silent_peer_is_cancelled_alone),
         cmocka_unit_test(a_busy_kernel_is_asked_again),
         cmocka_unit_test(each_result_of_the_kernel_has_a_meaning),

@@ -144,6 +144,7 @@ static void connections_are_counted_once(void **state) {
     connection_complete(b, 1, 24);
     connection_complete(b, 2, 24);
     connection_complete(b, 2, 30);
+    connection_complete(b, 3, 0); /* without an interval there is none (Core Spec Vol 4 Part E 7.7.65.1) */
     assert_int_equal(b->radio.kernel.connections, 2);
     disconnected(b, 7);
     assert_int_equal(b->radio.kernel.connections, 2);

@@ -80,6 +80,7 @@ static void a_silent_controller_is_powered_off_and_on(void **state) {
 
 static void ends(bluez_bench *b) {
     bluez_tick(b, tendon_monotonic_ms());
+    assert_int_equal(b->radio.timer.deadline, UINT64_MAX); /* nothing is left to do */
     assert_int_equal(b->failures, 1);
     assert_int_equal(b->failure, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
     bluez_tick(b, tendon_monotonic_ms());
@@ -161,6 +162,22 @@ static void after_three_times_it_is_given_up(void **state) {
     bluez_expect_no_management(b);
     assert_int_equal(b->failure, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
     assert_true(tendon_bluez_may_cycle(&b->radio, later));
+    bluez_close(b);
+}
+
+/* The commands of the adapter that was powered off and on have a limit of their own. */
+static void the_count_begins_again_with_the_adapter(void **state) {
+    (void)state;
+    bluez_bench *b = unanswered();
+    leave_unanswered(b);
+    cycle_ends(b);
+    for (int i = 1; i < TENDON_BLUEZ_UNANSWERED_MAX; i++) {
+        bluez_expire_command(b);
+    }
+    bluez_expect_no_management(b);
+    assert_int_equal(b->radio.counters.power_cycles, 1);
+    bluez_expire_command(b);
+    expect_set_powered(b, 0);
     bluez_close(b);
 }
 
@@ -257,13 +274,31 @@ static void reports_keep_the_watchdog_quiet(void **state) {
     bluez_close(b);
 }
 
+/* Before the first report there is nothing to wait for; the step that starts the scan again waits for its response. */
+static void the_timer_is_set_only_for_what_is_to_come(void **state) {
+    (void)state;
+    bluez_bench *b = listening();
+    const uint64_t now = tendon_monotonic_ms();
+    bluez_tick(b, now);
+    assert_int_equal(b->radio.timer.deadline, UINT64_MAX);
+    report(b);
+    b->radio.scan.heard_at = now;
+    bluez_tick(b, now + 1000);
+    assert_int_equal(b->radio.timer.deadline, now + TENDON_BLUEZ_SILENCE_MS);
+    bluez_tick(b, now + TENDON_BLUEZ_SILENCE_MS);
+    assert_int_equal(b->radio.timer.deadline, UINT64_MAX);
+    assert_int_equal(bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE)[0], 0);
+    bluez_close(b);
+}
+
 static void a_scan_that_is_stopped_is_not_watched(void **state) {
     (void)state;
     bluez_bench *b = listening();
     report(b);
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
-    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
     b->radio.scan.heard_at -= TENDON_BLUEZ_SILENCE_MS;
+    bluez_tick(b, tendon_monotonic_ms()); /* the controller has not responded yet */
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
     bluez_tick(b, tendon_monotonic_ms());
     bluez_expect_nothing(b);
     assert_int_equal(b->radio.counters.scan_restarts, 0);
@@ -518,9 +553,11 @@ int main(void) {
         cmocka_unit_test(an_adapter_that_does_not_come_back_ends_the_radio),
         cmocka_unit_test(what_others_use_is_not_powered_off),
         cmocka_unit_test(after_three_times_it_is_given_up),
+        cmocka_unit_test(the_count_begins_again_with_the_adapter),
         cmocka_unit_test(a_response_that_nobody_waits_for_changes_nothing),
         cmocka_unit_test(a_silent_scanner_is_started_again_then_powered_off_and_on),
         cmocka_unit_test(reports_keep_the_watchdog_quiet),
+        cmocka_unit_test(the_timer_is_set_only_for_what_is_to_come),
         cmocka_unit_test(a_scan_that_is_stopped_is_not_watched),
         cmocka_unit_test(silence_ends_no_connection),
         cmocka_unit_test(the_list_of_duplicates_is_cleared),
