@@ -177,7 +177,7 @@ void tendon_bluez_advertise_ended(tendon_bluez_radio *radio) {
 static bool ends_ours(const tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
     enum { ENTRY_REST = 3 }; /* duration (2), events (1) */
     bool extended = opcode == TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE;
-    bool off = tendon_read_u8(parameters) == 0 && tendon_reader_ok(parameters);
+    bool off = tendon_read_u8(parameters) == 0;
     if (!off || extended != radio->extended_advertising) {
         return false;
     }

@@ -174,7 +174,7 @@ static bool visit_entry(void *context, const char *name) {
         snprintf(path, sizeof path, "%.16s/%s", name, kinds[kind]);
         if (tendon_directory_read(search->directory_fd, path, text, sizeof text) > 0 && text[0] == '1') {
             search->adapter->blocked = true;
-            search->adapter->hard_blocked = search->adapter->hard_blocked || kind == 1;
+            search->adapter->hard_blocked |= kind == 1;
         }
     }
     return true;

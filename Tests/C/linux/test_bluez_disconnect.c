@@ -284,6 +284,32 @@ static void a_connection_after_the_kernel_has_cancelled_is_left_alone(void **sta
     bluez_close(l->b);
 }
 
+/* Two of this radio wait for the same peer, and one is given up: the connection is the other one's. */
+static void a_connection_that_another_attempt_waits_for_is_left_alone(void **state) {
+    (void)state;
+    static const uint8_t command[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 0, 0, 0x01, 0x53, 0, 0x5E, 0, 0};
+    bluez_connecting *l = bluez_connecting_open();
+    tendon_link again;
+    tendon_link_init(&again, NULL);
+    const int fd = calls.fd, peer = calls.peer;
+    calls.peer = -1; /* both sockets stay open */
+    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &bluez_peer, tendon_monotonic_ms() + 3600000),
+                     TENDON_OK);
+    assert_int_equal(calls.connects, 2);
+    assert_int_equal(l->link.source.fd, fd);
+    calls.kernel_state = 5; /* BT_CONNECT */
+    tendon_link_close(&again);
+    again.source.expired(again.source.context, tendon_monotonic_ms());
+    assert_int_equal(again.state, TENDON_LINK_CLOSED);
+    assert_int_equal(send(l->b->controller, command, sizeof command, 0), sizeof command);
+    bluez_read(l->b);
+    bluez_connection_complete(l, 0, 0);
+    bluez_expect_nothing(l->b);
+    calls.kernel_state = 1;
+    bluez_connecting_close(l);
+    close(peer);
+}
+
 /* The kernel had not cancelled it yet, and gives it to a program that listens. */
 static void a_connection_of_an_attempt_that_was_given_up_is_disconnected(void **state) {
     (void)state;
@@ -435,6 +461,7 @@ int main(void) {
         cmocka_unit_test(an_attempt_that_is_given_up_while_the_kernel_connects_is_awaited),
         cmocka_unit_test(a_connection_that_the_kernel_gave_up_is_disconnected),
         cmocka_unit_test(a_connection_after_the_kernel_has_cancelled_is_left_alone),
+        cmocka_unit_test(a_connection_that_another_attempt_waits_for_is_left_alone),
         cmocka_unit_test(a_connection_of_an_attempt_that_was_given_up_is_disconnected),
         cmocka_unit_test(a_connection_that_the_kernel_ignores_ends_with_the_attempt),
         cmocka_unit_test(the_last_handle_is_one),

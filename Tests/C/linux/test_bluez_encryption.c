@@ -69,6 +69,8 @@ static void the_kernel_knows_whether_a_link_is_encrypted(void **state) {
     }
     calls.security = (refused_call){ENOTCONN, 0};
     assert_false(tendon_bluez_is_encrypted(link));
+    s->b->radio.radio.agent.key_size_min = 16; /* no bond says that the key is good enough */
+    assert_false(tendon_bluez_is_encrypted(link));
     pairing_scene_close(s);
 }
 

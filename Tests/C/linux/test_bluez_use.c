@@ -303,7 +303,8 @@ static void a_program_that_has_another_adapter_for_itself_is_no_user(void **stat
     static const struct {
         int exclusive, others;
         tendon_status status;
-    } rows[] = {{1, 1, TENDON_OK},
+    } rows[] = {{1, 0, TENDON_OK},
+                {1, 1, TENDON_OK},
                 {1, 2, TENDON_RADIO_ERROR_ADAPTER_BUSY},
                 {2, 2, TENDON_OK},
                 {2, 1, TENDON_OK},
