@@ -41,6 +41,12 @@ static void kernel_scans(bluez_bench *b, bool extended, uint8_t policy) {
     bluez_other_command(b, bluez_scan_enable[extended], 1);
 }
 
+static void kernel_connects(bluez_bench *b, uint8_t last) {
+    const uint8_t command[] = {HCI_COMMAND_PKT, 0x0D, 0x20, 12, 1, 0, 1, 0, 0, 0, last, 0x53, 0, 0x5E, 0, 0};
+    assert_int_equal(send(b->controller, command, sizeof command, 0), (ssize_t)sizeof command);
+    bluez_read(b);
+}
+
 /** So much time passes for all attempts in the background; then the timer fires. */
 static void elapse(bluez_bench *b, uint64_t ms) {
     for (size_t i = FIRST; i < TENDON_BLUEZ_SLOTS; i++) {
@@ -194,6 +200,16 @@ static void the_search_of_another_program_is_not_taken_over(void **state) {
     bluez_close(b);
 }
 
+/* On a controller that accepts commands that change nothing, a scan that is on stays as it is. */
+static void a_scan_that_is_on_takes_nothing_over(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
+    kernel_scans(b, false, ACCEPT_LIST);
+    bluez_expect_nothing(b);
+    assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
+    bluez_close(b);
+}
+
 /* A scan that had joined another program's is its own again as soon as it takes the kernel's over. */
 static void a_joined_scan_that_takes_over_has_joined_no_more(void **state) {
     (void)state;
@@ -253,12 +269,6 @@ static void a_scan_that_starts_later_takes_over(void **state) {
     bluez_tick(b, tendon_monotonic_ms());
     assert_int_equal(b->failures, 0);
     end(b, &link, 1);
-}
-
-static void kernel_connects(bluez_bench *b, uint8_t last) {
-    const uint8_t command[] = {HCI_COMMAND_PKT, 0x0D, 0x20, 12, 1, 0, 1, 0, 0, 0, last, 0x53, 0, 0x5E, 0, 0};
-    assert_int_equal(send(b->controller, command, sizeof command, 0), (ssize_t)sizeof command);
-    bluez_read(b);
 }
 
 /* The peer is back: the kernel disables our scan and connects. Ours waits for that, and then returns. */
@@ -417,6 +427,14 @@ static void the_last_slot_is_as_any_other(void **state) {
     bluez_expect_nothing(b);
     wait_for_peer(b, last, 100);
     assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
+    kernel_connects(b, 100);
+    bluez_connecting l = {.b = b};
+    bluez_connection_complete(&l, 0, 0);
+    assert_int_equal(b->radio.kernel.creating, TENDON_BLUEZ_EXAMINES); /* one waits for it */
+    tendon_bluez_attempts_wait(&b->radio);
+    for (size_t i = 0; i < TENDON_BLUEZ_BACKGROUND; i++) {
+        assert_int_equal(links[i].state, TENDON_LINK_WAITING);
+    }
     end(b, links, TENDON_BLUEZ_BACKGROUND);
 }
 
@@ -457,6 +475,7 @@ int main(void) {
         cmocka_unit_test(the_end_of_our_scan_makes_the_kernel_scan_again),
         cmocka_unit_test(a_kernel_that_never_scans_is_asked_again),
         cmocka_unit_test(the_search_of_another_program_is_not_taken_over),
+        cmocka_unit_test(a_scan_that_is_on_takes_nothing_over),
         cmocka_unit_test(a_joined_scan_that_takes_over_has_joined_no_more),
         cmocka_unit_test(truncated_parameters_name_no_list),
         cmocka_unit_test(a_scan_that_starts_later_takes_over),

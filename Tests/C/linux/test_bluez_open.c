@@ -229,6 +229,9 @@ static void the_list_is_in_order_of_the_index(void **state) {
     assert_int_equal(tendon_bluez_list(adapters, 3), 0);
     remove_adapters();
     assert_int_equal(tendon_bluez_list(adapters, 3), 0);
+    tendon_bluez_name any;
+    assert_int_equal(tendon_bluez_parse_name(NULL, &any), TENDON_OK);
+    assert_int_equal(tendon_bluez_index_of(&any), TENDON_RADIO_ERROR_NO_ADAPTER);
     assert_int_equal(tendon_bluez_open(radio, &own.loop, NULL), TENDON_RADIO_ERROR_NO_ADAPTER);
 }
 
