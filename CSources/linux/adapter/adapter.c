@@ -42,7 +42,8 @@ tendon_status tendon_bluez_set_filter(int fd) {
 static tendon_status choose(const tendon_bluez_name *name, const tendon_bluez_adapter *adapters, int count,
                             tendon_bluez_adapter *out) {
     tendon_status status = TENDON_RADIO_ERROR_NO_ADAPTER;
-    for (int i = 0; i < count && i < TENDON_BLUEZ_ADAPTERS_MAX && status < 0; i++) {
+    count = count < TENDON_BLUEZ_ADAPTERS_MAX ? count : TENDON_BLUEZ_ADAPTERS_MAX;
+    for (int i = 0; i < count && status < 0; i++) {
         if (tendon_bluez_is_named(name, &adapters[i])) {
             *out = adapters[i];
             status = adapters[i].status;
@@ -416,9 +417,7 @@ void tendon_bluez_close(tendon_radio *base) {
         return;
     }
     tendon_bluez_release_held(radio);
-    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
-        radio->attempts[i].link = NULL; /* the owner should have closed them; they never reach this radio again */
-    }
+    memset(radio->attempts, 0, sizeof radio->attempts); /* their owners should have closed them */
     tendon_bluez_unlisten(base, base->listener);
     tendon_pairing_close(base);
     tendon_bluez_pairing_restore(radio);

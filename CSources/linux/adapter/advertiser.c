@@ -81,7 +81,7 @@ static bool has_step(const tendon_bluez_radio *radio, uint8_t step) {
     case STEP_RESPONSE: /* an extended set that is not scannable has no scan response (Vol 4 Part E 7.8.55) */
         return !radio->extended_advertising || legacy_pdus(&radio->advertising);
     default:
-        return step <= STEP_RESPONSE;
+        return true;
     }
 }
 

@@ -69,7 +69,8 @@ tendon_status tendon_bluez_index_of(const tendon_bluez_name *name) {
         return name->index;
     }
     tendon_status count = tendon_bluez_list(adapters, TENDON_BLUEZ_ADAPTERS_MAX);
-    for (int i = 0; i < count && i < TENDON_BLUEZ_ADAPTERS_MAX; i++) {
+    const int looked_at = count < TENDON_BLUEZ_ADAPTERS_MAX ? count : TENDON_BLUEZ_ADAPTERS_MAX;
+    for (int i = 0; i < looked_at; i++) {
         if (tendon_bluez_is_named(name, &adapters[i])) {
             return adapters[i].index;
         }

@@ -5,6 +5,7 @@
  */
 #include "bluez_connecting.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -427,14 +428,26 @@ static void the_last_slot_is_as_any_other(void **state) {
     bluez_expect_nothing(b);
     wait_for_peer(b, last, 100);
     assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
+    assert_int_equal(last->state, TENDON_LINK_ASKED);
     kernel_connects(b, 100);
     bluez_connecting l = {.b = b};
+    bluez_connection_complete(&l, 0x3E, 0);
+    assert_int_equal(tendon_bluez_link_reason(last, ETIMEDOUT, true), TENDON_HCI_ERROR(0x3E));
+    kernel_connects(b, 100);
     bluez_connection_complete(&l, 0, 0);
     assert_int_equal(b->radio.kernel.creating, TENDON_BLUEZ_EXAMINES); /* one waits for it */
     tendon_bluez_attempts_wait(&b->radio);
     for (size_t i = 0; i < TENDON_BLUEZ_BACKGROUND; i++) {
         assert_int_equal(links[i].state, TENDON_LINK_WAITING);
     }
+    tendon_bluez_connect_waiting(&b->radio);
+    kernel_scans(b, false, ACCEPT_LIST);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0); /* and may be about to connect */
+    assert_int_equal(last->state, TENDON_LINK_ASKED);
+    tendon_link_close(last);
+    assert_true(last->state == TENDON_LINK_HELD && last->source.fd >= 0);
+    tendon_bluez_release_held(&b->radio);
+    assert_int_equal(last->source.fd, -1);
     end(b, links, TENDON_BLUEZ_BACKGROUND);
 }
 

@@ -193,6 +193,31 @@ static void an_attempt_that_the_kernel_continues_is_awaited(void **state) {
     }
 }
 
+/* As many ends as are kept, and in the last place, too. */
+static void each_end_is_awaited(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    const uint64_t now = tendon_monotonic_ms();
+    tendon_address peer = bluez_peer;
+    calls.kernel_state = 5; /* BT_CONNECT */
+    for (uint8_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
+        peer.bytes[5] = i;
+        tendon_bluez_await_kernel(&b->radio, &peer, now + i);
+    }
+    for (uint8_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
+        peer.bytes[5] = i;
+        assert_int_equal(tendon_bluez_free_at(&b->radio, &peer, now), now + 100);
+    }
+    b->radio.kernel.peer = peer; /* the last one connects, and is disconnected */
+    b->radio.kernel.handle = 0x41;
+    tendon_bluez_end_given_up(&b->radio, now);
+    assert_memory_equal(bluez_expect(b, 0x0406), "\x41\x00\x13", 3);
+    assert_int_equal(tendon_bluez_free_at(&b->radio, &peer, now), now + 3000);
+    tendon_bluez_note_ending(&b->radio, 0x41, 0x16, now);
+    assert_int_equal(tendon_bluez_free_at(&b->radio, &peer, now), now + 20);
+    bluez_close(b);
+}
+
 /* The owner gives up while the kernel connects: the same, whatever the controller's event says. */
 static void an_attempt_that_is_given_up_while_the_kernel_connects_is_awaited(void **state) {
     (void)state;
@@ -458,6 +483,7 @@ int main(void) {
         cmocka_unit_test(a_failed_attempt_has_the_reason_of_its_own_peer),
         cmocka_unit_test(a_closed_link_is_disconnected_and_awaited),
         cmocka_unit_test(an_attempt_that_the_kernel_continues_is_awaited),
+        cmocka_unit_test(each_end_is_awaited),
         cmocka_unit_test(an_attempt_that_is_given_up_while_the_kernel_connects_is_awaited),
         cmocka_unit_test(a_connection_that_the_kernel_gave_up_is_disconnected),
         cmocka_unit_test(a_connection_after_the_kernel_has_cancelled_is_left_alone),

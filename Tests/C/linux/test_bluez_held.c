@@ -200,6 +200,7 @@ static void an_attempt_that_goes_on_outlives_its_radio(void **state) {
     (void)state;
     bluez_connecting *l = searching();
     tendon_radio_close(&l->b->radio.radio);
+    assert_null(l->b->radio.attempts[0].link);
     assert_int_equal(l->link.state, TENDON_LINK_ASKED);
     assert_true(is_open(calls.fd));
     assert_int_equal(closed.calls, 0);

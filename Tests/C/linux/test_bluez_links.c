@@ -165,6 +165,15 @@ static void a_connection_that_is_made_has_time_to_be_told(void **state) {
     bluez_connecting_close(l);
 }
 
+static void the_time_of_a_connection_ends(void **state) {
+    (void)state;
+    tendon_bluez_kernel kernel;
+    tendon_bluez_kernel_init(&kernel);
+    tendon_bluez_kernel_connected(&kernel, 0x40, 1000);
+    assert_true(tendon_bluez_is_creating(&kernel, 999));
+    assert_false(tendon_bluez_is_creating(&kernel, 1000));
+}
+
 /* A central that connects to us says nothing about our own attempt. */
 static void a_connection_of_the_other_role_is_not_ours(void **state) {
     (void)state;
@@ -241,6 +250,7 @@ int main(void) {
         cmocka_unit_test(a_kernel_that_connects_is_left_alone),
         cmocka_unit_test(a_refused_connect_command_is_none),
         cmocka_unit_test(a_connection_that_is_made_has_time_to_be_told),
+        cmocka_unit_test(the_time_of_a_connection_ends),
         cmocka_unit_test(a_connection_of_the_other_role_is_not_ours),
         cmocka_unit_test(the_end_of_a_pairing_is_told_before_that_of_its_link),
     };

@@ -121,6 +121,15 @@ static void an_adapter_that_another_program_powers_on_is_awaited(void **state) {
     assert_in_range(fake.slept, 60, 100);
 }
 
+/* For 5 s: as long as a controller takes to power on. */
+static void an_adapter_that_stays_busy_is_given_up(void **state) {
+    (void)state;
+    add_adapters(false, LE);
+    fake.answer = (fake_answer){.opcode = TENDON_MANAGEMENT_SET_POWERED, .status = TENDON_MANAGEMENT_BUSY};
+    assert_int_equal(tendon_bluez_open(radio, &own.loop, "hci3"), TENDON_RADIO_ERROR_ADAPTER_BUSY);
+    assert_int_equal(fake.slept, 5000);
+}
+
 static void an_adapter_that_cannot_be_opened_leaves_nothing_open(void **state) {
     enum { LIST = TENDON_MANAGEMENT_READ_INDEX_LIST, SET_LE = TENDON_MANAGEMENT_SET_LOW_ENERGY };
     enum { POWER = TENDON_MANAGEMENT_SET_POWERED };
@@ -344,6 +353,7 @@ int main(void) {
         ADAPTER_TEST(opens_the_first_adapter_and_powers_it_on),
         ADAPTER_TEST(secure_connections_are_permitted_on_adapters_with_bredr),
         ADAPTER_TEST(an_adapter_that_another_program_powers_on_is_awaited),
+        ADAPTER_TEST(an_adapter_that_stays_busy_is_given_up),
         ADAPTER_TEST(an_adapter_that_cannot_be_opened_leaves_nothing_open),
         ADAPTER_TEST(without_cap_net_raw_it_opens_for_connections),
         ADAPTER_TEST(an_adapter_that_has_just_appeared_is_awaited),

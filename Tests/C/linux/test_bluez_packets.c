@@ -33,6 +33,20 @@ static void a_radio_that_is_closed_by_a_report_reads_nothing_more(void **state) 
     bluez_close(b);
 }
 
+/* The controller rejects the address, which ends the radio: what came behind that is not read. */
+static void a_radio_that_fails_reads_nothing_more(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_random_address);
+    bluez_start_scan(b);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS);
+    bluez_complete(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0x12);
+    assert_int_equal(send(b->controller, other_event, sizeof other_event, 0), (ssize_t)sizeof other_event);
+    bluez_read(b);
+    assert_int_equal(b->failure, TENDON_HCI_ERROR(0x12));
+    assert_int_equal(b->radio.radio.malformed, 0);
+    bluez_close(b);
+}
+
 /* A packet without a byte is none, whatever was at its place before; the one behind it is read. */
 static void an_empty_packet_is_skipped(void **state) {
     (void)state;
@@ -400,6 +414,7 @@ static void advertising_that_was_stopped_is_not_retried(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_radio_that_is_closed_by_a_report_reads_nothing_more),
+        cmocka_unit_test(a_radio_that_fails_reads_nothing_more),
         cmocka_unit_test(an_empty_packet_is_skipped),
         cmocka_unit_test(a_response_of_others_without_a_status),
         cmocka_unit_test(data_is_no_command),

@@ -50,6 +50,30 @@ static void parameters_are_loaded_before_the_connect(void **state) {
     }
 }
 
+/* Index 7, length, count: those of all attempts, in whichever slot. */
+static void all_attempts_are_in_the_list(void **state) {
+    (void)state;
+    static tendon_link links[TENDON_BLUEZ_BACKGROUND];
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    assert_int_equal(set(b, &wanted), TENDON_OK);
+    for (uint8_t i = 0; i < TENDON_BLUEZ_BACKGROUND; i++) {
+        tendon_address peer = bluez_peer;
+        peer.bytes[5] = i;
+        tendon_link_init(&links[i], NULL);
+        assert_int_equal(tendon_radio_connect_in_background(&b->radio.radio, &links[i], &peer), TENDON_OK);
+        uint8_t got[512];
+        const uint16_t length = (uint16_t)(2 + 15 * (i + 1));
+        const uint8_t head[] = {0x35, 0, 7, 0, (uint8_t)length, (uint8_t)(length >> 8), (uint8_t)(i + 1), 0};
+        assert_int_equal(recv(b->kernel, got, sizeof got, MSG_DONTWAIT), 6 + length);
+        assert_memory_equal(got, head, sizeof head);
+    }
+    for (uint8_t i = 0; i < TENDON_BLUEZ_BACKGROUND; i++) {
+        tendon_link_close(&links[i]);
+    }
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    bluez_close(b);
+}
+
 static void without_parameters_nothing_is_loaded(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_idle();
@@ -209,6 +233,13 @@ static void the_table_is_bounded(void **state) {
     for (uint8_t handle = 0; handle < TENDON_BLUEZ_TIMINGS; handle++) {
         assert_int_equal(tendon_bluez_timing_of(&b->radio, handle).interval, handle == 5 ? 0 : 24);
     }
+    disconnected(b, 4); /* the slot before the one that is looked at first */
+    connection_complete(b, 4, 24);
+    for (uint8_t handle = 6; handle < TENDON_BLUEZ_TIMINGS; handle++) {
+        assert_int_equal(tendon_bluez_timing_of(&b->radio, handle).interval, 24);
+    }
+    disconnected(b, 0x50);
+    connection_complete(b, 0x50, 25);
     connection_complete(b, 0x51, 26);
     assert_int_equal(tendon_bluez_timing_of(&b->radio, 6).interval, 0);
     assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x51).interval, 26);
@@ -417,6 +448,7 @@ static void a_phy_that_cannot_be_read_is_not_known(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_loaded_before_the_connect),
+        cmocka_unit_test(all_attempts_are_in_the_list),
         cmocka_unit_test(without_parameters_nothing_is_loaded),
         cmocka_unit_test(a_link_reports_what_its_connection_has),
         cmocka_unit_test(connections_keep_their_slots),

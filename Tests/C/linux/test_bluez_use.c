@@ -315,7 +315,7 @@ static void a_program_that_has_another_adapter_for_itself_is_no_user(void **stat
         static tendon_bonds bonds;
         fake.programs = rows[i].others;
         for (uint16_t k = 0; k < 2; k++) {
-            fake_adapter *a = fake_add((uint16_t)(5 * k), false); /* hci0, hci5 */
+            fake_adapter *a = fake_add((uint16_t)(15 * k), false); /* hci0, hci15: the first and the last */
             a->listed = UINT64_MAX;
             a->powered = k < rows[i].exclusive;
         }
@@ -327,8 +327,17 @@ static void a_program_that_has_another_adapter_for_itself_is_no_user(void **stat
         }
         close_both();
         fake_remove(0);
-        fake_remove(5);
+        fake_remove(15);
     }
+}
+
+/* A radio for another adapter is no user of hci0 either. */
+static void the_first_adapter_is_as_any_other(void **state) {
+    (void)state;
+    fake_add(0, false);
+    assert_int_equal(open_as(&second, "hci3", TENDON_BLUEZ_SHARED), TENDON_OK);
+    assert_int_equal(open_as(radio, "hci0", TENDON_BLUEZ_SOLE), TENDON_OK);
+    close_both();
 }
 
 /* Without the list nobody knows whether the adapter that is on is another program's alone. */
@@ -372,6 +381,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(programs_that_only_watch_are_no_users, start, adapter_teardown),
         cmocka_unit_test_setup_teardown(a_program_that_has_another_adapter_for_itself_is_no_user, start,
                                         adapter_teardown),
+        cmocka_unit_test_setup_teardown(the_first_adapter_is_as_any_other, start, adapter_teardown),
         cmocka_unit_test_setup_teardown(a_list_that_the_kernel_does_not_give, start, adapter_teardown),
         cmocka_unit_test_setup_teardown(no_other_use, start, adapter_teardown),
     };
