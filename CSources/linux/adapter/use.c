@@ -18,7 +18,7 @@
 
 static bool inode_of(int fd, unsigned long *inode) {
     struct stat info;
-    if (fd < 0 || fstat(fd, &info) != 0) {
+    if (fstat(fd, &info) != 0) {
         return false;
     }
     *inode = (unsigned long)info.st_ino;

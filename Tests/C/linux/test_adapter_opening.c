@@ -176,6 +176,11 @@ static void of_two_adapters_with_one_address_one_is_used(void **state) {
     adapter_open("hci0");
     assert_int_equal(tendon_bluez_open(&second, &own.loop, "hci1"), TENDON_RADIO_ERROR_SAME_ADDRESS);
     assert_false(other->powered);
+    fake_add(2, false); /* with an address of its own */
+    fake_power(2, true);
+    fake_pass(&own.loop, 10);
+    assert_int_equal(own.failures, 0);
+    fake_remove(2);
     tendon_link_init(&link, NULL);
     const tendon_address peer = fake_address(fake_advertiser(1, 0)); /* absent */
     assert_int_equal(tendon_radio_connect(&own.radio.radio, &link, &peer, fake.now + 60000), TENDON_OK);

@@ -343,6 +343,7 @@ static void connect_is_renewed_once_an_hour(void **state) {
         }
         elapse(b, TENDON_BLUEZ_RENEWAL_MS - 60000);
         assert_int_equal(calls.connects, 1);
+        assert_int_equal(link.state, TENDON_LINK_ASKED);
         assert_true(b->radio.timer.deadline <= b->radio.attempts[FIRST].begun_at + TENDON_BLUEZ_RENEWAL_MS);
         if (unprivileged) { /* an attempt with a deadline, in a slot of the others, has the kernel's limit for that */
             tendon_link_init(&other, NULL);

@@ -241,6 +241,7 @@ static void the_list_is_in_order_of_the_index(void **state) {
     tendon_bluez_name any;
     assert_int_equal(tendon_bluez_parse_name(NULL, &any), TENDON_OK);
     assert_int_equal(tendon_bluez_index_of(&any), TENDON_RADIO_ERROR_NO_ADAPTER);
+    assert_int_equal(tendon_bluez_parse_name("00:AA:01:00:00:03/random", &any), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(tendon_bluez_open(radio, &own.loop, NULL), TENDON_RADIO_ERROR_NO_ADAPTER);
 }
 
@@ -279,6 +280,10 @@ static void answers_without_data_are_none(void **state) {
     fake.answer = (fake_answer){.opcode = READ_LOCAL_COMMANDS, .none = true};
     fake_event(3, TENDON_HCI_COMMAND_COMPLETE, no_status, sizeof no_status, 0);
     assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_ERROR_TRUNCATED);
+    fake_forget_log();
+    fake.answer = (fake_answer){.opcode = READ_LOCAL_COMMANDS}; /* a status alone: only what is mandatory is asked */
+    assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_OK);
+    assert_int_equal(limits.features, 0x1900);
     fake_forget_log();
     fake.answer =
         (fake_answer){.opcode = LE_FEATURES}; /* then without extended advertising; the limits are read all the same */

@@ -87,6 +87,19 @@ static void a_check_that_was_overtaken_begins_with_the_parameters(void **state) 
     bluez_close(b);
 }
 
+/* The set of commands that has worked is used, whatever another program sends to the same controller. */
+static void another_program_does_not_choose_the_commands(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_scanning(true, &bluez_public_address);
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE, 0);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_start_scan(b);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS);
+    bluez_close(b);
+}
+
 static void a_scan_that_is_started_again_does_not_pause(void **state) {
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
@@ -398,6 +411,7 @@ int main(void) {
         cmocka_unit_test(the_command_of_another_program_is_answered_once),
         cmocka_unit_test(a_scan_that_another_program_disables_waits_and_returns),
         cmocka_unit_test(a_check_that_was_overtaken_begins_with_the_parameters),
+        cmocka_unit_test(another_program_does_not_choose_the_commands),
         cmocka_unit_test(a_scan_that_is_started_again_does_not_pause),
         cmocka_unit_test(interval_and_window_are_those_of_the_owner),
         cmocka_unit_test(a_scan_that_is_rejected_for_long_is_given_up),

@@ -125,6 +125,18 @@ static void a_management_event_of_full_length_is_read(void **state) {
     bluez_close(b);
 }
 
+/* Device Connected of another adapter: address, LE public, flags 1, no advertising data. That adapter was not switched
+ * on. */
+static void a_connection_of_another_adapter_is_none_of_its_settings(void **state) {
+    (void)state;
+    static const uint8_t pdu[] = {0x0B, 0, 3, 0, 13, 0, 1, 0x53, 0, 0x5E, 0, 0, 1, 1, 0, 0, 0, 0, 0};
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    assert_int_equal(send(b->kernel, pdu, sizeof pdu, 0), (ssize_t)sizeof pdu);
+    bluez_read(b);
+    bluez_expect_no_management(b);
+    bluez_close(b);
+}
+
 /* ---- answers ---- */
 
 /* Vol 4 Part E 7.7.15: 0 means that the command is pending; anything else ends it. */
@@ -419,6 +431,7 @@ int main(void) {
         cmocka_unit_test(a_response_of_others_without_a_status),
         cmocka_unit_test(data_is_no_command),
         cmocka_unit_test(a_management_event_of_full_length_is_read),
+        cmocka_unit_test(a_connection_of_another_adapter_is_none_of_its_settings),
         cmocka_unit_test(a_command_status_ends_a_command_that_failed),
         cmocka_unit_test(a_failure_that_nobody_wants_to_know),
         cmocka_unit_test(a_random_address_that_is_never_answered_ends_the_radio),
