@@ -101,7 +101,7 @@ static void set_powered_and_wait(uint16_t index, uint8_t powered) {
 
 static void power_off(uint16_t index) {
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_RAW);
-    bool is_down = fd >= 0 && take_down(fd, index);
+    bool is_down = take_down(fd, index);
     if (fd >= 0) {
         close(fd);
     }

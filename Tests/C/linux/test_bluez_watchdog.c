@@ -393,6 +393,21 @@ static void a_device_that_pauses_is_left_alone(void **state) {
     bluez_connecting_close(l);
 }
 
+/* Without CAP_NET_RAW no command can be sent, and an observer sends none. */
+static void only_a_radio_that_sends_commands_asks_the_controller(void **state) {
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
+        const uint64_t now = tendon_monotonic_ms();
+        b->radio.unprivileged = way == 0;
+        b->radio.use = way == 1 ? TENDON_BLUEZ_OBSERVER : TENDON_BLUEZ_SHARED;
+        tendon_bluez_watch_data(&b->radio, now);
+        bluez_tick(b, now + TENDON_BLUEZ_DATA_PAUSE_MS);
+        bluez_expect_nothing(b);
+        bluez_close(b);
+    }
+}
+
 /* ---- a controller that reports each device once, until the scan is started again ---- */
 
 static void the_list_of_duplicates_is_cleared(void **state) {
@@ -560,6 +575,7 @@ int main(void) {
         cmocka_unit_test(the_timer_is_set_only_for_what_is_to_come),
         cmocka_unit_test(a_scan_that_is_stopped_is_not_watched),
         cmocka_unit_test(silence_ends_no_connection),
+        cmocka_unit_test(only_a_radio_that_sends_commands_asks_the_controller),
         cmocka_unit_test(the_list_of_duplicates_is_cleared),
         cmocka_unit_test(a_kernel_that_connects_to_nobody_is_powered_off_and_on),
         cmocka_unit_test(a_row_of_stuck_connects_must_last),
