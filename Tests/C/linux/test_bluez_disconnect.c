@@ -428,6 +428,39 @@ static void the_last_handle_is_one(void **state) {
     }
 }
 
+static tendon_link *accept_central(void *context, const tendon_address *peer, uint64_t now) {
+    (void)peer;
+    (void)now;
+    return context;
+}
+
+/* A connection that a central has made is this radio's once it is open: before, the kernel ends it with the socket. */
+static void a_central_is_not_disconnected_before_it_is_open(void **state) {
+    (void)state;
+    for (int opened = 0; opened < 2; opened++) {
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
+        tendon_link link;
+        tendon_listener listener = {.context = &link, .accept = accept_central};
+        tendon_link_init(&link, NULL);
+        assert_int_equal(tendon_radio_listen(&b->radio.radio, &listener), TENDON_OK);
+        calls.centrals = 1;
+        listener.source.ready(&listener, TENDON_READABLE, tendon_monotonic_ms());
+        assert_int_equal(link.state, TENDON_LINK_CONNECTED);
+        assert_int_equal(link.handle, 0x40);
+        if (opened) {
+            link.source.expired(link.source.context, tendon_monotonic_ms());
+        }
+        tendon_link_close(&link);
+        if (opened) {
+            assert_memory_equal(bluez_expect(b, 0x0406), "\x40\x00\x13", 3);
+        }
+        bluez_expect_nothing(b);
+        assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+        assert_int_equal(link.state, TENDON_LINK_CLOSED);
+        bluez_close(b);
+    }
+}
+
 /* Another connection has the handle by now, or the kernel knows none. */
 static void a_reused_handle_is_not_disconnected(void **state) {
     (void)state;
@@ -491,6 +524,7 @@ int main(void) {
         cmocka_unit_test(a_connection_of_an_attempt_that_was_given_up_is_disconnected),
         cmocka_unit_test(a_connection_that_the_kernel_ignores_ends_with_the_attempt),
         cmocka_unit_test(the_last_handle_is_one),
+        cmocka_unit_test(a_central_is_not_disconnected_before_it_is_open),
         cmocka_unit_test(a_reused_handle_is_not_disconnected),
         cmocka_unit_test(connections_that_were_left_behind_are_ended),
     };

@@ -56,6 +56,21 @@ static void a_key_is_not_the_end_of_a_pairing(void **state) {
     pairing_scene_close(s);
 }
 
+/* A central that pairs: its key is there before, or after, the connection is encrypted with it. */
+static void the_key_of_a_central_is_no_encryption(void **state) {
+    (void)state;
+    for (int encrypted = 0; encrypted < 2; encrypted++) {
+        pairing_scene *s = pairing_scene_open(0);
+        pairing_scene_add(s, 2, true);
+        assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
+        calls.security_level = encrypted ? BT_SECURITY_MEDIUM : BT_SECURITY_LOW;
+        pairing_scene_new_key(s, 2, 0x10);
+        assert_int_equal(s->bonds.count, 1);
+        assert_int_equal(s->ends[2].end.link.encrypted, encrypted);
+        pairing_scene_close(s);
+    }
+}
+
 static void a_silent_peer_is_cancelled_alone(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(2);
@@ -229,6 +244,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_pair_at_once_and_end_in_any_order),
         cmocka_unit_test(a_key_is_not_the_end_of_a_pairing),
+        cmocka_unit_test(the_key_of_a_central_is_no_encryption),
         cmocka_unit_test(a_silent_peer_is_cancelled_alone),
         cmocka_unit_test(a_busy_kernel_is_asked_again),
         cmocka_unit_test(each_result_of_the_kernel_has_a_meaning),

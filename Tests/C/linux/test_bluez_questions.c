@@ -60,6 +60,8 @@ static void only_just_works_of_a_pairing_of_ours_is_confirmed(void **state) {
     pairing_scene_expect(s, 0x1D, 2, -1);
     passkey_question(s, &pairing_peers[2]);
     pairing_scene_expect(s, 0x1F, 2, -1);
+    kernel_asks(s, 0x17, &pairing_peers[2], (const uint8_t[]){0x40, 0xE2, 0x01, 0, 0}, 5); /* shows one: no question */
+    pairing_scene_expect_nothing(s);
     static const uint8_t short_question[6 + 7] = {0x0F, 0, 7, 0, 7, 0, 5, 4, 3, 2, 1, 0xC0, 2};
     pairing_scene_kernel_sends(s, short_question, sizeof short_question);
     pairing_scene_expect_nothing(s);

@@ -2,6 +2,8 @@
 /* Adapters without a public address: the static random address that they are given. */
 #include "bluez_fixture.h"
 
+#include <sys/socket.h>
+
 #include <errno.h>
 #include <string.h>
 
@@ -109,6 +111,22 @@ static void with_a_public_address_no_other_is_given(void **state) {
     }
 }
 
+/* Another program, or the kernel for a scan, gives the controller another address (LE Set Random Address): a set of the
+ * extended commands has one of its own. */
+static void a_set_keeps_its_address(void **state) {
+    (void)state;
+    static const uint8_t other[] = {HCI_COMMAND_PKT, 0x05, 0x20, 6, 1, 2, 3, 4, 5, 0xC0};
+    for (int extended = 0; extended < 2; extended++) {
+        bluez_bench *b = bluez_open(extended, &bluez_random_address);
+        assert_int_equal(send(b->controller, other, sizeof other, 0), (ssize_t)sizeof other);
+        bluez_read(b);
+        bluez_start_advertising(b);
+        (void)bluez_expect(b, extended ? TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS
+                                       : TENDON_HCI_LE_SET_RANDOM_ADDRESS);
+        bluez_close(b);
+    }
+}
+
 /* It scans for somebody else: then it has an address. Any other refusal leaves no way to go on. */
 static void a_refused_random_address(void **state) {
     (void)state;
@@ -166,6 +184,7 @@ int main(void) {
         cmocka_unit_test(without_a_public_address_it_advertises_with_a_random_one),
         cmocka_unit_test(alone_it_advertises_with_set_0),
         cmocka_unit_test(with_a_public_address_no_other_is_given),
+        cmocka_unit_test(a_set_keeps_its_address),
         cmocka_unit_test(a_refused_random_address),
         cmocka_unit_test(a_connect_waits_for_the_random_address),
         cmocka_unit_test(after_a_reset_the_random_address_is_given_again),

@@ -233,13 +233,11 @@ static void the_table_is_bounded(void **state) {
     for (uint8_t handle = 0; handle < TENDON_BLUEZ_TIMINGS; handle++) {
         assert_int_equal(tendon_bluez_timing_of(&b->radio, handle).interval, handle == 5 ? 0 : 24);
     }
-    disconnected(b, 4); /* the slot before the one that is looked at first */
-    connection_complete(b, 4, 24);
+    disconnected(b, 0x50); /* its slot is looked at last */
+    connection_complete(b, 0x50, 25);
     for (uint8_t handle = 6; handle < TENDON_BLUEZ_TIMINGS; handle++) {
         assert_int_equal(tendon_bluez_timing_of(&b->radio, handle).interval, 24);
     }
-    disconnected(b, 0x50);
-    connection_complete(b, 0x50, 25);
     connection_complete(b, 0x51, 26);
     assert_int_equal(tendon_bluez_timing_of(&b->radio, 6).interval, 0);
     assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x51).interval, 26);

@@ -129,6 +129,18 @@ static void an_adapter_that_does_not_come_back_ends_the_radio(void **state) {
     }
 }
 
+/* Command Complete with a status, Rfkilled, and settings all the same: they say nothing. */
+static void a_refusal_with_settings_is_one(void **state) {
+    (void)state;
+    static const uint8_t refused[] = {1, 0, 7, 0, 7, 0, 0x05, 0, TENDON_MANAGEMENT_RFKILLED, 0, 2, 0, 0};
+    bluez_bench *b = unanswered();
+    leave_unanswered(b);
+    expect_set_powered(b, 0);
+    assert_int_equal(send(b->kernel, refused, sizeof refused, 0), sizeof refused);
+    bluez_read(b);
+    ends(b);
+}
+
 /* Another program would lose its connections; without the right the kernel would refuse. */
 static void what_others_use_is_not_powered_off(void **state) {
     (void)state;
@@ -566,6 +578,7 @@ int main(void) {
         cmocka_unit_test(a_device_that_pauses_is_left_alone),
         cmocka_unit_test(a_silent_controller_is_powered_off_and_on),
         cmocka_unit_test(an_adapter_that_does_not_come_back_ends_the_radio),
+        cmocka_unit_test(a_refusal_with_settings_is_one),
         cmocka_unit_test(what_others_use_is_not_powered_off),
         cmocka_unit_test(after_three_times_it_is_given_up),
         cmocka_unit_test(the_count_begins_again_with_the_adapter),
