@@ -5,7 +5,7 @@ import CTendon
 ///
 /// ```swift
 /// let mapped = quaternion * Quaternion(ix: 1, iy: 0, iz: 0, r: 0)
-/// print(mapped.xRotation, mapped.norm)
+/// print(mapped.xRotation, mapped.length)
 /// ```
 public struct Quaternion: Sendable, Hashable {
     /// First imaginary part.
@@ -47,14 +47,17 @@ public struct Quaternion: Sendable, Hashable {
         return Quaternion(out)
     }
 
-    /// Of norm 1; `nil` for a quaternion that is zero or not finite.
-    public var normalized: Quaternion? {
+    /// With length 1; of a quaternion that is zero or not finite: not a number.
+    public var normalized: Quaternion {
         var out = tendon_quaternion()
-        return tendon_quaternion_normalize(c, &out) >= 0 ? Quaternion(out) : nil
+        guard tendon_quaternion_normalize(c, &out) >= 0 else {
+            return Quaternion(x: .nan, y: .nan, z: .nan, w: .nan)
+        }
+        return Quaternion(out)
     }
 
     /// Length: 1 for a rotation.
-    public var norm: Double { tendon_quaternion_norm(c) }
+    public var length: Double { tendon_quaternion_norm(c) }
 }
 
 extension Quaternion {

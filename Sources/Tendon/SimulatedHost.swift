@@ -65,7 +65,7 @@ package final class SimulatedHost<Device>: Sendable {
 private let made = Atomic<UInt32>(0)
 
 /// Differs from the address of this program's central, which the virtual radio derives from the process id.
-func nextSimulatedAddress() -> Address {
+package func nextSimulatedAddress() -> Address {
     let number = UInt64(made.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF)
     return Address(0xD200_0000_0000 | UInt64(UInt32(bitPattern: getpid())) << 8 | number, type: .random)
 }

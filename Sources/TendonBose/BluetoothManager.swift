@@ -21,6 +21,39 @@ public protocol BluetoothManagerDelegate: AnyObject {
     func bluetoothManager(_ manager: BluetoothManager, didFailWithError error: BoseWearableError)
 }
 
+/// Results of a search.
+public enum DiscoveryEvent: Sendable, Hashable {
+    /// A wearable that was not in range before.
+    case added(DiscoveredDevice)
+    /// Name or signal strength of a device, as it was received again.
+    case updated(DiscoveredDevice)
+    /// A wearable that was not received for the timeout of the search.
+    case removed(DiscoveredDevice)
+}
+
+/// Errors of the vendor's BLECore. Of these, `startScanning(removeAfter:callback:)` throws the first; the errors of
+/// everything else are `BoseWearableError`.
+public enum BLECoreError: Error, Sendable, Hashable {
+    /// A search is running.
+    case scanAlreadyInProgress
+    /// The device does not have the service.
+    case missingService(BluetoothUUID)
+    /// Another type of service.
+    case incorrectServiceType
+    /// Not a device that can be opened.
+    case noMatchingDeviceTypesFound
+
+    /// One line of plain English.
+    public var errorDescription: String? {
+        switch self {
+        case .scanAlreadyInProgress: "a search is running already"
+        case .missingService(let service): "the device does not have the service \(service)"
+        case .incorrectServiceType: "the service has another type"
+        case .noMatchingDeviceTypesFound: "the device is not a wearable that can be opened"
+        }
+    }
+}
+
 /// Search and sessions, one by one.
 ///
 /// ```swift
@@ -33,6 +66,7 @@ public final class BluetoothManager {
     /// Receives the results of a search; a weak reference.
     public weak var delegate: (any BluetoothManagerDelegate)?
     private var search: WearableSearch?
+    private var discovered: ((DiscoveryEvent) -> Void)?
     private var found: [DiscoveredDevice] = []
     private var sessions: [Address: WeakSession] = [:]
     private(set) var lastAddress: Address?
@@ -49,6 +83,16 @@ public final class BluetoothManager {
     nonisolated init(_ configured: @escaping @Sendable () -> BoseWearable.Configuration) {
         self.configured = configured
         holder = RadioHolder({ configured().radio }, bonds: { .standard })
+    }
+
+    /// Creates a manager of its own, with the default configuration.
+    ///
+    /// - Parameter rssiCutoff: devices with a weaker signal (dBm) are ignored.
+    public nonisolated convenience init(rssiCutoff: Int) {
+        var configuration = BoseWearable.Configuration()
+        configuration.rssiCutoff = rssiCutoff
+        let constant = configuration
+        self.init { constant }
     }
 
     deinit {
@@ -78,14 +122,17 @@ public final class BluetoothManager {
             throw BoseWearableError(Int32(TENDON_RADIO_ERROR_ALREADY_STARTED), .scan)
         }
         let search = WearableSearch(
-            holder, rssiCutoff: rssiCutoff, lostAfter: lostAfter,
+            holder, rssiCutoff: rssiCutoff ?? configured().rssiCutoff, lostAfter: lostAfter,
             changed: { [weak self] device, change in
-                guard let self, change == TENDON_BOSE_SEARCH_FOUND else { return }
-                delegate?.bluetoothManager(self, didDiscover: device)
+                guard let self else { return }
+                let isNew = change == TENDON_BOSE_SEARCH_FOUND
+                if isNew { delegate?.bluetoothManager(self, didDiscover: device) }
+                discovered?(isNew ? .added(device) : .updated(device))
             },
             lost: { [weak self] device in
                 guard let self else { return }
                 delegate?.bluetoothManager(self, didLose: device)
+                discovered?(.removed(device))
             },
             failed: { [weak self] error in
                 guard let self else { return }
@@ -96,10 +143,25 @@ public final class BluetoothManager {
         self.search = search
     }
 
+    /// The same with a closure that takes what was found and lost, until the search is stopped. Throws
+    /// `BLECoreError.scanAlreadyInProgress` if a search is running.
+    ///
+    /// - Parameters:
+    ///   - timeout: seconds; a device that is not received for this time is removed.
+    ///   - callback: called on the loop's thread.
+    public func startScanning(
+        removeAfter timeout: Double, callback: @escaping @TendonActor (DiscoveryEvent) -> Void
+    ) throws {
+        guard !isScanning else { throw BLECoreError.scanAlreadyInProgress }
+        try startScanning(lostAfter: Duration(clamping: timeout))
+        discovered = callback
+    }
+
     /// Ends the search; the delegate is not notified.
     public func stopScanning() {
         guard let search else { return }
         found = search.devices
+        discovered = nil
         search.stop()
         self.search = nil
     }
@@ -136,16 +198,6 @@ public final class BluetoothManager {
             checker: configuration.firmwareChecker, pairing: configuration.pairing)
         let session = WearableDeviceSession(core: core, name: device.name)
         sessions[device.address] = WeakSession(session: session)
-        return session
-    }
-
-    func makeSimulatedSession(
-        _ wearable: SimulatedWearable, _ radio: RadioCore, _ name: String
-    ) -> WearableDeviceSession {
-        let device = DiscoveredDevice(
-            address: wearable.address, name: name, rssi: nil, lastSeen: 0, hasOldFirmware: false)
-        let session = makeSession(device, radio, nil)
-        session.simulated = wearable
         return session
     }
 

@@ -3,12 +3,6 @@ import CTendon
 import Synchronization
 import Tendon
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
-
 /// The entry point: finds a wearable, opens it, and returns the session.
 ///
 /// ```swift
@@ -33,6 +27,8 @@ public final class BoseWearable: Sendable {
         public var pairingHandler: PairingHandler?
         /// Checks if newer firmware exists; `nil`: no check.
         public var firmwareChecker: FirmwareChecker?
+        /// Devices with a weaker signal (dBm) are ignored by searches; `nil`: none.
+        public var rssiCutoff: Int?
 
         /// Defaults: the strongest wearable within one second, 60 s timeout.
         public init() {}
@@ -72,10 +68,19 @@ public final class BoseWearable: Sendable {
         stored.settings.withLock { $0 = Settings(configuration: configuration, isSet: true) }
     }
 
-    /// Keeps the current configuration; `configure(_:)` throws afterwards. A function of the vendor's SDK, which can be
-    /// called any number of times.
-    public static func configure() {
-        shared.stored.settings.withLock { $0.isSet = true }
+    /// Options of the vendor's SDK.
+    public enum ConfigOption: String, Sendable {
+        /// An `Int`: devices with a weaker signal (dBm) are ignored.
+        case rssiCutoff
+    }
+
+    /// Sets the options, and keeps the rest of the configuration; `configure(_:)` with a `Configuration` throws afterwards. A
+    /// function of the vendor's SDK, which can be called any number of times.
+    public static func configure(_ options: [ConfigOption: Any] = [:]) {
+        shared.stored.settings.withLock { settings in
+            if let cutoff = options[.rssiCutoff] as? Int { settings.configuration.rssiCutoff = cutoff }
+            settings.isSet = true
+        }
     }
 
     /// Sets the configuration of `shared`: once, before first use. Throws `alreadyConfigured` afterwards.
@@ -91,11 +96,12 @@ public final class BoseWearable: Sendable {
 
     var configuration: Configuration { stored.settings.withLock { $0.use() } }
 
-    /// Prints the events of sessions on standard error.
-    public static func enableCommonLogging() { Log.shared.enable() }
-
     /// "Tendon " and the version of the library.
-    public var formattedVersion: String { "Tendon " + String(cString: tendon_version()) }
+    public static var formattedVersion: String { "Tendon " + String(cString: tendon_version()) }
+    /// The version of the library, for example "0.2.0".
+    public static var releaseVersion: String? { String(cString: tendon_version()) }
+    /// Always `nil`: builds of the library are not numbered.
+    public static var buildNumber: String? { nil }
 
     /// Separate functions for searching and for sessions.
     @TendonActor public var bluetoothManager: BluetoothManager { manager }
@@ -143,19 +149,19 @@ public final class BoseWearable: Sendable {
         start(opens: false, mode, nil, nil, completionHandler)
     }
 
-    /// Creates a closed session with a simulated wearable.
-    public func createSimulatedWearableDeviceSession(
-        _ options: SimulatedWearable.Options = SimulatedWearable.Options()
-    ) async throws(BoseWearableError) -> WearableDeviceSession {
-        guard !Task.isCancelled else { throw .cancelled }
-        do throws(TendonError) {
-            let radio = RadioChoice.virtual(directory: "/tmp/tendon-simulated-\(getuid())-\(getpid())")
-            let wearable = try await SimulatedWearable(options, radio: radio)
-            let central = try await Central(radio: radio)
-            return await manager.makeSimulatedSession(wearable, central.core, options.name)
-        } catch {
-            throw BoseWearableError(error)
-        }
+    /// The vendor's modes of a search, before version 4.
+    @available(*, deprecated, message: "use startConnection, which opens the session and sees to pairing")
+    @discardableResult
+    public func startDeviceSearch(
+        mode: DeviceSearchMode,
+        completionHandler: @escaping @TendonActor (CancellableResult<WearableDeviceSession>) -> Void
+    ) -> ConnectionTask {
+        let modern: ConnectUIMode =
+            switch mode {
+            case .alwaysShowUI: .alwaysShow
+            case .automaticallySelectMostRecentlyConnectedDevice(let timeout): .connectToLast(timeout: timeout)
+            }
+        return start(opens: false, modern, nil, nil, completionHandler)
     }
 
     private func start(

@@ -40,19 +40,21 @@ public enum BoseWearableError: Error, Sendable, Hashable {
     case missingRequiredData
     /// A gesture configuration was written before the gesture information was read.
     case missingGestureInformation
-    /// The device does not meet the requirements of an intent.
-    case intentsCheckFailed(IntentsCheckFailed)
+    /// The device does not meet the requirements of an intent: the sensors that it does not have, the periods that it does
+    /// not offer for all of the sensors, and the gestures that it does not support.
+    case intentsNotFulfilled(
+        sensors: Set<SensorType>, samplePeriods: Set<SamplePeriod>, gestures: Set<GestureType>)
     /// The device rejected the request.
-    case service(SensorServiceError)
+    case service(ErrorCode)
     /// A function that this library does not support, such as the functions of BMAP.
-    case unsupported
+    case functionNotSupported
     /// `BoseWearable.configure` was called again, or after the first use.
     case alreadyConfigured
     /// An error of a lower layer: ATT, the radio, the system.
     case host(TendonError)
 
     /// Error codes of the sensor service.
-    public enum SensorServiceError: UInt8, Sendable, Hashable {
+    public enum ErrorCode: UInt8, Error, Sendable, Hashable {
         /// The configuration has the wrong number of bytes.
         case invalidRequestLength = 0x80
         /// A sensor does not have the period.
@@ -67,8 +69,6 @@ public enum BoseWearableError: Error, Sendable, Hashable {
         case invalidSensor = 0x85
         /// The device timed out.
         case timeout = 0x86
-        /// The device reports no reason.
-        case unknown = 0x9F
     }
 
     /// Status codes with their own case.
@@ -93,8 +93,13 @@ public enum BoseWearableError: Error, Sendable, Hashable {
         self.init(TendonError(status: status, operation: operation))
     }
 
+    init(_ check: IntentsCheckFailed) {
+        self = .intentsNotFulfilled(
+            sensors: check.missingSensors, samplePeriods: check.missingSamplePeriods, gestures: check.missingGestures)
+    }
+
     init(_ error: TendonError) {
-        if error.layer == .bose, let service = SensorServiceError(rawValue: error.code) {
+        if error.layer == .bose, let service = ErrorCode(rawValue: error.code) {
             self = .service(service)
         } else {
             self = Self.statuses.first { $0.0 == Int(error.status) }?.1 ?? .host(error)
@@ -108,7 +113,7 @@ public enum BoseWearableError: Error, Sendable, Hashable {
             self = .missingCharacteristic(
                 service: BluetoothUUID(event.service_uuid), characteristic: BluetoothUUID(event.characteristic_uuid))
         case TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED where event.intents != nil:
-            self = .intentsCheckFailed(IntentsCheckFailed(event.intents.pointee))
+            self.init(IntentsCheckFailed(event.intents.pointee))
         default: self.init(event.status, operation)
         }
     }
@@ -116,9 +121,9 @@ public enum BoseWearableError: Error, Sendable, Hashable {
     private var status: Int {
         switch self {
         case .missingCharacteristic: TENDON_BOSE_ERROR_MISSING_CHARACTERISTIC
-        case .intentsCheckFailed: TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED
+        case .intentsNotFulfilled: TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED
         case .service(let error): -(Int(TENDON_LAYER_BOSE) << 8 | Int(error.rawValue))
-        case .unsupported: TENDON_ERROR_UNSUPPORTED
+        case .functionNotSupported: TENDON_ERROR_UNSUPPORTED
         case .alreadyConfigured: TENDON_ERROR_WRONG_STATE
         case .host(let error): Int(error.status)
         default: Self.statuses.first { $0.1 == self }?.0 ?? TENDON_ERROR_WRONG_STATE
@@ -138,10 +143,22 @@ extension BoseWearableError {
         return switch self {
         case .missingCharacteristic(let service, let characteristic):
             "\(text): \(characteristic) of service \(service)"
-        case .intentsCheckFailed(let check): "\(text): \(check.names.joined(separator: ", "))"
+        case .intentsNotFulfilled(let sensors, let periods, let gestures):
+            "\(text): \(IntentsCheckFailed(sensors, periods, gestures).names.joined(separator: ", "))"
         case .alreadyConfigured: "BoseWearable is configured already, or in use"
         case .host(let error): error.description
         default: text
         }
     }
+}
+
+extension BoseWearableError {
+    /// The same as `localizedDescription`, in the form of Foundation's `LocalizedError`. The module `TendonFoundation` adds
+    /// the conformance.
+    public var errorDescription: String? { localizedDescription }
+}
+
+extension BoseWearableError.ErrorCode {
+    /// One line of plain English.
+    public var errorDescription: String? { BoseWearableError.service(self).localizedDescription }
 }

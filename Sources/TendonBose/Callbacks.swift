@@ -8,7 +8,7 @@ import Tendon
 ///
 /// ```swift
 /// let dispatch = SensorDispatch(queue: .main)
-/// dispatch.gestureCallback = { gesture, _ in print(gesture) }
+/// dispatch.gestureDataCallback = { gesture, _ in print(gesture) }
 /// ```
 public final class CallbackQueue: Sendable {
     /// On the loop's thread, immediately: nothing is queued.

@@ -44,6 +44,7 @@ struct Connector {
             return session
         }
         guard let device = try await choose() else { throw .cancelled }
+        Log.shared.write(.connect, "chosen: \(device.address) \(device.name ?? "")")
         return try await open(device, intent, opens, [watchdog])
     }
 
@@ -91,7 +92,7 @@ struct Connector {
     private func choose() async throws(BoseWearableError) -> DiscoveredDevice? {
         switch configuration.deviceChoice {
         case .address(let address):
-            return DiscoveredDevice(address: address, name: nil, rssi: nil, lastSeen: 0, hasOldFirmware: false)
+            return DiscoveredDevice(address)
         case .firstFound:
             return try await find(nil) { _ in true }
         case .strongestSignal(let window):
@@ -117,7 +118,7 @@ struct Connector {
         let answer = Answer()
         let first = Box<DiscoveredDevice?>(nil)
         let search = WearableSearch(
-            manager.holder,
+            manager.holder, rssiCutoff: configuration.rssiCutoff,
             changed: { device, _ in
                 guard fits(device), first.value == nil || first.value?.address == device.address else { return }
                 let isSecond = first.value != nil
@@ -135,7 +136,8 @@ struct Connector {
     private func strongest(_ window: Duration) async throws(BoseWearableError) -> DiscoveredDevice? {
         let answer = Answer()
         let search = WearableSearch(
-            manager.holder, changed: { _, _ in }, failed: { answer.finish(.failure(BoseWearableError($0))) })
+            manager.holder, rssiCutoff: configuration.rssiCutoff, changed: { _, _ in },
+            failed: { answer.finish(.failure(BoseWearableError($0))) })
         let again = Box<LoopTimer?>(nil)
         let timer = LoopTimer(Loop.shared.core) {
             if let best = search.strongest { return answer.finish(.success(best)) }
@@ -159,7 +161,7 @@ struct Connector {
         let known = Box<WearableSearch?>(nil)
         let failure = Box<TendonError?>(nil)
         let search = WearableSearch(
-            manager.holder,
+            manager.holder, rssiCutoff: configuration.rssiCutoff,
             changed: { _, change in
                 if change != TENDON_BOSE_SEARCH_SEEN, let search = known.value { queue.push(search.devices) }
             },

@@ -23,34 +23,57 @@ final class DispatchTable: @unchecked Sendable {
     }
 }
 
+#if MainActorLoop
+    typealias RoutedCallback<each Argument> = @TendonActor (repeat each Argument) -> Void
+
+    extension CallbackQueue {
+        /// Callbacks run where the loop calls: nothing is queued.
+        var isImmediate: Bool { self === CallbackQueue.loop || self === CallbackQueue.main }
+
+        /// A queue of the application's own only delays the call: it runs on the main actor.
+        func later(_ body: @escaping @TendonActor () -> Void) {
+            run { Loop.shared.post { TendonActor.assumeIsolated { body() } } }
+        }
+    }
+#else
+    typealias RoutedCallback<each Argument> = @Sendable (repeat each Argument) -> Void
+
+    extension CallbackQueue {
+        /// Callbacks run where the loop calls: nothing is queued.
+        var isImmediate: Bool { self === CallbackQueue.loop }
+
+        func later(_ body: @escaping @Sendable () -> Void) { run(body) }
+    }
+#endif
+
 /// Where the samples of one dispatch go: the callback first, then the handler. For the loop's thread.
 final class DispatchRoutes: @unchecked Sendable {
     // Used only on the loop's thread.
     private let queue: CallbackQueue
     weak var handler: (any SensorDispatchHandler)?
-    var sensorData: (@Sendable (SensorData) -> Void)?
+    var sensorData: SensorDispatch.DataCallback?
     var accelerometer: SensorDispatch.VectorCallback?
     var gyroscope: SensorDispatch.VectorCallback?
-    var rotation: (@Sendable (Quaternion, QuaternionAccuracy, SensorTimestamp) -> Void)?
-    var gameRotation: (@Sendable (Quaternion, SensorTimestamp) -> Void)?
+    var rotation: SensorDispatch.RotationCallback?
+    var gameRotation: SensorDispatch.GameRotationCallback?
     var orientation: SensorDispatch.VectorCallback?
     var magnetometer: SensorDispatch.VectorCallback?
-    var uncalibratedMagnetometer: (@Sendable (Vector, Vector, SensorTimestamp) -> Void)?
-    var gesture: (@Sendable (GestureType, SensorTimestamp) -> Void)?
+    var uncalibratedMagnetometer: SensorDispatch.UncalibratedVectorCallback?
+    var gesture: SensorDispatch.GestureCallback?
 
     init(_ queue: CallbackQueue) {
         self.queue = queue
     }
 
     private func call<each Argument: Sendable>(
-        _ callback: (@Sendable (repeat each Argument) -> Void)?, _ argument: repeat each Argument
+        _ callback: RoutedCallback<repeat each Argument>?, _ argument: repeat each Argument
     ) {
         guard let callback else { return }
-        if queue === CallbackQueue.loop {
-            callback(repeat each argument)
+        if queue.isImmediate {
+            TendonActor.assumeIsolated { callback(repeat each argument) }
         } else {
             let arguments = (repeat each argument)
-            queue.run { callback(repeat each arguments) }
+            queue.later { callback(repeat each arguments) }
         }
     }
 
@@ -67,8 +90,8 @@ final class DispatchRoutes: @unchecked Sendable {
     }
 
     func deliver(_ data: GestureData) {
-        call(gesture, data.type, data.timestamp)
-        tell { $0.receivedGesture(type: data.type, timestamp: data.timestamp) }
+        call(gesture, data.gesture, data.timestamp)
+        tell { $0.receivedGesture(type: data.gesture, timestamp: data.timestamp) }
     }
 
     func deliver(_ value: SensorValue) {

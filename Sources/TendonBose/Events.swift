@@ -33,6 +33,18 @@ public enum WearableDeviceEvent: Sendable {
     case didResumeWearableSensorService
     /// A value of the device was rejected; nothing changed.
     case didRejectValue(BoseWearableError)
+    /// A value could not be requested, because the session is not open.
+    case didFailToRefresh(BoseWearableError)
+}
+
+/// State of a session.
+public enum WearableDeviceSessionState: Sendable, Hashable {
+    /// Not connected.
+    case closed
+    /// Connecting to the device, pairing with it, or reading its information.
+    case opening
+    /// The device is ready, suspended or not. Also while the session closes.
+    case open
 }
 
 /// Events of a session: the calls of the delegates, as values.

@@ -14,6 +14,11 @@ public struct GestureInformation: Sendable {
     }
 }
 
+extension GestureInformation: CustomDebugStringConvertible {
+    /// The available gestures by name.
+    public var debugDescription: String { "GestureInformation(\(names(availableGestures)))" }
+}
+
 /// The enabled gestures. A value: change a copy and write it to the device.
 ///
 /// ```swift
@@ -31,7 +36,7 @@ public struct GestureConfiguration: Sendable {
     /// Enables or disables a gesture. Returns false if the device does not have the gesture.
     @discardableResult
     public mutating func set(gesture: GestureType, enabled: Bool) -> Bool {
-        tendon_bose_set_gesture(&c, gesture.id, enabled) >= 0
+        tendon_bose_set_gesture(&c, gesture.rawValue, enabled) >= 0
     }
 
     /// Enables all known gestures.
@@ -48,4 +53,18 @@ public struct GestureConfiguration: Sendable {
     public var enabledGestures: [GestureType] {
         entries.filter(\.enabled).map { GestureType(id: $0.gesture_id) }
     }
+}
+
+extension GestureConfiguration: Equatable, CustomDebugStringConvertible {
+    public static func == (a: GestureConfiguration, b: GestureConfiguration) -> Bool {
+        a.allGestures == b.allGestures && a.enabledGestures == b.enabledGestures
+    }
+
+    /// The enabled gestures by name.
+    public var debugDescription: String { "GestureConfiguration(enabled: \(names(enabledGestures)))" }
+}
+
+/// For descriptions: "double_tap, head_nod".
+func names<Element: CustomStringConvertible>(_ elements: some Sequence<Element>) -> String {
+    elements.map(\.description).joined(separator: ", ")
 }

@@ -9,9 +9,9 @@ import CTendon
 /// ```
 public struct SensorIntent: Sendable, Hashable {
     /// The required sensors.
-    public let sensors: Set<SensorType>
+    public var sensors: Set<SensorType>
     /// The required sample periods; each must be offered by every sensor.
-    public let samplePeriods: Set<SamplePeriod>
+    public var samplePeriods: Set<SamplePeriod>
 
     /// Requires sensors and sample periods.
     public init(sensors: Set<SensorType>, samplePeriods: Set<SamplePeriod> = []) {
@@ -23,11 +23,11 @@ public struct SensorIntent: Sendable, Hashable {
 /// Gestures that a program needs.
 ///
 /// ```swift
-/// try device.validateIntents(sensor: nil, gesture: GestureIntent(gestures: [.headNod, .headShake]))
+/// try device.checkIntents(sensor: nil, gesture: GestureIntent(gestures: [.headNod, .headShake]))
 /// ```
 public struct GestureIntent: Sendable, Hashable {
     /// The required gestures.
-    public let gestures: Set<GestureType>
+    public var gestures: Set<GestureType>
 
     /// Requires gestures.
     public init(gestures: Set<GestureType>) { self.gestures = gestures }
@@ -42,6 +42,10 @@ public struct IntentsCheckFailed: Error, Sendable, Hashable {
     /// Gestures that it does not support.
     public let missingGestures: Set<GestureType>
 
+    init(_ sensors: Set<SensorType>, _ periods: Set<SamplePeriod>, _ gestures: Set<GestureType>) {
+        (missingSensors, missingSamplePeriods, missingGestures) = (sensors, periods, gestures)
+    }
+
     init(_ c: tendon_bose_intent_check) {
         missingSensors = Set((0..<32).filter { c.missing_sensors & (1 << $0) != 0 }.map { SensorType(id: UInt8($0)) })
         missingSamplePeriods = Set(SamplePeriod.all(in: c.missing_periods))
@@ -51,7 +55,7 @@ public struct IntentsCheckFailed: Error, Sendable, Hashable {
     /// What the device does not support, in a stable order.
     var names: [String] {
         missingSensors.map { "\($0)" }.sorted()
-            + missingSamplePeriods.sorted { $0.rawValue < $1.rawValue }.map { "\($0.rawValue) ms" }
+            + missingSamplePeriods.sorted { $0.milliseconds < $1.milliseconds }.map { "\($0)" }
             + missingGestures.map { "\($0)" }.sorted()
     }
 }
@@ -69,7 +73,7 @@ extension tendon_bose_intent {
     init?(_ sensor: SensorIntent?, _ gesture: GestureIntent?) {
         guard sensor != nil || gesture != nil else { return nil }
         self.init()
-        sensors = (sensor?.sensors ?? []).reduce(0) { $0 | ($1.id < 32 ? UInt32(1) << UInt32($1.id) : 0) }
+        sensors = (sensor?.sensors ?? []).reduce(0) { $0 | ($1.rawValue < 32 ? UInt32(1) << UInt32($1.rawValue) : 0) }
         periods = (sensor?.samplePeriods ?? []).reduce(0) { $0 | $1.bit }
         gestures = (gesture?.gestures ?? []).reduce(0) { $0 | $1.bit }
     }

@@ -44,41 +44,47 @@ public struct Angles: Sendable, Hashable {
     }
 }
 
-/// How good a rotation is.
+/// Accuracy of a rotation.
 public struct QuaternionAccuracy: Sendable, Hashable {
-    /// Radians; `nil` when the device does not know it.
-    public let estimatedAccuracy: Double?
+    /// Radians; infinite if the device does not know it.
+    public var estimatedAccuracy: Double
+
+    /// An accuracy of an application's own.
+    public init(estimatedAccuracy: Double) { self.estimatedAccuracy = estimatedAccuracy }
 }
 
 /// Three numbers in the sensor's unit, on the device's axes.
-public struct Vector: Sendable, Hashable {
-    /// Along or about X.
-    public var x: Double
-    /// Along or about Y.
-    public var y: Double
-    /// Along or about Z.
-    public var z: Double
+public typealias Vector = SIMD3<Double>
 
-    /// A vector of a program's own.
-    public init(x: Double, y: Double, z: Double) {
-        (self.x, self.y, self.z) = (x, y, z)
-    }
+extension SIMD3 where Scalar == Double {
+    init(_ c: tendon_bose_vector) { self.init(c.x, c.y, c.z) }
 
-    init(_ c: tendon_bose_vector) {
-        (x, y, z) = (c.x, c.y, c.z)
-    }
+    /// The same numbers in single precision.
+    public var float3: SIMD3<Float> { SIMD3<Float>(self) }
 }
 
-/// How good a vector is, from bad to good.
+/// Accuracy of a vector, from low to high.
 public enum VectorAccuracy: UInt8, Sendable, Hashable, Comparable {
-    /// Not to be used.
+    /// Do not use the value.
     case unreliable = 0
     /// The sensor is not calibrated yet.
     case low
-    /// Good enough for most.
+    /// Sufficient for most applications.
     case medium
-    /// As good as it gets.
+    /// The highest accuracy.
     case high
 
     public static func < (a: VectorAccuracy, b: VectorAccuracy) -> Bool { a.rawValue < b.rawValue }
+}
+
+extension VectorAccuracy: CustomStringConvertible {
+    /// The name of the case.
+    public var description: String {
+        switch self {
+        case .unreliable: "unreliable"
+        case .low: "low"
+        case .medium: "medium"
+        case .high: "high"
+        }
+    }
 }

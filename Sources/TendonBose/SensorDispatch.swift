@@ -46,7 +46,9 @@ extension SensorDispatchHandler {
 
 /// Dispatches the samples of all open wearables until it is released.
 ///
-/// A sample goes to its callback, on `queue`, and then to the handler, on the loop's thread.
+/// A sample goes to its callback, on `queue`, and then to the handler, on the loop's thread. With the package trait
+/// `MainActorLoop` callbacks run on the main actor, so they can use its variables; a queue of the application's own then only
+/// delays them.
 ///
 /// ```swift
 /// let dispatch = SensorDispatch()
@@ -54,16 +56,13 @@ extension SensorDispatchHandler {
 /// ```
 @TendonActor
 public final class SensorDispatch {
-    /// Takes a vector, its accuracy and the device's time.
-    public typealias VectorCallback = @Sendable (Vector, VectorAccuracy, SensorTimestamp) -> Void
-
     /// Kept weakly.
     public var handler: (any SensorDispatchHandler)? {
         get { routes.handler }
         set { routes.handler = newValue }
     }
     /// Takes whole notifications; `nil`: none.
-    public var sensorDataCallback: (@Sendable (SensorData) -> Void)? {
+    public var sensorDataCallback: DataCallback? {
         get { routes.sensorData }
         set { routes.sensorData = newValue }
     }
@@ -78,12 +77,12 @@ public final class SensorDispatch {
         set { routes.gyroscope = newValue }
     }
     /// Takes rotations that refer to magnetic north; `nil`: none.
-    public var rotationCallback: (@Sendable (Quaternion, QuaternionAccuracy, SensorTimestamp) -> Void)? {
+    public var rotationCallback: RotationCallback? {
         get { routes.rotation }
         set { routes.rotation = newValue }
     }
     /// Takes rotations of an arbitrary heading; `nil`: none.
-    public var gameRotationCallback: (@Sendable (Quaternion, SensorTimestamp) -> Void)? {
+    public var gameRotationCallback: GameRotationCallback? {
         get { routes.gameRotation }
         set { routes.gameRotation = newValue }
     }
@@ -98,12 +97,12 @@ public final class SensorDispatch {
         set { routes.magnetometer = newValue }
     }
     /// Takes the uncalibrated magnetometer and its offset; `nil`: none.
-    public var uncalibratedMagnetometerCallback: (@Sendable (Vector, Vector, SensorTimestamp) -> Void)? {
+    public var uncalibratedMagnetometerCallback: UncalibratedVectorCallback? {
         get { routes.uncalibratedMagnetometer }
         set { routes.uncalibratedMagnetometer = newValue }
     }
     /// Takes gestures; `nil`: none.
-    public var gestureCallback: (@Sendable (GestureType, SensorTimestamp) -> Void)? {
+    public var gestureDataCallback: GestureCallback? {
         get { routes.gesture }
         set { routes.gesture = newValue }
     }
@@ -121,3 +120,45 @@ public final class SensorDispatch {
         Loop.shared.post { DispatchTable.shared.all.removeAll { $0 === routes } }
     }
 }
+
+#if MainActorLoop
+    extension SensorDispatch {
+        /// Takes the samples of a notification, on the main actor.
+        public typealias DataCallback = @TendonActor (SensorData) -> Void
+        /// Takes a vector, its accuracy and the device's time, on the main actor.
+        public typealias VectorCallback = @TendonActor (Vector, VectorAccuracy, SensorTimestamp) -> Void
+        /// Takes a rotation, its accuracy and the device's time, on the main actor.
+        public typealias RotationCallback = @TendonActor (Quaternion, QuaternionAccuracy, SensorTimestamp) -> Void
+        /// Takes a rotation and the device's time, on the main actor.
+        public typealias GameRotationCallback = @TendonActor (Quaternion, SensorTimestamp) -> Void
+        /// Takes a vector, its offset and the device's time, on the main actor.
+        public typealias UncalibratedVectorCallback = @TendonActor (Vector, Vector, SensorTimestamp) -> Void
+        /// Takes a gesture and the device's time, on the main actor.
+        public typealias GestureCallback = @TendonActor (GestureType, SensorTimestamp) -> Void
+    }
+
+    extension WearableDevice {
+        /// Takes the events of a device, on the main actor.
+        public typealias WearableDeviceEventHandler = @TendonActor (WearableDeviceEvent) -> Void
+    }
+#else
+    extension SensorDispatch {
+        /// Takes the samples of a notification.
+        public typealias DataCallback = @Sendable (SensorData) -> Void
+        /// Takes a vector, its accuracy and the device's time.
+        public typealias VectorCallback = @Sendable (Vector, VectorAccuracy, SensorTimestamp) -> Void
+        /// Takes a rotation, its accuracy and the device's time.
+        public typealias RotationCallback = @Sendable (Quaternion, QuaternionAccuracy, SensorTimestamp) -> Void
+        /// Takes a rotation and the device's time.
+        public typealias GameRotationCallback = @Sendable (Quaternion, SensorTimestamp) -> Void
+        /// Takes a vector, its offset and the device's time.
+        public typealias UncalibratedVectorCallback = @Sendable (Vector, Vector, SensorTimestamp) -> Void
+        /// Takes a gesture and the device's time.
+        public typealias GestureCallback = @Sendable (GestureType, SensorTimestamp) -> Void
+    }
+
+    extension WearableDevice {
+        /// Takes the events of a device, on its queue.
+        public typealias WearableDeviceEventHandler = @Sendable (WearableDeviceEvent) -> Void
+    }
+#endif

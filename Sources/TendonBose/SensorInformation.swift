@@ -12,7 +12,7 @@ public struct SensorInformation: Sendable {
     init(_ c: tendon_bose_sensor_information) { self.c = c }
 
     private func record(_ sensor: SensorType) -> tendon_bose_sensor_record? {
-        records.first { $0.sensor_id == sensor.id }
+        records.first { $0.sensor_id == sensor.rawValue }
     }
 
     /// In the device's order.
@@ -24,20 +24,23 @@ public struct SensorInformation: Sendable {
         return SamplePeriod.all(in: records.reduce(.max) { $0 & $1.period_mask })
     }
 
-    /// Longest first; none for a sensor that the device does not have.
-    public func availableSamplePeriods(for sensor: SensorType) -> [SamplePeriod] {
-        SamplePeriod.all(in: record(sensor)?.period_mask ?? 0)
+    /// None for a sensor that the device does not have.
+    public func availableSamplePeriods(for sensor: SensorType) -> Set<SamplePeriod> {
+        Set(SamplePeriod.all(in: record(sensor)?.period_mask ?? 0))
     }
 
-    /// In the sensor's unit.
-    public func scaledValueRange(for sensor: SensorType) -> ClosedRange<Int>? {
-        record(sensor).map { Int($0.scaled_min)...Int($0.scaled_max) }
+    /// From the minimum to the maximum, in the sensor's unit. As in the vendor's SDK the type is `Range`: its upper bound
+    /// is the maximum itself. `nil` also if the device reports a minimum above the maximum.
+    public func scaledValueRange(for sensor: SensorType) -> Range<Int16>? {
+        record(sensor).flatMap { range($0.scaled_min, $0.scaled_max) }
     }
 
-    /// In counts.
-    public func rawValueRange(for sensor: SensorType) -> ClosedRange<Int>? {
-        record(sensor).map { Int($0.raw_min)...Int($0.raw_max) }
+    /// The same in counts.
+    public func rawValueRange(for sensor: SensorType) -> Range<Int16>? {
+        record(sensor).flatMap { range($0.raw_min, $0.raw_max) }
     }
+
+    private func range(_ low: Int16, _ high: Int16) -> Range<Int16>? { low <= high ? low..<high : nil }
 
     /// Bytes of a sample, without its header of three.
     public func sampleLength(for sensor: SensorType) -> Int? {
@@ -80,13 +83,13 @@ public struct SensorConfiguration: Sendable {
     /// does not have the sensor, or the sensor does not have the period.
     @discardableResult
     public mutating func enable(sensor: SensorType, at period: SamplePeriod) -> Bool {
-        change { tendon_bose_enable_sensor(&$0, sensor.id, period.rawValue, $1) }
+        change { tendon_bose_enable_sensor(&$0, sensor.rawValue, period.milliseconds, $1) }
     }
 
     /// Disables a sensor. Returns false if the device does not have the sensor.
     @discardableResult
     public mutating func disable(sensor: SensorType) -> Bool {
-        tendon_bose_disable_sensor(&c, sensor.id) >= 0
+        tendon_bose_disable_sensor(&c, sensor.rawValue) >= 0
     }
 
     /// Disables all sensors.
@@ -98,9 +101,9 @@ public struct SensorConfiguration: Sendable {
     public var enabledSensorsSamplePeriod: SamplePeriod? {
         get {
             var copy = c
-            return SamplePeriod(rawValue: tendon_bose_enabled_period(&copy))
+            return SamplePeriod(milliseconds: tendon_bose_enabled_period(&copy))
         }
-        set { _ = change { tendon_bose_set_sensor_period(&$0, newValue?.rawValue ?? 0, $1) } }
+        set { _ = change { tendon_bose_set_sensor_period(&$0, newValue?.milliseconds ?? 0, $1) } }
     }
 
     /// False also for a sensor that the device does not have.
@@ -108,7 +111,7 @@ public struct SensorConfiguration: Sendable {
 
     /// `nil`: off, or a period without a name.
     public func samplePeriod(for sensor: SensorType) -> SamplePeriod? {
-        settings.first { $0.sensor_id == sensor.id }.flatMap { SamplePeriod(rawValue: $0.period_ms) }
+        settings.first { $0.sensor_id == sensor.rawValue }.flatMap { SamplePeriod(milliseconds: $0.period_ms) }
     }
 
     /// In the device's order.
@@ -120,5 +123,23 @@ public struct SensorConfiguration: Sendable {
     /// Those without, in the device's order.
     public var disabledSensors: [SensorType] {
         settings.filter { $0.period_ms == 0 }.map { SensorType(id: $0.sensor_id) }
+    }
+}
+
+extension SensorInformation: CustomDebugStringConvertible {
+    /// The available sensors by name.
+    public var debugDescription: String { "SensorInformation(\(names(availableSensors)))" }
+}
+
+extension SensorConfiguration: Equatable, CustomDebugStringConvertible {
+    /// Compares the sensors and their periods.
+    public static func == (a: SensorConfiguration, b: SensorConfiguration) -> Bool {
+        a.settings.elementsEqual(b.settings) { $0.sensor_id == $1.sensor_id && $0.period_ms == $1.period_ms }
+    }
+
+    /// The enabled sensors by name, and their period.
+    public var debugDescription: String {
+        let period = enabledSensorsSamplePeriod.map { " every \($0)" } ?? ""
+        return "SensorConfiguration(enabled: \(names(enabledSensors))\(period))"
     }
 }

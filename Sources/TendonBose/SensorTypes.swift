@@ -25,13 +25,20 @@ public enum SensorType: Sendable, Hashable {
         .accelerometer, .gyroscope, .rotation, .gameRotation, .orientation, .magnetometer, .uncalibratedMagnetometer,
     ]
 
-    /// Of a number on the wire.
-    public init(id: UInt8) {
+    init(id: UInt8) {
         self = Int(id) < Self.known.count ? Self.known[Int(id)] : .unknown(id)
+    }
+}
+
+extension SensorType: RawRepresentable {
+    /// The type with this number on the wire; `nil` if no type with a name has it.
+    public init?(rawValue: UInt8) {
+        guard Int(rawValue) < Self.known.count else { return nil }
+        self = Self.known[Int(rawValue)]
     }
 
     /// Number on the wire.
-    public var id: UInt8 {
+    public var rawValue: UInt8 {
         switch self {
         case .accelerometer: 0
         case .gyroscope: 1
@@ -45,37 +52,54 @@ public enum SensorType: Sendable, Hashable {
     }
 }
 
-extension SensorType: CaseIterable, CustomStringConvertible {
+extension SensorType: CaseIterable, CustomStringConvertible, Codable {
     /// Those with a name.
     public static var allCases: [SensorType] { known }
+    /// Those with a name; the vendor's word for `allCases`.
+    public static var all: [SensorType] { known }
 
-    public var description: String { String(cString: tendon_bose_sensor_name(id)) }
+    public var description: String { String(cString: tendon_bose_sensor_name(rawValue)) }
 }
 
-/// Time between two samples, in milliseconds. All enabled sensors of a device share one.
-public enum SamplePeriod: UInt16, Sendable, Hashable, CaseIterable {
-    case _320ms = 320
-    case _160ms = 160
-    case _80ms = 80
-    case _40ms = 40
-    case _20ms = 20
-    case _10ms = 10
-    case _5ms = 5
+/// Time between two samples. All enabled sensors of a device share one. Raw values are those of the vendor's SDK: bits of
+/// a sensor's mask, from the longest period to the shortest.
+public enum SamplePeriod: UInt8, Sendable, Hashable, CaseIterable, Codable {
+    case _320ms = 0
+    case _160ms
+    case _80ms
+    case _40ms
+    case _20ms
+    case _10ms
+    case _5ms
 
     /// 5 to 320.
-    public var milliseconds: Int { Int(rawValue) }
+    public var milliseconds: UInt16 { tendon_bose_period_of_bit(UInt32(rawValue)) }
 
     /// Bit in a sensor's mask.
-    var bit: UInt16 { UInt16(1) << UInt16(tendon_bose_bit_of_period(rawValue)) }
+    var bit: UInt16 { UInt16(1) << UInt16(rawValue) }
 
     /// Longest first.
     init?(bit: Int) {
-        self.init(rawValue: tendon_bose_period_of_bit(UInt32(bit)))
+        self.init(rawValue: UInt8(clamping: bit))
+    }
+
+    /// Returns `nil` if no period has this duration.
+    public init?(milliseconds: UInt16) {
+        guard let period = Self.allCases.first(where: { $0.milliseconds == milliseconds }) else { return nil }
+        self = period
     }
 
     static func all(in mask: UInt16) -> [SamplePeriod] {
         (0..<16).filter { mask & (1 << $0) != 0 }.compactMap { SamplePeriod(bit: $0) }
     }
+}
+
+extension SamplePeriod: CustomStringConvertible {
+    /// All of them; the vendor's word for `allCases`.
+    public static let all = allCases
+
+    /// "320 ms" to "5 ms".
+    public var description: String { "\(milliseconds) ms" }
 }
 
 /// A movement that a wearable recognizes.
@@ -95,28 +119,46 @@ public enum GestureType: Sendable, Hashable {
     /// An unknown type, with its number.
     case unknown(UInt8)
 
-    private static let known: [(id: UInt8, type: GestureType)] = [
-        (0x80, .singleTap), (0x81, .doubleTap), (0x82, .headNod), (0x83, .headShake), (0x84, .touchAndHold),
-        (0xC0, .input), (0xC1, .affirmative), (0xC2, .negative),
+    private static let known: [GestureType] = [
+        .singleTap, .doubleTap, .headNod, .headShake, .touchAndHold, .input, .affirmative, .negative,
     ]
 
-    /// Of a number on the wire.
-    public init(id: UInt8) {
-        self = Self.known.first { $0.id == id }?.type ?? .unknown(id)
-    }
-
-    /// Number on the wire.
-    public var id: UInt8 {
-        if case .unknown(let id) = self { return id }
-        return Self.known.first { $0.type == self }?.id ?? 0
+    init(id: UInt8) {
+        self = GestureType(rawValue: id) ?? .unknown(id)
     }
 }
 
-extension GestureType: CaseIterable, CustomStringConvertible {
-    /// Those with a name.
-    public static var allCases: [GestureType] { known.map(\.type) }
+extension GestureType: RawRepresentable {
+    /// The type with this number on the wire; `nil` if no type with a name has it.
+    public init?(rawValue: UInt8) {
+        guard let type = Self.known.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = type
+    }
 
-    public var description: String { String(cString: tendon_bose_gesture_name(id)) }
+    /// Number on the wire.
+    public var rawValue: UInt8 {
+        // By cases: `==` compares raw values.
+        switch self {
+        case .singleTap: 0x80
+        case .doubleTap: 0x81
+        case .headNod: 0x82
+        case .headShake: 0x83
+        case .touchAndHold: 0x84
+        case .input: 0xC0
+        case .affirmative: 0xC1
+        case .negative: 0xC2
+        case .unknown(let id): id
+        }
+    }
+}
+
+extension GestureType: CaseIterable, CustomStringConvertible, Codable {
+    /// Those with a name.
+    public static var allCases: [GestureType] { known }
+    /// Those with a name; the vendor's word for `allCases`.
+    public static var all: [GestureType] { allCases }
+
+    public var description: String { String(cString: tendon_bose_gesture_name(rawValue)) }
 
     static func all(in mask: UInt32) -> [GestureType] {
         (0..<32).filter { mask & (1 << $0) != 0 }.compactMap { bit in
@@ -127,7 +169,7 @@ extension GestureType: CaseIterable, CustomStringConvertible {
 
     /// Bit in the device information, if it has one.
     var bit: UInt32 {
-        let bit = tendon_bose_gesture_bit(id)
+        let bit = tendon_bose_gesture_bit(rawValue)
         return bit < 0 ? 0 : UInt32(1) << UInt32(bit)
     }
 }

@@ -14,6 +14,10 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     private let pairs: Bool
     private let script: PairingScript?
     private var isAbandoned = false
+    /// Of a simulated session that opens by itself: its configurations until it is open.
+    var draft: ConfigurationDraft?
+    /// It opens as soon as its simulated device advertises.
+    var isWaitingForSimulation = false
 
     weak var session: WearableDeviceSession?
     /// Replaces the pairing delegate if there is none.
@@ -90,7 +94,24 @@ final class SessionCore: Abandonable, @unchecked Sendable {
         if status < 0 { emit(.didFailToOpen(BoseWearableError(status, .connect))) }
     }
 
+    /// The simulated device advertises, or could not be started.
+    func simulationStarted(_ error: BoseWearableError?) {
+        guard isWaitingForSimulation else { return }
+        isWaitingForSimulation = false
+        if let error { return failedToStart(error) }
+        TendonActor.assumeIsolated { open(hasPairingDelegate: session?.pairingDelegate != nil) }
+    }
+
+    private func failedToStart(_ error: BoseWearableError) {
+        draft = nil
+        emit(.didFailToOpen(error))
+    }
+
     func close() {
+        if isWaitingForSimulation {
+            isWaitingForSimulation = false
+            return failedToStart(.cancelled)
+        }
         tendon_bose_session_close(block.pointer, tendon_monotonic_ms())
         link.refresh()
     }
@@ -98,6 +119,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     /// Nothing uses the session any more: it is closed, then its connection.
     func abandon() {
         isAbandoned = true
+        isWaitingForSimulation = false
         if state != TENDON_BOSE_CLOSED {
             close()
         } else {
@@ -119,6 +141,22 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     }
 
     // MARK: Asking the device
+
+    /// Writes a configuration; of a simulated session that is not open yet, when it is.
+    func change(_ configuration: SensorConfiguration) {
+        if draft == nil { configure(configuration) } else { draft?.changeSensors { $0 = configuration } }
+    }
+
+    func change(_ configuration: GestureConfiguration) {
+        if draft == nil { configure(configuration) } else { draft?.changeGestures { $0 = configuration } }
+    }
+
+    private func writeDraft() {
+        guard let draft else { return }
+        self.draft = nil
+        if draft.hasSensors { configure(draft.sensors) }
+        if draft.hasGestures { configure(draft.gestures) }
+    }
 
     /// The result is the configuration's number, or why there will be no outcome, which is an event as well.
     @discardableResult
@@ -225,22 +263,25 @@ final class SessionCore: Abandonable, @unchecked Sendable {
         }
         DispatchTable.shared.deliver(all)
         for value in all.values { DispatchTable.shared.deliver(value) }
+        Log.shared.write(.sensorData, "\(address): \(all.debugDescription)")
         events.push(.didReceiveSensorData(all))
     }
 
     private func gesture(_ event: tendon_bose_event) {
         let data = GestureData(
-            type: GestureType(id: event.gesture.gesture_id), timestamp: event.gesture.timestamp,
-            deviceTime: event.device_ms)
+            GestureType(id: event.gesture.gesture_id), event.gesture.timestamp, deviceTime: event.device_ms)
         gestures.push(data)
         DispatchTable.shared.deliver(data)
-        events.push(.didReceiveGestureData(data))
+        emit(.didReceiveGestureData(data))
     }
 
-    private func emit(_ event: WearableDeviceEvent) { events.push(event) }
+    private func emit(_ event: WearableDeviceEvent) {
+        Log.shared.write(event.category, "\(address): \(event)")
+        events.push(event)
+    }
 
     /// An attempt that could not even start.
-    func fail(_ event: WearableDeviceEvent) { events.push(event) }
+    func fail(_ event: WearableDeviceEvent) { emit(event) }
 
     private func emit(_ event: WearableDeviceSessionEvent) {
         TendonActor.assumeIsolated { session?.deliver(event) }
@@ -265,9 +306,12 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     private func stateChange(_ event: tendon_bose_event) {
         if event.configuration > 0 { written(event) }
         switch event.kind {
-        case TENDON_BOSE_EVENT_OPENED: emit(.didOpen)
+        case TENDON_BOSE_EVENT_OPENED:
+            emit(.didOpen)
+            if draft != nil { loop.post { [weak self] in self?.writeDraft() } }
         case TENDON_BOSE_EVENT_OPEN_FAILED:
             ended()
+            draft = nil
             emit(.didFailToOpen(BoseWearableError(event, .connect)))
         case TENDON_BOSE_EVENT_CLOSED: didClose(event.status)
         case TENDON_BOSE_EVENT_REQUIRES_PAIRING_MODE: prompt()
@@ -306,8 +350,13 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     }
 
     var sensorConfiguration: SensorConfiguration? {
-        guard c.has_sensor_configuration else { return nil }
+        guard c.has_sensor_configuration else { return draft?.sensors }
         return SensorConfiguration(c.sensor_configuration, c.has_sensors ? SensorInformation(c.sensors) : nil)
+    }
+
+    var gestureConfiguration: GestureConfiguration? {
+        guard c.has_gesture_configuration else { return draft?.gestures }
+        return GestureConfiguration(c.gesture_configuration)
     }
 }
 

@@ -131,7 +131,7 @@ public actor SimulatedWearable {
 
     /// Performs a gesture; throws if the device does not support it.
     public func perform(_ gesture: GestureType) throws(TendonError) {
-        let status = tendon_simulated_bose_gesture(device, gesture.id, tendon_monotonic_ms())
+        let status = tendon_simulated_bose_gesture(device, gesture.rawValue, tendon_monotonic_ms())
         host.host.refresh()
         guard status >= 0 else { throw TendonError(status: status, operation: .write) }
     }

@@ -26,8 +26,8 @@ public final class WearableDevice {
 
     // MARK: Values
 
-    /// Strings of the Device Information Service, as last read.
-    public var deviceInformation: DeviceInformation { DeviceInformation(core.c.strings) }
+    /// Strings of the Device Information Service, as last read; `nil` if not read yet.
+    public var deviceInformation: DeviceInformation? { core.c.has_device ? DeviceInformation(core.c.strings) : nil }
     /// The last device information; `nil` if not read yet.
     public var wearableDeviceInformation: WearableDeviceInformation? {
         core.c.has_device ? WearableDeviceInformation(core.c.device) : nil
@@ -41,15 +41,17 @@ public final class WearableDevice {
         core.c.has_gestures ? GestureInformation(core.c.gestures) : nil
     }
     /// The gesture configuration; `nil` if not read, or if the device has no gestures.
-    public var gestureConfiguration: GestureConfiguration? {
-        core.c.has_gesture_configuration ? GestureConfiguration(core.c.gesture_configuration) : nil
+    public var gestureConfiguration: GestureConfiguration? { core.gestureConfiguration }
+    /// The installed firmware, and the result of the checker at the last opening; `nil` if not read yet.
+    public var firmwareVersion: FirmwareVersion? {
+        guard let information = deviceInformation else { return nil }
+        return FirmwareVersion(
+            version: information.firmwareRevision ?? "",
+            firmwareUpdateApp: FirmwareUpdateApp(productID: core.c.device.product_id),
+            check: FirmwareVersion.Check(rawValue: core.c.firmware.rawValue) ?? .unknown)
     }
-    /// The installed firmware, and the result of the checker at the last opening.
-    public var firmwareVersion: FirmwareVersion {
-        FirmwareVersion(
-            installed: deviceInformation.firmwareRevision,
-            update: FirmwareVersion.Update(rawValue: core.c.firmware.rawValue) ?? .unknown)
-    }
+    /// Whether the device has suspended its sensors; the event `didSuspendWearableSensorService` has the reason.
+    public var isWearableSensorServiceSuspended: Bool { core.state == TENDON_BOSE_SUSPENDED }
 
     /// Counters of received, skipped and rejected values.
     public struct Counters: Sendable, Hashable {
@@ -77,40 +79,63 @@ public final class WearableDevice {
 
     // MARK: Refreshing; the update event follows
 
-    /// Reads the device information again; throws if the session is not open.
-    public func refreshWearableDeviceInformation() throws(BoseWearableError) {
-        try core.refresh(TENDON_BOSE_DEVICE_INFORMATION)
+    /// A value that can be read again.
+    public enum RefreshableValue: Sendable, Hashable, CaseIterable {
+        /// The strings of the Device Information Service.
+        case deviceInformation
+        /// Product, sensors, gestures and status.
+        case wearableDeviceInformation
+        /// Ranges and periods of the sensors.
+        case sensorInformation
+        /// The enabled sensors.
+        case sensorConfiguration
+        /// The available gestures.
+        case gestureInformation
+        /// The enabled gestures.
+        case gestureConfiguration
     }
-    /// Reads the sensor information again; throws if the session is not open.
-    public func refreshSensorInformation() throws(BoseWearableError) {
-        try core.refresh(TENDON_BOSE_SENSOR_INFORMATION)
+
+    /// Reads a value again; throws if the session is not open.
+    public func refresh(_ value: RefreshableValue) throws(BoseWearableError) {
+        switch value {
+        case .deviceInformation: try core.refreshStrings()
+        case .wearableDeviceInformation: try core.refresh(TENDON_BOSE_DEVICE_INFORMATION)
+        case .sensorInformation: try core.refresh(TENDON_BOSE_SENSOR_INFORMATION)
+        case .sensorConfiguration: try core.refresh(TENDON_BOSE_SENSOR_CONFIGURATION)
+        case .gestureInformation: try core.refresh(TENDON_BOSE_GESTURE_INFORMATION)
+        case .gestureConfiguration: try core.refresh(TENDON_BOSE_GESTURE_CONFIGURATION)
+        }
     }
-    /// Reads the sensor configuration again; throws if the session is not open.
-    public func refreshSensorConfiguration() throws(BoseWearableError) {
-        try core.refresh(TENDON_BOSE_SENSOR_CONFIGURATION)
+
+    private func refreshOrTell(_ value: RefreshableValue) {
+        do { try refresh(value) } catch { core.fail(.didFailToRefresh(error)) }
     }
-    /// Reads the gesture information again; throws if the session is not open.
-    public func refreshGestureInformation() throws(BoseWearableError) {
-        try core.refresh(TENDON_BOSE_GESTURE_INFORMATION)
-    }
-    /// Reads the gesture configuration again; throws if the session is not open.
-    public func refreshGestureConfiguration() throws(BoseWearableError) {
-        try core.refresh(TENDON_BOSE_GESTURE_CONFIGURATION)
-    }
-    /// Reads the strings of the Device Information Service; throws when the session is not open.
-    public func refreshDeviceInformation() throws(BoseWearableError) {
-        try core.refreshStrings()
-    }
+
+    /// Reads the device information again. Does not wait: an error is reported as the event `didFailToRefresh`.
+    public func refreshWearableDeviceInformation() { refreshOrTell(.wearableDeviceInformation) }
+    /// Reads the sensor information again. Does not wait: an error is reported as the event `didFailToRefresh`.
+    public func refreshSensorInformation() { refreshOrTell(.sensorInformation) }
+    /// Reads the sensor configuration again. Does not wait: an error is reported as the event `didFailToRefresh`.
+    public func refreshSensorConfiguration() { refreshOrTell(.sensorConfiguration) }
+    /// Reads the gesture information again. Does not wait: an error is reported as the event `didFailToRefresh`.
+    public func refreshGestureInformation() { refreshOrTell(.gestureInformation) }
+    /// Reads the gesture configuration again. Does not wait: an error is reported as the event `didFailToRefresh`.
+    public func refreshGestureConfiguration() { refreshOrTell(.gestureConfiguration) }
+    /// Reads the strings of the Device Information Service again. Does not wait: an error is reported as the event `didFailToRefresh`.
+    public func refreshDeviceInformation() { refreshOrTell(.deviceInformation) }
 
     // MARK: Setting
 
     /// Writes a configuration; the result is reported as an event.
     public func changeSensorConfiguration(_ configuration: SensorConfiguration) {
-        core.configure(configuration)
+        core.change(configuration)
     }
 
     /// Changes the last known configuration and writes it. Does not wait: the result is reported as an event.
-    public func configureSensors(_ change: (inout SensorConfiguration) -> Void) { _ = writeSensors(change) }
+    public func configureSensors(_ change: (inout SensorConfiguration) -> Void) {
+        guard core.draft == nil else { return core.draft!.changeSensors(change) }
+        _ = writeSensors(change)
+    }
 
     private func writeSensors(_ change: (inout SensorConfiguration) -> Void) -> Result<UInt16, BoseWearableError> {
         guard var configuration = sensorConfiguration else {
@@ -133,11 +158,14 @@ public final class WearableDevice {
 
     /// Writes a configuration; the result is reported as an event.
     public func changeGestureConfiguration(_ configuration: GestureConfiguration) {
-        core.configure(configuration)
+        core.change(configuration)
     }
 
     /// Changes the last known configuration and writes it. Does not wait: the result is reported as an event.
-    public func configureGestures(_ change: (inout GestureConfiguration) -> Void) { _ = writeGestures(change) }
+    public func configureGestures(_ change: (inout GestureConfiguration) -> Void) {
+        guard core.draft == nil else { return core.draft!.changeGestures(change) }
+        _ = writeGestures(change)
+    }
 
     private func writeGestures(_ change: (inout GestureConfiguration) -> Void) -> Result<UInt16, BoseWearableError> {
         guard var configuration = gestureConfiguration else {
@@ -159,10 +187,20 @@ public final class WearableDevice {
 
     /// Checks the requirements of an intent: throws the missing ones, returns warnings.
     @discardableResult
-    public func validateIntents(
+    public func checkIntents(
         sensor: SensorIntent?, gesture: GestureIntent?
     ) throws(IntentsCheckFailed) -> IntentsWarnings {
         try core.validate(sensor, gesture)
+    }
+
+    /// Checks the requirements of an intent. The error is `BoseWearableError.intentsNotFulfilled`.
+    public func validateIntents(sensor: SensorIntent?, gesture: GestureIntent?) -> Result<Void, any Error> {
+        do throws(IntentsCheckFailed) {
+            try checkIntents(sensor: sensor, gesture: gesture)
+            return .success(())
+        } catch {
+            return .failure(BoseWearableError(error))
+        }
     }
 
     // MARK: Listening
@@ -175,12 +213,15 @@ public final class WearableDevice {
         return ListenerToken { token.cancel() }
     }
 
-    /// Calls `handler` on `queue` until the token is released.
+    /// Calls `handler` on `queue` until the token is released; `nil` is `.loop`. With the package trait `MainActorLoop` the
+    /// handler runs on the main actor, so it can use its variables; a queue of the application's own then only delays it.
     public func addEventListener(
-        queue: CallbackQueue, _ handler: @escaping @Sendable (WearableDeviceEvent) -> Void
+        queue: CallbackQueue?, handler: @escaping WearableDeviceEventHandler
     ) -> ListenerToken {
-        let isLoop = queue === CallbackQueue.loop
-        let token = core.events.add { event in if isLoop { handler(event) } else { queue.run { handler(event) } } }
+        let queue = queue ?? .loop
+        let isImmediate = queue.isImmediate
+        let token = core.events.add { event in if isImmediate { handler(event) } else { queue.later { handler(event) } }
+        }
         return ListenerToken { token.cancel() }
     }
 
@@ -223,10 +264,6 @@ public final class WearableDevice {
     public var hasFocus: Bool { true }
     /// Does nothing, see `hasFocus`.
     public func requestFocus() {}
-    /// Throws `unsupported`.
-    public func changeName(_ name: String) throws(BoseWearableError) { throw .unsupported }
-    /// Throws `unsupported`.
-    public func changeAnr(_ mode: Int) throws(BoseWearableError) { throw .unsupported }
-    /// Throws `unsupported`.
-    public func changeCnc(_ level: Int, enabled: Bool) throws(BoseWearableError) { throw .unsupported }
+    /// Throws `functionNotSupported`.
+    public func changeName(_ name: String) throws(BoseWearableError) { throw .functionNotSupported }
 }

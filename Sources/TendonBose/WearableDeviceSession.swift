@@ -30,8 +30,18 @@ public final class WearableDeviceSession {
         core.session = self
     }
 
-    /// The device; `nil` until the session was open once.
-    public var device: WearableDevice? { core.c.has_device ? wearable : nil }
+    /// The device; `nil` until the session was open once. A session of `createSimulatedWearableDeviceSession()` has it from
+    /// the start.
+    public var device: WearableDevice? { core.c.has_device || core.draft != nil ? wearable : nil }
+
+    /// Whether the session is closed, opening or open; `stateName` distinguishes more states.
+    public var state: WearableDeviceSessionState {
+        switch core.state {
+        case TENDON_BOSE_CLOSED: core.isWaitingForSimulation ? .opening : .closed
+        case TENDON_BOSE_OPEN, TENDON_BOSE_SUSPENDED, TENDON_BOSE_CLOSING: .open
+        default: .opening
+        }
+    }
 
     /// Whether the device is ready, suspended or not.
     public var isOpen: Bool { core.state == TENDON_BOSE_OPEN || core.state == TENDON_BOSE_SUSPENDED }
@@ -46,7 +56,7 @@ public final class WearableDeviceSession {
     /// Opens a closed session, any number of times. Does not wait: the delegate is notified of the result. Does nothing
     /// if the session is not closed.
     public func open() {
-        guard core.state == TENDON_BOSE_CLOSED else { return }
+        guard state == .closed else { return }
         core.open(hasPairingDelegate: pairingDelegate != nil)
     }
 
@@ -58,7 +68,7 @@ public final class WearableDeviceSession {
             throw BoseWearableError(Int32(TENDON_ERROR_WRONG_STATE), .connect)
         }
         var events = events().makeAsyncIterator()
-        open()
+        open()  // of a simulated session that opens by itself: nothing
         while let event = try? await events.next(isolation: TendonActor.shared) {
             switch event {
             case .didOpen: return
@@ -85,7 +95,7 @@ public final class WearableDeviceSession {
     }
 
     func deliver(_ event: WearableDeviceSessionEvent) {
-        Log.shared.write("\(address): \(event)")
+        Log.shared.write(.session, "\(address): \(event)")
         switch event {
         case .didOpen: delegate?.sessionDidOpen(self)
         case .didFailToOpen(let error): delegate?.session(self, didFailToOpenWithError: error)

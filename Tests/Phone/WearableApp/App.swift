@@ -55,6 +55,40 @@ extension HeadViewController: WearableDeviceSessionDelegate {
 }
 // porting.md: end
 
+/// Listeners and callbacks that use the screen, with a simulated session, which opens by itself.
+class OverlayViewController {
+    let session = BoseWearable.shared.createSimulatedWearableDeviceSession()
+    let dispatch = SensorDispatch(queue: .main)
+    var token: ListenerToken?
+    var overlay = ""
+    var rotations = 0
+    var gestures: [GestureType] = []
+    var events = 0
+
+    func viewDidLoad() {
+        dispatch.gameRotationCallback = { [weak self] _, _ in self?.rotations += 1 }
+        dispatch.gestureDataCallback = { [weak self] gesture, _ in self?.gestures.append(gesture) }
+        token = session.device?.addEventListener(queue: .main) { [weak self] event in
+            self?.wearableDeviceEvent(event)
+        }
+        session.device?.configureSensors { config in
+            config.disableAll()
+            config.enable(sensor: .gameRotation, at: ._20ms)
+        }
+        session.device?.configureGestures { $0.set(gesture: .doubleTap, enabled: true) }
+    }
+
+    func wearableDeviceEvent(_ event: WearableDeviceEvent) {
+        dispatchPrecondition(condition: .onQueue(.main))
+        events += 1
+        switch event {
+        case .didSuspendWearableSensorService(let reason): overlay = reason.description
+        case .didWriteGestureConfiguration: overlay = "ready"
+        default: break
+        }
+    }
+}
+
 @main
 enum App {
     static func main() async throws {
@@ -75,5 +109,20 @@ enum App {
         print(screen.log.joined(separator: ", "), screen.yaw.count)
         withExtendedLifetime(wearable) {}
         guard screen.log == ["connected", "closed"], screen.yaw.count >= 20 else { exit(1) }
+        try await overlay(until: deadline)
+    }
+
+    static func overlay(until deadline: ContinuousClock.Instant) async throws {
+        let screen = OverlayViewController()
+        screen.viewDidLoad()
+        func wait(_ isDone: () -> Bool) async throws {
+            while !isDone(), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(10)) }
+        }
+        try await wait { screen.overlay == "ready" && screen.rotations > 10 }
+        try await screen.session.simulated?.perform(.doubleTap)
+        await screen.session.simulated?.suspend(.musicShareModeActive)
+        try await wait { !screen.gestures.isEmpty && screen.overlay.hasSuffix(".") }
+        print(screen.overlay, screen.gestures, screen.events > 3)
+        guard screen.gestures == [.doubleTap], screen.overlay.contains("music"), screen.events > 3 else { exit(1) }
     }
 }

@@ -109,10 +109,10 @@ let tendonBoseRows: [Row] = [
         }
         await eventually("a prompt is left") { prompts.open.load(ordering: .relaxed) <= 0 }
     },
-    Row("BoseWearable.createSimulatedWearableDeviceSession(_:)") { moment in
+    Row("BoseWearable.makeSimulatedSession(_:)") { moment in
         let bose = BoseWearable(BoseWearable.Configuration())
         await expectCancelled(BoseWearableError.self, moment, device: nil) {
-            _ = try await bose.createSimulatedWearableDeviceSession()
+            _ = try await bose.makeSimulatedSession()
         }
     },
     Row("BluetoothManager.session(for:)") { moment in
@@ -120,8 +120,7 @@ let tendonBoseRows: [Row] = [
             var configuration = BoseWearable.Configuration()
             configuration.radio = radio
             let bose = BoseWearable(configuration)
-            let device = DiscoveredDevice(
-                address: wearable.address, name: nil, rssi: nil, lastSeen: 0, hasOldFirmware: false)
+            let device = DiscoveredDevice(wearable.address)
             await expectCancelled(BoseWearableError.self, moment, device: loop) {
                 _ = try await bose.bluetoothManager.session(for: device)
             }

@@ -63,7 +63,7 @@ struct ConnectionPort {
         let model = ConnectionModel(here.library)
         model.connect(sensor: SensorIntent(sensors: [.magnetometer], samplePeriods: [._20ms]))
         await eventually("an outcome") { !model.messages.isEmpty }
-        #expect(model.messages[0].hasPrefix("failed: intentsCheckFailed"))
+        #expect(model.messages[0].hasPrefix("failed: intentsNotFulfilled"))
         #expect(model.session == nil)
     }
 
@@ -170,8 +170,8 @@ struct ConnectionPort {
 /// Answers of a firmware service, one after the other.
 private final class Verdicts: @unchecked Sendable {
     // Asked on the loop's thread alone.
-    private var verdicts: [WearableDevice.FirmwareVersion.Update]
-    init(_ verdicts: [WearableDevice.FirmwareVersion.Update]) { self.verdicts = verdicts }
+    private var verdicts: [FirmwareVersion.Check]
+    init(_ verdicts: [FirmwareVersion.Check]) { self.verdicts = verdicts }
 
     var next: FirmwareChecker {
         { _, _ in self.verdicts.count > 1 ? self.verdicts.removeFirst() : self.verdicts[0] }

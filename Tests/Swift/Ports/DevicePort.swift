@@ -76,9 +76,9 @@ struct DevicePort {
         let session = try await here.library.startConnection(
             sensorIntent: sensorIntent, gestureIntent: gestureIntent)
         let device = try #require(session.device)
-        try device.validateIntents(sensor: sensorIntent, gesture: gestureIntent)
+        try device.checkIntents(sensor: sensorIntent, gesture: gestureIntent)
         #expect(throws: IntentsCheckFailed.self) {
-            try device.validateIntents(sensor: SensorIntent(sensors: [.orientation]), gesture: nil)
+            try device.checkIntents(sensor: SensorIntent(sensors: [.orientation]), gesture: nil)
         }
     }
 
@@ -90,8 +90,8 @@ struct DevicePort {
         }
         let session = try await here.library.startConnection()
         let version = try #require(session.device).firmwareVersion
-        #expect(version.installed == "2.1.4")
-        #expect(version.update == .upToDate)
+        #expect(version?.version == "2.1.4")
+        #expect(version?.check == .upToDate)
     }
 
     @Test @TendonActor func suspension() async throws {
@@ -102,12 +102,12 @@ struct DevicePort {
         let token = device.addEventListener { event in
             switch event {
             case .didSuspendWearableSensorService(let reason):
-                shown.append(reason == .musicShare ? "sharing music" : "suspended")
+                shown.append(reason == .musicShareModeActive ? "sharing music" : "suspended")
             case .didResumeWearableSensorService: shown.append("resumed")
             default: break
             }
         }
-        await here.wearable.suspend(.musicShare)
+        await here.wearable.suspend(.musicShareModeActive)
         await eventually("suspended") { shown == ["sharing music"] }
         await here.wearable.resume()
         await eventually("resumed") { shown == ["sharing music", "resumed"] }
@@ -116,7 +116,7 @@ struct DevicePort {
 
     @Test @TendonActor func withoutHardware() async throws {
         let library = BoseWearable(BoseWearable.Configuration())
-        let session = try await library.createSimulatedWearableDeviceSession()
+        let session = try await library.makeSimulatedSession()
         #expect(session.device == nil)
         try await session.openAndWait()
         #expect(session.device?.name == "LE-Bose Frames")

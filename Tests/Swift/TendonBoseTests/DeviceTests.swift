@@ -25,18 +25,22 @@ struct DeviceTests {
         #expect(info.productID == 0x402C)
         #expect(info.availableSensors == [.accelerometer, .gyroscope, .rotation, .gameRotation])
         #expect(Set(info.availableGestures) == [.doubleTap, .headNod, .headShake, .input, .affirmative, .negative])
-        #expect(!info.deviceStatus.wearableSensorsServiceSuspended && info.deviceStatus.suspensionReason == nil)
+        #expect(!info.deviceStatus.contains(.wearableSensorsServiceSuspended))
+        #expect(info.deviceStatus.suspensionReason == .unknown && !device.isWearableSensorServiceSuspended)
+        #expect(info.description.hasPrefix("Bose Frames") && info.description.contains("double_tap"))
         let sensors = try #require(device.sensorInformation)
-        #expect(sensors.availableSensors == info.availableSensors)
+        #expect(Set(sensors.availableSensors) == info.availableSensors)
         #expect(sensors.availableSamplePeriods == [._320ms, ._160ms, ._80ms, ._40ms, ._20ms])
         #expect(sensors.availableSamplePeriods(for: .magnetometer) == [])
-        #expect(sensors.scaledValueRange(for: .accelerometer) == -8...8)
-        #expect(sensors.rawValueRange(for: .rotation) == -16383...16383)
+        #expect(sensors.scaledValueRange(for: .accelerometer) == -8..<8)
+        #expect(sensors.rawValueRange(for: .rotation) == -16383..<16383)
         #expect(sensors.sampleLength(for: .rotation) == 10)
-        #expect(device.firmwareVersion.installed == "1.0.0" && device.firmwareVersion.update == .available)
-        #expect(device.deviceInformation.firmwareRevision == "1.0.0")
+        #expect(device.firmwareVersion?.version == "1.0.0" && device.firmwareVersion?.check == .available)
+        #expect(device.firmwareVersion?.updateStatus == .updateAvailable(version: ""))
+        #expect(device.firmwareVersion?.firmwareUpdateApp?.name == "Bose Connect")
+        #expect(device.deviceInformation?.firmwareRevision == "1.0.0")
         #expect(device.hasFocus)
-        #expect(throws: BoseWearableError.unsupported) { try device.changeName("x") }
+        #expect(throws: BoseWearableError.functionNotSupported) { try device.changeName("x") }
     }
 
     @Test @TendonActor func aRequiredUpdateFailsTheConnection() async throws {
@@ -277,14 +281,14 @@ struct DeviceTests {
             default: break
             }
         }
-        await site.wearable.suspend(.voicePersonalAssistant)
-        await eventually("suspended") { reasons == [.voicePersonalAssistant] }
-        #expect(device.wearableDeviceInformation?.deviceStatus.suspensionReason == .voicePersonalAssistant)
+        await site.wearable.suspend(.vpaInteractionInProgress)
+        await eventually("suspended") { reasons == [.vpaInteractionInProgress] }
+        #expect(device.wearableDeviceInformation?.deviceStatus.suspensionReason == .vpaInteractionInProgress)
         await #expect(throws: BoseWearableError.service(.wearableSensorServiceUnavailable)) {
             try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         }
         await site.wearable.resume()
-        await eventually("resumed") { reasons == [.voicePersonalAssistant, nil] }
+        await eventually("resumed") { reasons == [.vpaInteractionInProgress, nil] }
         try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         _ = token
     }
@@ -316,10 +320,10 @@ struct DeviceTests {
             sensorIntent: SensorIntent(sensors: [.rotation], samplePeriods: [._20ms]),
             gestureIntent: GestureIntent(gestures: [.doubleTap]))
         let device = try #require(session.device)
-        try device.validateIntents(sensor: SensorIntent(sensors: [.gyroscope]), gesture: nil)
-        try device.validateIntents(sensor: nil, gesture: nil)
+        try device.checkIntents(sensor: SensorIntent(sensors: [.gyroscope]), gesture: nil)
+        try device.checkIntents(sensor: nil, gesture: nil)
         let lacking = #expect(throws: IntentsCheckFailed.self) {
-            try device.validateIntents(
+            try device.checkIntents(
                 sensor: SensorIntent(sensors: [.magnetometer, .rotation], samplePeriods: [._5ms]),
                 gesture: GestureIntent(gestures: [.touchAndHold]))
         }
@@ -330,11 +334,12 @@ struct DeviceTests {
         let error = await #expect(throws: BoseWearableError.self) {
             try await wearable.startConnection(sensorIntent: SensorIntent(sensors: [.magnetometer]))
         }
-        guard case .intentsCheckFailed(let failed) = error else {
+        guard case .intentsNotFulfilled(let sensors, _, _) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(failed.missingSensors == [.magnetometer])
+        #expect(sensors == [.magnetometer])
+        #expect(error?.localizedDescription.contains("magnetometer") == true)
     }
 
     /// Every method of the handler, by the sensor that it is for.
@@ -409,9 +414,9 @@ struct DeviceTests {
         let site = try await Site(options)
         let (_, device) = try await open(site)
         let two = SensorIntent(sensors: [.rotation, .accelerometer], samplePeriods: [._20ms])
-        let warnings = try device.validateIntents(sensor: two, gesture: nil)
+        let warnings = try device.checkIntents(sensor: two, gesture: nil)
         #expect(warnings.overPayload && !warnings.tooManySensors)
-        let one = try device.validateIntents(sensor: SensorIntent(sensors: [.rotation]), gesture: nil)
+        let one = try device.checkIntents(sensor: SensorIntent(sensors: [.rotation]), gesture: nil)
         #expect(!one.overPayload && !one.tooManySensors)
     }
 
@@ -433,7 +438,7 @@ struct DeviceTests {
         let wearable = site.wearable
         let error = await #expect(throws: TendonError.self) {
             for try await gesture in gestures {
-                #expect(gesture.type == .doubleTap)
+                #expect(gesture.gesture == .doubleTap)
                 await wearable.disconnectAll()
             }
         }
@@ -453,13 +458,13 @@ struct DeviceTests {
         let events = device.events()
         var heard: [GestureType] = []
         let token = device.addEventListener { event in
-            if case .didReceiveGestureData(let data) = event { heard.append(data.type) }
+            if case .didReceiveGestureData(let data) = event { heard.append(data.gesture) }
         }
         try await device.configureGesturesAndWait { $0.enableAll() }
         try await site.wearable.perform(.doubleTap)
         for try await event in events {
             if case .didReceiveGestureData(let data) = event {
-                #expect(data.type == .doubleTap)
+                #expect(data.gesture == .doubleTap)
                 break
             }
         }
@@ -483,20 +488,20 @@ struct DeviceTests {
             default: break
             }
         }
-        try device.refreshDeviceInformation()
+        try device.refresh(.deviceInformation)
         await eventually("strings") { updates.last == "strings 1.0.0" }
-        try device.refreshWearableDeviceInformation()
+        try device.refresh(.wearableDeviceInformation)
         await eventually("device") { updates.last == "device 4" }
-        try device.refreshSensorInformation()
+        try device.refresh(.sensorInformation)
         await eventually("sensors") { updates.last == "sensors 4" }
-        try device.refreshSensorConfiguration()
+        try device.refresh(.sensorConfiguration)
         await eventually("sensor") { updates.last == "sensor 0" }
-        try device.refreshGestureInformation()
+        try device.refresh(.gestureInformation)
         await eventually("gestures") { updates.last == "gestures 6" }
-        try device.refreshGestureConfiguration()
+        try device.refresh(.gestureConfiguration)
         await eventually("gesture") { updates.last == "gesture 0" }
         await session.closeAndWait()
-        #expect(throws: BoseWearableError.self) { try device.refreshDeviceInformation() }
+        #expect(throws: BoseWearableError.self) { try device.refresh(.deviceInformation) }
         token.cancel()
     }
 

@@ -11,6 +11,6 @@ struct ImportTests {
         configuration.radio = RadioChoice.automatic
         let address: Address? = Address("C0:00:00:00:00:01/random")
         let wearable = BoseWearable(configuration)
-        #expect(address != nil && !wearable.formattedVersion.isEmpty)
+        #expect(address != nil && !BoseWearable.formattedVersion.isEmpty)
     }
 }

@@ -12,8 +12,7 @@ struct ReleaseTests {
     /// A session of a radio that nobody else has.
     @TendonActor private func session(_ site: Site) throws -> (WearableDeviceSession, BluetoothManager) {
         let manager = site.boseWearable().bluetoothManager
-        let device = DiscoveredDevice(
-            address: site.wearable.address, name: nil, rssi: nil, lastSeen: 0, hasOldFirmware: false)
+        let device = DiscoveredDevice(site.wearable.address)
         return (manager.makeSession(device, try manager.openRadio(), nil), manager)
     }
 
@@ -68,8 +67,7 @@ struct ReleaseTests {
     @Test @TendonActor func aRemovedSessionIsClosedAndForgotten() async throws {
         let site = try await Site()
         let (first, manager) = try session(site)
-        let device = DiscoveredDevice(
-            address: site.wearable.address, name: nil, rssi: nil, lastSeen: 0, hasOldFirmware: false)
+        let device = DiscoveredDevice(site.wearable.address)
         try await first.openAndWait()
         #expect(try await manager.session(for: device) === first)
         manager.removeSession(for: device)

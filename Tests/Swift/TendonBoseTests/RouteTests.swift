@@ -28,7 +28,7 @@ import Testing
             calls.all.append("handler gyroscope \(text(vector)) \(accuracy.rawValue) \(timestamp)")
         }
         func receivedRotation(quaternion: Quaternion, accuracy: QuaternionAccuracy, timestamp: SensorTimestamp) {
-            calls.all.append("handler rotation \(text(quaternion)) \(accuracy.estimatedAccuracy ?? -1) \(timestamp)")
+            calls.all.append("handler rotation \(text(quaternion)) \(accuracy.estimatedAccuracy) \(timestamp)")
         }
         func receivedGameRotation(quaternion: Quaternion, timestamp: SensorTimestamp) {
             calls.all.append("handler game \(text(quaternion)) \(timestamp)")
@@ -58,7 +58,7 @@ import Testing
         routes.orientation = vector("orientation")
         routes.magnetometer = vector("magnetometer")
         routes.rotation = { q, accuracy, time in
-            calls.all.append("rotation \(q.x) \(q.y) \(q.z) \(q.w) \(accuracy.estimatedAccuracy ?? -1) \(time)")
+            calls.all.append("rotation \(q.x) \(q.y) \(q.z) \(q.w) \(accuracy.estimatedAccuracy) \(time)")
         }
         routes.gameRotation = { q, time in calls.all.append("game \(q.x) \(q.y) \(q.z) \(q.w) \(time)") }
         routes.uncalibratedMagnetometer = { v, b, time in
@@ -70,7 +70,7 @@ import Testing
 
     private func value(_ sensor: SensorType, _ change: (inout tendon_bose_sample) -> Void = { _ in }) -> SensorValue? {
         var c = tendon_bose_sample()
-        (c.sensor_id, c.timestamp, c.accuracy) = (sensor.id, 500, 2)
+        (c.sensor_id, c.timestamp, c.accuracy) = (sensor.rawValue, 500, 2)
         // The two share their memory.
         if [.rotation, .gameRotation].contains(sensor) {
             (c.quaternion.x, c.quaternion.y, c.quaternion.z, c.quaternion.w) = (0.5, 0.25, -0.5, 1)
@@ -104,7 +104,7 @@ import Testing
         let routes = routes(.loop, calls)
         let handler = Handler(calls)
         routes.handler = handler
-        routes.deliver(GestureData(type: .headNod, timestamp: 7, deviceTime: 7))
+        routes.deliver(GestureData(.headNod, 7, deviceTime: 7))
         routes.deliver(SensorData(values: [try #require(value(.gyroscope))]))
         #expect(calls.all == ["head_nod 7", "handler head_nod 7", "data 1", "handler data 1"])
     }
@@ -118,7 +118,7 @@ import Testing
             routes.handler = handler
         }
         for (sensor, _) in Self.expected { routes.deliver(try #require(value(sensor))) }
-        routes.deliver(GestureData(type: .headNod, timestamp: 7, deviceTime: 7))
+        routes.deliver(GestureData(.headNod, 7, deviceTime: 7))
         #expect(calls.all == [])
     }
 
@@ -141,14 +141,15 @@ import Testing
         #expect(rotation.sample.quaternion == Quaternion(x: 0.5, y: 0.25, z: -0.5, w: 1))
         #expect(rotation.sample.quaternionAccuracy?.estimatedAccuracy == 0.125)
         #expect(rotation.sample.vector == nil && rotation.sample.vectorAccuracy == nil && rotation.sample.bias == nil)
-        #expect(value(.rotation) { $0.accuracy_unknown = true }?.sample.quaternionAccuracy?.estimatedAccuracy == nil)
+        #expect(
+            value(.rotation) { $0.accuracy_unknown = true }?.sample.quaternionAccuracy?.estimatedAccuracy == .infinity)
         let magnetometer = try #require(value(.uncalibratedMagnetometer))
         #expect(magnetometer.sample.vector == Vector(x: 1, y: 2, z: 3))
         #expect(magnetometer.sample.bias == Vector(x: 4, y: 5, z: 6))
         #expect(magnetometer.sample.quaternion == nil && magnetometer.sample.vectorAccuracy == nil)
         #expect(value(.accelerometer)?.sample.vectorAccuracy?.rawValue == 2)
         #expect(value(.accelerometer) { $0.accuracy = 9 }?.sample.vectorAccuracy == .unreliable)
-        #expect(value(SensorType(id: 31)) == nil)
+        #expect(value(.unknown(31)) == nil)
     }
 
     /// Only what is enabled costs anything: the text is not made before.
@@ -159,10 +160,14 @@ import Testing
             made += 1
             return "a line of the log that a test enabled"
         }
-        log.write(line())
+        log.write(.session, line())
         #expect(made == 0)
-        log.enable()
-        log.write(line())
+        log.set(.common, true)
+        log.write(.session, line())
+        log.write(.sensorData, line())
+        #expect(made == 1, "sensor data has a switch of its own")
+        log.set(.session, false)
+        log.write(.session, line())
         #expect(made == 1)
     }
 

@@ -76,7 +76,7 @@ extension Command {
             lacking,
             [
                 "sensors": JSON(enabled.map { .string("\($0)") }),
-                "period_ms": device.sensorConfiguration?.enabledSensorsSamplePeriod.map { JSON($0.milliseconds) }
+                "period_ms": device.sensorConfiguration?.enabledSensorsSamplePeriod.map { JSON(Int($0.milliseconds)) }
                     ?? .null,
                 "gestures": JSON((device.gestureConfiguration?.enabledGestures ?? []).map { .string("\($0)") }),
             ]
@@ -88,9 +88,9 @@ extension Command {
         let texts = device.deviceInformation
         func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
         var result: JSON = [
-            "manufacturer": known(texts.manufacturerName), "model": known(texts.modelNumber),
-            "serial": known(texts.serialNumber), "firmware": known(texts.firmwareRevision),
-            "hardware": known(texts.hardwareRevision), "software": known(texts.softwareRevision),
+            "manufacturer": known(texts?.manufacturerName), "model": known(texts?.modelNumber),
+            "serial": known(texts?.serialNumber), "firmware": known(texts?.firmwareRevision),
+            "hardware": known(texts?.hardwareRevision), "software": known(texts?.softwareRevision),
         ]
         if let information = device.wearableDeviceInformation {
             let status = information.deviceStatus
@@ -98,11 +98,11 @@ extension Command {
             result["product_id"] = JSON(information.productID)
             result["variant"] = .string(information.productInfo.variantName)
             result["specification"] = .string("\(information.majorVersion).\(information.minorVersion)")
-            result["transmission_period_ms"] = JSON(information.transmissionPeriod)
-            result["max_payload_bytes"] = JSON(information.maximumPayloadPerTransmissionPeriod)
-            result["max_active_sensors"] = JSON(information.maximumActiveSensors)
-            result["pairing_required"] = .bool(status.secureBLEPairingRequired)
-            result["suspended"] = .bool(status.wearableSensorsServiceSuspended)
+            result["transmission_period_ms"] = JSON(Int(information.transmissionPeriod))
+            result["max_payload_bytes"] = JSON(Int(information.maximumPayloadPerTransmissionPeriod))
+            result["max_active_sensors"] = JSON(Int(information.maximumActiveSensors))
+            result["pairing_required"] = .bool(status.contains(.secureBLEPairingRequired))
+            result["suspended"] = .bool(status.contains(.wearableSensorsServiceSuspended))
         }
         if let sensors = device.sensorInformation {
             result["sensors"] = JSON(sensors.availableSensors.map { sensor in describe(sensor, sensors, device) })
@@ -124,9 +124,11 @@ extension Command {
         let range = information.scaledValueRange(for: sensor)
         return [
             "sensor": .string("\(sensor)"),
-            "periods_ms": JSON(information.availableSamplePeriods(for: sensor).map(\.milliseconds)),
-            "range": range.map { JSON([$0.lowerBound, $0.upperBound]) } ?? .null,
-            "period_ms": device.sensorConfiguration?.samplePeriod(for: sensor).map { JSON($0.milliseconds) } ?? .null,
+            "periods_ms": JSON(
+                information.availableSamplePeriods(for: sensor).map { Int($0.milliseconds) }.sorted(by: >)),
+            "range": range.map { JSON([Int($0.lowerBound), Int($0.upperBound)]) } ?? .null,
+            "period_ms": device.sensorConfiguration?.samplePeriod(for: sensor).map { JSON(Int($0.milliseconds)) }
+                ?? .null,
         ]
     }
 }

@@ -37,7 +37,8 @@ struct BoseStream: FamilyStream {
     }
 
     private static func period(_ text: String) throws(CommandError) -> SamplePeriod {
-        guard let period = parseInteger(text).flatMap(UInt16.init(exactly:)).flatMap(SamplePeriod.init) else {
+        guard let period = parseInteger(text).flatMap(UInt16.init(exactly:)).flatMap(SamplePeriod.init(milliseconds:))
+        else {
             throw .usage("it takes 5, 10, 20, 40, 80, 160 or 320, not '\(sanitized(text))'")
         }
         return period
@@ -49,11 +50,13 @@ struct BoseStream: FamilyStream {
 
     init(_ arguments: Arguments, gestures: String) throws(CommandError) {
         sensors = try BoseStream.list(arguments.value(Self.sensors) ?? "") { (word) throws(CommandError) in
-            SensorType(id: try BoseNames.sensor(word))
+            let number = try BoseNames.sensor(word)
+            return SensorType(rawValue: number) ?? .unknown(number)
         }
         let standard = Self.gestures(standard: gestures)
         self.gestures = try BoseStream.list(arguments.value(standard) ?? "") { (word) throws(CommandError) in
-            GestureType(id: try BoseNames.gesture(word))
+            let number = try BoseNames.gesture(word)
+            return GestureType(rawValue: number) ?? .unknown(number)
         }
         period = try BoseStream.period(arguments.value(Self.period) ?? "")
     }
@@ -190,7 +193,7 @@ private final class BoseServer: DeviceServer {
         guard let session, let device = session.device else { return .lost }
         var ends = session.events().makeAsyncIterator()
         let token = device.addEventListener { [self] event in received(event, device) }
-        if device.wearableDeviceInformation?.deviceStatus.wearableSensorsServiceSuspended == true {
+        if device.isWearableSensorServiceSuspended {
             served.show("suspended")
         }
         await configure(device)
@@ -235,8 +238,8 @@ private final class BoseServer: DeviceServer {
             count(device)
             served.stopAtLimit()
         case .didReceiveGestureData(let data):
-            served.event("gesture") { BoseSampleLine.writeGesture(data.type.id, data.deviceTime, to: &$0) }
-            served.update { $0.note = "\(data.type)" }
+            served.event("gesture") { BoseSampleLine.writeGesture(data.gesture.rawValue, data.deviceTime, to: &$0) }
+            served.update { $0.note = "\(data.gesture)" }
         case .didSuspendWearableSensorService(let reason):
             let name = text(tendon_bose_suspension_reason_name(tendon_bose_suspension_reason(UInt32(reason.rawValue))))
             served.event("suspended", ["reason": .string(name)])
@@ -253,7 +256,7 @@ private final class BoseServer: DeviceServer {
                 "sensor_configuration",
                 [
                     "enabled": JSON(configuration.enabledSensors.map { .string("\($0)") }),
-                    "period_ms": configuration.enabledSensorsSamplePeriod.map { JSON($0.milliseconds) } ?? .null,
+                    "period_ms": configuration.enabledSensorsSamplePeriod.map { JSON(Int($0.milliseconds)) } ?? .null,
                 ])
         case .didUpdateGestureConfiguration(let configuration):
             served.event(
@@ -290,13 +293,15 @@ private final class BoseServer: DeviceServer {
 
 extension BoseSampleLine {
     init(_ value: SensorValue) {
-        self.init(sensor: value.sensor.id, deviceTime: value.deviceTime)
+        self.init(sensor: value.sensor.rawValue, deviceTime: value.deviceTime)
         let sample = value.sample
         vector = sample.vector.map { tendon_bose_vector(x: $0.x, y: $0.y, z: $0.z) }
         bias = sample.bias.map { tendon_bose_vector(x: $0.x, y: $0.y, z: $0.z) }
         quaternion = sample.quaternion.map { tendon_quaternion(x: $0.x, y: $0.y, z: $0.z, w: $0.w) }
         accuracy = sample.vectorAccuracy.map { UInt8($0.rawValue) }
-        accuracyRadians = sample.quaternionAccuracy?.estimatedAccuracy
+        accuracyRadians = sample.quaternionAccuracy.flatMap {
+            $0.estimatedAccuracy.isFinite ? $0.estimatedAccuracy : nil
+        }
     }
 }
 
@@ -335,7 +340,7 @@ func identity(of device: WearableDevice) -> JSON {
     let information = device.wearableDeviceInformation
     return [
         "product": information.map { .string($0.productInfo.idName) } ?? .null,
-        "firmware": device.firmwareVersion.installed.map { .string(sanitized($0)) } ?? .null,
+        "firmware": device.deviceInformation?.firmwareRevision.map { .string(sanitized($0)) } ?? .null,
         "sensors": JSON((device.sensorInformation?.availableSensors ?? []).map { .string("\($0)") }),
         "gestures": JSON((device.gestureInformation?.availableGestures ?? []).map { .string("\($0)") }),
     ]
