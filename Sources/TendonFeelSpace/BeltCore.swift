@@ -10,8 +10,6 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     let loop = Loop.shared
     /// The radio to use; `nil` if the manager was created with a central.
     var choice: RadioChoice?
-    /// Prints events on standard error.
-    var logsEvents = false
     let connectionFeed = Feed<FSConnectionUpdate>(Loop.shared)
     let commandFeed = Feed<FSCommandUpdate>(Loop.shared)
     private let block = CBlock<tendon_feelspace_session>()
@@ -169,6 +167,8 @@ final class BeltCore: Abandonable, @unchecked Sendable {
 
     // MARK: Events
 
+    private var isLogged: Bool { TendonActor.assumeIsolated { FSConnectionManager.logBleEvents } }
+
     private func received(_ event: CEvent, _ now: UInt64) {
         let kind = event.pointee.kind
         if kind == TENDON_FEELSPACE_EVENT_STATE, c.state == TENDON_FEELSPACE_CONNECTED {
@@ -178,12 +178,12 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         takeLog(event)
         timer?.deadline = 0  // Deadlines have changed; they are read again at the end of this step.
         if let update = FSConnectionUpdate(event.pointee) {
-            if logsEvents { say("feelSpace: \(update)") }
+            if isLogged { say("feelSpace: \(update)") }
             connectionFeed.push(update)
         } else if let update = FSCommandUpdate(event.pointee, c) {
             reported += 1
             if kind == TENDON_FEELSPACE_EVENT_ORIENTATION { orientations += 1 }
-            if logsEvents { say("feelSpace: \(update)") }
+            if isLogged { say("feelSpace: \(update)") }
             commandFeed.push(update)
             if case .commandFinished(let id, let error) = update { outcomes.finish(id, error) }
         }

@@ -2,39 +2,12 @@
 import CTendon
 import Tendon
 
-/// The connection states of the vendor's document. `FSConnectionManager.phase` has further states.
-public enum FSConnectionState: UInt32, Sendable, CaseIterable {
-    /// Not connected, and not connecting.
-    case notConnected = 0
-    /// Connecting, or waiting for another attempt.
-    case connecting
-    /// Discovering the services of the belt; includes pairing.
-    case discoveringServices
-    /// Reading mode and intensity.
-    case handshake
-    /// Commands can be sent.
-    case connected
-
-    /// A spelling that occurs once in the vendor's document.
-    @available(*, deprecated, renamed: "handshake")
-    public static var hanshake: FSConnectionState { .handshake }
-
-    init(_ c: tendon_feelspace_state) {
-        self =
-            switch FSConnectionPhase(c) {
-            case .notConnected, .scanning: .notConnected
-            case .connecting, .reconnecting: .connecting
-            case .discoveringServices: .discoveringServices
-            case .handshake: .handshake
-            case .connected: .connected
-            }
-    }
-}
-
-/// All states of search and connection.
-public enum FSConnectionPhase: UInt32, Sendable, CaseIterable {
+/// States of search and connection: those of the vendor's release 2.2.
+public enum FSConnectionState: Int, Sendable, CaseIterable {
     /// Not connected.
     case notConnected = 0
+    /// The state of the adapter is not known yet. Never reported: the adapter is opened in the same call.
+    case initializing
     /// A search is in progress.
     case scanning
     /// Connecting.
@@ -48,7 +21,22 @@ public enum FSConnectionPhase: UInt32, Sendable, CaseIterable {
     /// The pause before another attempt.
     case reconnecting
 
-    init(_ c: tendon_feelspace_state) { self = FSConnectionPhase(rawValue: c.rawValue) ?? .notConnected }
+    /// A spelling that occurs once in the vendor's document.
+    @available(*, deprecated, renamed: "handshake")
+    public static var hanshake: FSConnectionState { .handshake }
+
+    init(_ c: tendon_feelspace_state) {
+        self =
+            switch c {
+            case TENDON_FEELSPACE_SCANNING: .scanning
+            case TENDON_FEELSPACE_CONNECTING: .connecting
+            case TENDON_FEELSPACE_DISCOVERING_SERVICES: .discoveringServices
+            case TENDON_FEELSPACE_HANDSHAKE: .handshake
+            case TENDON_FEELSPACE_CONNECTED: .connected
+            case TENDON_FEELSPACE_RECONNECTING: .reconnecting
+            default: .notConnected
+            }
+    }
 }
 
 /// Cause of a state change.
@@ -139,6 +127,10 @@ extension FSConnectionError: CancellableError {
 }
 
 extension FSConnectionError {
+    /// The same as `localizedDescription`, in the form of Foundation's `LocalizedError`. The module `TendonFoundation` adds
+    /// the conformance.
+    public var errorDescription: String? { localizedDescription }
+
     /// The error as one line of text.
     public var localizedDescription: String {
         switch self {
@@ -184,7 +176,7 @@ public enum FSScanTerminationCause: UInt32, Sendable, CaseIterable {
 
 // MARK: Values of the navigation controller
 
-/// The connection as the navigation controller reports it. `FSNavigationController.connectionPhase` has the steps.
+/// The connection as the navigation controller reports it. `FSNavigationController.detailedConnectionState` has the steps.
 public enum FSBeltConnectionState: UInt32, Sendable, CaseIterable {
     /// Not connected.
     case notConnected = 0
@@ -202,8 +194,8 @@ public enum FSBeltConnectionState: UInt32, Sendable, CaseIterable {
 
     init(_ c: tendon_feelspace_state) {
         self =
-            switch FSConnectionPhase(c) {
-            case .notConnected: .notConnected
+            switch FSConnectionState(c) {
+            case .notConnected, .initializing: .notConnected
             case .scanning: .searching
             case .connecting, .discoveringServices, .handshake, .reconnecting: .connecting
             case .connected: .connected

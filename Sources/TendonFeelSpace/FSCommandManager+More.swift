@@ -174,13 +174,16 @@ extension FSCommandManager {
         }
     }
 
-    /// Reads the belt's error log; the handler is called once, on the loop's thread.
-    @discardableResult
+    /// Reads the belt's error log. The handler is called once, on the loop's thread: in this call if no belt is connected.
     public func requestBeltErrorLog(
-        completion: @escaping @TendonActor ([FSBeltError], TendonError?) -> Void = { _, _ in }
-    ) -> Bool {
+        _ completion: @escaping @TendonActor (Result<FSBeltErrorLog, any Error>) -> Void
+    ) {
         let isQueued = ask { tendon_feelspace_session_request_log($0, $1) }
-        if isQueued { core.awaitLog { entries, error in TendonActor.assumeIsolated { completion(entries, error) } } }
-        return isQueued
+        guard isQueued else { return completion(.failure(lastError ?? .cancelled)) }
+        core.awaitLog { entries, error in
+            let result: Result<FSBeltErrorLog, any Error> =
+                error.map { .failure($0) } ?? .success(FSBeltErrorLog(entries))
+            TendonActor.assumeIsolated { completion(result) }
+        }
     }
 }

@@ -37,11 +37,8 @@ public final class FSConnectionManager {
     public weak var delegate: (any FSConnectionDelegate)?
     /// The command manager; exists also when not connected.
     public let commandManager: FSCommandManager
-    /// Prints events on standard error.
-    public var logBleEvents: Bool {
-        get { core.logsEvents }
-        set { core.logsEvents = newValue }
-    }
+    /// Whether the events of all managers are logged, one line per event on standard error.
+    public static var logBleEvents = false
     let lifetime: BeltLifetime
     private var core: BeltCore { lifetime.core }
 
@@ -75,10 +72,8 @@ public final class FSConnectionManager {
     /// The reason why the radio could not be opened, or why it failed; `nil` if it is open or was not used yet.
     public var radioFailure: TendonError? { core.radioFailure }
 
-    /// The connection state of the vendor's document.
-    public var state: FSConnectionState { FSConnectionState(core.c.state) }
     /// The connection state, including a search and the pause before another attempt.
-    public var phase: FSConnectionPhase { FSConnectionPhase(core.c.state) }
+    public var state: FSConnectionState { FSConnectionState(core.c.state) }
     /// Events of search and connection, from now on. Each access creates a new sequence: keep the one that you iterate.
     public var updates: EventSequence<FSConnectionUpdate> {
         core.connectionFeed.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime)
@@ -116,7 +111,7 @@ public final class FSConnectionManager {
         to device: FSBelt, timeoutSec: Double = CONNECTION_HANDSHAKE_TIMEOUT_SEC
     ) async throws(FSConnectionError) {
         guard !Task.isCancelled else { throw .cancelled }
-        guard phase == .notConnected || phase == .scanning else { throw .connectionFailed }
+        guard state == .notConnected || state == .scanning else { throw .connectionFailed }
         var updates = updates.makeAsyncIterator()
         connectBelt(device, timeoutSec: timeoutSec)
         while let update = try? await updates.next(isolation: TendonActor.shared) {

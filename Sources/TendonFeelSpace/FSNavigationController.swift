@@ -122,7 +122,7 @@ open class FSNavigationController {
     /// The connection state of the vendor's document.
     public var connectionState: FSBeltConnectionState { FSBeltConnectionState(core.c.state) }
     /// The connection state with all its steps.
-    public var connectionPhase: FSConnectionPhase { FSConnectionPhase(core.c.state) }
+    public var detailedConnectionState: FSConnectionState { FSConnectionState(core.c.state) }
     /// Percent; -1: unknown.
     public var defaultVibrationIntensity: Int { commandManager.defaultIntensity }
     /// The last heading, 0 to 359; -1: unknown, as while no belt is connected.

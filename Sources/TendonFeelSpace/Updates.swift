@@ -106,7 +106,8 @@ extension FSCommandUpdate {
         case TENDON_FEELSPACE_EVENT_BUTTON:
             guard let button = FSBeltButton(rawValue: event.press.button) else { return nil }
             self = .buttonPressed(
-                button, event.press.is_long ? .long : .short, previousMode: FSBeltMode(event.press.previous_mode),
+                button, event.press.is_long ? .longPress : .shortPress,
+                previousMode: FSBeltMode(event.press.previous_mode),
                 newMode: FSBeltMode(event.press.new_mode))
         case TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY: self = .defaultIntensityChanged(Int(session.default_intensity))
         case TENDON_FEELSPACE_EVENT_HEADING_OFFSET: self = .headingOffsetChanged(Int(session.heading_offset))

@@ -39,6 +39,11 @@ public struct FSBelt: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(address) }
 }
 
+#if MainActorLoop
+    /// The name of a belt in programs for the phone.
+    public typealias CBPeripheral = FSBelt
+#endif
+
 /// Mode of the belt.
 public enum FSBeltMode: UInt8, Sendable, CaseIterable {
     /// Switched off; the belt disconnects right after reporting this mode.
@@ -74,11 +79,11 @@ public enum FSBeltButton: UInt8, Sendable, CaseIterable {
 }
 
 /// How long a button was held.
-public enum FSPressType: Int, Sendable, CaseIterable {
+public enum FSPressType: UInt8, Sendable, CaseIterable {
     /// Briefly.
-    case short = 1
+    case shortPress = 1
     /// Held.
-    case long
+    case longPress
 }
 
 /// Meaning of the orientation of a vibration.
@@ -233,6 +238,19 @@ public struct FSBeltError: Sendable, Hashable {
     }
 }
 
+/// The belt's error log.
+public final class FSBeltErrorLog: Sendable {
+    /// In the belt's order.
+    public let entries: [FSBeltError]
+
+    init(_ entries: [FSBeltError]) { self.entries = entries }
+
+    /// One line per entry: session, milliseconds and number of the error.
+    public func toString() -> String {
+        entries.map { "\($0.session) \($0.time) \($0.code)" }.joined(separator: "\n")
+    }
+}
+
 // MARK: Navigation
 
 /// State of navigation.
@@ -282,4 +300,9 @@ public enum FSBeltVibrationSignal: Int32, Sendable, CaseIterable {
     public var isRepeated: Bool { tendon_feelspace_navigation_signal_repeated(rawValue) }
     /// Whether the signal uses the direction.
     public var isDirectional: Bool { tendon_feelspace_navigation_signal_directional(rawValue) }
+
+    /// The vendor's form of `isRepeated`.
+    public static func isRepeated(_ signal: FSBeltVibrationSignal) -> Bool { signal.isRepeated }
+    /// The vendor's form of `isDirectional`.
+    public static func isDirectional(_ signal: FSBeltVibrationSignal) -> Bool { signal.isDirectional }
 }

@@ -34,7 +34,7 @@ let tendonFeelSpaceRows: [Row] = [
             }
             // The manager can be used as before.
             if await manager.state != .connected {
-                #expect(await manager.phase == .notConnected)
+                #expect(await manager.state == .notConnected)
                 try await manager.connect(to: belt)
             }
         }

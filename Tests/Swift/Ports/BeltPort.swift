@@ -107,9 +107,10 @@ private final class MyBeltConnectionDelegate: FSConnectionDelegate {
         previousState: FSConnectionState, newState: FSConnectionState, event: FSConnectionEvent
     ) {
         switch newState {
-        // The states of the document, and no other.
+        // The states of the document; those of the last release are more.
         case .connecting, .discoveringServices, .handshake: isConnecting = true
         case .notConnected, .connected: isConnecting = false
+        default: break
         }
     }
 }
@@ -239,7 +240,7 @@ struct BeltPort {
         model.commandManager.changeBeltMode(.app)
         await eventually("app mode") { model.currentMode == .app }
         await here.belt.press(.compass)
-        await eventually("a button") { model.presses == ["compass short"] && model.currentMode == .compass }
+        await eventually("a button") { model.presses == ["compass shortPress"] && model.currentMode == .compass }
         await here.belt.setBattery(33, .charging)
         await eventually("battery") { model.battery.powerStatus == .charging && model.battery.batteryLevel == 33 }
         model.commandManager.changeDefaultIntensity(60)

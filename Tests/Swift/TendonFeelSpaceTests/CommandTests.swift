@@ -43,9 +43,9 @@ struct CommandTests {
         await site.belt.setBattery(12, .charging)
         await eventually("battery") { witness.news == ["battery 12.0 charging"] }
         await site.belt.press(.home)
-        await eventually("home") { witness.news.last == "home short wait wait" }
+        await eventually("home") { witness.news.last == "home shortPress wait wait" }
         await site.belt.press(.compass, .long)
-        await eventually("compass, long") { witness.news.last == "compass long wait calibration" }
+        await eventually("compass, long") { witness.news.last == "compass longPress wait calibration" }
         // One callback for a change of mode, not two.
         await site.belt.changeMode(.compass)
         await eventually("mode") { witness.news.last == "mode compass" }
@@ -165,11 +165,14 @@ struct CommandTests {
         await site.belt.raiseError(0xA1)
         await site.belt.raiseError(0xA2)
         var logged: [UInt32]?
-        #expect(
-            commands.requestBeltErrorLog { entries, error in
-                logged = error == nil ? entries.map(\.code) : nil
-            })
+        var text = ""
+        commands.requestBeltErrorLog { result in
+            logged = try? result.get().entries.map(\.code)
+            text = (try? result.get().toString()) ?? ""
+        }
         await eventually("the log") { logged == [0xA1, 0xA2] }
+        let lines = text.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].hasSuffix(" 161") && lines[1].hasSuffix(" 162"))
     }
 
     /// The connection ends before the log does.
@@ -178,9 +181,15 @@ struct CommandTests {
         let manager = try await site.connected()
         await site.belt.raiseError(0xA1)
         var failure: TendonError?
-        #expect(manager.commandManager.requestBeltErrorLog { _, error in failure = error })
+        let completion: @TendonActor (Result<FSBeltErrorLog, any Error>) -> Void = { result in
+            if case .failure(let error) = result { failure = error as? TendonError }
+        }
+        manager.commandManager.requestBeltErrorLog(completion)
         manager.disconnectBelt()
         #expect(failure?.isCancelled == true && failure?.operation == .read)
+        failure = nil
+        manager.commandManager.requestBeltErrorLog(completion)
+        #expect(failure != nil, "no belt is connected")
     }
 
     @Test @TendonActor func orientation() async throws {
@@ -463,7 +472,7 @@ struct CommandTests {
         event.press.new_mode = 5
         #expect(
             update(TENDON_FEELSPACE_EVENT_BUTTON)
-                == "buttonPressed(TendonFeelSpace.FSBeltButton.compass, TendonFeelSpace.FSPressType.long, "
+                == "buttonPressed(TendonFeelSpace.FSBeltButton.compass, TendonFeelSpace.FSPressType.longPress, "
                 + "previousMode: TendonFeelSpace.FSBeltMode.wait, newMode: TendonFeelSpace.FSBeltMode.calibration)")
         event.command.id = 77
         event.status = 0
@@ -496,13 +505,13 @@ struct CommandTests {
         FSCommandUpdate.modeChanged(.crossing).deliver(to: witness)
         FSCommandUpdate.defaultIntensityChanged(5).deliver(to: witness)
         FSCommandUpdate.headingOffsetChanged(6).deliver(to: witness)
-        FSCommandUpdate.buttonPressed(.power, .short, previousMode: .wait, newMode: .standby).deliver(to: witness)
+        FSCommandUpdate.buttonPressed(.power, .shortPress, previousMode: .wait, newMode: .standby).deliver(to: witness)
         FSCommandUpdate.battery(FSBatteryStatus()).deliver(to: witness)
         FSCommandUpdate.commandFinished(1, nil).deliver(to: witness)
         FSCommandUpdate.debugOutput([1]).deliver(to: witness)
         #expect(
             witness.news.suffix(5) == [
-                "mode crossing", "intensity 5", "offset 6", "power short wait standby", "battery -1.0 unknown",
+                "mode crossing", "intensity 5", "offset 6", "power shortPress wait standby", "battery -1.0 unknown",
             ])
         #expect(witness.unnamed == [.unknown])
     }

@@ -60,7 +60,7 @@ struct ConnectionTests {
         #expect(witness.causes == [.canceled])
         #expect(
             witness.changes.suffix(4) == [
-                "notConnected connecting connectionStarted",
+                "scanning connecting connectionStarted",
                 "connecting discoveringServices connectionEstablished",
                 "discoveringServices handshake servicesDiscovered", "handshake connected handshakeFinished",
             ])
@@ -87,13 +87,13 @@ struct ConnectionTests {
         let witness = Witness()
         manager.delegate = witness
         manager.scanForBelt(timeoutSec: 0.1)
-        #expect(manager.state == .notConnected && manager.phase == .scanning)
+        #expect(manager.state == .scanning)
         await eventually("the time is over") { witness.causes == [.timeout] }
-        #expect(witness.changes == ["notConnected notConnected scanStarted", "notConnected notConnected scanTimeout"])
+        #expect(witness.changes == ["notConnected scanning scanStarted", "scanning notConnected scanTimeout"])
         manager.scanForBelt()
         manager.stopScan()
         #expect(witness.causes == [.timeout, .canceled])
-        #expect(witness.changes.last == "notConnected notConnected scanCanceled")
+        #expect(witness.changes.last == "scanning notConnected scanCanceled")
         manager.stopScan()
         #expect(witness.causes.count == 2)
     }
@@ -109,12 +109,12 @@ struct ConnectionTests {
             try await manager.connect(to: site.device)
         } else {
             manager.scanForBelt()
-            #expect(manager.phase == .scanning)
+            #expect(manager.state == .scanning)
         }
         let radio = central.core.radio
         radio.pointee.on_failure?(
             radio.pointee.report_context, Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN), tendon_monotonic_ms())
-        await eventually("noticed") { manager.state == .notConnected && manager.phase == .notConnected }
+        await eventually("noticed") { manager.state == .notConnected }
         #expect(isConnected ? witness.errors.last == .some(.btPoweredOff) : witness.causes == [.btNotActive])
         await eventually("no connection is left") { await site.belt.connections == 0 }
     }
@@ -218,7 +218,7 @@ struct ConnectionTests {
         task.cancel()
         let result = await endsInTime(task)
         #expect(throws: FSConnectionError.cancelled) { try result.get() }
-        #expect(manager.phase == .notConnected)
+        #expect(manager.state == .notConnected)
         await eventually("the connection is closed") { await site.belt.connections == 0 }
         await site.belt.setSilent(false)
         try await manager.connect(to: site.device)
@@ -275,7 +275,7 @@ struct ConnectionTests {
         let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
         for seconds in [Double.infinity, 1e300, .nan, -1] {
             manager.scanForBelt(timeoutSec: seconds)
-            #expect(manager.phase == .scanning)
+            #expect(manager.state == .scanning)
             manager.stopScan()
         }
     }
@@ -318,13 +318,12 @@ struct ConnectionTests {
         let states = (0..<TENDON_FEELSPACE_STATE_COUNT.rawValue).map { FSConnectionState(tendon_feelspace_state($0)) }
         #expect(
             states == [
-                .notConnected, .notConnected, .connecting, .discoveringServices, .handshake, .connected, .connecting,
+                .notConnected, .scanning, .connecting, .discoveringServices, .handshake, .connected, .reconnecting,
             ])
+        #expect(FSConnectionState.allCases.map(\.rawValue) == Array(0..<8))
         let belt = (0..<TENDON_FEELSPACE_STATE_COUNT.rawValue).map { FSBeltConnectionState(tendon_feelspace_state($0)) }
         #expect(
             belt == [.notConnected, .searching, .connecting, .connecting, .connecting, .connected, .connecting])
-        let phases = (0..<TENDON_FEELSPACE_STATE_COUNT.rawValue).map { FSConnectionPhase(tendon_feelspace_state($0)) }
-        #expect(phases == FSConnectionPhase.allCases)
         #expect(
             Set(FSConnectionError.allCases.map(\.localizedDescription)).count == FSConnectionError.allCases.count - 2)
         for code in 1...20 as ClosedRange<UInt32> {

@@ -80,7 +80,7 @@ struct NavigationTests {
         await eventually("wait") { await site.belt.mode == .wait }
         #expect(controller.navigationState == .stopped)
         controller.disconnectBelt()
-        #expect(controller.connectionState == .notConnected && controller.connectionPhase == .notConnected)
+        #expect(controller.connectionState == .notConnected && controller.detailedConnectionState == .notConnected)
         #expect(controller.beltHeading == -1 && controller.beltBatteryLevel == -1)
     }
 
@@ -250,6 +250,8 @@ struct NavigationTests {
             .destinationReachedRepeated,
         ]
         for signal in FSBeltVibrationSignal.allCases { #expect(signal.isRepeated == repeated.contains(signal)) }
+        #expect(FSBeltVibrationSignal.isRepeated(.navigation) && !FSBeltVibrationSignal.isRepeated(.batteryLevel))
+        #expect(FSBeltVibrationSignal.isDirectional(.navigation) && !FSBeltVibrationSignal.isDirectional(.batteryLevel))
         #expect(FSBeltVibrationSignal.directionNotification.isDirectional)
         #expect(!FSBeltVibrationSignal.destinationReachedRepeated.isDirectional)
         #expect(FSBeltVibrationSignal.batteryLevel.rawValue == 14)
