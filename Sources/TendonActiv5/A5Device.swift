@@ -35,8 +35,8 @@ public final class A5Device {
     private let lifetime: Lifetime<DeviceCore>?
     /// The delegate of a device without a manager; a weak reference. Of the others the manager's delegate is notified.
     public weak var delegate: (any A5DeviceDelegate)?
-    /// The characteristics given to the initializer.
-    var givenCharacteristics: (write: A5Characteristic?, read: A5Characteristic?) = (nil, nil)
+    /// The characteristics that the program set, for those that are not discovered.
+    var givenCharacteristics: [UInt32: A5Characteristic] = [:]
 
     nonisolated init(_ core: DeviceCore, lifetime: Lifetime<DeviceCore>? = nil) {
         self.core = core
@@ -85,12 +85,19 @@ public final class A5Device {
     }
     /// Of a legacy device: the two parts that it sent as text.
     public var serialNumber: String? {
-        core.c.serial_number.string ?? core.c.sn1.string.map { $0 + (core.c.sn2.string ?? "") }
+        get { core.c.serial_number.string ?? core.c.sn1.string.map { $0 + (core.c.sn2.string ?? "") } }
+        set { core.change { $0.serial_number = tendon_activ5_text(newValue) } }
     }
     /// The first id; `nil` until it is received.
-    public var uuid1: String? { core.c.uuid1.string }
+    public var uuid1: String? {
+        get { core.c.uuid1.string }
+        set { core.change { $0.uuid1 = tendon_activ5_text(newValue) } }
+    }
     /// The second id; `nil` until it is received.
-    public var uuid2: String? { core.c.uuid2.string }
+    public var uuid2: String? {
+        get { core.c.uuid2.string }
+        set { core.change { $0.uuid2 = tendon_activ5_text(newValue) } }
+    }
     /// Both ids, once both are known.
     public var uuid: String? {
         guard uuid1 != nil, uuid2 != nil else { return nil }
@@ -144,7 +151,7 @@ public final class A5Device {
         set { setEvergreen(newValue) }
     }
 
-    // MARK: Characteristics; nil until discovered
+    // MARK: Characteristics; until discovered what the program set, else nil
 
     /// Characteristics of a device, with the UUIDs of the vendor's document.
     public enum Characteristic: String, Sendable, CaseIterable {
@@ -194,31 +201,63 @@ public final class A5Device {
     }
 
     /// Texts of the device.
-    public var readCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_TEXT_OUTPUT) ?? givenCharacteristics.read }
+    public var readCharacteristic: A5Characteristic? {
+        get { found(TENDON_ACTIV5_TEXT_OUTPUT) }
+        set { give(TENDON_ACTIV5_TEXT_OUTPUT, newValue) }
+    }
     /// Commands to it; evergreen and tare need it.
     public var writeCharacteristic: A5Characteristic? {
-        found(TENDON_ACTIV5_TEXT_COMMAND) ?? givenCharacteristics.write
+        get { found(TENDON_ACTIV5_TEXT_COMMAND) }
+        set { give(TENDON_ACTIV5_TEXT_COMMAND, newValue) }
     }
     /// Binary forces.
-    public var forceCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_FORCE) }
+    public var forceCharacteristic: A5Characteristic? {
+        get { found(TENDON_ACTIV5_FORCE) }
+        set { give(TENDON_ACTIV5_FORCE, newValue) }
+    }
     /// Motion; without it `startIMU()` throws.
-    public var imuCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_IMU) }
+    public var imuCharacteristic: A5Characteristic? {
+        get { found(TENDON_ACTIV5_IMU) }
+        set { give(TENDON_ACTIV5_IMU, newValue) }
+    }
     /// The device's clock.
-    public var timestampCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_TIMESTAMP) }
+    public var timestampCharacteristic: A5Characteristic? {
+        get { found(TENDON_ACTIV5_TIMESTAMP) }
+        set { give(TENDON_ACTIV5_TIMESTAMP, newValue) }
+    }
     /// The rate of the samples.
-    public var sampleRateCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_SAMPLE_RATE) }
+    public var sampleRateCharacteristic: A5Characteristic? {
+        get { found(TENDON_ACTIV5_SAMPLE_RATE) }
+        set { give(TENDON_ACTIV5_SAMPLE_RATE, newValue) }
+    }
     /// The level in percent.
-    public var batteryLevelCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_BATTERY) }
+    public var batteryLevelCharacteristic: A5Characteristic? {
+        get { found(TENDON_ACTIV5_BATTERY) }
+        set { give(TENDON_ACTIV5_BATTERY, newValue) }
+    }
     /// The serial number.
-    public var serialNumberCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_SERIAL_NUMBER) }
+    public var serialNumberCharacteristic: A5Characteristic? {
+        get { found(TENDON_ACTIV5_SERIAL_NUMBER) }
+        set { give(TENDON_ACTIV5_SERIAL_NUMBER, newValue) }
+    }
     /// The first id.
-    public var uuid1Characteristic: A5Characteristic? { found(TENDON_ACTIV5_UUID1) }
+    public var uuid1Characteristic: A5Characteristic? {
+        get { found(TENDON_ACTIV5_UUID1) }
+        set { give(TENDON_ACTIV5_UUID1, newValue) }
+    }
     /// The second id.
-    public var uuid2Characteristic: A5Characteristic? { found(TENDON_ACTIV5_UUID2) }
+    public var uuid2Characteristic: A5Characteristic? {
+        get { found(TENDON_ACTIV5_UUID2) }
+        set { give(TENDON_ACTIV5_UUID2, newValue) }
+    }
 
     private func found(_ which: tendon_activ5_characteristic) -> A5Characteristic? {
-        guard core.has(which) else { return nil }
+        guard core.has(which) else { return givenCharacteristics[which.rawValue] }
         return A5Characteristic(uuid: BluetoothUUID(tendon_activ5_uuid(which)))
+    }
+
+    private func give(_ which: tendon_activ5_characteristic, _ characteristic: A5Characteristic?) {
+        givenCharacteristics[which.rawValue] = characteristic
     }
 
     // MARK: Calls

@@ -60,6 +60,7 @@ public protocol A5DeviceDelegate: AnyObject {
 }
 
 extension A5DeviceDelegate {
+    public func deviceInitialized(device: A5Device) {}
     public func didReceiveMessage(device: A5Device, message: String, type: MessageType) {}
     public func didReceiveIsometric(device: A5Device, value: Double) {
         didReceiveIsometric(device: device, value: A5Force.rounded(value))

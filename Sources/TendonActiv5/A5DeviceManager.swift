@@ -131,6 +131,9 @@ public final class A5DeviceManager {
         core.device(named: peripheral.name).map { (peripheral.name, $0) }
     }
 
+    /// Disconnects a device that a search has found; there is no reconnection.
+    public func disconnect(device: A5Device.Handle) { core.device(named: device.name)?.disconnect() }
+
     /// Disconnects and removes all devices.
     public func disconnectAllDevices() { core.disconnectAll() }
 
@@ -214,6 +217,8 @@ extension A5DeviceManager {
     public class func device(for peripheral: A5Device.Handle) -> (key: String, value: A5Device)? {
         instance.device(for: peripheral)
     }
+    /// Of `instance`: disconnects a device that a search has found.
+    public class func disconnect(device: A5Device.Handle) { instance.disconnect(device: device) }
     /// Of `instance`: disconnects and forgets all.
     public class func disconnectAllDevices() { instance.disconnectAllDevices() }
 }

@@ -60,6 +60,8 @@ extension A5Error: CustomStringConvertible {
     public var description: String { text }
     /// The same, under the name that phone code prints.
     public var localizedDescription: String { text }
+    /// The same, in the form of Foundation's `LocalizedError`. The module `TendonFoundation` adds the conformance.
+    public var errorDescription: String? { text }
 }
 
 extension A5Error: CancellableError {

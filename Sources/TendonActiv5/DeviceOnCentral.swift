@@ -45,7 +45,8 @@ extension A5Device {
         self.init(
             device.address, name ?? device.name, manager.options, fallback: manager,
             openRadio: { () throws(TendonError) in try manager.radioForDevice() })
-        givenCharacteristics = (writeCharacteristic, readCharacteristic)
+        self.writeCharacteristic = writeCharacteristic
+        self.readCharacteristic = readCharacteristic
     }
 
     /// - Parameter fallback: its delegate is notified if the device has none.

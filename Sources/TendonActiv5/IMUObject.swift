@@ -70,35 +70,31 @@ extension Double {
     fileprivate var nearestTick: Int64 { tendon_activ5_from_s(self + (self < 0 ? -5e-6 : 5e-6)) }
 }
 
-/// The vendor's conversions between numbers of the wire and units, under its names.
-///
-/// The vendor's library has them as properties of `Int`. A program that uses `4095.toGForce` can declare them, for the
-/// types and names that it uses:
-///
-/// ```
-/// extension Int {
-///     var toGForce: Double { A5Conversion.toGForce(Double(self)) }
-/// }
-/// ```
-public enum A5Conversion {
+/// The vendor's conversions of raw numbers to units.
+extension Int {
     /// g of a raw acceleration.
-    public static func toGForce(_ raw: Double) -> Double { tendon_activ5_to_g(raw) }
+    public var toGForce: Double { tendon_activ5_to_g(Double(self)) }
     /// rad/s of a raw rate of turn.
-    public static func toRadPerSec(_ raw: Double) -> Double { tendon_activ5_to_rad_per_s(raw) }
+    public var toRadPerSec: Double { tendon_activ5_to_rad_per_s(Double(self)) }
     /// Seconds of ticks of 15.25 µs.
-    public static func toSec(_ ticks: Double) -> Double { tendon_activ5_to_s(ticks) }
+    public var toSec: Double { tendon_activ5_to_s(Double(self)) }
+}
+
+/// The vendor's conversions of forces, and of units to raw numbers. Raw numbers are rounded towards zero, within the range
+/// of `Int`.
+extension Double {
     /// Newtons of a raw binary force.
-    public static func toNewtons(_ raw: Double) -> Double { tendon_activ5_to_newtons(raw) }
+    public var toNewtons: Double { tendon_activ5_to_newtons(self) }
     /// Newtons of the number in a force text.
-    public static func toNewtonsLegacy(_ number: Double) -> Double { tendon_activ5_to_newtons_legacy(number) }
+    public var toNewtonsLegacy: Double { tendon_activ5_to_newtons_legacy(self) }
     /// Pounds-force of a raw binary force.
-    public static func toLBF(_ raw: Double) -> Float { tendon_activ5_to_lbf(raw) }
+    public var toLBF: Float { tendon_activ5_to_lbf(self) }
     /// Pounds-force of the number in a force text.
-    public static func toLBFLegacy(_ number: Double) -> Float { tendon_activ5_to_lbf_legacy(number) }
-    /// Raw acceleration of g. This and the following: towards zero, within the range of `Int`.
-    public static func fromGForce(_ g: Double) -> Int { Int(clamping: tendon_activ5_from_g(g)) }
+    public var toLBFLegacy: Float { tendon_activ5_to_lbf_legacy(self) }
+    /// Raw acceleration of g.
+    public var fromGForce: Int { Int(clamping: tendon_activ5_from_g(self)) }
     /// Raw rate of turn of rad/s.
-    public static func fromRadPerSec(_ rate: Double) -> Int { Int(clamping: tendon_activ5_from_rad_per_s(rate)) }
+    public var fromRadPerSec: Int { Int(clamping: tendon_activ5_from_rad_per_s(self)) }
     /// Ticks of seconds.
-    public static func fromSec(_ seconds: Double) -> Int { Int(clamping: tendon_activ5_from_s(seconds)) }
+    public var fromSec: Int { Int(clamping: tendon_activ5_from_s(self)) }
 }

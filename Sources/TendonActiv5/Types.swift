@@ -132,6 +132,9 @@ public enum A5DeviceDataState: Sendable, Hashable, CaseIterable {
     /// There is no connection.
     case disconnected
 
+    /// The name of `handshake` in the source of the vendor's library.
+    public static var connected: A5DeviceDataState { .handshake }
+
     init(_ c: tendon_activ5_data_state) {
         self =
             switch c {

@@ -23,16 +23,6 @@ private enum Gym {
     }
 }
 
-/// The vendor's properties of numbers, for the types that this program uses.
-extension Int {
-    fileprivate var toGForce: Double { A5Conversion.toGForce(Double(self)) }
-    fileprivate var toRadPerSec: Double { A5Conversion.toRadPerSec(Double(self)) }
-    fileprivate var toSec: Double { A5Conversion.toSec(Double(self)) }
-}
-extension Double {
-    fileprivate var fromGForce: Int { A5Conversion.fromGForce(self) }
-}
-
 /// The screen that finds and connects a device, and shows its force in whole newtons.
 @TendonActor
 private final class TrainingScreen: A5DeviceDelegate {

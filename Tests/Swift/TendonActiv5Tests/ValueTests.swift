@@ -78,18 +78,18 @@ struct ValueTests {
     }
 
     @Test func conversions() {
-        #expect(A5Conversion.toGForce(4095) == 1)
-        #expect(near(A5Conversion.toRadPerSec(100), 100 * (250.0 / 4095) * .pi / 180))
-        #expect(A5Conversion.fromRadPerSec(A5Conversion.toRadPerSec(100)) == 99, "truncation")
-        #expect(near(A5Conversion.toSec(1_000_000), 15.25))
-        #expect(A5Conversion.fromGForce(0.5) == 2047)
-        #expect(A5Conversion.fromSec(15.25) == 1_000_000)
-        #expect(A5Conversion.fromGForce(.nan) == 0)
-        #expect(A5Conversion.fromSec(.infinity) == Int.max)
-        #expect(near(A5Conversion.toNewtons(300), 81.468947727))
-        #expect(near(A5Conversion.toNewtonsLegacy(20), 21.7250527266))
-        #expect(abs(A5Conversion.toLBF(100) - 6.10498) < 1e-4)
-        #expect(abs(A5Conversion.toLBFLegacy(100) - 24.41993) < 1e-4)
+        #expect(4095.toGForce == 1)
+        #expect(near(100.toRadPerSec, 100 * (250.0 / 4095) * .pi / 180))
+        #expect(100.toRadPerSec.fromRadPerSec == 99, "truncation")
+        #expect(near(1_000_000.toSec, 15.25))
+        #expect(0.5.fromGForce == 2047)
+        #expect(15.25.fromSec == 1_000_000)
+        #expect(Double.nan.fromGForce == 0)
+        #expect(Double.infinity.fromSec == Int.max)
+        #expect(near(300.0.toNewtons, 81.468947727))
+        #expect(near(20.0.toNewtonsLegacy, 21.7250527266))
+        #expect(abs(100.0.toLBF - 6.10498) < 1e-4)
+        #expect(abs(100.0.toLBFLegacy - 24.41993) < 1e-4)
         #expect(A5Force(newtons: 12.5, time: 0).rounded == 13)
     }
 
