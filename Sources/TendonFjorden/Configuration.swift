@@ -161,8 +161,8 @@ extension GripManager {
 
     /// Options of `start`.
     public struct StartOptions: OptionSet, Sendable {
-        public let rawValue: Int
-        public init(rawValue: Int) { self.rawValue = rawValue }
+        public var rawValue: Int8
+        public init(rawValue: Int8) { self.rawValue = rawValue }
 
         /// Request the Bluetooth permission if it is undecided. On Linux it is always decided.
         public static let askForBluetoothPermission = StartOptions(rawValue: 1)

@@ -33,6 +33,13 @@ public final class ConnectedGrip {
         firmwareVersion = firmware
     }
 
+    /// Takes the events of a grip.
+    public typealias EventHandler = @TendonActor (GripEvent) -> Void
+    /// Takes the battery level.
+    public typealias ReadBatteryInfoCompletionHandler = @TendonActor (Result<BatteryInfo, FjordenError>) -> Void
+    /// Takes the information about a grip.
+    public typealias ReadGripInfoCompletionHandler = @TendonActor (Result<GripInfo, FjordenError>) -> Void
+
     // MARK: Events
 
     /// Events, since the connection for the first subscriber, from now on for others. A dial event of several detents
@@ -45,21 +52,17 @@ public final class ConnectedGrip {
     /// The same with a handler. It continues after an automatic reconnection, and is released when the grip is
     /// disconnected without a reconnection, or when the subscription is cancelled.
     @discardableResult
-    public nonisolated func subscribeToGripEvents(
-        _ handler: @escaping @TendonActor (GripEvent) -> Void
-    ) -> GripSubscription {
+    public nonisolated func subscribeToGripEvents(handler: @escaping EventHandler) -> GripSubscription {
         events.begun(events.events.add(handler))
     }
 
     /// The name of `subscribeToGripEvents()` in the vendor's document.
     public nonisolated func subscribeToEvents() -> GripSequence<GripEvent> { subscribeToGripEvents() }
 
-    /// The name of `subscribeToGripEvents(_:)` in the vendor's document.
+    /// The name of `subscribeToGripEvents(handler:)` in the vendor's document.
     @discardableResult
-    public nonisolated func subscribeToEvents(
-        _ handler: @escaping @TendonActor (GripEvent) -> Void
-    ) -> GripSubscription {
-        subscribeToGripEvents(handler)
+    public nonisolated func subscribeToEvents(handler: @escaping EventHandler) -> GripSubscription {
+        subscribeToGripEvents(handler: handler)
     }
 
     /// The events of this connection with all reported details; ends with the connection.
@@ -69,7 +72,7 @@ public final class ConnectedGrip {
         events.begun(events.records.sequence(capacity: capacity, policy: policy, keeping: core.lifetime))
     }
 
-    /// The same with a handler, for as long as that of `subscribeToGripEvents(_:)`.
+    /// The same with a handler, for as long as that of `subscribeToGripEvents(handler:)`.
     @discardableResult
     public nonisolated func subscribeToRecords(
         _ handler: @escaping @TendonActor (GripRecord) -> Void
@@ -133,13 +136,13 @@ public final class ConnectedGrip {
 
     /// The same with a handler, which is called once.
     public nonisolated func readBatteryInfo(
-        forceRefresh: Bool = false, completion: @escaping @TendonActor (Result<BatteryInfo, FjordenError>) -> Void
+        forceRefresh: Bool = false, completionHandler: @escaping ReadBatteryInfoCompletionHandler
     ) {
         Task { @TendonActor in
             do throws(FjordenError) {
-                completion(.success(try await readBatteryInfo(forceRefresh: forceRefresh)))
+                completionHandler(.success(try await readBatteryInfo(forceRefresh: forceRefresh)))
             } catch {
-                completion(.failure(error))
+                completionHandler(.failure(error))
             }
         }
     }
@@ -156,7 +159,7 @@ public final class ConnectedGrip {
 
     /// The same with a handler, which is called once.
     public nonisolated func readGripInfo(
-        forceRefresh: Bool = false, completion: @escaping @TendonActor (Result<GripInfo, FjordenError>) -> Void
+        forceRefresh: Bool = false, then completion: @escaping ReadGripInfoCompletionHandler
     ) {
         Task { @TendonActor in
             do throws(FjordenError) {

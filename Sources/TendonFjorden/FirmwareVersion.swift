@@ -66,13 +66,3 @@ extension FirmwareVersion: CustomStringConvertible {
         "\(major).\(minor).\(patch)" + (preRelease.map { "-" + $0 } ?? "") + (build.map { "+" + $0 } ?? "")
     }
 }
-
-/// Whether there is newer firmware.
-public enum FirmwareCheckOutcome: Sendable, Hashable {
-    /// The grip has the latest, or a later one.
-    case upToDate
-    /// There is this one.
-    case updateAvailable(FirmwareVersion)
-    /// It could not be found out.
-    case error(FjordenError)
-}

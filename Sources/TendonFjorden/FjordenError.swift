@@ -67,9 +67,16 @@ public enum FjordenError: Error, Sendable, Hashable, CaseIterable {
         return Int32(status)
     }
 
+    /// The same as `localizedDescription`, in the form of Foundation's `LocalizedError`. The module `TendonFoundation` adds
+    /// the conformance.
+    public var errorDescription: String? { localizedDescription }
+
     /// One line of plain English.
     public var localizedDescription: String { String(cString: tendon_fjorden_status_text(status)) }
 }
+
+/// The vendor's name of `FjordenError`.
+public typealias Errors = FjordenError
 
 extension FjordenError: CancellableError {
     /// The error that a function throws because its task was cancelled: `gripDiscoveryCancelled`.

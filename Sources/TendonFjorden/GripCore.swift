@@ -376,12 +376,10 @@ final class GripCore: Abandonable, @unchecked Sendable {
             current = connected
             state = .connected(connected)
         case TENDON_FJORDEN_UNAUTHORIZED: state = .unauthorized
+        case TENDON_FJORDEN_UNAVAILABLE: state = .bluetoothUnavailable
         default: state = .uninitialized
         }
-        shared.set {
-            $0.state = state
-            $0.isBluetoothUnavailable = output.state == TENDON_FJORDEN_UNAVAILABLE
-        }
+        shared.set { $0.state = state }
         mirror()
         if state != before { states.pushSoon(state) }
         if case .connected = state {} else { endEvents() }

@@ -23,7 +23,6 @@ final class GripShared: Sendable {
     struct Values {
         var state = GripManager.State.uninitialized
         var isConfigured = false
-        var isBluetoothUnavailable = false
         var issue: GripManager.Issue?
         var bondedGripName: String?
         var simulator: GripSimulator?

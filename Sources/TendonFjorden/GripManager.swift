@@ -33,11 +33,33 @@ public final class GripManager {
         case connected(ConnectedGrip)
         /// The program is not permitted to use Bluetooth.
         case unauthorized
+        /// There is no adapter, or it is off; `issue` contains the cause. When the adapter is powered on, the state becomes
+        /// `ready`. If there was no adapter, call `start` again.
+        case bluetoothUnavailable
+    }
+
+    /// Takes the result of `start`.
+    public typealias StartCompletionHandler = @TendonActor (Result<State, FjordenError>) -> Void
+    /// Takes the result of an attempt to connect.
+    public typealias ConnectToGripCompletionHandler = @TendonActor (Result<ConnectedGrip, FjordenError>) -> Void
+    /// Takes all grips in range.
+    public typealias GripFoundHandler = @TendonActor ([ConnectableGrip]) -> Void
+    /// Takes each new state.
+    public typealias StateChangeHandler = @TendonActor (State) -> Void
+
+    /// Whether there is newer firmware.
+    public enum FirmwareCheckOutcome: Sendable, Hashable {
+        /// The grip has the latest version, or a later one.
+        case upToDate
+        /// There is a newer version.
+        case updateAvailable(FirmwareVersion)
+        /// The latest version is not known.
+        case error(FjordenError)
     }
 
     /// A problem outside the result of a call, with the cause that the error of the call does not contain.
     public enum Issue: Sendable, Hashable, CustomStringConvertible {
-        /// The radio could not be opened, or failed. The state is `uninitialized`, or `unauthorized`.
+        /// The radio could not be opened, or failed. The state is `bluetoothUnavailable`, or `unauthorized`.
         case bluetooth(TendonError)
         /// Pairing could not be started, or failed.
         case pairing(TendonError)
@@ -86,11 +108,8 @@ public final class GripManager {
 
     // MARK: State, from any thread
 
-    /// The current state. Without an adapter that is powered on it is `uninitialized`, see `isBluetoothUnavailable`.
+    /// The current state.
     public nonisolated var state: State { core.shared.state }
-    /// Whether there is no adapter, or it is off; `issue` contains the cause. When the adapter is powered on, the state
-    /// becomes `ready`. If there was no adapter, call `start` again.
-    public nonisolated var isBluetoothUnavailable: Bool { core.shared.read { $0.isBluetoothUnavailable } }
     /// The latest issue; `nil`: none so far.
     public nonisolated var issue: Issue? { core.shared.read { $0.issue } }
 
@@ -133,7 +152,7 @@ public final class GripManager {
     /// handler that captures the manager keeps it alive until then.
     @discardableResult
     public nonisolated func subscribeToStateChanges(
-        _ handler: @escaping @TendonActor (State) -> Void
+        handler: @escaping StateChangeHandler
     ) -> GripSubscription {
         GripSubscription(core.states.add(handler))
     }
@@ -149,11 +168,11 @@ public final class GripManager {
 
     /// The same with a handler, which is called once.
     public nonisolated func start(
-        options: StartOptions = [], completion: @escaping @TendonActor (Result<State, FjordenError>) -> Void
+        options: StartOptions = [], completionHandler: @escaping StartCompletionHandler
     ) {
         Task { @TendonActor in
-            do throws(FjordenError) { completion(.success(try await start(options: options))) } catch {
-                completion(.failure(error))
+            do throws(FjordenError) { completionHandler(.success(try await start(options: options))) } catch {
+                completionHandler(.failure(error))
             }
         }
     }
@@ -162,7 +181,7 @@ public final class GripManager {
 
     /// Searches for grips. Each advertisement yields the whole list of grips in range, in order of discovery; ends with
     /// the search.
-    public func scanForFjordenGrips() throws(FjordenError) -> GripSequence<[ConnectableGrip]> {
+    public func searchForGrips() throws(FjordenError) -> GripSequence<[ConnectableGrip]> {
         if case .failure(let error) = core.call(TENDON_FJORDEN_CALL_SCAN) { throw error }
         return lists
     }
@@ -170,32 +189,39 @@ public final class GripManager {
     /// The same with a handler, called with the whole list each time until the search ends. Cancelling the subscription
     /// does not end the search.
     @discardableResult
-    public func scanForFjordenGrips(
-        gripFoundHandler: @escaping @TendonActor ([ConnectableGrip]) -> Void
+    public func searchForGrips(
+        gripFoundHandler: @escaping GripFoundHandler
     ) throws(FjordenError) -> GripSubscription {
         if case .failure(let error) = core.call(TENDON_FJORDEN_CALL_SCAN) { throw error }
         return GripSubscription(core.lists.add(gripFoundHandler))
     }
 
-    /// The form of the vendor's document, without `try`: if the manager cannot search, the sequence has ended.
-    /// `scanForFjordenGrips()` throws the reason.
-    public func startScanningForFjordenGrips() -> GripSequence<[ConnectableGrip]> {
-        if let lists = try? scanForFjordenGrips() { return lists }
+    /// The vendor's form, without `try`: if the manager cannot search, the sequence has ended. `searchForGrips()` throws the
+    /// reason.
+    public func scanForFjordenGrips() -> GripSequence<[ConnectableGrip]> {
+        if let lists = try? searchForGrips() { return lists }
         let ended = lists
         core.lists.finish()
         return ended
     }
 
+    /// The vendor's form, without `try`: if the manager cannot search, the handler is never called.
+    @discardableResult
+    public func scanForFjordenGrips(gripFoundHandler: @escaping GripFoundHandler) -> GripSubscription {
+        (try? searchForGrips(gripFoundHandler: gripFoundHandler)) ?? GripSubscription()
+    }
+
+    /// The name of `scanForFjordenGrips()` in the vendor's document.
+    public func startScanningForFjordenGrips() -> GripSequence<[ConnectableGrip]> { scanForFjordenGrips() }
+
     private var lists: GripSequence<[ConnectableGrip]> {
         GripSequence(core.lists.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime))
     }
 
-    /// The form of the vendor's document, without `try`: if the manager cannot search, the handler is never called.
+    /// The name of `scanForFjordenGrips(gripFoundHandler:)` in the vendor's document.
     @discardableResult
-    public func startScanningForFjordenGrips(
-        gripFoundHandler: @escaping @TendonActor ([ConnectableGrip]) -> Void
-    ) -> GripSubscription {
-        (try? scanForFjordenGrips(gripFoundHandler: gripFoundHandler)) ?? GripSubscription()
+    public func startScanningForFjordenGrips(gripFoundHandler: @escaping GripFoundHandler) -> GripSubscription {
+        scanForFjordenGrips(gripFoundHandler: gripFoundHandler)
     }
 
     /// Ends the search and its sequences.
@@ -211,11 +237,11 @@ public final class GripManager {
 
     /// The same with a handler, which is called once.
     public nonisolated func connect(
-        toGrip grip: ConnectableGrip, completion: @escaping @TendonActor (Result<ConnectedGrip, FjordenError>) -> Void
+        toGrip grip: ConnectableGrip, completionHandler: @escaping ConnectToGripCompletionHandler
     ) {
         Task { @TendonActor in
-            do throws(FjordenError) { completion(.success(try await connect(toGrip: grip))) } catch {
-                completion(.failure(error))
+            do throws(FjordenError) { completionHandler(.success(try await connect(toGrip: grip))) } catch {
+                completionHandler(.failure(error))
             }
         }
     }
@@ -227,12 +253,10 @@ public final class GripManager {
     }
 
     /// The same with a handler, which is called once.
-    public nonisolated func connectToBondedGrip(
-        completion: @escaping @TendonActor (Result<ConnectedGrip, FjordenError>) -> Void
-    ) {
+    public nonisolated func connectToBondedGrip(completionHandler: @escaping ConnectToGripCompletionHandler) {
         Task { @TendonActor in
-            do throws(FjordenError) { completion(.success(try await connectToBondedGrip())) } catch {
-                completion(.failure(error))
+            do throws(FjordenError) { completionHandler(.success(try await connectToBondedGrip())) } catch {
+                completionHandler(.failure(error))
             }
         }
     }
@@ -322,6 +346,7 @@ extension GripManager.State: CustomStringConvertible {
         case .connecting(let grip): "connecting(\(grip))"
         case .connected(let grip): "connected(\(grip))"
         case .unauthorized: "unauthorized"
+        case .bluetoothUnavailable: "bluetoothUnavailable"
         }
     }
 }

@@ -42,6 +42,7 @@ class CameraViewController {
                 self?.handleGripEvent(event)
             }
         case .unauthorized: show("not authorized")
+        case .bluetoothUnavailable: show("Bluetooth is off")
         }
     }
 

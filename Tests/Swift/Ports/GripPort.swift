@@ -52,6 +52,7 @@ private final class CameraModel {
         case .connecting(let grip): shown.append("connecting to \(grip.name)")
         case .connected(let grip): shown.append("connected to \(grip.name)")
         case .unauthorized: shown.append("not authorised")
+        case .bluetoothUnavailable: shown.append("no Bluetooth")
         }
     }
 
@@ -128,8 +129,8 @@ struct GripPort {
         await Task.yield()
         #expect(await model.launch() == .ready)
         simulator.isPoweredOn = false
-        await eventually("told") { model.shown == ["ready", "-"] }
-        #expect(model.manager.isBluetoothUnavailable)
+        await eventually("told") { model.shown == ["ready", "no Bluetooth"] }
+        #expect(model.manager.state == .bluetoothUnavailable)
         follower.cancel()
     }
 

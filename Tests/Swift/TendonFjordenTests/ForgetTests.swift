@@ -65,7 +65,7 @@ struct ForgetTests {
         simulator.setPresent(simulator.grip, false)
         try manager.disconnectAndForgetBondedGrip()
         #expect(storage.string(forKey: "fjorden.bondedGrip.identifier") == nil && manager.state == .ready)
-        _ = try manager.scanForFjordenGrips()
+        _ = try manager.searchForGrips()
         #expect(manager.state == .scanningForGrips)
     }
 
@@ -86,8 +86,8 @@ struct ForgetTests {
             return
         }
         #expect(error.layer == .system && error.operation == .openRadio)
-        #expect(try await manager.start() == .uninitialized)
-        #expect(manager.isBluetoothUnavailable && manager.hasBondedGrip)
+        #expect(try await manager.start() == .bluetoothUnavailable)
+        #expect(manager.state == .bluetoothUnavailable && manager.hasBondedGrip)
         await eventually("told") { told.count == 2 }
     }
 

@@ -44,9 +44,9 @@ struct RadioTests {
         manager.configure(with: configuration())
         _ = try await connectFirst(manager)
         fail(central.core, down)
-        await eventually("noticed") { manager.isBluetoothUnavailable }
+        await eventually("noticed") { manager.state == .bluetoothUnavailable }
         #expect(manager.issue == .bluetooth(TendonError(status: down, operation: .scan)))
-        #expect(try await manager.start() == .uninitialized, "no other radio is opened")
+        #expect(try await manager.start() == .bluetoothUnavailable, "no other radio is opened")
         #expect(manager.core.transport == nil)
         await eventually("disconnected") { device.connections == 0 }
     }
@@ -57,13 +57,12 @@ struct RadioTests {
         let manager = GripManager()
         manager.configure(with: configuration(radio))
         #expect(try await manager.start() == .ready)
-        _ = try manager.scanForFjordenGrips()
+        _ = try manager.searchForGrips()
         let first = try #require(manager.core.holder?.radio)
         var issues = 0
         manager.subscribeToIssues { _ in issues += 1 }
         fail(first, Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN))
-        await eventually("noticed") { manager.isBluetoothUnavailable }
-        #expect(manager.state == .uninitialized)
+        await eventually("noticed") { manager.state == .bluetoothUnavailable }
         await eventually("reported") { issues == 1 }
         #expect(try await connectFirst(manager).id == device.address)
         #expect(manager.core.holder?.radio !== first && issues == 1)
@@ -79,7 +78,7 @@ struct RadioTests {
         let manager = GripManager()
         manager.configure(with: settings)
         try await manager.start()
-        let lists = try manager.scanForFjordenGrips()
+        let lists = try manager.searchForGrips()
         let opened = try #require(manager.core.holder?.radio)
         #expect(manager.isScanning && opened.radio.pointee.scanning)
         for await grips in lists where grips.first?.name.isEmpty == false {
@@ -131,9 +130,9 @@ struct RadioTests {
         manager.configure(with: configuration(virtualRadio()))
         #expect(try await manager.start() == .ready)
         manager.core.holder?.radio?.close()
-        var lists = try manager.scanForFjordenGrips().makeAsyncIterator()
+        var lists = try manager.searchForGrips().makeAsyncIterator()
         #expect(await lists.next() == nil)
-        #expect(manager.isBluetoothUnavailable)
+        #expect(manager.state == .bluetoothUnavailable)
         guard case .bluetooth(let error) = manager.issue else {
             Issue.record("no issue")
             return

@@ -25,7 +25,7 @@ func simulated(
 @TendonActor
 func connectFirst(_ manager: GripManager) async throws -> ConnectedGrip {
     try await manager.start()
-    for await grips in try manager.scanForFjordenGrips() {
+    for await grips in try manager.searchForGrips() {
         // The name comes with the scan response, right behind.
         if let grip = grips.first, !grip.name.isEmpty { return try await manager.connect(toGrip: grip) }
     }

@@ -63,7 +63,7 @@ import Testing
         }
         simulator.setRSSI(simulator.grip, -47)
         try await manager.start()
-        for await grips in try manager.scanForFjordenGrips() {
+        for await grips in try manager.searchForGrips() {
             guard let grip = grips.first, !grip.name.isEmpty else { continue }
             #expect(grip.rssi == -47)
             _ = try await manager.connect(toGrip: grip)

@@ -184,7 +184,7 @@ private struct GripAccess: Sendable {
             guard address != nil || !manager.hasBondedGrip else {
                 throw .connectionTimeout
             }
-            for await grips in try manager.scanForFjordenGrips() {
+            for await grips in try manager.searchForGrips() {
                 // The name can be in the scan response, which follows.
                 let found = grips.first { address?.matches($0.id) ?? !$0.name.isEmpty }
                 if let found { return try await manager.connect(toGrip: found) }
