@@ -43,5 +43,10 @@ public protocol OcelotDeviceConnectorCallback: AnyObject {
 extension OcelotDeviceConnectorCallback {
     public func getOcelotProductIdentifier() -> String? { nil }
     public func getObviousProductIdentifier() -> String? { nil }
+    @available(
+        *, deprecated,
+        message:
+            "without getDeviceIdentifier() -> Address? an upgrade starts again when the program does; UUID is not Address"
+    )
     public func getDeviceIdentifier() -> Address? { nil }
 }

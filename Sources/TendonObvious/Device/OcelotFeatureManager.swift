@@ -244,7 +244,7 @@ public final class OcelotFeatureManager {
     /// Reads the information about the device. Returns false, and does not call the listener, while another operation is
     /// in progress. The listener is kept until it was called.
     @discardableResult
-    public func getDeviceInfo(_ listener: any OcelotDeviceInfoListener) -> Bool {
+    public func getDeviceInfo(delegate listener: any OcelotDeviceInfoDelegate) -> Bool {
         start(connector.information(source, listener) { [weak self] in self?.lastError = $0 })
     }
 

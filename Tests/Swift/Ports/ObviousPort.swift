@@ -82,6 +82,8 @@ private final class ObviousDevice: OcelotDeviceConnectorCallback, OcelotFeatureE
 
     // MARK: OcelotDeviceConnectorCallback
 
+    func getDeviceIdentifier() -> Address? { nil }
+
     func requestCharacteristicWrite(serviceId: String, characteristicId: String, rawdata: [UInt8]) -> Bool {
         guard let peripheral, let characteristic = characteristicDict[characteristicId] else { return false }
         Task { @TendonActor in

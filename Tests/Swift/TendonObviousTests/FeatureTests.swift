@@ -119,7 +119,7 @@ import Testing
         let manager = site.manager(listener: log)
         #expect(manager.checkFeatureStatus(featureid: 16))
         await eventually("it is called") { !log.lines.isEmpty }
-        #expect(manager.getDeviceInfo(log))
+        #expect(manager.getDeviceInfo(delegate: log))
         await eventually("it is called") { !log.infos.isEmpty }
         #expect(log.lines == ["failure"] && log.infos == [nil])
     }
@@ -144,7 +144,7 @@ import Testing
         let log = FeatureLog()
         let manager = site.manager()
         try await manager.getDeviceConnector().connect()
-        #expect(manager.getDeviceInfo(log))
+        #expect(manager.getDeviceInfo(delegate: log))
         await eventually("it is called") { !log.infos.isEmpty }
         let info = try #require(log.infos[0])
         #expect(info.serialNumber == "1122334455667788")
@@ -175,7 +175,7 @@ import Testing
         await eventually("it is called") { log.lines.count == 1 }
         #expect(manager.startFeatureUpdate())
         await eventually("it is called") { log.lines.count == 2 }
-        #expect(manager.getDeviceInfo(log))
+        #expect(manager.getDeviceInfo(delegate: log))
         await eventually("it is called") { log.infos.count == 1 }
         #expect(log.lines == ["failure", "update FAILED"] && log.infos == [nil])
         #expect(await site.device.counters.requests == 0)

@@ -26,4 +26,5 @@ final class SilentHost: OcelotDeviceConnectorCallback {
     func requestDeviceConnect() { requests.append("connect") }
     func requestDeviceDisconnect() { requests.append("disconnect") }
     func getObviousProductIdentifier() -> String? { "1234" }
+    func getDeviceIdentifier() -> Address? { nil }
 }
