@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "TendonFjorden", targets: ["TendonFjorden"]),
         .library(name: "TendonObvious", targets: ["TendonObvious"]),
         .library(name: "TendonObviousCloud", targets: ["TendonObviousCloud"]),
+        .library(name: "TendonFoundation", targets: ["TendonFoundation"]),
         .executable(name: "tendon", targets: ["TendonCommand"]),
         .executable(name: "tendon-conformance", targets: ["TendonConformance"]),
         .executable(name: "stream-bose", targets: ["StreamBose"]),
@@ -106,6 +107,12 @@ let package = Package(
                 .target(name: "CSystemCurl", condition: .when(traits: ["ObviousCloud"])),
                 .target(name: "CSystemSodium", condition: .when(traits: ["ObviousCloud"])),
                 .target(name: "TendonSupport", condition: .when(traits: ["ObviousCloud"])),
+            ]),
+        // The one module with Foundation: texts of errors for programs that have it anyway.
+        .target(
+            name: "TendonFoundation",
+            dependencies: [
+                "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonObvious",
             ]),
         // What the programs share; not a product.
         .target(name: "TendonSupport", dependencies: ["CTendon", "CSystemJansson"]),
@@ -219,6 +226,13 @@ let package = Package(
                 "TendonSupport", "TestSupport",
             ],
             path: "Tests/Swift/TendonObviousCloudTests"),
+        .testTarget(
+            name: "TendonFoundationTests",
+            dependencies: [
+                "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonFoundation",
+                "TendonObvious", "TestSupport",
+            ],
+            path: "Tests/Swift/TendonFoundationTests"),
         .testTarget(
             name: "CancellationTests",
             dependencies: [

@@ -56,6 +56,7 @@ GIVEN = {
     func onFeatureUpdateStatus(_ status: Int) {}
     func onFirmwareProgressUpdate(_ serialNumber: String, _ percent: Int) {}
 """),
+    "TendonFoundation": ("", ""),
     "TendonObviousCloud": ("", """
     var keys: [ObviousKey] { fatalError() }
 """),
@@ -113,6 +114,7 @@ def check_examples(graphs, modules, module):
     conforms, members = GIVEN[module]
     text = f"import {module}\n" + ("import Tendon\n" if module != "Tendon" else "")
     text += "import TendonObvious\n" if module == "TendonObviousCloud" else ""
+    text += "import Foundation\nimport TendonActiv5\nimport TendonFjorden\n" if module == "TendonFoundation" else ""
     for number, (source, block) in enumerate(examples):
         text += f"@TendonActor\nfinal class Example{number}{conforms} {{{COMMON}{members}\n    func run() async throws {{\n"
         text += f'#sourceLocation(file: "{source}", line: 1)\n{block}#sourceLocation()\n    }}\n}}\n'

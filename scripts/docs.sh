@@ -6,7 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
-modules=(Tendon TendonBose TendonActiv5 TendonFeelSpace TendonFjorden TendonObvious TendonObviousCloud)
+modules=(Tendon TendonBose TendonActiv5 TendonFeelSpace TendonFjorden TendonObvious TendonObviousCloud
+    TendonFoundation)
 # Modules of C that they import.
 includes=(-I include -I Sources/CObviousCloud/include -I Sources/CSystemCurl -I Sources/CSystemJansson
     -I Sources/CSystemSodium)
