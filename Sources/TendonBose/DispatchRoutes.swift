@@ -32,7 +32,7 @@ final class DispatchTable: @unchecked Sendable {
 
         /// A queue of the application's own only delays the call: it runs on the main actor.
         func later(_ body: @escaping @TendonActor () -> Void) {
-            run { Loop.shared.post { TendonActor.assumeIsolated { body() } } }
+            run { Loop.shared.runOrPost { TendonActor.assumeIsolated { body() } } }
         }
     }
 #else

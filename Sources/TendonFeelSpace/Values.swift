@@ -239,6 +239,10 @@ public struct FSBeltError: Sendable, Hashable {
 }
 
 /// The belt's error log.
+///
+/// ```swift
+/// commandManager.requestBeltErrorLog { result in print((try? result.get().toString()) ?? "no log") }
+/// ```
 public final class FSBeltErrorLog: Sendable {
     /// In the belt's order.
     public let entries: [FSBeltError]
