@@ -63,6 +63,7 @@ static void opens_the_first_adapter_and_powers_it_on(void **state) {
         fake.buffer = 0;
         adapter_open(NULL);
         fake_pass(&own.loop, 0);
+        assert_null(strstr(fake.log, "=2")); /* each setting is on (0x01); the kernel rejects other values */
         assert_string_equal(fake_opcodes(), cases[i].log);
         assert_int_equal(radio->index, 1);
         static const tendon_address address = {{0, 0xAA, 1, 0, 0, 1}, TENDON_ADDRESS_TYPE_PUBLIC};
@@ -104,6 +105,7 @@ static void secure_connections_are_permitted_on_adapters_with_bredr(void **state
         fake.answer = (fake_answer){.opcode = cases[i].fails, .status = TENDON_MANAGEMENT_NOT_SUPPORTED};
         adapter_open(NULL);
         snprintf(log, sizeof log, LOOKED "%s h1002", cases[i].commands);
+        assert_null(strstr(fake.log, "=2")); /* Secure Connections Only */
         assert_memory_equal(fake_opcodes(), log, strlen(log));
         assert_int_equal(fake_of(1)->settings, ON | LE | cases[i].expected);
         assert_int_equal(radio->settings, fake_of(1)->settings);

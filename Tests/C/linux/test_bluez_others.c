@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- scanning beside other programs ---- */
@@ -97,6 +98,12 @@ static void another_program_does_not_choose_the_commands(void **state) {
     bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     bluez_start_scan(b);
     (void)bluez_expect(b, TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS);
+    bluez_close(b);
+    b = bluez_open(false, &bluez_public_address); /* nor those that the controller does not list */
+    bluez_other_command(b, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE, 1);
+    bluez_other_command(b, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE, 0);
+    bluez_start_scan(b);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
     bluez_close(b);
 }
 
@@ -237,6 +244,21 @@ static void a_central_of_another_set_leaves_ours_on(void **state) {
 }
 
 /* ---- blocking exchanges ---- */
+
+/* A packet without a byte is no error, whatever errno was before; the response is behind it. */
+static void an_empty_packet_is_no_reply(void **state) {
+    (void)state;
+    static const uint8_t reply[] = {1, 0, 0xFF, 0xFF, 5, 0, 0x03, 0, 0, 0, 0}; /* no adapters */
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    uint8_t data[2];
+    assert_int_equal(send(b->kernel, "", 0, 0), 0);
+    assert_int_equal(send(b->kernel, reply, sizeof reply, 0), (ssize_t)sizeof reply);
+    errno = EIO;
+    assert_int_equal(tendon_bluez_manage_immediately(b->radio.management.fd, TENDON_MANAGEMENT_READ_INDEX_LIST,
+                                                     TENDON_MANAGEMENT_NO_INDEX, NULL, 0, data, sizeof data),
+                     2);
+    bluez_close(b);
+}
 
 static void an_exchange_returns_what_follows_the_status(void **state) {
     (void)state;
@@ -406,6 +428,34 @@ static void the_monitor_keeps_time_and_length(void **state) {
     bluez_close(b);
 }
 
+/** The kernel goes on sending, faster than this process writes. */
+static bool endless;
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
+    static const uint8_t packet[] = {3, 0, 7, 0, 3, 0, 0x10, 1, 0x42};
+    if (!endless) {
+        return syscall(SYS_recvmsg, fd, message, flags);
+    }
+    memcpy(message->msg_iov->iov_base, packet, sizeof packet);
+    message->msg_controllen = 0;
+    return sizeof packet;
+}
+
+static void the_monitor_is_closed_all_the_same(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    tendon_capture capture;
+    tendon_bluez_monitor monitor;
+    assert_int_equal(tendon_capture_create(&capture, "/dev/null", TENDON_CAPTURE_MONITOR), TENDON_OK);
+    assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, &capture, NULL), TENDON_OK);
+    endless = true;
+    tendon_bluez_monitor_close(&monitor);
+    endless = false;
+    assert_int_equal(monitor.records, 20000);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    bluez_close(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_command_of_another_program_is_answered_once),
@@ -423,6 +473,8 @@ int main(void) {
         cmocka_unit_test(what_a_controller_does_not_list_is_not_asked_for),
         cmocka_unit_test(the_monitor_keeps_what_concerns_its_adapter),
         cmocka_unit_test(the_monitor_keeps_time_and_length),
+        cmocka_unit_test(the_monitor_is_closed_all_the_same),
+        cmocka_unit_test(an_empty_packet_is_no_reply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

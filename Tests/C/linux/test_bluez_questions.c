@@ -195,6 +195,22 @@ static void a_central_is_answered_before_its_link_is_open(void **state) {
     }
 }
 
+/* The question is about a connection that is open: what else waits is opened in its turn. */
+static void a_question_about_an_open_connection_opens_no_other(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    link_end *end = &s->ends[2].end;
+    tendon_listener listener = {.context = &end->link, .accept = accept_central};
+    link_end_init(end);
+    assert_int_equal(tendon_radio_listen(&s->b->radio.radio, &listener), TENDON_OK);
+    pairing_scene_begin(s, 0);
+    calls.centrals = 1;
+    question(s, 0, 1);
+    pairing_scene_expect(s, 0x1C, 0, -1);
+    assert_int_equal(calls.centrals, 1);
+    pairing_scene_close(s);
+}
+
 static tendon_link *accept_next(void *context, const tendon_address *peer, uint64_t now) {
     pairing_scene *s = context;
     (void)peer;
@@ -264,6 +280,7 @@ int main(void) {
         cmocka_unit_test(a_question_of_another_program_is_left_to_it),
         cmocka_unit_test(only_a_cancelled_procedure_has_its_question_rejected),
         cmocka_unit_test(a_central_is_answered_before_its_link_is_open),
+        cmocka_unit_test(a_question_about_an_open_connection_opens_no_other),
         cmocka_unit_test(each_central_that_waits_is_opened_before_the_answer),
         cmocka_unit_test(a_central_that_is_not_accepted_gets_no_key),
     };

@@ -51,6 +51,31 @@ static void a_scan_uses_the_legacy_commands(void **state) {
     }
 }
 
+/* 0x12, Invalid HCI Command Parameters: the controller has the commands. */
+static void another_code_says_nothing_about_the_commands(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(true, &bluez_public_address);
+    bluez_start_scan(b);
+    (void)bluez_answer(b, bluez_scan_parameters[1], 0x12);
+    bluez_expect_nothing(b);
+    assert_int_equal(b->failure, TENDON_HCI_ERROR(0x12));
+    bluez_start_scan(b);
+    (void)bluez_answer(b, bluez_scan_parameters[1], 0);
+    bluez_close(b);
+}
+
+/* The scan of another program explains why ours is disallowed, but not why its commands are unknown. */
+static void unknown_commands_are_not_explained_by_another_scan(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(true, &bluez_public_address);
+    b->radio.use = TENDON_BLUEZ_SOLE; /* which does not join it */
+    b->radio.kernel.scans = true;
+    bluez_start_scan(b);
+    (void)bluez_answer(b, bluez_scan_parameters[1], UNKNOWN_COMMAND);
+    (void)bluez_expect(b, bluez_scan_parameters[0]);
+    bluez_close(b);
+}
+
 static void a_scan_of_le_coded_has_no_other_commands(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(true, &bluez_public_address);
@@ -174,6 +199,8 @@ static void each_length_of_data_reaches_the_controller(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scan_uses_the_legacy_commands),
+        cmocka_unit_test(another_code_says_nothing_about_the_commands),
+        cmocka_unit_test(unknown_commands_are_not_explained_by_another_scan),
         cmocka_unit_test(a_scan_of_le_coded_has_no_other_commands),
         cmocka_unit_test(a_rejection_for_another_reason_changes_nothing),
         cmocka_unit_test(the_kernels_scan_is_taken_over_with_its_commands),
