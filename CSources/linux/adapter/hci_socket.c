@@ -177,11 +177,9 @@ static bool read_batch(tendon_bluez_radio *radio, uint64_t now) {
     uint8_t slots[BATCH][SLOT];
     struct iovec vectors[BATCH];
     struct mmsghdr messages[BATCH];
-    memset(messages, 0, sizeof messages);
     for (size_t i = 0; i < BATCH; i++) {
         vectors[i] = (struct iovec){.iov_base = slots[i], .iov_len = SLOT};
-        messages[i].msg_hdr.msg_iov = &vectors[i];
-        messages[i].msg_hdr.msg_iovlen = 1;
+        messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &vectors[i], .msg_iovlen = 1}};
     }
     int count = recvmmsg(radio->hci.fd, messages, BATCH, MSG_DONTWAIT, NULL);
     if (count < 0) {

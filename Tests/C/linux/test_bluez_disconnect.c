@@ -122,6 +122,22 @@ static void a_failed_attempt_has_the_reason_of_its_own_peer(void **state) {
     }
 }
 
+/* The kernel did not report the end of that attempt, and was asked again: its reason is not that of the next one. */
+static void the_reason_of_an_attempt_is_not_that_of_the_next(void **state) {
+    (void)state;
+    static const uint8_t command[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 0, 0, 0x01, 0x53, 0, 0x5E, 0, 0};
+    bluez_connecting *l = bluez_connecting_open();
+    assert_int_equal(send(l->b->controller, command, sizeof command, 0), sizeof command);
+    bluez_read(l->b);
+    bluez_connection_complete(l, 0x3E, 0);
+    l->b->radio.leaving[0].until = 0;
+    bluez_connecting_elapse(l, 310);
+    bluez_connecting_elapse(l, 60);
+    assert_int_equal(calls.connects, 2);
+    assert_int_equal(tendon_bluez_link_reason(&l->link, ETIMEDOUT, true), TENDON_RADIO_ERROR_OUT_OF_RANGE);
+    bluez_connecting_close(l);
+}
+
 /* ---- ending a connection ---- */
 
 static void a_closed_link_is_disconnected_and_awaited(void **state) {
@@ -514,6 +530,7 @@ int main(void) {
         cmocka_unit_test(the_latest_reasons_are_kept),
         cmocka_unit_test(the_first_handle_has_no_reason_of_its_own),
         cmocka_unit_test(a_failed_attempt_has_the_reason_of_its_own_peer),
+        cmocka_unit_test(the_reason_of_an_attempt_is_not_that_of_the_next),
         cmocka_unit_test(a_closed_link_is_disconnected_and_awaited),
         cmocka_unit_test(an_attempt_that_the_kernel_continues_is_awaited),
         cmocka_unit_test(each_end_is_awaited),
