@@ -119,7 +119,6 @@ void tendon_bluez_activity_rejected(tendon_bluez_radio *radio, tendon_bluez_acti
     }
     activity->requested = false;
     activity->failure = code == HCI_COMMAND_DISALLOWED_ERROR ? TENDON_RADIO_ERROR_ADAPTER_BUSY : TENDON_HCI_ERROR(code);
-    tendon_bluez_wake_at(radio, 0);
 }
 
 #endif

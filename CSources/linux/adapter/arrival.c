@@ -108,7 +108,6 @@ static void look_again(void *context, uint64_t now) {
 
 static tendon_status await(tendon_bluez_arrival *arrival, tendon_loop *loop, const char *name) {
     arrival->loop = loop;
-    arrival->off = -1;
     tendon_source_init(&arrival->source, -1, arrival, ready, look_again);
     tendon_status valid = tendon_bluez_parse_name(name, &arrival->name);
     if (valid < 0) {

@@ -167,8 +167,7 @@ static void input(tendon_bluez_radio *radio, tendon_bluez_power_inputs what, ten
     case RESUME:
         set_deadline(radio, power->state == RECOVERING ? power->reset_until : UINT64_MAX);
         power->cause = TENDON_OK;
-        radio->scan.activity.retry_at = radio->advertising.activity.retry_at = 0;
-        tendon_bluez_wake_at(radio, now); /* all that is requested starts again */
+        radio->scan.activity.retry_at = radio->advertising.activity.retry_at = 0; /* all that is requested starts */
         break;
     case SWITCH_OFF:
         begin_cycle(radio, status, now);

@@ -167,10 +167,10 @@ static int exclusive_adapters(const tendon_bluez_radio *radio) {
     uint8_t reply[2 + 2 * TENDON_BLUEZ_INDEXES_MAX];
     uint16_t listed[TENDON_BLUEZ_INDEXES_MAX];
     uint32_t on = others_on(radio);
-    tendon_status fd = on == 0 ? TENDON_OK : tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
-    if (on == 0 || fd < 0) {
+    if (on == 0) {
         return 0;
     }
+    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
     tendon_status got = tendon_bluez_manage_immediately(fd, TENDON_MANAGEMENT_READ_INDEX_LIST,
                                                         TENDON_MANAGEMENT_NO_INDEX, NULL, 0, reply, sizeof reply);
     close(fd);

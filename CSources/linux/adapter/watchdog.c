@@ -23,7 +23,6 @@ void tendon_bluez_watch_commands(tendon_bluez_radio *radio, uint64_t now) {
 
 void tendon_bluez_watch_enabled(tendon_bluez_radio *radio, uint64_t now) {
     radio->scan.heard_at = radio->scan.enabled_at = now;
-    tendon_bluez_wake_at(radio, now + TENDON_BLUEZ_SILENCE_MS);
 }
 
 static void note_device(tendon_bluez_scan *scan, const tendon_address *peer, uint64_t now) {

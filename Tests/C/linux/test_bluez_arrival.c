@@ -81,6 +81,7 @@ static void another_adapter_than_the_named_one_is_not_reported(void **state) {
     /* Command Complete of Read Management Commands (0x0002), which another program sent, with the bytes of a list */
     static const uint8_t other[] = {0x01, 0x00, 0xFF, 0xFF, 0x07, 0x00, 0x02, 0x00, 0x00, 0x01, 0x00, 0x03, 0x00};
     kernel_sends(other, sizeof other);
+    kernel_sends("", 0);
     /* Command Complete of Read Controller Index List with a status, and with a list all the same */
     static const uint8_t failed[] = {0x01, 0x00, 0xFF, 0xFF, 0x07, 0x00, 0x03, 0x00, 0x03, 0x01, 0x00, 0x03, 0x00};
     kernel_sends(failed, sizeof failed);

@@ -133,6 +133,22 @@ static void without_bonds_the_kernel_is_given_one_list(void **state) {
     pairing_scene_close(s);
 }
 
+/* A pairing that has replaced a key needs no key of before. */
+static void a_replaced_key_is_not_loaded_again(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    pairing_scene_begin(s, 0);
+    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    pairing_scene_complete(s, 0, TENDON_MANAGEMENT_ALREADY_PAIRED);
+    pairing_scene_expect(s, 0x1B, 0, 0);
+    pairing_scene_expect(s, 0x19, 0, 3);
+    pairing_scene_new_key(s, 0, 0x10);
+    pairing_scene_complete(s, 0, 0);
+    assert_int_equal(s->ends[0].status, TENDON_OK);
+    pairing_scene_expect_nothing(s);
+    pairing_scene_close(s);
+}
+
 static void a_key_that_is_in_no_file_is_removed_once(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(1);
@@ -352,6 +368,7 @@ int main(void) {
         cmocka_unit_test(keys_of_others_are_not_stored),
         cmocka_unit_test(the_keys_of_a_full_store_fit_a_command),
         cmocka_unit_test(without_bonds_the_kernel_is_given_one_list),
+        cmocka_unit_test(a_replaced_key_is_not_loaded_again),
         cmocka_unit_test(a_key_that_is_in_no_file_is_removed_once),
         cmocka_unit_test(keys_that_cannot_be_stored_are_removed_from_the_kernel),
         cmocka_unit_test(a_bond_that_cannot_be_renewed_is_removed),

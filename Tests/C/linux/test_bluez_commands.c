@@ -109,6 +109,19 @@ static void what_waits_in_the_other_socket_is_read_before_the_adapter_is_called_
     }
 }
 
+/* Also when the management socket was readable first. */
+static void the_loop_serves_the_controller_first(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    bluez_settings(b, false);
+    bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    assert_int_equal(b->failures, 0);
+    assert_int_equal(b->radio.power.state, TENDON_BLUEZ_RESETTING);
+    bluez_close(b);
+}
+
 static void an_adapter_that_is_switched_off_ends_the_radio(void **state) {
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
@@ -344,6 +357,7 @@ int main(void) {
         cmocka_unit_test(refused_sends_are_bounded),
         cmocka_unit_test(any_other_refusal_of_a_send_ends_the_radio_at_once),
         cmocka_unit_test(what_waits_in_the_other_socket_is_read_before_the_adapter_is_called_off),
+        cmocka_unit_test(the_loop_serves_the_controller_first),
         cmocka_unit_test(an_adapter_that_is_switched_off_ends_the_radio),
         cmocka_unit_test(the_answer_in_the_socket_counts_when_the_time_is_over),
         cmocka_unit_test(the_answer_in_the_socket_is_not_waited_for_without_end),

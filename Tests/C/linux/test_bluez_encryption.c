@@ -29,6 +29,9 @@ static void the_event_is_for_the_open_link_of_its_handle(void **state) {
     encryption_change(s, 0, 0x41, 1);
     assert_true(links[1]->encrypted);
     assert_false(links[0]->encrypted || links[2]->encrypted);
+    encryption_change(s, 0, 0x41, 1); /* with another key */
+    assert_true(links[1]->encrypted);
+    assert_int_equal(links[1]->state, TENDON_LINK_OPEN);
     encryption_change(s, 0, 0x42, 2); /* AES-CCM, as the list has it */
     assert_true(links[2]->encrypted);
     /* The handle of a link that is no longer open. */
@@ -351,7 +354,7 @@ static void keys_are_noted_by_connection(void **state) {
     b->radio.radio.bonds = &bonds;
     const tendon_bond sizes_of_no_key[] = {{.key_size = 0}, {.key_size = 6, .key = {1}}, {.key_size = 17, .key = {1}}};
     memcpy(bonds.items, sizes_of_no_key, sizeof sizes_of_no_key);
-    bonds.count = 3;
+    bonds.count = TENDON_BONDS_MAX;
     /* LE Enable Encryption with a byte behind the key: it is no part of a key of 17 bytes. */
     static const uint8_t longer[] = {HCI_COMMAND_PKT, 0x19, 0x20, 29, 0xFF, 0x0E, [16] = 1, [32] = 0};
     assert_int_equal(send(b->controller, longer, sizeof longer, 0), (ssize_t)sizeof longer);

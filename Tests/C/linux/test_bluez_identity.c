@@ -43,6 +43,22 @@ static void reveal(pairing_scene *s, const tendon_address *identity) {
 }
 
 /* Beside another program the kernel gets no keys of us, but it has the one that a pairing has brought. */
+/* A key that was stored for one identity does not stand for another one. */
+static void a_key_belongs_to_its_identity(void **state) {
+    (void)state;
+    static const tendon_address first = {{0xC0, 9, 9, 9, 9, 1}, TENDON_ADDRESS_TYPE_RANDOM};
+    static const tendon_address second = {{0xC0, 9, 9, 9, 9, 2}, TENDON_ADDRESS_TYPE_RANDOM};
+    pairing_scene *s = pairing_scene_open(3);
+    tendon_link *link = &s->ends[2].end.link;
+    reveal(s, &first);
+    link->keyed = true;
+    reveal(s, &first);
+    assert_true(link->keyed);
+    reveal(s, &second);
+    assert_false(link->keyed);
+    pairing_scene_close(s);
+}
+
 static void a_key_of_a_pairing_is_in_the_kernel(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(3);
@@ -193,6 +209,7 @@ static void an_identity_key_of_a_peer_without_a_private_address(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_private_address_is_followed_to_its_identity),
+        cmocka_unit_test(a_key_belongs_to_its_identity),
         cmocka_unit_test(a_key_of_a_pairing_is_in_the_kernel),
         cmocka_unit_test(a_private_address_stands_for_its_identity),
         cmocka_unit_test(a_central_is_forgotten_by_its_private_address),

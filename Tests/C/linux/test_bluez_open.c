@@ -240,6 +240,11 @@ static void the_list_is_in_order_of_the_index(void **state) {
     assert_int_equal(tendon_bluez_list(adapters, 3), 0);
     remove_adapters();
     assert_int_equal(tendon_bluez_list(adapters, 3), 0);
+    fake_add_unconfigured(2);
+    memset(adapters, 0xFF, sizeof adapters);
+    assert_int_equal(tendon_bluez_list(adapters, 0), 1);
+    assert_int_equal(adapters[0].index, 0xFFFF); /* nothing is stored */
+    fake_of(2)->present = false;
     tendon_bluez_name any;
     assert_int_equal(tendon_bluez_parse_name(NULL, &any), TENDON_OK);
     assert_int_equal(tendon_bluez_index_of(&any), TENDON_RADIO_ERROR_NO_ADAPTER);
@@ -332,6 +337,17 @@ static void the_last_of_many_adapters_is_found(void **state) {
     assert_int_equal(tendon_bluez_list(NULL, 0), 17);
 }
 
+/* All that the list has were looked at, and this one is not among them: another program has it for itself. */
+static void one_that_sixteen_others_do_not_hide_is_awaited(void **state) {
+    (void)state;
+    for (uint16_t i = 0; i <= 16; i++) {
+        fake_add(i, false);
+    }
+    fake_of(16)->listed = UINT64_MAX;
+    assert_int_equal(tendon_bluez_open(radio, &own.loop, "hci16"), TENDON_RADIO_ERROR_ADAPTER_BUSY);
+    assert_int_equal(fake.slept, 2000);
+}
+
 /* Half of a command set is none. */
 static void a_controller_with_one_command_of_two_scans_as_before(void **state) {
     (void)state;
@@ -343,6 +359,27 @@ static void a_controller_with_one_command_of_two_scans_as_before(void **state) {
         assert_true(radio->extended_advertising);
         tendon_radio_close(&radio->radio);
     }
+}
+
+/* Whether it was removed is not known then: it is off in any case. */
+static void the_first_index_is_a_name_as_any_other(void **state) {
+    (void)state;
+    tendon_bluez_name name;
+    fake_add(1, false);
+    assert_int_equal(tendon_bluez_open(radio, &own.loop, "hci0"), TENDON_RADIO_ERROR_NO_ADAPTER);
+    assert_int_equal(tendon_bluez_parse_name("hci0", &name), TENDON_OK);
+    assert_int_equal(tendon_bluez_index_of(&name), 0);
+}
+
+static void an_adapter_that_cannot_be_looked_at_is_off(void **state) {
+    (void)state;
+    fake_add(7, false);
+    assert_int_equal(tendon_bluez_why_off(7), TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    fake.refuse[FAKE_SOCKET] = (fake_refusal){.number = EMFILE, .times = 1};
+    assert_int_equal(tendon_bluez_why_off(7), TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    assert_int_equal(fake.refuse[FAKE_SOCKET].number, 0);
+    fake_remove(7);
+    assert_int_equal(tendon_bluez_why_off(7), TENDON_RADIO_ERROR_NO_ADAPTER);
 }
 
 static void the_probe_counts_the_sockets_of_others(void **state) {
@@ -369,7 +406,10 @@ int main(void) {
         ADAPTER_TEST(answers_without_data_are_none),
         ADAPTER_TEST(a_kernel_that_is_silent),
         ADAPTER_TEST(the_last_of_many_adapters_is_found),
+        ADAPTER_TEST(one_that_sixteen_others_do_not_hide_is_awaited),
         ADAPTER_TEST(a_controller_with_one_command_of_two_scans_as_before),
+        ADAPTER_TEST(the_first_index_is_a_name_as_any_other),
+        ADAPTER_TEST(an_adapter_that_cannot_be_looked_at_is_off),
         ADAPTER_TEST(the_probe_counts_the_sockets_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,6 +219,18 @@ static void advertising_returns_when_a_connection_ends(void **state) {
 }
 
 /* The controller reports which set a central has connected to: another program may have one, too. */
+/* What another program disables before ours is on does not end it. */
+static void advertising_that_is_not_on_is_not_ended(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    bluez_start_advertising(b);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS);
+    bluez_other_sends(b, TENDON_HCI_LE_SET_ADVERTISING_ENABLE, 0);
+    bluez_answer_pending(b, 0);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_ADVERTISING_DATA);
+    bluez_close(b);
+}
+
 static void a_central_of_another_set_leaves_ours_on(void **state) {
     (void)state;
     static const uint8_t central[31] = {TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [24] = 0x18};
@@ -467,6 +479,7 @@ int main(void) {
         cmocka_unit_test(a_scan_that_is_rejected_for_long_is_given_up),
         cmocka_unit_test(malformed_packets_are_counted),
         cmocka_unit_test(advertising_returns_when_a_connection_ends),
+        cmocka_unit_test(advertising_that_is_not_on_is_not_ended),
         cmocka_unit_test(a_central_of_another_set_leaves_ours_on),
         cmocka_unit_test(an_exchange_returns_what_follows_the_status),
         cmocka_unit_test(the_limits_of_a_controller),

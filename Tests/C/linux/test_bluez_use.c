@@ -244,6 +244,17 @@ static void keys_are_left_alone_beside_other_programs(void **state) {
     }
 }
 
+/* The list of other stores cannot be read: one of them may have loaded its keys. */
+static void keys_are_left_alone_if_nobody_knows(void **state) {
+    (void)state;
+    static tendon_bonds bonds;
+    fill(&bonds, true);
+    assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
+    fake.refuse[FAKE_OPEN] = (fake_refusal){.number = EACCES, .times = 1};
+    assert_int_equal(tendon_radio_use_bonds(&radio->radio, &bonds), TENDON_OK);
+    assert_string_equal(keys(), "");
+}
+
 static void keys_are_loaded_where_nobody_else_is(void **state) {
     static tendon_bonds bonds;
     static tendon_link link;
@@ -375,6 +386,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_observer_powers_nothing_on, start, adapter_teardown),
         cmocka_unit_test_setup_teardown(an_observer_needs_the_capability, start, adapter_teardown),
         cmocka_unit_test_setup_teardown(keys_are_left_alone_beside_other_programs, start, adapter_teardown),
+        cmocka_unit_test_setup_teardown(keys_are_left_alone_if_nobody_knows, start, adapter_teardown),
         cmocka_unit_test_setup_teardown(keys_are_loaded_where_nobody_else_is, start, adapter_teardown),
         cmocka_unit_test_setup_teardown(radios_of_this_library_do_not_keep_keys_from_each_other, start,
                                         adapter_teardown),

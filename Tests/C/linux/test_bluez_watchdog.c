@@ -267,6 +267,25 @@ static void a_silent_scanner_is_started_again_then_powered_off_and_on(void **sta
     bluez_close(b);
 }
 
+/* Several devices, the reports of which ended within 10 s, fell silent together. */
+static void only_devices_that_fall_silent_together_count(void **state) {
+    (void)state;
+    for (uint64_t more = 0; more < 2; more++) {
+        bluez_bench *b = listening();
+        const uint64_t now = tendon_monotonic_ms();
+        tendon_bluez_scan *scan = &b->radio.scan;
+        report(b);
+        scan->heard_at = scan->silent_since = now - TENDON_BLUEZ_SILENCE_MS;
+        for (size_t i = 0; i < TENDON_BLUEZ_SILENCE_DEVICES; i++) {
+            scan->latest[i].at = scan->silent_since - (i == 2 ? TENDON_BLUEZ_SILENCE_AT_ONCE_MS + more : 0);
+        }
+        scan->restarted = true;
+        bluez_tick(b, now);
+        assert_int_equal(b->radio.counters.power_cycles, 1 - more);
+        bluez_close(b);
+    }
+}
+
 static void reports_keep_the_watchdog_quiet(void **state) {
     (void)state;
     bluez_bench *b = listening();
@@ -584,6 +603,7 @@ int main(void) {
         cmocka_unit_test(the_count_begins_again_with_the_adapter),
         cmocka_unit_test(a_response_that_nobody_waits_for_changes_nothing),
         cmocka_unit_test(a_silent_scanner_is_started_again_then_powered_off_and_on),
+        cmocka_unit_test(only_devices_that_fall_silent_together_count),
         cmocka_unit_test(reports_keep_the_watchdog_quiet),
         cmocka_unit_test(the_timer_is_set_only_for_what_is_to_come),
         cmocka_unit_test(a_scan_that_is_stopped_is_not_watched),
