@@ -126,11 +126,13 @@ public final class BluetoothManager {
             changed: { [weak self] device, change in
                 guard let self else { return }
                 let isNew = change == TENDON_BOSE_SEARCH_FOUND
+                if isNew { LogSwitches.shared.write(.discovery, "found \(device.address) \(device.name ?? "")") }
                 if isNew { delegate?.bluetoothManager(self, didDiscover: device) }
                 discovered?(isNew ? .added(device) : .updated(device))
             },
             lost: { [weak self] device in
                 guard let self else { return }
+                LogSwitches.shared.write(.discovery, "lost \(device.address)")
                 delegate?.bluetoothManager(self, didLose: device)
                 discovered?(.removed(device))
             },

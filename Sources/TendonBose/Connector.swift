@@ -44,7 +44,7 @@ struct Connector {
             return session
         }
         guard let device = try await choose() else { throw .cancelled }
-        Log.shared.write(.connect, "chosen: \(device.address) \(device.name ?? "")")
+        LogSwitches.shared.write(.connect, "chosen: \(device.address) \(device.name ?? "")")
         return try await open(device, intent, opens, [watchdog])
     }
 

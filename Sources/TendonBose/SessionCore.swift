@@ -263,7 +263,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
         }
         DispatchTable.shared.deliver(all)
         for value in all.values { DispatchTable.shared.deliver(value) }
-        Log.shared.write(.sensorData, "\(address): \(all.debugDescription)")
+        LogSwitches.shared.write(.sensorData, "\(address): \(all.debugDescription)")
         events.push(.didReceiveSensorData(all))
     }
 
@@ -276,7 +276,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     }
 
     private func emit(_ event: WearableDeviceEvent) {
-        Log.shared.write(event.category, "\(address): \(event)")
+        LogSwitches.shared.write(event.category, "\(address): \(event)")
         events.push(event)
     }
 

@@ -95,7 +95,7 @@ public final class WearableDeviceSession {
     }
 
     func deliver(_ event: WearableDeviceSessionEvent) {
-        Log.shared.write(.session, "\(address): \(event)")
+        LogSwitches.shared.write(.session, "\(address): \(event)")
         switch event {
         case .didOpen: delegate?.sessionDidOpen(self)
         case .didFailToOpen(let error): delegate?.session(self, didFailToOpenWithError: error)

@@ -154,7 +154,7 @@ import Testing
 
     /// Only what is enabled costs anything: the text is not made before.
     @Test func theLogIsSilentUntilItIsEnabled() {
-        let log = Log()
+        let log = LogSwitches()
         var made = 0
         func line() -> String {
             made += 1

@@ -172,6 +172,25 @@ import Testing
         BoseWearable.isConnectUILoggingEnabled = true
         #expect(BoseWearable.isConnectUILoggingEnabled && !BoseWearable.isDeviceLoggingEnabled)
         BoseWearable.isConnectUILoggingEnabled = false
+        let log = Log(subsystem: "com.example", category: "test", isEnabled: false)
+        var made = 0
+        func line() -> String {
+            made += 1
+            return "a line of a log that a test enabled"
+        }
+        log.info(line())
+        #expect(made == 0 && !log.isEnabled)
+        log.isEnabled = true
+        log.debug(line())
+        log.error(line())
+        #expect(made == 2)
+        BLECore.enableCommonLogging()
+        #expect(
+            BLECore.isDiscoveryLoggingEnabled && BLECore.isServiceLoggingEnabled && BoseWearable.isSessionLoggingEnabled
+        )
+        #expect(!BLECore.isTrafficLoggingEnabled && !BoseWearable.isSensorLoggingEnabled)
+        BLECore.disableAllLogging()
+        #expect(!BLECore.isDiscoveryLoggingEnabled && !BoseWearable.isDeviceLoggingEnabled)
         #expect(BoseWearable.formattedVersion == "Tendon " + (BoseWearable.releaseVersion ?? ""))
     }
 }
