@@ -264,6 +264,7 @@ static void a_scan_that_nothing_shows_is_not_believed_for_long(void **state) {
             user_scan(FIRST, true, 60);
         }
         users_pass(sign == 0 ? 3000 : 3600000);
+        assert_int_equal(scan_of(SECOND)->unseen, 0); /* what is on, or was seen, is known */
         users_advertiser(true);
         assert_holds(sign == 0 ? SECOND : FIRST);
         assert_joined(sign == 0 ? FIRST : SECOND);

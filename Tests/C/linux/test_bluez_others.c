@@ -107,6 +107,24 @@ static void another_program_does_not_choose_the_commands(void **state) {
     bluez_close(b);
 }
 
+/* A scan that nothing shows is believed for so many checks, and no longer. */
+static void a_scan_that_was_never_seen_is_not_joined_for_ever(void **state) {
+    (void)state;
+    for (uint8_t checks = TENDON_BLUEZ_JOIN_CHECKS - 1; checks <= TENDON_BLUEZ_JOIN_CHECKS; checks++) {
+        const bool joins = checks < TENDON_BLUEZ_JOIN_CHECKS;
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
+        bluez_start_scan(b);
+        (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
+        b->radio.scan.joined = b->radio.kernel.scans = true;
+        b->radio.scan.unseen = checks;
+        b->radio.scan.heard_at = tendon_monotonic_ms();
+        bluez_answer_pending(b, HCI_COMMAND_DISALLOWED_ERROR);
+        assert_int_equal(b->radio.scan.joined, joins);
+        assert_int_equal(b->failure, joins ? 0 : TENDON_RADIO_ERROR_ADAPTER_BUSY);
+        bluez_close(b);
+    }
+}
+
 static void a_scan_that_is_started_again_does_not_pause(void **state) {
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
@@ -440,6 +458,29 @@ static void the_monitor_keeps_time_and_length(void **state) {
     bluez_close(b);
 }
 
+static void count_line(void *context, const char *line) {
+    size_t *longest = context;
+    *longest = strlen(line) > *longest ? strlen(line) : *longest;
+}
+
+/* A line of 4095 bytes with its end fits the buffer; a longer one is left out, and what follows is read. */
+static void the_longest_line_of_a_list_is_read(void **state) {
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        char path[] = "/tmp/tendon-lines-XXXXXX", text[4096];
+        const int file = mkstemp(path);
+        size_t longest = 0;
+        memset(text, 'x', sizeof text);
+        text[4094 + more] = '\n';
+        assert_int_equal(write(file, text, 4095u + (size_t)more), 4095 + more);
+        assert_int_equal(write(file, "abc\n", 4), 4);
+        close(file);
+        assert_true(tendon_bluez_each_line(path, count_line, &longest));
+        assert_true(more == 0 ? longest == 4094 : longest < 4094);
+        unlink(path);
+    }
+}
+
 /** The kernel goes on sending, faster than this process writes. */
 static bool endless;
 
@@ -474,6 +515,7 @@ int main(void) {
         cmocka_unit_test(a_scan_that_another_program_disables_waits_and_returns),
         cmocka_unit_test(a_check_that_was_overtaken_begins_with_the_parameters),
         cmocka_unit_test(another_program_does_not_choose_the_commands),
+        cmocka_unit_test(a_scan_that_was_never_seen_is_not_joined_for_ever),
         cmocka_unit_test(a_scan_that_is_started_again_does_not_pause),
         cmocka_unit_test(interval_and_window_are_those_of_the_owner),
         cmocka_unit_test(a_scan_that_is_rejected_for_long_is_given_up),
@@ -487,6 +529,7 @@ int main(void) {
         cmocka_unit_test(the_monitor_keeps_what_concerns_its_adapter),
         cmocka_unit_test(the_monitor_keeps_time_and_length),
         cmocka_unit_test(the_monitor_is_closed_all_the_same),
+        cmocka_unit_test(the_longest_line_of_a_list_is_read),
         cmocka_unit_test(an_empty_packet_is_no_reply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,20 @@ static void the_key_of_a_central_is_no_encryption(void **state) {
     }
 }
 
+/* Just Works, confirmed: that is what was required. */
+static void a_pairing_that_was_confirmed_is_good_enough(void **state) {
+    (void)state;
+    static const uint8_t question[] = {0x0F, 0, 7, 0, 12, 0, 5, 4, 3, 2, 1, 0xC0, 2, 1, 0, 0, 0, 0};
+    pairing_scene *s = pairing_scene_open(1);
+    pairing_scene_begin(s, 0);
+    pairing_scene_kernel_sends(s, question, sizeof question);
+    pairing_scene_expect(s, 0x1C, 0, -1);
+    pairing_scene_new_key(s, 0, 0x10);
+    pairing_scene_complete(s, 0, 0);
+    assert_int_equal(s->ends[0].status, TENDON_OK);
+    pairing_scene_close(s);
+}
+
 static void a_silent_peer_is_cancelled_alone(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(2);
@@ -245,6 +259,7 @@ int main(void) {
         cmocka_unit_test(several_pair_at_once_and_end_in_any_order),
         cmocka_unit_test(a_key_is_not_the_end_of_a_pairing),
         cmocka_unit_test(the_key_of_a_central_is_no_encryption),
+        cmocka_unit_test(a_pairing_that_was_confirmed_is_good_enough),
         cmocka_unit_test(a_silent_peer_is_cancelled_alone),
         cmocka_unit_test(a_busy_kernel_is_asked_again),
         cmocka_unit_test(each_result_of_the_kernel_has_a_meaning),

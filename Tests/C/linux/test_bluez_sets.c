@@ -74,6 +74,14 @@ static void unknown_commands_are_not_explained_by_another_scan(void **state) {
     (void)bluez_answer(b, bluez_scan_parameters[1], UNKNOWN_COMMAND);
     (void)bluez_expect(b, bluez_scan_parameters[0]);
     bluez_close(b);
+    b = bluez_open(true, &bluez_public_address);
+    b->radio.use = TENDON_BLUEZ_SOLE;
+    b->radio.kernel.scans = true;
+    bluez_start_scan(b);
+    (void)bluez_answer(b, bluez_scan_parameters[1], DISALLOWED);
+    bluez_expect_nothing(b);
+    assert_int_equal(b->failure, TENDON_RADIO_ERROR_ADAPTER_BUSY);
+    bluez_close(b);
 }
 
 static void a_scan_of_le_coded_has_no_other_commands(void **state) {
