@@ -10,7 +10,10 @@ struct ManagerTests {
         let manager = GripManager()
         #expect(manager.state == .uninitialized)
         await #expect(throws: FjordenError.managerNotConfigured) { try await manager.start() }
-        #expect(throws: FjordenError.managerNotConfigured) { _ = try manager.searchForGrips() }
+        #expect(throws: Errors.managerNotConfigured) { _ = try manager.searchForGrips() }
+        for await grips in manager.scanForFjordenGrips() { Issue.record("\(grips)") }
+        manager.scanForFjordenGrips { Issue.record("\($0)") }
+        manager.startScanningForFjordenGrips { Issue.record("\($0)") }
         #expect(throws: FjordenError.managerNotConfigured) { try manager.disconnectAndForgetBondedGrip() }
         manager.configure(with: .simulated)
         #expect(throws: FjordenError.managerAlreadyConfigured) { try manager.configure().get() }
