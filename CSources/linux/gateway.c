@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/linux/gateway.h"
 
+#include "tendon/linux/recognition.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,20 +158,8 @@ tendon_status tendon_gateway_await_adapter(tendon_gateway *gateway, uint32_t tim
     return TENDON_OK;
 }
 
-/** A packet of an advertiser: what is looked for can be in its advertisement and its scan response together. */
-typedef struct heard_packet {
-    tendon_address address;
-    bool response;
-    uint8_t length; /**< 0: none */
-    uint8_t data[TENDON_AD_LEGACY_MAX];
-} heard_packet;
-/** Advertisers whose latest packet is kept; a new one takes the place of the one that came first. */
-#define HEARD_MAX 16
-
 typedef struct search {
-    heard_packet heard[HEARD_MAX];
-    size_t next;
-    bool (*recognizes)(const uint8_t *data, size_t length);
+    tendon_recognition recognition;
     tendon_address *found;
     bool done;
     tendon_status failure;
@@ -178,40 +168,10 @@ typedef struct search {
     void *owner_context;
 } search;
 
-static heard_packet *packet_of(search *state, const tendon_address *address) {
-    for (size_t i = 0; i < HEARD_MAX; i++) {
-        if (state->heard[i].length > 0 && tendon_address_equal(&state->heard[i].address, address)) {
-            return &state->heard[i];
-        }
-    }
-    heard_packet *place = &state->heard[state->next];
-    state->next = (state->next + 1) % HEARD_MAX;
-    *place = (heard_packet){.address = *address};
-    return place;
-}
-
-/** Whether this packet, after the advertiser's last one of the other kind, is what is looked for. Keeps it. An extended
- * advertisement has all in one packet. */
-static bool joins(search *state, const tendon_ad_report *report) {
-    const bool response = (report->properties & TENDON_AD_SCAN_RESPONSE) != 0;
-    uint8_t both[2 * TENDON_AD_LEGACY_MAX];
-    if (report->length == 0 || report->length > TENDON_AD_LEGACY_MAX) {
-        return false;
-    }
-    heard_packet *last = packet_of(state, &report->address);
-    const size_t length = last->length > 0 && last->response != response ? last->length : 0;
-    memcpy(both, last->data, length);
-    memcpy(both + length, report->data, report->length);
-    last->response = response;
-    last->length = (uint8_t)report->length;
-    memcpy(last->data, report->data, report->length);
-    return length > 0 && state->recognizes(both, length + report->length);
-}
-
 static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
     search *state = context;
     (void)now;
-    if (!state->done && (state->recognizes(report->data, report->length) || joins(state, report))) {
+    if (!state->done && tendon_recognition_take(&state->recognition, report)) {
         *state->found = report->address;
         state->done = true;
     }
@@ -229,7 +189,7 @@ static void on_failure(void *context, tendon_status status, uint64_t now) {
 
 tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const uint8_t *data, size_t length),
                                 uint32_t timeout_ms, tendon_address *found) {
-    search state = {.recognizes = recognizes,
+    search state = {.recognition = {.recognizes = recognizes},
                     .found = found,
                     .radio = radio,
                     .owner_on_failure = radio->on_failure,

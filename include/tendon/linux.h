@@ -20,6 +20,7 @@
 #include "tendon/linux/peripheral.h"
 #include "tendon/linux/radio.h"
 #include "tendon/linux/radio_group.h"
+#include "tendon/linux/recognition.h"
 #include "tendon/linux/subscriptions.h"
 #include "tendon/linux/virtual_radio.h"
 
