@@ -68,7 +68,7 @@ run replay --test "$work/changed" --json
 is "$status" 1 "another value in the capture: fails"
 like "$(printf '%s\n' "$out" | head -n 1)" 'force_n' "the sample is named"
 
-run replay "$work/elsewhere" --att --compact --to-test "$work/att.test"
+run replay "$work/elsewhere" --att --exact --to-test "$work/att.test"
 is "$status $(grep -c '"event":"att"' "$work/att.test" | grep -cv '^0$')" "0 1" "--to-test --att: the PDUs are events"
 run replay --test "$work/att.test"
 is "$status" 0 "--test: with the options of the test"

@@ -29,7 +29,7 @@ extension Command {
                 + "is run, and prints the first 10 differences.",
         ],
         options: [
-            Option(name: "--att", value: nil, help: "also print every ATT PDU"), .compact,
+            Option(name: "--att", value: nil, help: "also print every ATT PDU"), .exact,
             .gattCache(
                 help:
                     "take the attribute handles of connections without discovery from the GATT caches in this directory; "
@@ -50,7 +50,7 @@ extension Command {
         guard arguments.operands.count == 1 else { throw .usage("replay takes one file", next: "tendon replay FILE") }
         let path = arguments.operands[0]
         if arguments.has("--test") {
-            for option in ["--to-test", "--att", "--compact", "--gatt-cache"] where arguments.has(option) {
+            for option in ["--to-test", "--att", "--exact", "--gatt-cache"] where arguments.has(option) {
                 throw .usage("--test takes no \(option): all is in the test", next: "tendon replay --test FILE")
             }
             try runTest(path, arguments)
@@ -63,7 +63,7 @@ extension Command {
             try makeTest(path, test, arguments)
             return .done
         }
-        Output.standard.lines?.isCompact = arguments.has("--compact")
+        Output.standard.lines?.isCompact = !arguments.has("--exact")
         let events = Events(json: arguments.has("--json"), waits: true)
         let cache = try ReplayCache(arguments.gattCache())
         _ = try Replay.run(path, events, att: arguments.has("--att"), cache: cache)

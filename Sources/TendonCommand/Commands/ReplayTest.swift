@@ -133,7 +133,7 @@ extension Command {
     /// Makes a test of a capture.
     static func makeTest(_ capture: String, _ path: String, _ arguments: Arguments) throws(CommandError) {
         let test = try ReplayTest(
-            capturing: capture, att: arguments.has("--att"), compact: arguments.has("--compact"))
+            capturing: capture, att: arguments.has("--att"), compact: !arguments.has("--exact"))
         try test.write(to: path)
         Events(json: arguments.has("--json"), waits: true).event(
             "summary", nil, ["file": .string(path), "events": JSON(test.events.count)])

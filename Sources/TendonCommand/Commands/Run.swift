@@ -47,7 +47,7 @@ struct StreamSettings: Sendable {
             throw .usage("--capture is for one adapter", next: "tendon capture --radio bluez --adapter hci0 FILE")
         }
         json = arguments.has("--json")
-        compact = arguments.has("--compact")
+        compact = !arguments.has("--exact")
         printsLines = !arguments.has(Self.noLines.name)
         logLevel = arguments.value(Log.option).flatMap(LogLevel.named) ?? .warning
         pairing = try PairingPolicy(arguments)
@@ -106,7 +106,7 @@ struct StreamSettings: Sendable {
             .adapterUse(
                 ["shared", "sole"],
                 help: "sole: only if no other program uses the adapter, bluetoothd among them; shared: beside them"),
-            connection, queueSize, .compact, noLines, Log.option,
+            connection, queueSize, .exact, noLines, Log.option,
             Option(
                 name: "--capture", value: "FILE", help: "also write the traffic of the connections to a btsnoop file",
                 setting: Setting("output", isFixed: true)),

@@ -133,9 +133,10 @@ func trimmed(_ text: some StringProtocol) -> String {
 }
 
 extension Option {
-    static let compact = Option(
-        name: "--compact", value: nil, help: "JSON: only the decimals that the sensor resolves",
-        setting: Setting("output", isFixed: true))
+    static let exact = Option(
+        name: "--exact", value: nil,
+        help: "JSON: all digits of a number, instead of the decimals that the sensor resolves",
+        setting: Setting("output", key: "compact", isInverted: true, isFixed: true))
     static let duration = Option(
         name: "--for", value: "SECONDS", help: "end after this time", takes: .number(0...1e9),
         setting: Setting("gateway", isFixed: true))
