@@ -147,7 +147,7 @@ public final class LocalPeripheral {
 
     /// What centrals do, from now on. Any number of sequences at the same time, each of which keeps the device. They
     /// throw when the radio fails.
-    public func events(
+    public nonisolated func events(
         capacity: Int = 256, policy: OverflowPolicy = .dropNewest
     ) -> EventSequence<Event> {
         core.feed.sequence(capacity: capacity, policy: policy, keeping: self)

@@ -8,7 +8,7 @@ import CTendon
 /// A5DeviceManager.connect(device: device.device)
 /// // … deviceInitialized:
 /// device.startIsometric()
-/// for try await force in device.force { print(force.newtons) }
+/// for await force in device.force { print(force.newtons) }
 /// ```
 @TendonActor
 public final class A5Device {
@@ -374,17 +374,17 @@ public final class A5Device {
     // then on.
 
     /// Forces with their times, from now on. Each access creates a new sequence: keep the one that you iterate. At most
-    /// 256 are buffered; then new ones are dropped.
-    public var force: EventSequence<A5Force> { force(capacity: 256) }
+    /// 256 are buffered; then new ones are dropped. `events` says why it ended.
+    public nonisolated var force: EventStream<A5Force> { force(capacity: 256) }
     /// Forces, with another capacity.
-    public func force(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<A5Force> {
+    public nonisolated func force(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventStream<A5Force> {
         core.observeForce(capacity, policy)
     }
     /// Motion in g, rad/s and seconds, from now on. Each access creates a new sequence: keep the one that you iterate.
     /// At most 256 are buffered; then new ones are dropped.
-    public var motion: EventSequence<IMUObject> { motion(capacity: 256) }
+    public nonisolated var motion: EventStream<IMUObject> { motion(capacity: 256) }
     /// Motion, with another capacity.
-    public func motion(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<IMUObject> {
+    public nonisolated func motion(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventStream<IMUObject> {
         core.observeMotion(capacity, policy)
     }
     /// Forces and motion as they are decoded, on the loop, until the tokens are cancelled.
@@ -395,9 +395,9 @@ public final class A5Device {
     }
     /// All events of this device from now on, over all its connections; ends with its manager. Each access creates a new
     /// sequence: keep the one that you iterate.
-    public var events: EventSequence<A5Event> { events(capacity: 256) }
+    public nonisolated var events: EventStream<A5Event> { events(capacity: 256) }
     /// All events; without samples and messages, streaming causes no cost.
-    public func events(capacity: Int, includingSamples: Bool = true) -> EventSequence<A5Event> {
+    public nonisolated func events(capacity: Int, includingSamples: Bool = true) -> EventStream<A5Event> {
         core.observeEvents(capacity, samples: includingSamples)
     }
     /// Number of forces and motions received so far, whether a sequence took them or not.
@@ -409,8 +409,8 @@ public final class A5Device {
     /// the device sends nothing, the handshake is sent after 1.5 s. Throws if the connection ends meanwhile, and
     /// `unsupported` if the device is not a trainer. If the task is cancelled, the connection that this call began
     /// ends.
-    public func open() async throws(A5Error) {
-        if core.c.link == TENDON_ACTIV5_LINK_CLOSING { await close() }
+    public func openAndWait() async throws(A5Error) {
+        if core.c.link == TENDON_ACTIV5_LINK_CLOSING { await closeAndWait() }
         guard !Task.isCancelled else { throw .cancelled }
         let begins = core.c.link == TENDON_ACTIV5_LINK_NONE
         do throws(A5Error) {
@@ -427,7 +427,7 @@ public final class A5Device {
     }
 
     /// Ends the connection and waits for its end. Returns immediately if the task is cancelled; the connection still ends.
-    public func close() async {
+    public func closeAndWait() async {
         guard core.c.link != TENDON_ACTIV5_LINK_NONE else { return }
         disconnect()
         _ = try? await core.wait { _ in

@@ -88,7 +88,7 @@ public typealias A5DeviceManagerDelegate = A5DeviceDelegate
 /// The delegate's callbacks as values, for sequences.
 ///
 /// ```swift
-/// for try await event in A5DeviceManager.events {
+/// for await event in A5DeviceManager.events {
 ///     if case .didDetectDoubleSqueeze(let device) = event { device.stop() }
 /// }
 /// ```

@@ -29,7 +29,7 @@ public final class A5DeviceManager {
     }
     private let choice: Choice
     private let lifetime: Lifetime<ManagerCore>
-    var core: ManagerCore { lifetime.core }
+    nonisolated var core: ManagerCore { lifetime.core }
 
     /// Where the core reads the radio when it opens it.
     private final class Choice: @unchecked Sendable {
@@ -44,6 +44,7 @@ public final class A5DeviceManager {
         self.choice = choice
         let core = ManagerCore({ choice.radio })
         lifetime = Lifetime(core)
+        core.lifetime = lifetime
         core.events.delegate(
             isSet: { [weak self] in self?.delegate != nil },
             { [weak self] event in if let delegate = self?.delegate { event.deliver(to: delegate) } })
@@ -107,6 +108,22 @@ public final class A5DeviceManager {
         return devices
     }
 
+    /// Searches for `options.searchTimeout`, and delivers each device once. Ends with the search, and ends the search when it
+    /// is released. Throws the reason if the radio cannot search.
+    ///
+    /// ```swift
+    /// for try await device in manager.scan() {
+    ///     device.connect()
+    ///     break
+    /// }
+    /// ```
+    public nonisolated func scan() -> EventSequence<A5Device> {
+        let (core, lifetime) = (core, lifetime)
+        let queue = EventQueue<A5Device>(core.loop, capacity: ManagerCore.capacity, policy: .dropOldest)
+        core.loop.runOrPost { core.scan(into: queue, keeping: lifetime) }
+        return EventSequence(queue)
+    }
+
     /// Stops the search without a callback.
     public func stopScanningForDevices() { core.stopScanning() }
 
@@ -140,10 +157,10 @@ public final class A5DeviceManager {
     // MARK: Events
 
     /// All events from now on. Each access creates a new sequence: keep the one that you iterate.
-    public var events: EventSequence<A5Event> { events(capacity: 1024) }
+    public nonisolated var events: EventStream<A5Event> { events(capacity: 1024) }
     /// The same, with another capacity. If the sequence is full, the oldest event is dropped.
-    public func events(capacity: Int) -> EventSequence<A5Event> {
-        core.events.sequence(capacity: capacity, policy: .dropOldest, keeping: nil)
+    public nonisolated func events(capacity: Int) -> EventStream<A5Event> {
+        EventStream(core.events.sequence(capacity: capacity, policy: .dropOldest, keeping: lifetime))
     }
 
     func radioForDevice() throws(TendonError) -> RadioCore { try core.radioForDevice() }
@@ -190,7 +207,7 @@ extension A5DeviceManager {
     /// The reason why the radio of `instance` could not be opened, or failed.
     public static var radioError: TendonError? { instance.radioError }
     /// Of `instance`: all that happens, from now on.
-    public static var events: EventSequence<A5Event> { instance.events }
+    public static var events: EventStream<A5Event> { instance.events }
 
     /// Opens the radio of `instance`; otherwise the first search does it.
     public class func initializeDeviceManager() { instance.initializeDeviceManager() }

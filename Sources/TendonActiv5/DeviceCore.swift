@@ -17,6 +17,8 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     /// The reason why the radio could not be opened for the last connection.
     private var radioFailure: TendonError?
     weak var object: A5Device?
+    /// Kept by sequences: the manager, or the device without one. From any thread.
+    private var keeper: AnyObject? { (memory as? ManagerCore)?.lifetime ?? object }
     /// Events go there as well: to the manager's consumers and delegate, or to the device's own delegate.
     private let reports: Feed<A5Event>
     private let force: Feed<A5Force>
@@ -192,12 +194,12 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
 
     // MARK: Consumers
 
-    // The device's object keeps the connection for as long as there is a sequence.
-    func observeForce(_ capacity: Int, _ policy: OverflowPolicy) -> EventSequence<A5Force> {
-        force.sequence(capacity: capacity, policy: policy, keeping: object)
+    // From any thread.
+    func observeForce(_ capacity: Int, _ policy: OverflowPolicy) -> EventStream<A5Force> {
+        EventStream(force.sequence(capacity: capacity, policy: policy, keeping: keeper))
     }
-    func observeMotion(_ capacity: Int, _ policy: OverflowPolicy) -> EventSequence<IMUObject> {
-        motion.sequence(capacity: capacity, policy: policy, keeping: object)
+    func observeMotion(_ capacity: Int, _ policy: OverflowPolicy) -> EventStream<IMUObject> {
+        EventStream(motion.sequence(capacity: capacity, policy: policy, keeping: keeper))
     }
     /// The same as closures, until the tokens are cancelled.
     func observeSamples(
@@ -205,8 +207,9 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     ) -> [FeedToken] {
         [self.force.add(force), self.motion.add(motion)]
     }
-    func observeEvents(_ capacity: Int, samples: Bool = false) -> EventSequence<A5Event> {
-        (samples ? events : happenings).sequence(capacity: capacity, policy: .dropOldest, keeping: object)
+    func observeEvents(_ capacity: Int, samples: Bool = false) -> EventStream<A5Event> {
+        EventStream(
+            (samples ? events : happenings).sequence(capacity: capacity, policy: .dropOldest, keeping: keeper))
     }
 
     private func finish() {

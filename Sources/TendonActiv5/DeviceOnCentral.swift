@@ -14,7 +14,7 @@ extension A5Device {
     ///
     /// ```swift
     /// let device = A5Device(address, name: "ACTIV5-AC-0001", on: central)
-    /// try await device.open()
+    /// try await device.openAndWait()
     /// ```
     public convenience init(
         _ address: Address, name: String = "", on central: Central, options: A5DeviceManagerOptions = .init()

@@ -4,7 +4,7 @@ import CTendon
 /// Motion of a trainer: g, rad/s and seconds.
 ///
 /// ```swift
-/// for try await motion in device.motion { print(motion.accelerationZ, motion.scaledValue.gyroX) }
+/// for await motion in device.motion { print(motion.accelerationZ, motion.scaledValue.gyroX) }
 /// ```
 public struct IMUObject: Sendable, Hashable {
     /// g along the trainer's X axis, gravity included.

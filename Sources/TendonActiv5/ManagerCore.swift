@@ -23,6 +23,11 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         },
         failed: { [unowned self] error in radioFailed(error) })
     private var closures: [() -> Void] = []
+    /// The sequences of `scan()`, and whether the search was begun for them alone.
+    private var scans: [EventQueue<A5Device>] = []
+    private var searchesForScans = false
+    /// Kept by sequences.
+    weak var lifetime: Lifetime<ManagerCore>?
     private var abandoned = false
     /// The radio's state is being reported: a search that the delegate starts now must not open the radio again, which
     /// would be reported in turn, and so on.
@@ -60,6 +65,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         timer?.remove()
         timer = nil
         events.close()
+        finishScans(nil)
         search.stop()
         holder.close()
     }
@@ -97,13 +103,44 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
 
     func startScanning(_ completed: (() -> Void)?) {
         if let completed { closures.append(completed) }
+        searchesForScans = false
+        begin()
+    }
+
+    private func begin() {
         openRadio()
-        if tendon_activ5_manager_scan(block.pointer, tendon_monotonic_ms()) < 0 { complete() }
+        let status = tendon_activ5_manager_scan(block.pointer, tendon_monotonic_ms())
+        if status < 0 { complete(TendonError(status: status, operation: .scan)) }
         refresh()
+    }
+
+    /// The devices of a search that begins now. It ends with the last sequence, unless the program began it otherwise.
+    func scan(into queue: EventQueue<A5Device>, keeping lifetime: Lifetime<ManagerCore>) {
+        let token = events.add { event in if case .deviceFound(let device) = event { queue.push(device) } }
+        queue.onTermination { [weak self, unowned queue] in
+            token.cancel()
+            self?.released(queue)
+            withExtendedLifetime(lifetime) {}
+        }
+        scans.append(queue)
+        if !c.scanning { searchesForScans = true }
+        begin()
+    }
+
+    private func released(_ queue: EventQueue<A5Device>) {
+        scans.removeAll { $0 === queue }
+        if scans.isEmpty, searchesForScans, c.scanning { stopScanning() }
+    }
+
+    private func finishScans(_ error: TendonError?) {
+        let ended = scans
+        scans = []
+        for queue in ended { queue.finish(error) }
     }
 
     func stopScanning() {
         closures.removeAll()
+        finishScans(nil)
         tendon_activ5_manager_stop_scanning(block.pointer, tendon_monotonic_ms())
         refresh()
     }
@@ -119,7 +156,8 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     }
 
     /// The search has ended, or could not be started.
-    private func complete() {
+    private func complete(_ error: TendonError?) {
+        finishScans(error)
         let waiting = closures
         closures.removeAll()
         for closure in waiting { closure() }
@@ -162,7 +200,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         guard c.powered, !abandoned else { return }
         search.stop()
         setRadio(error.status)
-        complete()
+        complete(error)
         refresh()
     }
 
@@ -208,10 +246,8 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         } else {
             switch event.pointee.kind {
             case TENDON_ACTIV5_EVENT_SEARCH_COMPLETED:
-                let waiting = closures
-                closures.removeAll()
                 events.push(.searchCompleted)
-                for closure in waiting { closure() }
+                complete(nil)
             case TENDON_ACTIV5_EVENT_BLUETOOTH_STATE:
                 events.push(.didChangeBluetoothState(A5BluetoothState(event.pointee.status)))
             case TENDON_ACTIV5_EVENT_BLUETOOTH_OFF: events.push(.bluetoothIsSwitchedOff)

@@ -16,7 +16,7 @@ import Tendon
 /// ```swift
 /// let provider = OrientationProvider()
 /// provider.tare(duration: 1)
-/// for try await motion in device.motion { print(provider.update(motion), provider.eulerAngles) }
+/// for await motion in device.motion { print(provider.update(motion), provider.eulerAngles) }
 /// ```
 ///
 /// Use one provider per trainer, and only from one task or actor at a time.

@@ -279,7 +279,7 @@ public struct A5Request: Sendable, Hashable {
 }
 
 /// One force.
-public struct A5Force: Sendable, Hashable {
+public struct A5Force: Sendable, Hashable, CustomStringConvertible {
     /// Below 0 if the trainer is pulled.
     public let newtons: Double
     /// When it was received, in monotonic milliseconds.
@@ -289,6 +289,9 @@ public struct A5Force: Sendable, Hashable {
         self.newtons = newtons
         self.time = time
     }
+
+    /// Newtons, as a program prints them.
+    public var description: String { "\(newtons)" }
 
     /// Whole newtons, as older versions of the vendor's library report them.
     public var rounded: Int { A5Force.rounded(newtons) }

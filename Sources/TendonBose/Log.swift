@@ -45,7 +45,7 @@ final class LogSwitches: Sendable {
         Self.write(line())
     }
 
-    static func write(_ line: String) { say("tendon: bose: \(line)") }
+    static func write(_ line: String) { Message("bose", line).send() }
 }
 
 extension WearableDeviceEvent {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Synchronization
 import Tendon
 
 /// A Bose session of the C core, its connection and its consumers. For the loop's thread.
@@ -15,7 +16,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     private let script: PairingScript?
     private var isAbandoned = false
     /// Of a simulated session that opens by itself: its configurations until it is open.
-    var draft: ConfigurationDraft?
+    var draft: ConfigurationDraft? { didSet { if draft != nil { readsDevice.store(true, ordering: .relaxed) } } }
     /// It opens as soon as its simulated device advertises.
     var isWaitingForSimulation = false
 
@@ -27,6 +28,10 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     let sessionEvents = Feed<WearableDeviceSessionEvent>()
     let samples = Feed<SensorValue>()
     let gestures = Feed<GestureData>()
+    let sensors = SensorFeeds()
+    private let readsDevice = Atomic<Bool>(false)
+    /// Whether the device information was read once; from any thread.
+    var hasDevice: Bool { readsDevice.load(ordering: .relaxed) }
     /// Samples of the notification that is being delivered, and of those before it. Their memory is used again, in turn:
     /// no heap call for consumers that keep a notification for less than `rotation` others.
     private var notifications = [[SensorValue]](repeating: [], count: SessionCore.rotation)
@@ -127,6 +132,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
         }
         events.close()
         samples.close()
+        sensors.close()
         gestures.close()
         sessionEvents.close()
     }
@@ -245,6 +251,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     private func sample(_ event: tendon_bose_event) {
         guard let value = SensorValue(event.sample.pointee, deviceTime: event.device_ms) else { return }
         samples.push(value)
+        sensors.push(value)
         if collects {
             notifications[current].append(value)
         } else {
@@ -305,6 +312,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
 
     private func stateChange(_ event: tendon_bose_event) {
         if event.configuration > 0 { written(event) }
+        if c.has_device { readsDevice.store(true, ordering: .relaxed) }
         switch event.kind {
         case TENDON_BOSE_EVENT_OPENED:
             emit(.didOpen)
@@ -345,6 +353,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
         let error = status < 0 ? TendonError(status: status, operation: .receive) : nil
         events.finish(error)
         samples.finish(error)
+        sensors.finish(error)
         gestures.finish(error)
         emit(.didClose(status < 0 ? BoseWearableError(status, .receive) : nil))
     }

@@ -15,8 +15,8 @@ public final class WearableDevice {
     public nonisolated let name: String?
     /// The address of the device.
     public nonisolated let address: Address
-    private let lifetime: Lifetime<SessionCore>
-    private var core: SessionCore { lifetime.core }
+    let lifetime: Lifetime<SessionCore>
+    private nonisolated var core: SessionCore { lifetime.core }
 
     init(_ lifetime: Lifetime<SessionCore>, name: String?) {
         self.lifetime = lifetime
@@ -230,7 +230,7 @@ public final class WearableDevice {
     /// - Parameters:
     ///   - capacity: maximum number of elements that are buffered for a slow consumer.
     ///   - policy: which element is dropped when the buffer is full.
-    public func events(
+    public nonisolated func events(
         capacity: Int = 256, policy: OverflowPolicy = .dropNewest
     ) -> EventSequence<WearableDeviceEvent> {
         core.events.sequence(capacity: capacity, policy: policy, keeping: lifetime)
@@ -241,7 +241,7 @@ public final class WearableDevice {
     /// - Parameters:
     ///   - capacity: maximum number of elements that are buffered for a slow consumer.
     ///   - policy: which element is dropped when the buffer is full.
-    public func sensorData(
+    public nonisolated func sensorData(
         capacity: Int = 256, policy: OverflowPolicy = .dropNewest
     ) -> EventSequence<SensorValue> {
         core.samples.sequence(capacity: capacity, policy: policy, keeping: lifetime)
@@ -252,7 +252,7 @@ public final class WearableDevice {
     /// - Parameters:
     ///   - capacity: maximum number of elements that are buffered for a slow consumer.
     ///   - policy: which element is dropped when the buffer is full.
-    public func gestureData(
+    public nonisolated func gestureData(
         capacity: Int = 64, policy: OverflowPolicy = .dropNewest
     ) -> EventSequence<GestureData> {
         core.gestures.sequence(capacity: capacity, policy: policy, keeping: lifetime)

@@ -19,7 +19,7 @@ public final class WearableDeviceSession {
     public nonisolated let address: Address
     private let lifetime: Lifetime<SessionCore>
     private let wearable: WearableDevice
-    var core: SessionCore { lifetime.core }
+    nonisolated var core: SessionCore { lifetime.core }
     /// The simulated wearable, if the session was created with one.
     public internal(set) var simulated: SimulatedWearable?
 
@@ -32,7 +32,7 @@ public final class WearableDeviceSession {
 
     /// The device; `nil` until the session was open once. A session of `createSimulatedWearableDeviceSession()` has it from
     /// the start.
-    public var device: WearableDevice? { core.c.has_device || core.draft != nil ? wearable : nil }
+    public nonisolated var device: WearableDevice? { core.hasDevice ? wearable : nil }
 
     /// Whether the session is closed, opening or open; `stateName` distinguishes more states.
     public var state: WearableDeviceSessionState {
@@ -49,8 +49,8 @@ public final class WearableDeviceSession {
     public var stateName: String { String(cString: tendon_bose_state_name(core.state)) }
 
     /// Makes a sequence of the session's events, from now on; it ends when the session is released.
-    public func events() -> EventSequence<WearableDeviceSessionEvent> {
-        core.sessionEvents.sequence(capacity: 32, policy: .dropOldest, keeping: lifetime)
+    public nonisolated func events() -> EventStream<WearableDeviceSessionEvent> {
+        EventStream(core.sessionEvents.sequence(capacity: 32, policy: .dropOldest, keeping: lifetime))
     }
 
     /// Opens a closed session, any number of times. Does not wait: the delegate is notified of the result. Does nothing
@@ -69,7 +69,7 @@ public final class WearableDeviceSession {
         }
         var events = events().makeAsyncIterator()
         open()  // of a simulated session that opens by itself: nothing
-        while let event = try? await events.next(isolation: TendonActor.shared) {
+        while let event = await events.next(isolation: TendonActor.shared) {
             switch event {
             case .didOpen: return
             case .didFailToOpen(let error): throw error
@@ -91,7 +91,7 @@ public final class WearableDeviceSession {
         guard core.state != TENDON_BOSE_CLOSED else { return }
         var events = events().makeAsyncIterator()
         core.close()
-        while core.state != TENDON_BOSE_CLOSED, (try? await events.next(isolation: TendonActor.shared)) != nil {}
+        while core.state != TENDON_BOSE_CLOSED, await events.next(isolation: TendonActor.shared) != nil {}
     }
 
     func deliver(_ event: WearableDeviceSessionEvent) {

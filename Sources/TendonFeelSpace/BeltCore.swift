@@ -178,12 +178,12 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         takeLog(event)
         timer?.deadline = 0  // Deadlines have changed; they are read again at the end of this step.
         if let update = FSConnectionUpdate(event.pointee) {
-            if isLogged { say("feelSpace: \(update)") }
+            if isLogged { Message("feelspace", "\(update)").send() }
             connectionFeed.push(update)
         } else if let update = FSCommandUpdate(event.pointee, c) {
             reported += 1
             if kind == TENDON_FEELSPACE_EVENT_ORIENTATION { orientations += 1 }
-            if isLogged { say("feelSpace: \(update)") }
+            if isLogged { Message("feelspace", "\(update)").send() }
             commandFeed.push(update)
             if case .commandFinished(let id, let error) = update { outcomes.finish(id, error) }
         }
@@ -232,7 +232,9 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         log.completion(log.entries, error)
     }
 
+    /// The one before ends.
     func attach(_ navigation: NavigationCore?) {
+        self.navigation?.finish()
         self.navigation = navigation
         refreshed(0)
     }

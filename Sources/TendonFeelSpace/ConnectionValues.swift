@@ -115,10 +115,24 @@ public enum FSConnectionError: UInt32, Error, Sendable, CaseIterable {
     case handshakePermissionError
     /// The belt rejected the handshake, or sent an invalid response.
     case handshakeFailed
+    /// The search found no belt.
+    case beltNotFound = 0xFFFE
     /// The program cancelled the task that waited, or ended the attempt.
     case cancelled = 0xFFFF
 
     init?(_ c: tendon_feelspace_connection_error) { self.init(rawValue: c.rawValue) }
+
+    /// Why a search brought no belt.
+    init(_ cause: FSScanTerminationCause) {
+        self =
+            switch cause {
+            case .timeout: .beltNotFound
+            case .btNotAvailable: .btUnsupported
+            case .btNotActive: .btPoweredOff
+            case .alreadyConnected: .connectionFailed
+            case .canceled: .cancelled
+            }
+    }
 }
 
 extension FSConnectionError: CancellableError {
@@ -155,6 +169,7 @@ extension FSConnectionError {
             "the belt requires pairing: hold its home button until it pulses fast, then connect again"
         case .serviceDiscoveryFailed: "the belt lacks a characteristic that this library requires"
         case .handshakeFailed: "the belt rejected the handshake"
+        case .beltNotFound: "no belt is in range: switch it on, and disconnect it from other devices"
         case .cancelled: "the program cancelled the connection attempt"
         }
     }
@@ -257,6 +272,7 @@ public enum FSBeltConnectionError: Error, Sendable, CaseIterable {
             case .unexpectedDisconnection: .unexpectedDisconnection
             case .connectionTimeout, .serviceDiscoveryTimeout, .handshakeTimeout, .reconnectionTimeout:
                 .connectionTimeout
+            case .beltNotFound: .noBeltFound
             case .connectionFailed, .serviceDiscoveryFailed, .handshakeFailed, .cancelled: .connectionFailed
             case .connectionLimitReached: .connectionLimitReached
             case .peripheralDisconnected: .beltDisconnection

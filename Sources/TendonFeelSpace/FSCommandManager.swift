@@ -47,7 +47,7 @@ public final class FSCommandManager {
     /// Warnings about the last command that was queued.
     public private(set) var lastWarnings: Warnings = []
     let lifetime: BeltLifetime
-    var core: BeltCore { lifetime.core }
+    nonisolated var core: BeltCore { lifetime.core }
 
     /// Warnings about a queued command.
     public struct Warnings: OptionSet, Sendable {
@@ -143,10 +143,10 @@ public final class FSCommandManager {
     }
 
     /// Updates of the belt, from now on. Each access creates a new sequence: keep the one that you iterate.
-    public var updates: EventSequence<FSCommandUpdate> { updates(capacity: 256) }
+    public nonisolated var updates: EventStream<FSCommandUpdate> { updates(capacity: 256) }
     /// The same with a buffer of `capacity` updates; when it is full, new updates are dropped.
-    public func updates(capacity: Int) -> EventSequence<FSCommandUpdate> {
-        core.commandFeed.sequence(capacity: capacity, policy: .dropNewest, keeping: lifetime)
+    public nonisolated func updates(capacity: Int) -> EventStream<FSCommandUpdate> {
+        EventStream(core.commandFeed.sequence(capacity: capacity, policy: .dropNewest, keeping: lifetime))
     }
 
     /// The same as a closure, on the loop, until the token is cancelled.

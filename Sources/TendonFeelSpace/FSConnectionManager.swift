@@ -37,10 +37,12 @@ public final class FSConnectionManager {
     public weak var delegate: (any FSConnectionDelegate)?
     /// The command manager; exists also when not connected.
     public let commandManager: FSCommandManager
-    /// Whether the events of all managers are logged, one line per event on standard error.
+    /// Whether the events of all managers are logged, a message to `Tendon.onMessage` per event.
     public static var logBleEvents = false
     let lifetime: BeltLifetime
-    private var core: BeltCore { lifetime.core }
+    /// The belt of `openAndWait()`.
+    var found: FSBelt?
+    private nonisolated var core: BeltCore { lifetime.core }
 
     /// Creates a manager in addition to `instance`, for applications with several belts. With `reconnects`, it tries to
     /// reconnect twice after the connection was lost.
@@ -75,8 +77,8 @@ public final class FSConnectionManager {
     /// The connection state, including a search and the pause before another attempt.
     public var state: FSConnectionState { FSConnectionState(core.c.state) }
     /// Events of search and connection, from now on. Each access creates a new sequence: keep the one that you iterate.
-    public var updates: EventSequence<FSConnectionUpdate> {
-        core.connectionFeed.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime)
+    public nonisolated var updates: EventStream<FSConnectionUpdate> {
+        EventStream(core.connectionFeed.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime))
     }
 
     // MARK: Searching
@@ -114,7 +116,7 @@ public final class FSConnectionManager {
         guard state == .notConnected || state == .scanning else { throw .connectionFailed }
         var updates = updates.makeAsyncIterator()
         connectBelt(device, timeoutSec: timeoutSec)
-        while let update = try? await updates.next(isolation: TendonActor.shared) {
+        while let update = await updates.next(isolation: TendonActor.shared) {
             guard case .stateChanged(_, let state, let event, let error) = update else { continue }
             if state == .connected { return }
             if event == .connectionClosed { throw .cancelled }
@@ -122,6 +124,27 @@ public final class FSConnectionManager {
         }
         disconnectBelt()
         throw Task.isCancelled ? .cancelled : .connectionFailed
+    }
+
+    /// Connects to the first belt that a search finds, and waits for the result. Throws `.cancelled` if the task is
+    /// cancelled, or if the application ends the attempt.
+    public func searchAndConnect(
+        timeoutSec: Double = SCAN_DEFAULT_TIMEOUT_SEC
+    ) async throws(FSConnectionError) {
+        guard !Task.isCancelled else { throw .cancelled }
+        stopScan()  // an older search has already reported its belts
+        guard state == .notConnected else { throw .connectionFailed }
+        var updates = updates.makeAsyncIterator()
+        scanForBelt(timeoutSec: timeoutSec)
+        while let update = await updates.next(isolation: TendonActor.shared) {
+            switch update {
+            case .found(let belt): return try await connect(to: belt)
+            case .scanFinished(let cause): throw FSConnectionError(cause)
+            case .stateChanged: continue
+            }
+        }
+        stopScan()
+        throw .cancelled
     }
 
     /// Ends the connection, or the attempt.

@@ -51,7 +51,7 @@ final class NavigationCore: @unchecked Sendable {
         }
     }
 
-    /// Ends the sequences.
+    /// Another controller has the belt, or none: ends the sequences.
     func finish() { feed.close() }
 }
 
@@ -78,14 +78,15 @@ open class FSNavigationController {
     /// The command manager, for the application's own signals; its delegate belongs to this controller.
     public var commandManager: FSCommandManager { connectionManager.commandManager }
     private let navigation: NavigationCore
-    private var core: BeltCore { connectionManager.lifetime.core }
+    private nonisolated var core: BeltCore { connectionManager.lifetime.core }
 
     /// Uses the shared connection manager.
     public convenience init() {
         self.init(connectionManager: .instance)
     }
 
-    /// Uses a given manager and replaces the manager's delegates.
+    /// Uses a given manager and replaces the manager's delegates. A controller that had the manager before receives nothing
+    /// more.
     public init(connectionManager: FSConnectionManager) {
         self.connectionManager = connectionManager
         connectionManager.delegate = nil
@@ -101,7 +102,6 @@ open class FSNavigationController {
         let navigation = navigation
         lifetime.core.loop.post {
             if lifetime.core.navigation === navigation { lifetime.core.attach(nil) }
-            navigation.finish()
         }
     }
 
@@ -140,8 +140,8 @@ open class FSNavigationController {
         Int(tendon_feelspace_navigation_accuracy_signal(navigation.pointer))
     }
     /// Updates from now on. Each access creates a new sequence: keep the one that you iterate.
-    public var updates: EventSequence<FSNavigationUpdate> {
-        navigation.feed.sequence(capacity: 256, policy: .dropOldest, keeping: nil)
+    public nonisolated var updates: EventStream<FSNavigationUpdate> {
+        EventStream(navigation.feed.sequence(capacity: 256, policy: .dropOldest, keeping: self))
     }
 
     // MARK: Connection
@@ -151,6 +151,14 @@ open class FSNavigationController {
         core.openRadio()
         done(tendon_feelspace_navigation_search_and_connect(navigation.pointer, tendon_monotonic_ms()))
     }
+
+    /// Connects to the first belt that a search finds, and waits until it can be used. Throws if a belt is connected.
+    ///
+    /// ```swift
+    /// try await belt.searchAndConnect()
+    /// for await update in belt.updates { if case .homeButtonPressed = update { belt.pauseNavigation() } }
+    /// ```
+    public func searchAndConnect() async throws(FSConnectionError) { try await connectionManager.searchAndConnect() }
 
     /// A name for `connectBelt` that occurs once in the vendor's document.
     public func searchAndConnectBelt(_ belt: FSBelt) { connectBelt(belt) }
@@ -259,7 +267,7 @@ open class FSNavigationController {
 
     // MARK: Settings
 
-    /// Sets the vibration intensity: Sets the vibration intensity: 5 to 100 percent.
+    /// Sets the vibration intensity: 5 to 100 percent.
     @discardableResult
     open func changeDefaultVibrationIntensity(intensity: Int, vibrationFeedback: Bool = true) -> Bool {
         done(

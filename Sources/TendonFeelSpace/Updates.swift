@@ -42,7 +42,7 @@ public enum FSNavigationUpdate: Sendable {
     /// The state of navigation changed.
     case state(FSNavigationState)
     /// The home button was pressed; the application decides what to do.
-    case homeButton(navigating: Bool)
+    case homeButtonPressed(navigating: Bool)
     /// Percent.
     case defaultIntensity(Int)
     /// Degrees from magnetic north, clockwise.
@@ -152,7 +152,7 @@ extension FSNavigationUpdate {
         switch event.kind {
         case TENDON_FEELSPACE_NAVIGATION_EVENT_STATE:
             self = .state(FSNavigationState(rawValue: navigation.state.rawValue) ?? .stopped)
-        case TENDON_FEELSPACE_NAVIGATION_EVENT_HOME_BUTTON: self = .homeButton(navigating: event.navigating)
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_HOME_BUTTON: self = .homeButtonPressed(navigating: event.navigating)
         case TENDON_FEELSPACE_NAVIGATION_EVENT_INTENSITY: self = .defaultIntensity(Int(event.value))
         case TENDON_FEELSPACE_NAVIGATION_EVENT_ORIENTATION:
             self = .orientation(heading: Int(event.value), accurate: event.accurate)
@@ -178,7 +178,7 @@ extension FSNavigationUpdate {
     func deliver(to delegate: any FSNavigationControllerDelegate, isKnown: (FSBelt) -> Bool) {
         switch self {
         case .state(let state): delegate.onNavigationStateChange(state: state)
-        case .homeButton(let navigating): delegate.onBeltHomeButtonPressed(navigating: navigating)
+        case .homeButtonPressed(let navigating): delegate.onBeltHomeButtonPressed(navigating: navigating)
         case .defaultIntensity(let value): delegate.onBeltDefaultVibrationIntensityChanged(intensity: value)
         case .orientation(let heading, let accurate):
             delegate.onBeltOrientationUpdated(beltHeading: heading, accurate: accurate)

@@ -45,7 +45,7 @@ public final class ConnectedGrip {
     /// Events, since the connection for the first subscriber, from now on for others. A dial event of several detents
     /// results in one element per detent. The sequence continues after an automatic reconnection; it ends when the grip
     /// is disconnected without a reconnection.
-    public nonisolated func subscribeToGripEvents() -> GripSequence<GripEvent> {
+    public nonisolated func subscribeToGripEvents() -> EventStream<GripEvent> {
         events.begun(events.events.sequence(capacity: 4096, policy: .dropOldest, keeping: core.lifetime))
     }
 
@@ -57,7 +57,7 @@ public final class ConnectedGrip {
     }
 
     /// The name of `subscribeToGripEvents()` in the vendor's document.
-    public nonisolated func subscribeToEvents() -> GripSequence<GripEvent> { subscribeToGripEvents() }
+    public nonisolated func subscribeToEvents() -> EventStream<GripEvent> { subscribeToGripEvents() }
 
     /// The name of `subscribeToGripEvents(handler:)` in the vendor's document.
     @discardableResult
@@ -68,7 +68,7 @@ public final class ConnectedGrip {
     /// The events of this connection with all reported details; ends with the connection.
     public nonisolated func records(
         capacity: Int = 4096, policy: OverflowPolicy = .dropOldest
-    ) -> GripSequence<GripRecord> {
+    ) -> EventStream<GripRecord> {
         events.begun(events.records.sequence(capacity: capacity, policy: policy, keeping: core.lifetime))
     }
 
@@ -81,8 +81,8 @@ public final class ConnectedGrip {
     }
 
     /// Battery levels that were notified or read; ends with the connection.
-    public nonisolated func batteryLevels() -> GripSequence<BatteryInfo> {
-        GripSequence(events.levels.sequence(capacity: 16, policy: .dropOldest, keeping: core.lifetime))
+    public nonisolated func batteryLevels() -> EventStream<BatteryInfo> {
+        EventStream(events.levels.sequence(capacity: 16, policy: .dropOldest, keeping: core.lifetime))
     }
 
     /// Counters of this connection.
@@ -278,9 +278,9 @@ final class GripEvents: @unchecked Sendable {
         }
     }
 
-    func begun<Element>(_ sequence: EventSequence<Element>) -> GripSequence<Element> {
+    func begun<Element>(_ sequence: EventSequence<Element>) -> EventStream<Element> {
         begin()
-        return GripSequence(sequence)
+        return EventStream(sequence)
     }
 
     func begun(_ token: FeedToken) -> GripSubscription {

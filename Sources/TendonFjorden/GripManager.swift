@@ -81,6 +81,8 @@ public final class GripManager {
     }
 
     private let lifetime: Lifetime<GripCore>
+    /// The grip of `openAndWait()`.
+    var found: ConnectableGrip?
     nonisolated var core: GripCore { lifetime.core }
 
     /// Creates a manager in addition to `default`, for applications with several grips.
@@ -114,8 +116,8 @@ public final class GripManager {
     public nonisolated var issue: Issue? { core.shared.read { $0.issue } }
 
     /// Every issue from now on.
-    public nonisolated func subscribeToIssues() -> GripSequence<Issue> {
-        GripSequence(core.issues.sequence(capacity: 16, policy: .dropOldest, keeping: lifetime))
+    public nonisolated func subscribeToIssues() -> EventStream<Issue> {
+        EventStream(core.issues.sequence(capacity: 16, policy: .dropOldest, keeping: lifetime))
     }
 
     /// The same with a handler; called for as long as the manager lives, or until the subscription is cancelled.
@@ -144,8 +146,8 @@ public final class GripManager {
     public nonisolated var simulator: GripSimulator? { core.shared.read { $0.simulator } }
 
     /// State changes from now on, without the current state.
-    public nonisolated func subscribeToStateChanges() -> GripSequence<State> {
-        GripSequence(core.states.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime))
+    public nonisolated func subscribeToStateChanges() -> EventStream<State> {
+        EventStream(core.states.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime))
     }
 
     /// The same with a handler; called for as long as the manager lives, or until the subscription is cancelled. A
@@ -181,7 +183,7 @@ public final class GripManager {
 
     /// Searches for grips. Each advertisement yields the whole list of grips in range, in order of discovery; ends with
     /// the search.
-    public func searchForGrips() throws(FjordenError) -> GripSequence<[ConnectableGrip]> {
+    public func searchForGrips() throws(FjordenError) -> EventStream<[ConnectableGrip]> {
         if case .failure(let error) = core.call(TENDON_FJORDEN_CALL_SCAN) { throw error }
         return lists
     }
@@ -198,7 +200,7 @@ public final class GripManager {
 
     /// The vendor's form, without `try`: if the manager cannot search, the sequence has ended. `searchForGrips()` throws the
     /// reason.
-    public func scanForFjordenGrips() -> GripSequence<[ConnectableGrip]> {
+    public func scanForFjordenGrips() -> EventStream<[ConnectableGrip]> {
         if let lists = try? searchForGrips() { return lists }
         let ended = lists
         core.lists.finish()
@@ -212,10 +214,10 @@ public final class GripManager {
     }
 
     /// The name of `scanForFjordenGrips()` in the vendor's document.
-    public func startScanningForFjordenGrips() -> GripSequence<[ConnectableGrip]> { scanForFjordenGrips() }
+    public func startScanningForFjordenGrips() -> EventStream<[ConnectableGrip]> { scanForFjordenGrips() }
 
-    private var lists: GripSequence<[ConnectableGrip]> {
-        GripSequence(core.lists.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime))
+    private var lists: EventStream<[ConnectableGrip]> {
+        EventStream(core.lists.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime))
     }
 
     /// The name of `scanForFjordenGrips(gripFoundHandler:)` in the vendor's document.

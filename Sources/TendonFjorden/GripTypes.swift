@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
-import Tendon
+@_exported import Tendon
 
 /// Signal strength, dBm.
 public typealias Decibel = Double

@@ -20,7 +20,7 @@ struct HeartRate {
             })
         let sensor = try await LocalPeripheral(
             name: "Tendon heart rate", appearance: 0x0341, services: [LocalService("180d", [rate, location, control])])
-        let events = await sensor.events()
+        let events = sensor.events()
         try await sensor.start()
         print(sensor.address, "advertises a heart rate sensor")
         for try await event in events {

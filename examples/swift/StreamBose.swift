@@ -6,12 +6,12 @@ import TendonBose
 struct StreamBose {
     static func main() async throws {
         let session = try await BoseWearable.shared.startConnection()
-        guard let device = await session.device else { return }
-        let samples = await device.sensorData()
+        guard let device = session.device else { return }
+        let rotation = device.rotation
         try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         var left = 10
-        for try await value in samples {
-            guard let head = value.sample.quaternion?.headAngles.degrees else { continue }
+        for try await sample in rotation {
+            let head = sample.quaternion.headAngles.degrees
             print("pitch \(head.pitch) roll \(head.roll) yaw \(head.yaw)")
             left -= 1
             if left == 0 { break }

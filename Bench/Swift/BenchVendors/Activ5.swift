@@ -9,14 +9,14 @@ let activ5Sequences: [VendorSequence] = [
         try await activ5(radio) { device in
             let force = device.force(capacity: 4096)
             try device.startIsometric().get()
-            return try await consume(force, count: count)
+            return await consume(force, count: count)
         }
     },
     VendorSequence(name: "activ5_motion") { radio, count in
         try await activ5(radio) { device in
             let motion = device.motion(capacity: 4096)
             try device.startIMU()
-            return try await consume(motion, count: count)
+            return await consume(motion, count: count)
         }
     },
     VendorSequence(name: "activ5_force_beside_events") { radio, count in
@@ -24,14 +24,14 @@ let activ5Sequences: [VendorSequence] = [
             let (force, events) = (device.force(capacity: 4096), device.events(capacity: 64, includingSamples: false))
             defer { withExtendedLifetime(events) {} }
             try device.startIsometric().get()
-            return try await consume(force, count: count)
+            return await consume(force, count: count)
         }
     },
     VendorSequence(name: "activ5_events") { radio, count in
         try await activ5(radio) { device in
             let events = device.events(capacity: 4096)
             try device.startIsometric().get()
-            return try await consume(events, count: count)
+            return await consume(events, count: count)
         }
     },
 ]
@@ -45,9 +45,9 @@ private func activ5(
     options.isAtRest = true
     let trainer = try await SimulatedTrainer(options, radio: radio, loop: try Loop(), interval: .milliseconds(20))
     let device = A5Device(trainer.address, on: try await Central(radio: radio))
-    try await device.open()
+    try await device.openAndWait()
     let result = try await body(device)
-    await device.close()
+    await device.closeAndWait()
     await trainer.stop()
     return result
 }

@@ -18,30 +18,15 @@ struct VendorSequence: Sendable {
 
 /// Takes the warm-up, then counts. `--trace` prints the stacks of the first heap calls.
 @TendonActor
-func consume<Element: Sendable>(
-    _ sequence: EventSequence<Element>, count: Int
-) async throws -> (heap: UInt64, ns: UInt64) {
+func consume<Sequence: AsyncSequence>(
+    _ sequence: Sequence, count: Int
+) async throws(Sequence.Failure) -> (heap: UInt64, ns: UInt64) {
     var iterator = sequence.makeAsyncIterator()
     for _ in 0..<VendorSequence.warmUp { _ = try await iterator.next(isolation: TendonActor.shared) }
     if CommandLine.arguments.contains("--trace") { bench_heap_trace(6) }
     let (heap, started) = (bench_heap_calls(), bench_cpu_ns())
     for _ in 0..<count {
         guard try await iterator.next(isolation: TendonActor.shared) != nil else { fatalError("the device is gone") }
-    }
-    return (bench_heap_calls() - heap, bench_cpu_ns() - started)
-}
-
-/// The same for the sequences of a module that do not throw.
-@TendonActor
-func consume<Sequence: AsyncSequence>(
-    neverFailing sequence: Sequence, count: Int
-) async -> (heap: UInt64, ns: UInt64) where Sequence.Failure == Never {
-    var iterator = sequence.makeAsyncIterator()
-    for _ in 0..<VendorSequence.warmUp { _ = await iterator.next(isolation: TendonActor.shared) }
-    if CommandLine.arguments.contains("--trace") { bench_heap_trace(6) }
-    let (heap, started) = (bench_heap_calls(), bench_cpu_ns())
-    for _ in 0..<count {
-        guard await iterator.next(isolation: TendonActor.shared) != nil else { fatalError("the device is gone") }
     }
     return (bench_heap_calls() - heap, bench_cpu_ns() - started)
 }

@@ -9,7 +9,7 @@ let feelSpaceSequences: [VendorSequence] = [
         try await feelSpace(radio) { manager in
             let updates = manager.commandManager.updates(capacity: 4096)
             guard manager.commandManager.startOrientationNotifications() else { fatalError("not queued") }
-            return try await consume(updates, count: count)
+            return await consume(updates, count: count)
         }
     }
 ]

@@ -6,10 +6,10 @@ import TendonFjorden
 /// Events of a grip as the vendor has them, and as records.
 let fjordenSequences: [VendorSequence] = [
     VendorSequence(name: "fjorden_events") { radio, count in
-        try await fjorden(radio) { grip in await consume(neverFailing: grip.subscribeToGripEvents(), count: count) }
+        try await fjorden(radio) { grip in await consume(grip.subscribeToGripEvents(), count: count) }
     },
     VendorSequence(name: "fjorden_records") { radio, count in
-        try await fjorden(radio) { grip in await consume(neverFailing: grip.records(), count: count) }
+        try await fjorden(radio) { grip in await consume(grip.records(), count: count) }
     },
 ]
 

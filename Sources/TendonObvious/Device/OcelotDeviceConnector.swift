@@ -9,7 +9,7 @@ import CTendon
 /// ```swift
 /// let connector = OcelotDeviceConnector(to: address, productId: "1234")
 /// manager.setDeviceConnector(connector)
-/// try await connector.connect()
+/// try await connector.openAndWait()
 /// ```
 ///
 /// An application that owns the Bluetooth connection implements ``OcelotDeviceConnectorCallback`` and passes what it
@@ -34,10 +34,10 @@ public final class OcelotDeviceConnector {
     static let production = OcelotDeviceConnector()
     static let demo = OcelotDeviceConnector()
 
-    let lifetime: OcelotLifetime
+    nonisolated let lifetime: OcelotLifetime
     /// `nil`: of a ready connector.
     private var host: HostedTransport?
-    var core: OcelotCore { lifetime.core }
+    nonisolated var core: OcelotCore { lifetime.core }
 
     /// A ready connector with a radio of its own, which is opened when it is needed. It finds the device by its address.
     public convenience init(
@@ -73,12 +73,13 @@ public final class OcelotDeviceConnector {
     public var state: State { core.state }
 
     /// Changes of the state, from now on. Each access creates a new sequence: keep the one that you iterate.
-    public var states: EventSequence<State> {
-        core.states.sequence(capacity: 16, policy: .dropOldest, keeping: lifetime)
+    public nonisolated var states: EventStream<State> {
+        EventStream(core.states.sequence(capacity: 16, policy: .dropOldest, keeping: lifetime))
     }
 
-    /// Connects and opens the service. A feature update connects by itself; the other operations need a connection.
-    public func connect() async throws(OcelotError) {
+    /// Connects and opens the service. A feature update connects by itself; the other operations need a connection. On the
+    /// application's own connection it waits for that connection.
+    public func openAndWait() async throws(OcelotError) {
         guard !Task.isCancelled else { throw .cancelled }
         let core = core
         let opened = Pending<Void, OcelotError>(core.loop)

@@ -92,8 +92,8 @@ public final class OcelotFeatureManager {
     }
 
     /// What the listeners receive, from now on. Each access creates a new sequence: keep the one that you iterate.
-    public var updates: EventSequence<OcelotFeatureUpdate> {
-        feed.sequence(capacity: 256, policy: .dropOldest, keeping: self)
+    public nonisolated var updates: EventStream<OcelotFeatureUpdate> {
+        EventStream(feed.sequence(capacity: 256, policy: .dropOldest, keeping: self))
     }
 
     /// Ends the operation in progress: its failure is reported.

@@ -94,8 +94,8 @@ public final class OcelotFirmwareManager {
     }
 
     /// What the listener receives, from now on. Each access creates a new sequence: keep the one that you iterate.
-    public var updates: EventSequence<OcelotFirmwareUpdate> {
-        feed.sequence(capacity: 256, policy: .dropOldest, keeping: self)
+    public nonisolated var updates: EventStream<OcelotFirmwareUpdate> {
+        EventStream(feed.sequence(capacity: 256, policy: .dropOldest, keeping: self))
     }
 
     /// Ends the operation in progress: its failure is reported.

@@ -28,18 +28,18 @@ private func withDevice(_ body: (A5Device, Loop) async throws -> Void) async thr
 }
 
 let tendonActiv5Rows: [Row] = [
-    Row("A5Device.open()") { moment in
+    Row("A5Device.openAndWait()") { moment in
         try await withDevice { device, loop in
             await expectCancelled(A5Error.self, moment, device: loop, mayFinish: moment != .silent) {
-                try await device.open()
+                try await device.openAndWait()
             }
             // The device can be used as before.
-            try await device.open()
+            try await device.openAndWait()
         }
     },
     Row("A5Device.batteryLevel()") { moment in
         try await withDevice { device, loop in
-            try await device.open()
+            try await device.openAndWait()
             await expectCancelled(A5Error.self, moment, device: loop, mayFinish: moment != .silent) {
                 _ = try await device.batteryLevel()
             }
@@ -47,10 +47,10 @@ let tendonActiv5Rows: [Row] = [
             _ = try await device.batteryLevel()
         }
     },
-    Row("A5Device.close()") { moment in
+    Row("A5Device.closeAndWait()") { moment in
         try await withDevice { device, loop in
-            try await device.open()
-            await expectReturned(moment, device: loop) { await device.close() }
+            try await device.openAndWait()
+            await expectReturned(moment, device: loop) { await device.closeAndWait() }
             await eventually("the connection ends") { await device.connectionState == .disconnected }
         }
     },

@@ -39,6 +39,40 @@ let tendonFeelSpaceRows: [Row] = [
             }
         }
     },
+    Row("FSConnectionManager.searchAndConnect(timeoutSec:)") { moment in
+        try await withBelt(connects: false) { manager, _, loop in
+            await expectCancelled(FSConnectionError.self, moment, device: loop, mayFinish: moment != .silent) {
+                try await manager.searchAndConnect()
+            }
+            if await manager.state != .connected {
+                #expect(await manager.state == .notConnected)
+                try await manager.searchAndConnect()
+            }
+        }
+    },
+    Row("FSNavigationController.searchAndConnect()") { moment in
+        try await withBelt(connects: false) { manager, _, loop in
+            let belt = await FSNavigationController(connectionManager: manager)
+            await expectCancelled(FSConnectionError.self, moment, device: loop, mayFinish: moment != .silent) {
+                try await belt.searchAndConnect()
+            }
+            if await belt.connectionState != .connected { try await belt.searchAndConnect() }
+        }
+    },
+    Row("FSConnectionManager.openAndWait()") { moment in
+        try await withBelt(connects: false) { manager, _, loop in
+            await expectCancelled(FSConnectionError.self, moment, device: loop, mayFinish: moment != .silent) {
+                try await manager.openAndWait()
+            }
+            if await manager.state != .connected { try await manager.openAndWait() }
+        }
+    },
+    Row("FSConnectionManager.closeAndWait()") { moment in
+        try await withBelt { manager, _, loop in
+            await expectReturned(moment, device: loop) { await manager.closeAndWait() }
+            await eventually("the connection ends") { await manager.state == .notConnected }
+        }
+    },
     Row("FSCommandManager.confirmed(_:)") { moment in
         try await withBelt { manager, _, loop in
             let commands = await manager.commandManager

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonFjorden
+import TestSupport
 import Testing
 
 /// A manager in simulated mode. Silence is the simulator's: what the grip sends is lost.
@@ -51,6 +52,12 @@ private func request<Failure: CancellableError>(
 }
 
 let tendonFjordenRows: [Row] = [
+    attempt("GripManager.openAndWait()", bonded: true) { manager, _ in try await manager.openAndWait() },
+    Row("GripManager.closeAndWait()") { moment in
+        let (manager, _) = try await managed(connected: true)
+        await expectReturned(moment, device: nil) { await manager.closeAndWait() }
+        await eventually("the connection ends") { !manager.isConnected }
+    },
     Row("GripManager.start(options:)") { moment in
         let storage = MemoryStorage()
         storage.set("C0:00:00:00:00:01/random", forKey: "fjorden.bondedGrip.identifier")
@@ -100,7 +107,7 @@ let tendonFjordenRows: [Row] = [
 ]
 
 let tendonFjordenExemptions: [Exemption] = [
-    Exemption("GripSequence.Iterator.next()", "ends instead of throwing: ManagerTests"),
-    Exemption("GripSequence.Iterator.next(isolation:)", "ends instead of throwing: ManagerTests"),
+    Exemption("EventStream.Iterator.next()", "ends instead of throwing: ManagerTests"),
+    Exemption("EventStream.Iterator.next(isolation:)", "ends instead of throwing: ManagerTests"),
     Exemption("SimulatedGrip.open(_:radio:address:interval:)", "opens the radio in one step of the loop"),
 ]

@@ -82,7 +82,7 @@ private func withDevice(
         let connector = await OcelotDeviceConnector(to: site.device.address, productId: "1234", on: central)
         let manager = await OcelotFeatureManager(cloud: ScriptedCloud(), trust: site.signer.trust)
         await manager.setDeviceConnector(connector)
-        if connects { try await connector.connect() }
+        if connects { try await connector.openAndWait() }
         try await body(manager, connector, site.loop)
     }
     await expectReleased({ weakly.object }, "a connection, a search or a request is left")
@@ -126,14 +126,20 @@ private func operation(
 }
 
 let tendonObviousRows: [Row] = [
-    Row("OcelotDeviceConnector.connect()") { moment in
+    Row("OcelotDeviceConnector.openAndWait()") { moment in
         try await withDevice(connects: false) { manager, connector, loop in
             await expectCancelled(OcelotError.self, moment, device: loop, mayFinish: moment != .silent) {
-                try await connector.connect()
+                try await connector.openAndWait()
             }
-            try await connector.connect()
+            try await connector.openAndWait()
             let states = try await manager.featureStatuses(of: [16])
             #expect(states.count == 1)
+        }
+    },
+    Row("OcelotDeviceConnector.closeAndWait()") { moment in
+        try await withDevice { _, connector, loop in
+            await expectReturned(moment, device: loop) { await connector.closeAndWait() }
+            await eventually("the connection ends") { await connector.state == .disconnected }
         }
     },
     operation("OcelotFeatureManager.updateFeatures(onStep:)") { try await $0.updateFeatures() },

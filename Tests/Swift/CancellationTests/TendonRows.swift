@@ -3,6 +3,8 @@ import CTendon
 import Glibc
 import Synchronization
 import Tendon
+import TendonBose
+import TendonFjorden
 import TestSupport
 import Testing
 
@@ -168,6 +170,16 @@ let tendonRows: [Row] = [
             }
         }
     },
+    Row("Central.first(of:within:)") { moment in
+        try await withCentral { site, central in
+            await expectCancelled(TendonError.self, moment, device: site.loop) {
+                _ = try await central.first(of: .bose)
+            }
+            await expectCancelled(TendonError.self, moment, device: site.loop, mayFinish: false) {
+                _ = try await central.first(of: .fjorden, within: .seconds(1000))
+            }
+        }
+    },
     Row("CentralGroup.connect(_:options:)") { moment in
         try await withCentral { site, central in
             let group = CentralGroup()
@@ -255,6 +267,8 @@ let tendonRows: [Row] = [
 ]
 
 let tendonExemptions: [Exemption] = [
+    Exemption("Wearable.openAndWait()", "that of each family has a row"),
+    Exemption("Wearable.closeAndWait()", "that of each family has a row"),
     Exemption("Central.init(radio:bonds:gattCache:)", "opens the radio in one step of the loop"),
     Exemption("Central.shared", "opens the radio that other tasks wait for too"),
     Exemption(

@@ -31,7 +31,7 @@
         /// The application ends.
         public func close() async {
             await peripheral?.disconnect()
-            await central.close()
+            central.close()
         }
 
         /// Connects, pairs, discovers, enables notifications, and passes it on.
@@ -60,7 +60,7 @@
                     )
                 }
             }
-            connector.maximumValueLength = await peripheral.mtu - 3
+            connector.maximumValueLength = peripheral.mtu - 3
             connector.onConnectionStateChange(
                 OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS, OcelotDeviceConnector.CONNECTION_STATE_CONNECTED)
         }

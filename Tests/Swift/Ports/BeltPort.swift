@@ -214,7 +214,7 @@ struct BeltPort {
         let central = try await Central(radio: here.radio, bonds: .memory)
         var services: Set<Address> = []
         var found: FSBelt?
-        for try await advertisement in try await central.scan() {
+        for try await advertisement in try central.scan() {
             if advertisement.serviceUUIDs.contains(FSConnectionManager.ADVERTISED_SERVICE_UUID) {
                 services.insert(advertisement.address)
             }
@@ -226,7 +226,7 @@ struct BeltPort {
             }
         }
         #expect(found?.address == here.belt.address)
-        await central.close()
+        central.close()
     }
 
     @Test @TendonActor func statusEventsAndParameters() async throws {

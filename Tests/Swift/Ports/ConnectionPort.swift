@@ -146,7 +146,7 @@ struct ConnectionPort {
         model.connect(.connectToLast(timeout: 5))
         await eventually("connected") { model.session != nil }
         let first = try #require(model.session).address
-        await model.session?.close()
+        model.session?.close()
         #expect(here.library.bluetoothManager.mostRecentlyConnectedDevice == first)
         model.connect(.connectToLast(timeout: 5))
         await eventually("connected again") { model.messages.count { $0.hasPrefix("connected") } == 2 }

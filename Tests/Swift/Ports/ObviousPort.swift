@@ -64,7 +64,7 @@ private final class ObviousDevice: OcelotDeviceConnectorCallback, OcelotFeatureE
         let id = OcelotServiceConstants.BLE_CHARACTERISTIC_OBVIOUS_DATA
         guard let data = characteristicDict[id] else { return }
         let notifications = try await peripheral.notifications(of: data)
-        deviceConnector.maximumValueLength = await peripheral.mtu - 3
+        deviceConnector.maximumValueLength = peripheral.mtu - 3
         values = Task { @TendonActor [weak self] in
             do {
                 for try await value in notifications { self?.deviceConnector.onUpdateDeviceData(id, value.bytes) }

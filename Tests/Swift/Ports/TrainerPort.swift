@@ -81,7 +81,7 @@ struct TrainerPort {
         let device = A5Device(device: handle, on: central)
         let screen = OldScreen()
         device.delegate = screen
-        await #expect(throws: A5Error.self) { try await device.open() }
+        await #expect(throws: A5Error.self) { try await device.openAndWait() }
         #expect(screen.failed == ["ACTIV5-AC-9999"])
         #expect(device.name == "ACTIV5-AC-9999")
         let states: [A5DeviceDataState] = [.handshake, .isometric, .stop, .disconnected]

@@ -12,17 +12,17 @@ struct DeviceTests {
             $0.isFlatOut = true; $0.limit = 400
         }
         let device = try await site.open()
-        let force = await device.force(capacity: 1024)
+        let force = device.force(capacity: 1024)
         await device.startIsometric()
         var time: UInt64 = 0
-        for try await value in force {
+        for await value in force {
             time += 100
             #expect(abs(value.newtons - SimulatedTrainer.force(at: time)) < 1e-9)
             if time == 40_000 { break }
         }
         #expect(force.dropped == 0)
         #expect(await site.trainer.counters.force == 400)
-        await device.close()
+        await device.closeAndWait()
         await eventually("the trainer sees us go") { await site.trainer.connections == 0 }
     }
 
@@ -32,9 +32,9 @@ struct DeviceTests {
         let manager = A5DeviceManager(radio: site.radio)
         let found = try await manager.devicesFound(limit: 1)
         if let device = found.values.first {
-            try await device.open()
+            try await device.openAndWait()
             device.startIsometric()
-            for try await force in device.force { if force.newtons.isFinite { break } }
+            for await force in device.force { if force.newtons.isFinite { break } }
         }
         #expect(found.count == 1 && !manager.isScanning)
         await eventually("force") { await site.trainer.counters.force > 0 }
@@ -48,10 +48,10 @@ struct DeviceTests {
             $0.limit = 200
         }
         let device = try await site.open()
-        let force = await device.force
+        let force = device.force
         await device.startIsometric()
         var time: UInt64 = 0
-        for try await value in force {
+        for await value in force {
             time += 100
             #expect(abs(value.newtons - SimulatedTrainer.force(at: time)) < 1e-6)
             if time == 20_000 { break }
@@ -93,11 +93,11 @@ struct DeviceTests {
         device.startIsometric()
         await eventually("force") { await site.trainer.counters.force > 0 }
         await site.trainer.setPower(false)
-        await #expect(throws: TendonError.self) { for try await _ in force {} }
+        await #expect(throws: TendonError.self) { for try await _ in force.throwing {} }
         await eventually("state") { device.deviceDataState == .disconnected }
-        await #expect(throws: A5Error.self) { try await device.open() }
+        await #expect(throws: A5Error.self) { try await device.openAndWait() }
         await site.trainer.setPower(true)
-        try await device.open()
+        try await device.openAndWait()
         #expect(device.connected)
     }
 
@@ -105,7 +105,7 @@ struct DeviceTests {
         let site = try await Site()
         let central = try await Central(radio: site.radio)
         let device = A5Device(Address(0xD0FF_FFFF_FFFF, type: .random), on: central)
-        await #expect(throws: A5Error.self) { try await device.open() }
+        await #expect(throws: A5Error.self) { try await device.openAndWait() }
         #expect(device.deviceDataState == .disconnected)
     }
 
@@ -114,8 +114,8 @@ struct DeviceTests {
         let device = try await site.open()
         device.evergreenMode = true
         #expect(device.evergreenMode)
-        await device.close()
-        try await device.open()
+        await device.closeAndWait()
+        try await device.openAndWait()
         #expect(device.evergreenMode)
         device.evergreenMode = false
         #expect(!device.evergreenMode)

@@ -22,7 +22,7 @@ struct ImportTests {
         let screen = Screen()
         let manager = A5DeviceManager(radio: radio)
         manager.delegate = screen
-        let events: EventSequence<A5Event> = manager.events
+        let events: EventStream<A5Event> = manager.events
         #expect(events.dropped == 0 && manager.delegate === screen)
     }
 }

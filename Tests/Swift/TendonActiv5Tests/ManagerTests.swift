@@ -277,13 +277,13 @@ struct ManagerTests {
         #expect(device.shouldReconnect)
         device.shouldReconnect = false
         device.evergreenMode = true
-        try await device.open()
+        try await device.openAndWait()
         #expect(!device.shouldReconnect && device.evergreenMode)
         await site.trainer.disconnectAll()
         await eventually("lost") { !device.connected }
         #expect(!manager.isScanning)
         #expect(!device.shouldReconnect && device.evergreenMode)
-        try await manager.devicesFound(limit: 1).values.first?.open()
+        try await manager.devicesFound(limit: 1).values.first?.openAndWait()
         #expect(device.connected && !device.shouldReconnect)
     }
 
@@ -302,7 +302,7 @@ struct ManagerTests {
         let central = try await Central(radio: site.radio)
         let device = A5Device(site.trainer.address, on: central, options: A5DeviceManager.options)
         device.delegate = recorder
-        try await device.open()
+        try await device.openAndWait()
         try device.startIsometric().get()
         await eventually("force") { !recorder.newtons.isEmpty }
         await site.trainer.squeeze(for: .milliseconds(300), newtons: 43)
@@ -317,7 +317,7 @@ struct ManagerTests {
         let before = recorder.newtons.count
         await eventually("25 N") { recorder.newtons.dropFirst(before).contains { $0 > 20 } }
         #expect(recorder.count("squeezed") == 1, "25 N is below the limit of 30")
-        await device.close()
+        await device.closeAndWait()
         DoubleSqueezeHelper.reset()
     }
 
@@ -355,12 +355,12 @@ struct ManagerTests {
         #expect(trainer.name == "ACTIV5-AC-0001" && trainer.serialNumber == "A5-000123")
         #expect(trainer.connectionState == .disconnected && trainer.counters.values > 0)
         #expect(throws: A5Error.notReady) { try trainer.startIsometric().get() }
-        await #expect(throws: A5Error.self) { try await trainer.open() }
+        await #expect(throws: A5Error.self) { try await trainer.openAndWait() }
         // Its sequences end.
-        while try await force.next() != nil {}
-        while try await motion.next() != nil {}
-        while try await all.next() != nil {}
-        while try await happenings.next() != nil {}
+        while await force.next() != nil {}
+        while await motion.next() != nil {}
+        while await all.next() != nil {}
+        while await happenings.next() != nil {}
     }
 
     /// The reason why there was no radio once is none for what fails later.
@@ -382,13 +382,13 @@ struct ManagerTests {
         radio.pointee.on_failure?(radio.pointee.report_context, down, tendon_monotonic_ms())
         await eventually("closed") { core.holder.radio == nil }
         choice.radio = .virtual(directory: "/proc/nowhere")
-        await #expect(throws: A5Error.self) { try await device.open() }
+        await #expect(throws: A5Error.self) { try await device.openAndWait() }
         func kept() -> TendonError? { Mirror(reflecting: device.core).descendant("radioFailure") as? TendonError }
         #expect(kept()?.operation == .openRadio)
         choice.radio = site.radio
-        try await device.open()
+        try await device.openAndWait()
         #expect(kept() == nil && device.connected)
-        await device.close()
+        await device.closeAndWait()
     }
 
     /// In the middle of a search, and with a device that is connected.

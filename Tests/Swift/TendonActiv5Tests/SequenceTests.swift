@@ -35,16 +35,16 @@ struct SequenceTests {
         var happenings = device.events(capacity: 64, includingSamples: false).makeAsyncIterator()
         try device.startIsometric().get()
         var force: A5Force?
-        while force == nil, let event = try await all.next() {
+        while force == nil, let event = await all.next() {
             if case .didReceiveIsometric(let sender, let value) = event {
                 #expect(sender == device)
                 force = value
             }
         }
         #expect(force != nil)
-        await device.close()
+        await device.closeAndWait()
         var isDisconnected = false
-        while !isDisconnected, let event = try await happenings.next() {
+        while !isDisconnected, let event = await happenings.next() {
             switch event {
             case .didReceiveIsometric, .didReceiveIMUData, .didReceiveMessage: Issue.record("a sample: \(event)")
             case .deviceDisconnected: isDisconnected = true
@@ -62,5 +62,53 @@ struct SequenceTests {
         for _ in 0..<100 { _ = manager.events }
         await eventually("released") { sequences(of: lifetime.core.events) == 1 }
         withExtendedLifetime(kept) {}
+    }
+
+    /// Nothing but the sequence is left of the program: the connection lasts as long as it.
+    @Test @TendonActor func itKeepsTheManagerAndItsConnection() async throws {
+        let site = try await Site { $0.forcePeriod = .milliseconds(20) }
+        var manager: A5DeviceManager? = A5DeviceManager(radio: site.radio)
+        var device = try await manager?.devicesFound(limit: 1).values.first
+        try await device?.openAndWait()
+        device?.startIsometric()
+        var forces = device?.force
+        (manager, device) = (nil, nil)
+        var count = 0
+        for await _ in try #require(forces) {
+            count += 1
+            if count == 10 { break }
+        }
+        #expect(await site.trainer.connections == 1)
+        forces = nil
+        await eventually("the connection ends") { await site.trainer.connections == 0 }
+    }
+
+    /// Each device once; the search is that of the sequence.
+    @Test @TendonActor func aSearchEndsWithItsSequence() async throws {
+        let site = try await Site()
+        let manager = A5DeviceManager(radio: site.radio)
+        for try await device in manager.scan() {
+            #expect(device.address == site.trainer.address && manager.isScanning)
+            break
+        }
+        await eventually("the search ends") { !manager.isScanning }
+        // One that the program began besides goes on.
+        manager.scanForDevices()
+        var devices: EventSequence<A5Device>? = manager.scan()
+        for try await _ in try #require(devices) { break }
+        devices = nil
+        await Loop.shared.run {}
+        #expect(manager.isScanning)
+        let other = manager.scan()
+        manager.stopScanningForDevices()
+        for try await _ in other {}
+        #expect(!manager.isScanning)
+    }
+
+    @Test @TendonActor func aSearchWithoutARadioThrows() async throws {
+        let manager = A5DeviceManager(radio: .virtual(directory: missingPath()))
+        await #expect(throws: TendonError.self) {
+            for try await _ in manager.scan() {}
+        }
     }
 }

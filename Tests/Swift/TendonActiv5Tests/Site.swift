@@ -25,7 +25,7 @@ final class Site: Sendable {
     func open(_ options: A5DeviceManagerOptions = .init()) async throws -> A5Device {
         let central = try await Central(radio: radio)
         let device = await A5Device(trainer.address, name: "ACTIV5-AC-0001", on: central, options: options)
-        try await device.open()
+        try await device.openAndWait()
         return device
     }
 }

@@ -60,7 +60,7 @@ import Testing
         let radio = central.core.radio
         radio.pointee.on_failure?(
             radio.pointee.report_context, Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN), tendon_monotonic_ms())
-        let error = await #expect(throws: A5Error.self) { try await device.open() }
+        let error = await #expect(throws: A5Error.self) { try await device.openAndWait() }
         guard case .host(let reason) = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -15,7 +15,7 @@ struct WaitTests {
         let manager = A5DeviceManager(radio: site.radio)
         let events = manager.events
         manager.scanForDevices()
-        for try await case .deviceFound(let device) in events { return (manager, device) }
+        for await case .deviceFound(let device) in events { return (manager, device) }
         throw A5Error.notReady
     }
 
@@ -30,40 +30,28 @@ struct WaitTests {
         let halt = await Halt(site.loop)
         defer { halt.release() }
         var manager: A5DeviceManager? = A5DeviceManager(radio: site.radio)
-        let events = try #require(manager).events
+        var events = manager?.events
         halt.release()
         manager?.scanForDevices()
         var device: A5Device?
-        for try await case .deviceFound(let found) in events {
+        for await case .deviceFound(let found) in try #require(events) {
             device = found
             break
         }
         let again = await Halt(site.loop)
         defer { again.release() }
         let trainer = try #require(device)
-        let opening = Task { @TendonActor in try await trainer.open() }
+        let opening = Task { @TendonActor in try await trainer.openAndWait() }
         await eventually("connecting") { trainer.deviceDataState != .disconnected }
-        manager = nil
+        (manager, events) = (nil, nil)
         #expect(await failure(opening) == .host(TendonError(status: -13, operation: .wait)))
         // From then on, immediately.
-        await #expect(throws: A5Error.self) { try await trainer.open() }
+        await #expect(throws: A5Error.self) { try await trainer.openAndWait() }
         await #expect(throws: A5Error.self) { try await trainer.batteryLevel() }
-        for try await _ in trainer.force {}
-        for try await _ in trainer.motion {}
-        for try await _ in trainer.events {}
-        await trainer.close()
-    }
-
-    @Test @TendonActor func sequencesEndWithTheManager() async throws {
-        let site = try await Site()
-        var (manager, device): (A5DeviceManager?, A5Device) = try await found(site)
-        try await device.open()
-        let (force, events) = (device.force, device.events)
-        manager = nil
-        _ = manager
-        for try await _ in force {}
-        for try await _ in events {}
-        await eventually("the trainer sees the end") { await site.trainer.connections == 0 }
+        for await _ in trainer.force {}
+        for await _ in trainer.motion {}
+        for await _ in trainer.events {}
+        await trainer.closeAndWait()
     }
 
     /// The table of a manager has 32 entries; the 33rd device takes that of the first.
@@ -86,9 +74,9 @@ struct WaitTests {
         }
         manager.scanForDevices()
         await eventually("all others") { manager.devices.count == 32 && manager.devices["ACTIV5-AC-0001"] == nil }
-        for try await _ in events {}
-        await #expect(throws: A5Error.self) { try await device.open() }
-        for try await _ in device.force {}
+        for await _ in events {}
+        await #expect(throws: A5Error.self) { try await device.openAndWait() }
+        for await _ in device.force {}
         manager.stopScanningForDevices()
         for other in others { await other.stop() }
     }
@@ -121,7 +109,7 @@ struct WaitTests {
             #expect(error != nil && error != .cancelled)
             await site.trainer.setPower(true)
             await eventually("the end") { device.connectionState == .disconnected }
-            try await device.open()
+            try await device.openAndWait()
         }
     }
 
@@ -132,14 +120,14 @@ struct WaitTests {
         let halt = await Halt(site.loop)
         let central = try await Central(radio: site.radio)
         let device = A5Device(site.trainer.address, name: "a", on: central)
-        let opening = Task { @TendonActor in try await device.open() }
+        let opening = Task { @TendonActor in try await device.openAndWait() }
         if milliseconds > 0 { try await Task.sleep(for: .milliseconds(milliseconds)) }
         opening.cancel()
         #expect(await failure(opening) == .cancelled)
         #expect(!device.connected)
         halt.release()
         await eventually("no connection is left") { await site.trainer.connections == 0 }
-        try await device.open()
+        try await device.openAndWait()
         #expect(device.deviceVersion == "1.00")
     }
 
@@ -147,8 +135,8 @@ struct WaitTests {
     @Test @TendonActor func openOfAnOpenDeviceReturns() async throws {
         let site = try await Site()
         let device = try await site.open()
-        try await device.open()
-        let opening = Task { @TendonActor in try await device.open() }
+        try await device.openAndWait()
+        let opening = Task { @TendonActor in try await device.openAndWait() }
         opening.cancel()
         _ = await opening.result
         #expect(device.connected)
@@ -198,7 +186,7 @@ struct WaitTests {
         let events = manager.events
         let down = Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)
         first.radio.pointee.on_failure?(first.radio.pointee.report_context, down, tendon_monotonic_ms())
-        for try await event in events {
+        for await event in events {
             if case .didChangeBluetoothState(let state) = event {
                 #expect(state == .poweredOff)
                 break
@@ -240,14 +228,14 @@ struct WaitTests {
         for _ in 0..<2 {
             let device = try await site.open()
             #expect(device.connected)
-            await device.close()
+            await device.closeAndWait()
         }
         await site.trainer.stop()
         let other = try await SimulatedTrainer(
             radio: site.radio, address: address, loop: site.loop, interval: .milliseconds(20))
         let device = try await site.open()
         #expect(await other.connections == 1)
-        await device.close()
+        await device.closeAndWait()
         await other.stop()
     }
 

@@ -13,7 +13,7 @@ struct EndToEndTests {
         let device = try #require(await session.device)
         #expect(device.name == "LE-Bose Frames")
         #expect(await device.wearableDeviceInformation?.productInfo.idName == "Bose Frames")
-        let samples = await device.sensorData()
+        let samples = device.sensorData()
         try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         var count = 0
         var times: [UInt64] = []

@@ -39,7 +39,7 @@ import Testing
         var rest: [String] = []
         while let call = await waiting.next() { rest.append(call.text) }
         #expect(rest == (1..<14).map(String.init) + ["0", "1", "0"])
-        await central.close()
+        central.close()
     }
 }
 

@@ -153,6 +153,6 @@ import Testing
         }
         // The third setback, 4 s, was the short connection.
         #expect(lines.pauses.withLock { $0 } == [1, 2, 8, 16, 32, 60, 60, 60])
-        await central.close()
+        central.close()
     }
 }

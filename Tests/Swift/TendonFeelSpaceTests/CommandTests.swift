@@ -225,7 +225,7 @@ struct CommandTests {
         let updates = commands.updates(capacity: 16_384)
         commands.startOrientationNotifications()
         var headings: [Int] = []
-        for try await update in updates {
+        for await update in updates {
             if case .orientation(let orientation) = update { headings.append(orientation.beltMagHeading) }
             if headings.count == 10_000 { break }
         }
@@ -247,7 +247,7 @@ struct CommandTests {
         await eventually("all orientations") { commands.counters.orientations == 5_000 }
         commands.stopOrientationNotifications()
         var delivered: UInt64 = 0
-        for try await _ in updates.ending(after: .milliseconds(300)) { delivered += 1 }
+        for await _ in updates.ending(after: .milliseconds(300)) { delivered += 1 }
         #expect(updates.dropped > 0)
         #expect(commands.counters.reported - before.reported == delivered + updates.dropped)
         #expect(commands.counters.notifications - before.notifications >= 5_000)
@@ -263,7 +263,7 @@ struct CommandTests {
             await site.belt.changeMode(kind == .cut ? .wait : .compass)
         }
         var rejected = 0
-        for try await update in updates.ending(after: .seconds(2)) {
+        for await update in updates.ending(after: .seconds(2)) {
             if case .rejected = update { rejected += 1 }
             if rejected == 2 { break }
         }

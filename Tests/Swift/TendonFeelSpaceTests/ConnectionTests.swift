@@ -155,7 +155,7 @@ struct ConnectionTests {
         let updates = manager.updates
         manager.scanForBelt()
         var states: [FSConnectionState] = []
-        for try await update in updates {
+        for await update in updates {
             if case .found(let belt) = update { manager.connectBelt(belt) }
             if case .stateChanged(_, let state, _, _) = update { states.append(state) }
             if states.last == .connected { break }
@@ -256,7 +256,7 @@ struct ConnectionTests {
             var updates = manager.updates.makeAsyncIterator()
             manager.scanForBelt()
             var found: FSBelt?
-            while found == nil, let update = try await updates.next() {
+            while found == nil, let update = await updates.next() {
                 if case .found(let belt) = update { found = belt }
             }
             #expect(found?.address == site.device.address)

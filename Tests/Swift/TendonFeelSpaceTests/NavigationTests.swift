@@ -120,7 +120,7 @@ struct NavigationTests {
         controller.retryBeltConnection()
         await eventually("vibrates again") { await site.belt.motors[2] > 0 }
         var states: [FSBeltConnectionState] = []
-        for try await update in updates.ending(after: .milliseconds(50)) {
+        for await update in updates.ending(after: .milliseconds(50)) {
             if case .connection(let state, _) = update { states.append(state) }
         }
         #expect(states == [.connecting, .connected], "the belt is known: no search")
@@ -177,7 +177,7 @@ struct NavigationTests {
         controller.connectionManager.scanForBelt(timeoutSec: 0.1)
         await eventually("told") { witness.news.contains("no belt") }
         var first: FSNavigationUpdate?
-        for try await update in updates {
+        for await update in updates {
             first = update
             break
         }

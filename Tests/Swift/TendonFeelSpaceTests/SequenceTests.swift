@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 import Tendon
 import TestSupport
 import Testing
@@ -27,18 +28,52 @@ struct SequenceTests {
     }
 
     /// The manager serves the latest controller; the one before ends its sequence.
-    @Test @TendonActor func aControllerThatIsReleasedEndsItsSequence() async throws {
+    @Test @TendonActor func aControllerThatIsReplacedEndsItsSequence() async throws {
         let manager = FSConnectionManager(radio: .virtual(directory: nil))
         let core = manager.lifetime.core
-        var first: FSNavigationController? = FSNavigationController(connectionManager: manager)
+        let first = FSNavigationController(connectionManager: manager)
+        let updates = first.updates
         var second: FSNavigationController? = FSNavigationController(connectionManager: manager)
-        let updates = try #require(first?.updates)
-        #expect(first != nil && second != nil)
-        first = nil
-        for try await _ in updates {}
-        #expect(core.navigation != nil)
+        for await _ in updates {}
+        #expect(core.navigation != nil && second != nil)
         second = nil
         await eventually("detached") { core.navigation == nil }
+        withExtendedLifetime(first) {}
+    }
+
+    /// Nothing but the sequence is left of the program: the connection lasts as long as it.
+    @Test @TendonActor func aSequenceKeepsTheControllerAndItsConnection() async throws {
+        let site = try await Site()
+        var controller: FSNavigationController? = FSNavigationController(
+            connectionManager: FSConnectionManager(radio: site.radio, bonds: .memory))
+        var updates: EventStream<FSNavigationUpdate>? = controller?.updates
+        try await controller?.searchAndConnect()
+        weak var released = controller
+        controller = nil
+        await site.belt.press(.home)
+        for await update in try #require(updates) {
+            if case .homeButtonPressed(let navigating) = update {
+                #expect(!navigating)
+                break
+            }
+        }
+        #expect(released != nil)
+        updates = nil
+        await eventually("the connection ends") { await site.belt.connections == 0 }
+        await eventually("released") { released == nil }
+    }
+
+    @Test @TendonActor func messagesGoWhereTheProgramWantsThem() async throws {
+        let site = try await Site()
+        let messages = Mutex<[Message]>([])
+        let before = Tendon.onMessage
+        Tendon.onMessage = { message in messages.withLock { $0.append(message) } }
+        defer { Tendon.onMessage = before }
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        FSConnectionManager.logBleEvents = true
+        try await manager.connect(to: site.device)
+        let texts = messages.withLock { $0.filter { $0.source == "feelspace" }.map(\.text) }
+        #expect(texts.contains { $0.hasPrefix("stateChanged") })
     }
 
     /// The manager is released while they wait: each closure is called once.

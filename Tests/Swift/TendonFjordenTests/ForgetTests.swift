@@ -135,8 +135,8 @@ struct ForgetTests {
     @TendonActor
     private func isBonded(with address: Address, _ radio: RadioChoice, _ path: String) async throws -> Bool {
         let central = try await Central(radio: radio, bonds: .file(path))
-        let isBonded = await central.isBonded(with: address)
-        await central.close()
+        let isBonded = central.isBonded(with: address)
+        central.close()
         return isBonded
     }
 }

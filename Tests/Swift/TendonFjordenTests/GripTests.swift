@@ -147,7 +147,7 @@ struct GripTests {
         options.limit = 10_000
         let (manager, _) = try simulated(options)
         // As soon as it is connected: connect(toGrip:) waits for the file of the bond, and this grip waits for nobody.
-        var first: GripSequence<GripRecord>?
+        var first: EventStream<GripRecord>?
         manager.subscribeToStateChanges { state in
             if case .connected(let grip) = state { first = grip.records(capacity: 16384) }
         }

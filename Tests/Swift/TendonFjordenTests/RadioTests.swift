@@ -147,7 +147,7 @@ struct RadioTests {
         weak var core: GripCore?
         weak var opened: RadioCore?
         do {
-            var events: GripSequence<GripEvent>.Iterator
+            var events: EventStream<GripEvent>.Iterator
             do {
                 let manager = GripManager()
                 manager.configure(with: configuration(radio))

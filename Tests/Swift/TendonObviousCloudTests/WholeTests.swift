@@ -23,7 +23,7 @@ import Testing
             to: site.device.address, productId: "1234", radio: site.radio, bonds: .memory)
         manager.setDeviceConnector(connector)
         manager.setFileCacheDirectory(site.cache)
-        try await connector.connect()
+        try await connector.openAndWait()
         let serial = try #require(try await manager.deviceInfo().serialNumber)
 
         // Nothing is bought; the device is provisioned.

@@ -167,7 +167,7 @@ import Testing
         await host.close()
         await eventually("its connection ends") { await site.device.connections == 0 }
         let second = try await HostApp(other, connector)
-        try await connector.connect()
+        try await connector.openAndWait()
         _ = try await manager.availableFirmware(appVersion: "1.0.0")
         await second.close()
         await eventually("its connection ends") { connector.state == .disconnected }
@@ -193,11 +193,11 @@ import Testing
         let device = try await LocalPeripheral(
             name: "other", services: [LocalService("fe01", [data, status])], interval: .milliseconds(20),
             radio: directory.radio, address: directory.address, bonds: .memory)
-        try await device.start()
+        try device.start()
         let connector = OcelotDeviceConnector(
             to: directory.address, productId: "1234", radio: directory.radio, bonds: .memory,
             uuids: OcelotUUIDs(service: "fe01", data: "fe02", status: "fe03"))
-        let opening = Task { @TendonActor in try await connector.connect() }
+        let opening = Task { @TendonActor in try await connector.openAndWait() }
         await eventually("HELLO is sent") { written.isSet }
         opening.cancel()
         _ = await opening.result
@@ -221,7 +221,7 @@ import Testing
     @Test @TendonActor func withoutACallback() async throws {
         let manager = OcelotFeatureManager(cloud: ScriptedCloud())
         await #expect(throws: OcelotError.noProduct) { try await manager.updateFeatures() }
-        let task = Task { @TendonActor in try await manager.getDeviceConnector().connect() }
+        let task = Task { @TendonActor in try await manager.getDeviceConnector().openAndWait() }
         await Loop.shared.run {}
         task.cancel()
         _ = await endsInTime(task)
@@ -250,7 +250,7 @@ import Testing
         host.connector.disconnect()
         await eventually("the application was asked") { host.requests.last == "disconnect" }
         await eventually("the connection ends") { await site.device.connections == 0 }
-        try await host.connector.connect()
+        try await host.connector.openAndWait()
         #expect(host.requests.contains("connect"))
     }
 

@@ -11,7 +11,7 @@ import Testing
         let site = try await OcelotSite()
         let log = FeatureLog()
         let manager = site.manager(listener: log)
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         #expect(manager.checkFeatureStatus(featureid: 16))
         #expect(log.lines == [])
         await eventually("both are called") { log.lines.count == 2 }
@@ -25,7 +25,7 @@ import Testing
         let site = try await OcelotSite()
         let log = FeatureLog()
         let manager = site.manager(listener: log)
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         #expect(manager.checkFeatureStatuses(featureIds: [20, 16, 17]))
         await eventually("it is called") { log.lines.count == 1 }
         #expect(
@@ -37,7 +37,7 @@ import Testing
             options.features = (1...130).map { .init(id: $0, isEnabled: $0 % 2 == 0) }
         }
         let manager = site.manager()
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         let states = try await manager.featureStatuses(of: Array(1...130))
         #expect(states.count == 130)
         #expect(states[129] == .Disabled && states[130] == .Enabled(toggleState: .Unsupported))
@@ -47,7 +47,7 @@ import Testing
         let site = try await OcelotSite()
         let log = FeatureLog()
         let manager = site.manager(listener: log)
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         #expect(manager.toggleFeature(featureid: 17))
         await eventually("it is called") { log.lines.count == 1 }
         #expect(manager.setToggleFeatureStatus(featureid: 17, toggleState: .Deactivated))
@@ -68,7 +68,7 @@ import Testing
         let site = try await OcelotSite()
         let log = FeatureLog()
         let manager = site.manager(listener: log)
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         #expect(manager.toggleFeature(featureid: id))
         await eventually("it is called") { !log.lines.isEmpty }
         #expect(log.lines == ["failure"])
@@ -83,7 +83,7 @@ import Testing
         let site = try await OcelotSite()
         let log = FeatureLog()
         let manager = site.manager(listener: log)
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         for id in [0, 1025, -1, 65536 + 16] {
             #expect(!manager.checkFeatureStatus(featureid: id))
             #expect(!manager.toggleFeature(featureid: id))
@@ -101,7 +101,7 @@ import Testing
         let site = try await OcelotSite()
         let log = FeatureLog()
         let manager = site.manager(listener: log)
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         // The next one from the callback of the last.
         log.onLine = { if $0 == "feature 16 1" { manager.checkFeatureStatus(featureid: 17) } }
         #expect(manager.checkFeatureStatus(featureid: 16))
@@ -128,7 +128,7 @@ import Testing
         let site = try await OcelotSite()
         let log = FeatureLog()
         let manager = site.manager(listener: log)
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         var updates = manager.updates.makeAsyncIterator()
         var others = manager.updates.makeAsyncIterator()
         await site.device.setFeature(20, isEnabled: true, toggle: .Activated)
@@ -143,7 +143,7 @@ import Testing
         let site = try await OcelotSite { $0.battery = 63 }
         let log = FeatureLog()
         let manager = site.manager()
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         #expect(manager.getDeviceInfo(delegate: log))
         await eventually("it is called") { !log.infos.isEmpty }
         let info = try #require(log.infos[0])
@@ -158,7 +158,7 @@ import Testing
     @Test @TendonActor func anotherProduct() async throws {
         let site = try await OcelotSite()
         let manager = site.manager(productId: "1235")
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         await #expect(throws: OcelotError.self) { _ = try await manager.deviceInfo() }
         let words = site.manager(productId: "a product")
         await #expect(throws: OcelotError.noProduct) { _ = try await words.deviceInfo() }
@@ -169,7 +169,7 @@ import Testing
         let log = FeatureLog()
         let manager = site.manager(listener: log)
         let connector = manager.getDeviceConnector()
-        await #expect(throws: OcelotError.self) { try await connector.connect() }
+        await #expect(throws: OcelotError.self) { try await connector.openAndWait() }
         #expect(connector.state == .unusable)
         #expect(manager.checkFeatureStatus(featureid: 16))
         await eventually("it is called") { log.lines.count == 1 }
@@ -189,7 +189,7 @@ import Testing
     @Test @TendonActor func itCannotPair() async throws {
         let site = try await OcelotSite { $0.rejectsPairing = true }
         let manager = site.manager()
-        await #expect(throws: OcelotError.self) { try await manager.getDeviceConnector().connect() }
+        await #expect(throws: OcelotError.self) { try await manager.getDeviceConnector().openAndWait() }
         #expect(await site.device.counters.requests == 0)
     }
 }

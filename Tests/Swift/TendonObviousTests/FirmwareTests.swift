@@ -15,7 +15,7 @@ import Testing
     ) async throws -> (version: Int64, info: OcelotFirmwareInfo?, error: OcelotError?) {
         let log = FirmwareLog()
         let manager = site.firmwareManager(cloud)
-        if connects { try await manager.getDeviceConnector().connect() }
+        if connects { try await manager.getDeviceConnector().openAndWait() }
         #expect(manager.upgradeCheck("2.1.0", log))
         #expect(log.available.isEmpty)
         await eventually("it is called") { !log.available.isEmpty }
@@ -61,7 +61,7 @@ import Testing
         let failure = ObviousCloudError(.network, "not reachable")
         let cloud = ScriptedCloud { $0.error = failure }
         let manager = site.firmwareManager(cloud)
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         for expected in [failure, nil] {
             cloud.set { $0.error = expected }
             let (version, firmware) = try await manager.availableFirmware(appVersion: "2.1.0")
@@ -179,7 +179,7 @@ import Testing
 
         let other = site.firmwareManager(cloud)
         other.setFileCacheDirectory(site.cache + "/other")
-        try await other.getDeviceConnector().connect()
+        try await other.getDeviceConnector().openAndWait()
         #expect(try await other.availableFirmware(appVersion: "1.0.0").currentVersion == 1_004_000)
         #expect(other.isTrialOfAnother)
         await #expect(throws: OcelotError.self) { try await other.upgradeFirmware(appVersion: "1.0.0") }
@@ -189,7 +189,7 @@ import Testing
         await eventually("its connection ends") { await site.device.connections == 0 }
 
         let again = site.firmwareManager(cloud)
-        try await again.getDeviceConnector().connect()
+        try await again.getDeviceConnector().openAndWait()
         #expect(try await again.availableFirmware(appVersion: "1.0.0").currentVersion == 1_004_000)
         #expect(!again.isTrialOfAnother)
         #expect(await !site.device.isOnTrial)

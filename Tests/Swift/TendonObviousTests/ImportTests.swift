@@ -10,7 +10,7 @@ struct ImportTests {
         let radio: RadioChoice = .automatic
         let address = try #require(Address("C0:00:00:00:00:01/random"))
         let connector = OcelotDeviceConnector(to: address, productId: "1234", radio: radio, bonds: BondStorage.memory)
-        let states: EventSequence<OcelotDeviceConnector.State> = connector.states
+        let states: EventStream<OcelotDeviceConnector.State> = connector.states
         #expect(states.dropped == 0 && connector.state == .disconnected)
     }
 }

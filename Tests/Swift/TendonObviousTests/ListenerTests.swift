@@ -12,7 +12,7 @@ import Testing
         let site = try await OcelotSite()
         let (first, second) = (FeatureLog(), FeatureLog())
         let manager = site.manager()
-        try await manager.getDeviceConnector().connect()
+        try await manager.getDeviceConnector().openAndWait()
         manager.setToggleConfigs(first)
         #expect(manager.checkFeatureStatus(featureid: 16))
         await eventually("it is called") { first.lines == ["toggle 16 Enabled Activated"] }

@@ -170,7 +170,7 @@ import Testing
         manager.getDeviceConnector().disconnect()
         await site.device.stop()
         await eventually("its connection ends") { await site.device.connections == 0 }
-        try await central.forget(site.device.address)  // the second device does not have the key either
+        try central.forget(site.device.address)  // the second device does not have the key either
         let second = try await site.secondDevice()
         await #expect(throws: OcelotError.self) { try await manager.updateFeatures() }
         #expect(cloud.calls.updates.count == 2)
@@ -286,7 +286,7 @@ import Testing
             to: Address(0xD000_0000_0000, type: .random), productId: "1234",
             radio: .virtual(directory: "/proc/no-such-directory"), bonds: .memory)
         do throws(OcelotError) {
-            try await connector.connect()
+            try await connector.openAndWait()
             Issue.record("it opens")
         } catch .device(let error) {
             #expect(error.operation == .openRadio)
@@ -314,7 +314,7 @@ import Testing
         let log = FeatureLog()
         do {
             let manager = site.manager(ScriptedCloud { $0.isSilent = true }, listener: log)
-            try await manager.getDeviceConnector().connect()
+            try await manager.getDeviceConnector().openAndWait()
             #expect(manager.startFeatureUpdate())
         }
         await eventually("its connection ends") { await site.device.connections == 0 }
@@ -334,12 +334,12 @@ import Testing
         let manager = site.manager()
         let connector = manager.getDeviceConnector()
         var states = connector.states.makeAsyncIterator()
-        try await connector.connect()
+        try await connector.openAndWait()
         connector.disconnect()
-        try await connector.connect()
+        try await connector.openAndWait()
         #expect(try await manager.featureStatuses(of: [16]).count == 1)
         var seen: [OcelotDeviceConnector.State] = []
-        while seen.count < 5, let state = try await states.next() { seen.append(state) }
+        while seen.count < 5, let state = await states.next() { seen.append(state) }
         #expect(seen == [.connecting, .connected, .disconnected, .connecting, .connected])
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct LocalPeripheralLifeTests {
     @Test func itStartsAndStopsAnyNumberOfTimes() async throws {
         let stage = try await LocalSite()
-        let events = await stage.peripheral.events()
+        let events = stage.peripheral.events()
         #expect(await stage.peripheral.isAdvertising == false)
         await stage.peripheral.stop()
         for round in 1...3 as ClosedRange<UInt64> {
@@ -107,7 +107,7 @@ struct LocalPeripheralLifeTests {
                 let peripheral = try await LocalPeripheral(
                     name: "Tendon", services: [], radio: directory.radio, address: directory.address)
                 try await peripheral.start()
-                events = await peripheral.events()
+                events = peripheral.events()
                 core = await onLoop { Weakly(peripheral.core) }
             }
             let central = try await Central(radio: directory.radio, bonds: .none)
@@ -268,11 +268,11 @@ struct LocalPeripheralLifeTests {
 
     /// The adapter is removed: the sequences throw, later ones too, and it does not start again.
     private func statusIsFailure(of peripheral: LocalPeripheral, _ central: Central) async {
-        let events = await peripheral.events()
+        let events = peripheral.events()
         await onLoop { central.core.failNow(Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)) }
         #expect(await statusOf { for try await _ in events {} } == Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN))
         for _ in 0..<2 {
-            let later = await peripheral.events().timeout(.seconds(10))
+            let later = peripheral.events().timeout(.seconds(10))
             #expect(await statusOf { for try await _ in later {} } == Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN))
         }
         #expect(await statusOf { try await peripheral.start() } == Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN))

@@ -43,7 +43,7 @@ struct LocalPeripheralTests {
         let stage = try await LocalSite()
         try await stage.peripheral.start()
         let client = try await stage.connect()
-        let events = await stage.peripheral.events()
+        let events = stage.peripheral.events()
         #expect(try await client.peripheral.read(client["2a38"]) == [1])
         #expect(stage.notes.reads.load(ordering: .relaxed) == 1)
         try await client.peripheral.write([1], to: client["2a39"])
@@ -88,7 +88,7 @@ struct LocalPeripheralTests {
 
     @Test func twoCentralsSubscribeEachForItself() async throws {
         let stage = try await LocalSite()
-        let events = await stage.peripheral.events()
+        let events = stage.peripheral.events()
         try await stage.peripheral.start()
         let first = try await stage.connect()
         let second = try await stage.connect()
@@ -173,7 +173,7 @@ struct LocalPeripheralTests {
 
     @Test func theFifthCentralIsRefused() async throws {
         let stage = try await LocalSite()
-        let events = await stage.peripheral.events()
+        let events = stage.peripheral.events()
         try await stage.peripheral.start()
         var clients: [LocalClient] = []
         for _ in 0..<4 { clients.append(try await stage.connect()) }

@@ -48,7 +48,7 @@ struct LocalSubscriptionTests {
         }
         // Another life of the device: it learns of the subscription from its storage.
         let device = try await stage.device(stage.subscriptions)
-        let events = await device.events()
+        let events = device.events()
         let peripheral = try await stage.central.connect(stage.directory.address)
         var subscribed: Subscriptions?
         for try await event in events {

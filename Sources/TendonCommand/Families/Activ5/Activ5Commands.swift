@@ -105,7 +105,7 @@ struct Activ5Access: Sendable {
         count = try arguments.integer("--count", in: 1...Int.max) ?? .max
         duration = try arguments.duration()
         events = Events(json: arguments.has("--json"))
-        Output.standard.lines?.isCompact = arguments.has("--compact")
+        Output.standard.lines?.isCompact = !arguments.has("--exact")
     }
 
     /// An open trainer.
@@ -140,7 +140,7 @@ struct Activ5Access: Sendable {
             let device = await A5Device(found.address, name: found.name ?? "", on: central)
             try await access.inTime { () throws(CommandError) in
                 do throws(A5Error) {
-                    try await device.open()
+                    try await device.openAndWait()
                 } catch {
                     throw CommandError(error)
                 }
@@ -148,10 +148,10 @@ struct Activ5Access: Sendable {
             do throws(CommandError) {
                 try await body(Open(device: device, label: found.label, events: events))
             } catch {
-                await device.close()
+                await device.closeAndWait()
                 throw error
             }
-            await device.close()
+            await device.closeAndWait()
         }
     }
 
@@ -176,7 +176,7 @@ struct Activ5Access: Sendable {
 
     /// One line for each sample.
     func print<Element: Activ5Line>(
-        _ values: @escaping @Sendable @TendonActor (Open) -> EventSequence<Element>
+        _ values: @escaping @Sendable @TendonActor (Open) -> EventStream<Element>
     ) async throws(CommandError) -> ExitStatus {
         try await withDevice { (open) throws(CommandError) in
             let values = await values(open)
@@ -186,7 +186,7 @@ struct Activ5Access: Sendable {
                 // Not on the loop: a line may wait for its reader, and the samples in their sequence.
                 let lines = Events(style: events.style, waits: true)
                 var taken = 0
-                while taken < count, let value = try? await iterator.next() {
+                while taken < count, let value = await iterator.next() {
                     taken += 1
                     if events.style == .json {
                         lines.event("sample", open.label) { value.write(to: &$0) }

@@ -117,7 +117,7 @@ private final class Activ5Server: DeviceServer {
 
     func open() async throws(ServingError) {
         do throws(A5Error) {
-            try await device.open()
+            try await device.openAndWait()
         } catch {
             if error.isCancelled { throw .cancelled }
             throw .failed(describe(error), canRetry: true)
@@ -139,7 +139,7 @@ private final class Activ5Server: DeviceServer {
         var ending = Ending.lost
         if device.connected {
             start()
-            while let event = try? await events.next(isolation: TendonActor.shared) {
+            while let event = await events.next(isolation: TendonActor.shared) {
                 if case .deviceDisconnected(_, let error) = event {
                     ending = error.map(Ending.init) ?? .lost
                     break
@@ -147,7 +147,7 @@ private final class Activ5Server: DeviceServer {
                 happened(event)
             }
         }
-        await device.close()
+        await device.closeAndWait()
         count()
         return Task.isCancelled ? .requested : ending
     }

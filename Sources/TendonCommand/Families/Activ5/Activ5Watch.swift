@@ -81,7 +81,7 @@ final class Activ5Watch {
         try access.start(open)
         var taken = 0
         var isUp = true
-        while isUp, taken < access.count, let event = try? await events.next(isolation: TendonActor.shared) {
+        while isUp, taken < access.count, let event = await events.next(isolation: TendonActor.shared) {
             if case .didReceiveIsometric = event { taken += 1 }
             if case .deviceDisconnected = event { isUp = false }
             show(event)

@@ -198,7 +198,7 @@ private final class BoseServer: DeviceServer {
         }
         await configure(device)
         var reason: BoseWearableError?
-        while session.isOpen, let end = try? await ends.next(isolation: TendonActor.shared) {
+        while session.isOpen, let end = await ends.next(isolation: TendonActor.shared) {
             if case .didClose(let error) = end {
                 reason = error
                 break

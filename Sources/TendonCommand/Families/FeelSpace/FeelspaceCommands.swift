@@ -282,7 +282,7 @@ struct FeelspaceAccess: Sendable {
         if let command, !arguments.operands.isEmpty { throw .usage("\(command) takes no operands") }
         access = try DeviceAccess(arguments, family: "feelspace")
         events = Events(json: arguments.has("--json"))
-        Output.standard.lines?.isCompact = arguments.has("--compact")
+        Output.standard.lines?.isCompact = !arguments.has("--exact")
     }
 
     func withDevice(_ body: @escaping @Sendable (OpenBelt) async throws(CommandError) -> Void)
@@ -374,7 +374,7 @@ struct OpenBelt: Sendable {
         controller.startNavigation(direction: direction.degrees, isMagneticBearing: direction.isBearing, signal: signal)
         try await Termination.task(for: duration) { @TendonActor () throws(CommandError) in
             var iterator = updates.makeAsyncIterator()
-            while let update = try? await iterator.next(isolation: TendonActor.shared) {
+            while let update = await iterator.next(isolation: TendonActor.shared) {
                 FeelspaceLines.print(update) { events.event($0, label, at: nil, $1) }
                 if manager.state == .notConnected { throw CommandError(.failed, Ending.lost.text) }
             }

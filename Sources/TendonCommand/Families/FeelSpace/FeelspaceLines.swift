@@ -55,7 +55,7 @@ enum FeelspaceLines {
     static func print(_ update: FSNavigationUpdate, _ body: (StaticString, (inout LineWriter) -> Void) -> Void) {
         switch update {
         case .state(let state): body("navigation") { $0.member("state", "\(state)") }
-        case .homeButton(let navigating): body("home_button") { $0.member("navigating", navigating) }
+        case .homeButtonPressed(let navigating): body("home_button") { $0.member("navigating", navigating) }
         case .defaultIntensity(let percent): body("default_intensity") { $0.member("intensity_percent", percent) }
         case .battery(let level, let status):
             body("battery") { line in

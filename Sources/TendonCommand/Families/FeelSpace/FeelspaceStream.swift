@@ -148,7 +148,7 @@ private final class FeelspaceServer: DeviceServer {
         served.show("connected", note: "\(commands.mode)")
         var reason: FSConnectionError?
         var iterator = ends.makeAsyncIterator()
-        while manager.state == .connected, let end = try? await iterator.next(isolation: TendonActor.shared) {
+        while manager.state == .connected, let end = await iterator.next(isolation: TendonActor.shared) {
             if case .stateChanged(_, .notConnected, _, let error) = end { reason = error }
         }
         let isCancelled = Task.isCancelled

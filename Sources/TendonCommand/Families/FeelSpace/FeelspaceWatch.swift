@@ -91,12 +91,12 @@ private final class BeltWatch {
         }
         let reader = Task { @TendonActor [self] in
             var iterator = updates.makeAsyncIterator()
-            while let update = try? await iterator.next(isolation: TendonActor.shared) { take(update) }
+            while let update = await iterator.next(isolation: TendonActor.shared) { take(update) }
         }
         // The sequence of a belt's values outlives its connection.
         var iterator = ends.makeAsyncIterator()
         while belt.manager.state == .connected, !Task.isCancelled {
-            guard (try? await iterator.next(isolation: TendonActor.shared)) != nil else { break }
+            guard await iterator.next(isolation: TendonActor.shared) != nil else { break }
         }
         reader.cancel()
         if !Task.isCancelled { throw CommandError(.failed, Ending.lost.text) }

@@ -68,7 +68,7 @@ private final class GripServer: DeviceServer {
     let served: ServedDevice
     private let profile: GripProfile
     private var manager: GripManager?
-    private var records: GripSequence<GripRecord>?
+    private var records: EventStream<GripRecord>?
     private var information: GripInfo?
     private var battery: BatteryInfo?
     private var before = GripCounts()
@@ -180,7 +180,7 @@ private final class GripServer: DeviceServer {
 
     // MARK: On the loop. Both sequences hold what comes before the connection is reported.
 
-    private func consume(_ records: GripSequence<GripRecord>) -> Task<Void, Never> {
+    private func consume(_ records: EventStream<GripRecord>) -> Task<Void, Never> {
         Task { @TendonActor [served] in
             var iterator = records.makeAsyncIterator()
             while let record = await iterator.next(isolation: TendonActor.shared) {
@@ -193,7 +193,7 @@ private final class GripServer: DeviceServer {
         }
     }
 
-    private func consume(_ levels: GripSequence<BatteryInfo>) -> Task<Void, Never> {
+    private func consume(_ levels: EventStream<BatteryInfo>) -> Task<Void, Never> {
         Task { @TendonActor [served] in
             var iterator = levels.makeAsyncIterator()
             while let battery = await iterator.next(isolation: TendonActor.shared) {

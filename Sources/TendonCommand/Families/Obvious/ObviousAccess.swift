@@ -59,7 +59,7 @@ struct ObviousAccess: Sendable {
             let open = await OpenObvious(found.address, found.label, product: product, on: central)
             try await access.inTime { () throws(CommandError) in
                 do throws(OcelotError) {
-                    try await open.connector.connect()
+                    try await open.connector.openAndWait()
                 } catch {
                     throw error.isCancelled && !Termination.shared.isRequested
                         ? CommandError(.noDevice, "the device did not respond in time", next: "--timeout SECONDS")

@@ -113,7 +113,7 @@ private final class ObviousServer: DeviceServer {
     func open() async throws(ServingError) {
         do throws(OcelotError) {
             let connector = connect()
-            try await connector.connect()
+            try await connector.openAndWait()
             information = wanted.product == nil ? nil : try await manager.deviceInfo()
             served.update { [information] in $0.battery = information?.battery }
         } catch {
@@ -162,7 +162,7 @@ private final class ObviousServer: DeviceServer {
         let waiter = Task { @TendonActor [self] in
             var iterator = states.makeAsyncIterator()
             while connector.state == .connected || isUpgrading {
-                guard (try? await iterator.next(isolation: TendonActor.shared)) != nil else { break }
+                guard await iterator.next(isolation: TendonActor.shared) != nil else { break }
             }
         }
         self.waiter = waiter
@@ -257,10 +257,10 @@ private final class ObviousServer: DeviceServer {
         }
     }
 
-    private func consume(_ updates: EventSequence<OcelotFeatureUpdate>) -> Task<Void, Never> {
+    private func consume(_ updates: EventStream<OcelotFeatureUpdate>) -> Task<Void, Never> {
         Task { @TendonActor [self] in
             var iterator = updates.makeAsyncIterator()
-            while let update = try? await iterator.next(isolation: TendonActor.shared) {
+            while let update = await iterator.next(isolation: TendonActor.shared) {
                 guard case .toggledAll(let states) = update else { continue }
                 show(states, titles)
             }
