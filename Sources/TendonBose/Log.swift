@@ -64,7 +64,7 @@ extension WearableDeviceEvent {
 }
 
 extension BoseWearable {
-    /// Enables the logs of everything except sensor data: lines on standard error.
+    /// Enables the logs of everything except sensor data: messages to `Tendon.onMessage`.
     public static func enableCommonLogging() { LogSwitches.shared.set(.common, true) }
     /// Enables all logs.
     public static func enableAllLogging() { LogSwitches.shared.set(.all, true) }

@@ -5,7 +5,7 @@ import Tendon
 public struct RotationSample: Sendable, Hashable {
     /// The orientation of the wearable.
     public let quaternion: Quaternion
-    /// The estimate of the device; of `gameRotation` there is none.
+    /// The estimate of the device; infinite if it has none, as of `gameRotation`.
     public let accuracy: QuaternionAccuracy
     /// The device's clock, which wraps after 65.5 s.
     public let timestamp: SensorTimestamp
@@ -36,7 +36,7 @@ final class SensorFeeds: Sendable {
         switch value.sample {
         case .rotation(let quaternion, let accuracy): push(value, quaternion, accuracy, rotation)
         case .gameRotation(let quaternion):
-            push(value, quaternion, QuaternionAccuracy(estimatedAccuracy: nil), gameRotation)
+            push(value, quaternion, QuaternionAccuracy(estimatedAccuracy: .infinity), gameRotation)
         case .accelerometer(let vector, let accuracy): push(value, vector, accuracy, accelerometer)
         case .gyroscope(let vector, let accuracy): push(value, vector, accuracy, gyroscope)
         case .orientation, .magnetometer, .uncalibratedMagnetometer: break

@@ -16,7 +16,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     private let script: PairingScript?
     private var isAbandoned = false
     /// Of a simulated session that opens by itself: its configurations until it is open.
-    var draft: ConfigurationDraft? { didSet { if draft != nil { readsDevice.store(true, ordering: .relaxed) } } }
+    var draft: ConfigurationDraft? { didSet { readsDevice.store(draft != nil || c.has_device, ordering: .relaxed) } }
     /// It opens as soon as its simulated device advertises.
     var isWaitingForSimulation = false
 
@@ -30,7 +30,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     let gestures = Feed<GestureData>()
     let sensors = SensorFeeds()
     private let readsDevice = Atomic<Bool>(false)
-    /// Whether the device information was read once; from any thread.
+    /// Whether there is something to know of the device; from any thread.
     var hasDevice: Bool { readsDevice.load(ordering: .relaxed) }
     /// Samples of the notification that is being delivered, and of those before it. Their memory is used again, in turn:
     /// no heap call for consumers that keep a notification for less than `rotation` others.

@@ -23,7 +23,7 @@ struct SampleTests {
         try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         var times: [UInt64] = []
         for try await sample in rotation {
-            #expect(abs(sample.quaternion.norm - 1) < 0.01)
+            #expect(abs(sample.quaternion.length - 1) < 0.01)
             times.append(sample.deviceTime)
             if times.count == 5 { break }
         }

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test @TendonActor func notifications() async throws {
-        let directory = try RadioDirectory()
+        let directory = RadioDirectory()
         let trainer = try await SimulatedTrainer(
             radio: directory.radio, loop: try Loop(), interval: .milliseconds(20))
         let manager = A5DeviceManager(radio: directory.radio)
