@@ -69,6 +69,12 @@ def main():
         check("no command without the token",
               browser.run("[...document.querySelectorAll('.commands button')].every(b => b.disabled)"))
 
+        browser.enter("another token 123")
+        check("a wrong token is said at once", browser.until(
+            "document.getElementById('message').textContent.includes('not the token')"))
+        check("and unlocks nothing", browser.run(
+            "[...document.querySelectorAll('.commands button')].every(b => b.disabled) && "
+            "!document.getElementById('locked').hidden"))
         # The token, and a command with the keyboard alone.
         browser.enter(token)
         range_of = f"{card('feelspace')}.querySelector('input[type=range]')"
@@ -87,8 +93,11 @@ def main():
               "document.getElementById('message').textContent"))
         check("and the belt has switched it on", belt_vibrates(belt_file, 4) == [4], belt_vibrates(belt_file, 4))
         mode = f"{card('feelspace')}.querySelector('select')"
-        browser.run(f"{mode}.value = 'compass'; {mode}.dispatchEvent(new Event('change', {{ bubbles: true }}))")
-        check("a mode is chosen", browser.until(f"{card('feelspace')}.dataset.mode == 'compass'"))
+        # Moving through the list sends nothing: only the button does.
+        browser.run(f"{mode}.value = 'standby'; {mode}.dispatchEvent(new Event('change', {{ bubbles: true }}))")
+        browser.run(f"{mode}.value = 'compass'; {mode}.parentNode.nextSibling.click()")
+        check("a mode is set", browser.until(f"{card('feelspace')}.dataset.mode == 'compass'"))
+        check("and the belt was not switched off", browser.run(f"{card('feelspace')}.dataset.connected") == "true")
         marks = f"{card('activ5')}.querySelectorAll('.squeeze')"
         wide = browser.until(f"[...{marks}].some(m => m.getAttribute('width') > 4)", 12)
         check("a squeeze is marked", wide, browser.run(f"{marks}.length"))
@@ -113,10 +122,11 @@ def main():
         check("the name of a device is text", shown[2] == 0 and "<img" in shown[1], shown)
         if pictures:
             take_pictures(browser, pictures, range_of)
-        browser.shape(360, 740, "dark")
+        browser.shape(320, 740, "dark")
         time.sleep(0.2)
-        check("it fits a phone", browser.run("document.documentElement.scrollWidth <= 360"),
-              browser.run("document.documentElement.scrollWidth"))
+        check("it fits a phone", browser.run("document.documentElement.scrollWidth <= 320"),
+              browser.run("[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > 321)"
+                          ".map(e => e.tagName + '.' + e.className + ' ' + e.textContent.slice(0, 20)).slice(0, 12)"))
         dark = browser.run("getComputedStyle(document.body).backgroundColor")
         browser.shape(1180, 1100, "light")
         check("dark and light", dark != browser.run("getComputedStyle(document.body).backgroundColor"), dark)

@@ -16,7 +16,8 @@ STREAM = """
 window.sent = []; window.opened = 0; window.refuse = 0; window.answer = { status: 'ok' }
 window.fetch = async (path, options) => {
   if (path === 'set') {
-    sent.push(JSON.parse(options.body).actions)
+    const { actions } = JSON.parse(options.body)
+    if (actions) sent.push(actions)
     if (!answer) throw new Error('no network')
     return new Response(JSON.stringify(answer))
   }

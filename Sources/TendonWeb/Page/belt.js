@@ -87,7 +87,8 @@ export class BeltCard extends Card {
   addCommands() { if (this.choice && this.element.dataset.mode) this.choice.value = this.element.dataset.mode }
 
   label() {
-    const lit = this.on.size ? `motor ${[...this.on].map(motor => motor + 1).join(', ')} vibrates` : 'no motor vibrates'
+    // Numbers as everywhere: motor 0 is at the front, and they go on clockwise.
+    const lit = this.on.size ? `motor ${[...this.on].join(', ')} vibrates` : 'no motor vibrates'
     this.drawing.setAttribute('aria-label', `Belt from above: heading ${fixed(this.degrees, 0)} degrees, ` +
       `mode ${this.mode.textContent || 'unknown'}, ${lit}`)
   }

@@ -61,6 +61,7 @@ function take(event) {
       gateway = event
       for (const key of [...cards.keys()]) if (!event.devices.includes(key)) forget(key)
       find('token-form').hidden = !event.commands
+      showLock()
       showRadios(event.waiting ?? [])
       return show('live', 'Live')
     case 'device': return describe(event)
@@ -97,12 +98,14 @@ function showLinks({ time, links, browsers, dropped_frames: dropped }) {
     const device = card?.device
     card?.charge(link.battery_percent ?? undefined)
     const lost = link.dropped + link.malformed
+    // A signal from before says nothing of a device that is not connected.
+    const signal = link.connected ? link.rssi_dbm : null
     const cell = (name, text, extra = '') => el('td', { class: `number ${extra}`, 'data-name': name, text })
     return el('tr', { 'data-key': link.key },
       el('th', { scope: 'row', text: device?.name || link.key }),
       el('td', { text: link.connected ? 'connected' : 'not connected' }),
-      el('td', {}, el('span', { class: 'bars', 'data-level': level(link.rssi_dbm), 'aria-hidden': 'true' },
-        el('i'), el('i'), el('i'), el('i')), link.rssi_dbm === null ? '–' : `${link.rssi_dbm} dBm`),
+      el('td', {}, el('span', { class: 'bars', 'data-level': level(signal), 'aria-hidden': 'true' },
+        el('i'), el('i'), el('i'), el('i')), signal === null ? '–' : `${signal} dBm`),
       cell('rate', `${fixed(rate, 1)} Hz`), cell('lost', String(lost), lost ? 'lost' : ''),
       cell('battery', link.battery_percent === null ? '–' : `${link.battery_percent} %`),
       cell('reconnected', `${link.reconnections}`))
@@ -160,16 +163,31 @@ async function run() {
   }
 }
 
-find('token-form').addEventListener('submit', event => {
-  event.preventDefault()
-  token = find('token').value.trim()
-  find('token').value = ''
+function showLock() {
+  find('locked').hidden = !gateway.commands || Boolean(token)
   find('token').placeholder = token ? 'given' : 'not given'
-  sessionStorage.setItem('token', token)
   for (const card of cards.values()) card.describe(card.device, canCommand())
+}
+
+/** False if the gateway says that it is another one. A request without a command changes nothing. */
+async function isToken(given) {
+  const response = await fetch('set', { method: 'POST', body: '{}',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${given}` } }).catch(() => null)
+  return response?.status !== 401
+}
+
+find('token-form').addEventListener('submit', async event => {
+  event.preventDefault()
+  const given = find('token').value.trim()
+  find('token').value = ''
+  const isRight = !given || await isToken(given)
+  tell(isRight ? '' : 'This is not the token of the gateway.')
+  token = isRight ? given : ''
+  sessionStorage.setItem('token', token)
+  showLock()
   wake()
 })
-find('token').placeholder = token ? 'given' : 'not given'
+showLock()
 find('token-form').hidden = true
 // For tests: the same way as what is received.
 window.tendon = { take, cards }

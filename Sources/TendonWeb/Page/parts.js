@@ -53,7 +53,7 @@ export function sentence(event) {
     case 'connected': return 'connected'
     case 'disconnected': return `disconnected: ${words(event.reason)}`
     case 'connect_failed': return `no connection: ${event.text}`
-    case 'action': return `done: ${event.action}`
+    case 'action': return `done: ${words(String(event.action).replace(/^[a-z0-9]+\./, ''))}`
     case 'action_failed': return `failed: ${event.action}: ${event.text}`
     case 'squeeze': return event.state
     case 'grip': return words(event.grip_event) + (event.button ? ` ${event.button}` : '') +
@@ -183,24 +183,33 @@ export class Card {
   }
 
   addChoice(command) {
-    const select = el('select', { disabled: !this.canCommand, 'data-path': command.path,
-      on: { change: () => this.send(this.device, { [command.action]: select.value }) } },
+    // Moving through the list sends nothing: a belt is switched off by one of its modes.
+    const select = el('select', { disabled: !this.canCommand, 'data-path': command.path },
       ...command.options.map(option => el('option', { text: option })))
     this.choice = select
-    this.commands.append(el('label', {}, plain(command.title), select))
+    const title = plain(command.title)
+    const group = el('div', { class: 'choice' }, el('label', {}, title, select))
+    this.commands.append(group)
+    const button = this.addButton('Set', () => ({ [command.action]: select.value }), group)
+    button.setAttribute('aria-label', `Set ${title.toLowerCase()}`)
   }
 
   addNumber(command) {
+    const title = plain(command.title)
     const shown = el('output')
     const input = el('input', { type: 'range', min: command.from, max: command.to, value: command.from,
-      disabled: !this.canCommand, on: { input: () => show() } })
+      'aria-label': title, disabled: !this.canCommand, on: { input: () => show() } })
     const unit = command.unit === '°' ? '°' : ` ${command.unit || ''}`
-    const show = () => { shown.textContent = input.value + unit }
-    const label = el('label', { class: 'range' }, el('span', { text: plain(command.title) }), input, shown)
+    const spoken = command.unit === '°' ? ' degrees' : unit
+    const show = () => {
+      shown.textContent = input.value + unit
+      input.setAttribute('aria-valuetext', input.value + spoken)
+    }
+    const group = el('div', { class: 'range' }, el('span', { text: title, 'aria-hidden': 'true' }), input, shown)
     show()
-    this.commands.append(label)
-    const button = this.addButton('Send', () => ({ [command.action]: Number(input.value) }), label)
-    button.setAttribute('aria-label', command.title)
+    this.commands.append(group)
+    const button = this.addButton('Send', () => ({ [command.action]: Number(input.value) }), group)
+    button.setAttribute('aria-label', `Send ${title.toLowerCase()}`)
   }
 
   remember(event) {
