@@ -134,6 +134,7 @@ package struct MQTTSettings: Sendable {
             throw MQTTError("a client certificate needs its key, and a key its certificate")
         }
         if passwordFile != nil, user == nil { throw MQTTError("a password needs a user") }
+        _ = try password()
         if let keyFile {
             _ = try secret { () throws(SecretFileError) in try SecretFile.read(keyFile, limit: 1 << 16) }
         }

@@ -50,7 +50,7 @@ package struct WebSettings: Sendable {
     static let shortestToken = 16
 
     /// The first line of the file; nil: there is none, and none is needed.
-    func token() throws(WebError) -> [UInt8]? {
+    package func token() throws(WebError) -> [UInt8]? {
         guard let tokenFile else {
             guard isLoopback else {
                 throw WebError("\(address) can be reached by others: it needs a token (--web-token-file)")

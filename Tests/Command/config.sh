@@ -152,6 +152,15 @@ unlike "$out" '"event":"default_intensity"' "and it is not written again"
 kill -INT "$belt"
 wait "$belt"
 
+# What run would refuse, check refuses: a page for others without a token, an option of a page without one.
+printf '[web]\naddress = 0.0.0.0:8099\n' >"$work/open.conf"
+run config check "$work/open.conf"
+is "$status" 2 "config check: a page for others without a token"
+like "$err" "it needs a token" "and it says what is missing"
+printf '[mqtt]\nbroker = mqtt://localhost\nuser = somebody\npassword-file = %s\n' "$work/none" >"$work/password.conf"
+run config check "$work/password.conf"
+is "$status" 2 "config check: a password file that is not there"
+
 # docs/configuration.md has the tables of this program.
 "$TENDON" --generate-settings >"$work/settings.md"
 sed -n '/^<!-- settings -->/,/^<!-- end of settings -->/p' "$root/docs/configuration.md" | sed '1d;$d' >"$work/documented.md"

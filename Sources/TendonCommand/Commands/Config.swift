@@ -22,9 +22,12 @@ extension Command {
         }
         guard configuration.problems.isEmpty else { return .usage }
         configuration.installNames()
-        // What only becomes wrong when all settings meet: files that they name, rules without their families.
+        // What only becomes wrong when all settings meet: files that they name, rules without their families, a page without
+        // its token.
         do throws(CommandError) {
-            _ = try GatewayPlan(arguments.droppingOperands(1), configuration, family: nil)
+            let options = arguments.droppingOperands(1)
+            _ = try GatewayPlan(options, configuration, family: nil)
+            try OutputChoice.check(options.configured(by: configuration))
         } catch {
             throw .usage("\(sanitized(configuration.path)): \(error.message)")
         }

@@ -77,12 +77,10 @@
             do throws(MQTTError) { return try MQTTSettings(url: url) } catch { throw .usage(error.text) }
         }
 
-        /// Nil: no broker is named.
-        static func output(
-            _ arguments: Arguments, _ commands: GatewayCommands
-        ) throws(CommandError) -> (any EventOutput)? {
+        /// All that can be wrong before a broker is asked. Nil: no broker is named.
+        static func settings(_ arguments: Arguments) throws(CommandError) -> MQTTSettings? {
             guard let url = arguments.value(broker.name) else {
-                if let other = all.first(where: { arguments.has($0.name) }) {
+                if let other = all.first(where: { arguments.changes($0) }) {
                     throw .usage("\(other.name) needs --mqtt", next: "tendon run --mqtt mqtt://localhost")
                 }
                 return nil
@@ -107,6 +105,17 @@
             settings.queueLimit = try arguments.integer(limit) ?? settings.queueLimit
             do throws(MQTTError) {
                 try settings.check()
+            } catch {
+                throw CommandError(.failed, "MQTT: \(error.text)")
+            }
+            return settings
+        }
+
+        static func output(
+            _ arguments: Arguments, _ commands: GatewayCommands
+        ) throws(CommandError) -> (any EventOutput)? {
+            guard var settings = try settings(arguments) else { return nil }
+            do throws(MQTTError) {
                 if let path = arguments.value(queue.name) {
                     settings.queuePath = path
                 } else {
@@ -116,7 +125,7 @@
                     settings, families: families.compactMap(\.description), version: TendonCommand.version,
                     handler: commands, report: { Log.write(.warning, "MQTT: \($0)") })
             } catch {
-                throw CommandError(.failed, "MQTT: \(error.text)", next: "tendon help run")
+                throw CommandError(.failed, "MQTT: \(error.text)")
             }
         }
 

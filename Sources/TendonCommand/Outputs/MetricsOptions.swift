@@ -36,7 +36,7 @@
                     report: { Log.write(.warning, "metrics: \($0)") },
                     compose: { Exposition.text(figures, version: TendonCommand.version) })
             } catch {
-                throw CommandError(.failed, "metrics: \(error.text)", next: "tendon help run")
+                throw CommandError(.failed, "metrics: \(error.text)")
             }
         }
     }

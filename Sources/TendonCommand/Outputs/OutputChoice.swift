@@ -18,6 +18,16 @@ enum OutputChoice {
         return options
     }()
 
+    /// What `run` would refuse about the outputs, by the same code; nothing is opened.
+    static func check(_ arguments: Arguments) throws(CommandError) {
+        #if MQTT
+            _ = try MQTTOptions.settings(arguments)
+        #endif
+        #if Web
+            _ = try WebOptions.settings(arguments)
+        #endif
+    }
+
     /// Those that the options request.
     static func outputs(
         _ arguments: Arguments, _ commands: GatewayCommands, _ figures: FigureBoard

@@ -34,12 +34,10 @@
             do throws(WebError) { return try WebSettings(text) } catch { throw .usage(error.text) }
         }
 
-        /// Nil: no address is given.
-        static func output(
-            _ arguments: Arguments, _ commands: GatewayCommands, _ figures: FigureBoard
-        ) throws(CommandError) -> (any EventOutput)? {
+        /// All that can be wrong before a socket is opened. Nil: no address is given.
+        static func settings(_ arguments: Arguments) throws(CommandError) -> WebSettings? {
             guard let text = arguments.value(address.name) else {
-                if let other = all.first(where: { arguments.has($0.name) }) {
+                if let other = all.first(where: { arguments.changes($0) }) {
                     throw .usage("\(other.name) needs --web", next: "tendon run --web 127.0.0.1:8099")
                 }
                 return nil
@@ -47,6 +45,18 @@
             var settings = try settings(text)
             settings.tokenFile = arguments.value(token.name)
             settings.names = arguments.all(name.name)
+            do throws(WebError) {
+                _ = try settings.token()
+            } catch {
+                throw CommandError(.failed, "web: \(error.text)")
+            }
+            return settings
+        }
+
+        static func output(
+            _ arguments: Arguments, _ commands: GatewayCommands, _ figures: FigureBoard
+        ) throws(CommandError) -> (any EventOutput)? {
+            guard let settings = try settings(arguments) else { return nil }
             var exposition: (@Sendable () -> (type: String, text: [UInt8]))?
             #if Metrics
                 exposition = {
@@ -61,7 +71,7 @@
                 Log.write(.notice, "the page is at \(settings.url)")
                 return output
             } catch {
-                throw CommandError(.failed, "web: \(error.text)", next: "tendon help run")
+                throw CommandError(.failed, "web: \(error.text)")
             }
         }
     }

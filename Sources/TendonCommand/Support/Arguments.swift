@@ -23,6 +23,9 @@ struct Arguments: Sendable {
 
     func has(_ option: String) -> Bool { values[option] != nil }
 
+    /// Whether it is given, and as something else than what holds without it: `config show` prints that too.
+    func changes(_ option: Option) -> Bool { has(option.name) && value(option.name) != option.standard }
+
     /// The last value given.
     func value(_ option: String) -> String? { values[option]?.last?.text }
 
