@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Head angles of the first Bose wearable in range: ten samples, in radians. Without a Bluetooth adapter: of one that
+/* Head angles of the first Bose wearable in range: ten samples, in degrees. Without a Bluetooth adapter: of one that
  * `tendon simulate bose` simulates. */
 #include <stdio.h>
 #include <tendon/tendon.h>
 
 static tendon_gateway gateway;
 static tendon_bose_session bose;
+static const double degrees = 180 / 3.14159265358979; /* of a radian */
 static int left = 10;
 
 static void on_event(void *context, const tendon_bose_event *event, uint64_t now) {
@@ -13,7 +14,7 @@ static void on_event(void *context, const tendon_bose_event *event, uint64_t now
         tendon_bose_session_enable(context, TENDON_BOSE_ROTATION, 20, now);
     } else if (event->kind == TENDON_BOSE_EVENT_SAMPLE && left > 0) {
         tendon_angles head = tendon_euler_head(event->sample->quaternion);
-        printf("pitch %+.3f roll %+.3f yaw %+.3f\n", head.pitch, head.roll, head.yaw);
+        printf("pitch %+.1f roll %+.1f yaw %+.1f\n", head.pitch * degrees, head.roll * degrees, head.yaw * degrees);
         if (--left == 0) {
             tendon_loop_stop(&gateway.loop);
         }
