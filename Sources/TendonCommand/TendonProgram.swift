@@ -120,8 +120,9 @@ struct TendonProgram {
             output.line(Log.line(.error, text, isJournal: true))
             return
         }
+        let message = Log.isForPeople ? Sentences.withoutNames(error.message) : error.message
         let next = error.next.map { output.styled("  try: ", .faint) + $0 + "\n" } ?? ""
-        output.write(output.styled("tendon: ", .red) + error.message + "\n" + next)
+        output.write(output.styled("tendon: ", .red) + message + "\n" + next)
     }
 }
 

@@ -51,7 +51,7 @@ wait "$evil" 2>/dev/null
 run scan --radio virtual --for 0.3 --json
 is "$status" 4 "nothing in reach: status 4"
 like "$err" 'no device was found' "nothing in reach: says so"
-like "$err" 'try: tendon doctor' "nothing in reach: says what to do next"
+like "$err" 'try: tendon simulate bose' "nothing in reach: says what to do next"
 timeout --preserve-status -s INT 0.5 "$TENDON" bose info --radio virtual >"$work/out" 2>"$work/err" </dev/null
 is "$? $(cat "$work/err")" "4 " "Ctrl-C during a search: status 4, without a message about a missing device"
 
@@ -67,7 +67,7 @@ people doctor --radio virtual
 like "$out" "try: .*" "doctor: the command that fixes it"
 run scan --radio virtual --for 0.3
 is "$status" 3 "scan there: no radio"
-like "$err" "tendon doctor" "scan there: says what to do next"
+like "$err" "try: chmod 700 .*/tendon" "scan there: says what to do next"
 chmod 700 "$XDG_RUNTIME_DIR/tendon"
 kept=$XDG_RUNTIME_DIR
 XDG_RUNTIME_DIR=$kept/$(printf 'x%.0s' {1..90})
@@ -79,13 +79,13 @@ like "$err" "try: export XDG_RUNTIME_DIR=" "and what helps"
 XDG_RUNTIME_DIR=/dev/null
 run scan --radio virtual --for 0.3
 is "$status" 3 "a directory that is none: no radio"
-like "$err" "Not a directory [(]errno 20[)]" "the system's reason"
+like "$err" "/dev/null/tendon cannot be created [(]SYSTEM_ENOTDIR[)]" "which directory, and the system's reason"
 XDG_RUNTIME_DIR=$work/file
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 touch "$XDG_RUNTIME_DIR/tendon"
 run scan --radio virtual --for 0.3
 is "$status" 3 "a file in the place of the directory: no radio"
-like "$err" "is not accessible, or is accessible to other users [(]ERROR_FILE_PERMISSION[)]" "why"
+like "$err" "/tendon is not a directory of this user [(]ERROR_FILE_PERMISSION[)]" "why"
 XDG_RUNTIME_DIR=$kept
 
 if [ -e /sys/class/bluetooth/hci0 ]; then

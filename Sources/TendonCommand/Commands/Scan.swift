@@ -71,7 +71,7 @@ extension Command {
             }
         }
         if found == 0, !Termination.shared.isSignalled {
-            guard hasJoined else { throw CommandError(.noDevice, "no device was found", next: "tendon doctor") }
+            guard hasJoined else { throw CommandError.nothingFound(onVirtualRadio: radio.isVirtual) }
             throw CommandError(
                 .noDevice,
                 "no device was found; another program scans on this adapter, and only what its scan receives "

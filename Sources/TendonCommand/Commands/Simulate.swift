@@ -114,6 +114,8 @@ protocol FamilySimulation: AnyObject {
     var counters: JSON { get }
     /// The events since the last call, one line each.
     func takeNews() -> [JSON]
+    /// The state of the device after an event, for people; nil: the members of its line.
+    func words(of news: JSON) -> String?
     /// Where a device that survives its process keeps its bonds; nil: in memory.
     var bondFile: String? { get }
     /// The counters in words, at the end; nil: those of sensors.
@@ -124,6 +126,7 @@ protocol FamilySimulation: AnyObject {
 
 extension FamilySimulation {
     func takeNews() -> [JSON] { [] }
+    func words(of news: JSON) -> String? { nil }
     var bondFile: String? { nil }
     var summary: String? { nil }
 }

@@ -151,7 +151,10 @@ struct RuleParser {
         do throws(CommandError) {
             return (.family(try familyName(parts[0])), parts[1])
         } catch {
-            throw wrong(error.message, word)
+            let names = DeviceNames.shared.all
+            guard !names.isEmpty else { throw wrong(error.message, word) }
+            throw wrong(
+                CommandError.unknown("family or device", parts[0], among: familyNames() + names).message, word)
         }
     }
 

@@ -48,9 +48,19 @@ enum Log {
 
     private static let messages = Messages(LineOutput(descriptor: STDERR_FILENO))
 
+    /// Takes the messages in the place of standard error, while a picture is drawn on the same terminal.
+    private static let picture = Mutex<(@Sendable (LogLevel, String) -> Void)?>(nil)
+
+    /// Messages go to `body`, which has them drawn above its picture; nil: to standard error again.
+    static func draw(_ body: (@Sendable (LogLevel, String) -> Void)?) { picture.withLock { $0 = body } }
+
+    /// People read the messages: they get sentences, and no names of statuses. Those who look for a fault get everything.
+    static var isForPeople: Bool { !isJournal && Output.error.isTerminal && level != .debug }
+
     /// Never blocks.
     static func write(_ level: LogLevel, _ text: String) {
         guard level.rawValue <= self.level.rawValue else { return }
+        if let draw = picture.withLock({ $0 }) { return draw(level, text) }
         messages.add(line(level, text, isJournal: isJournal))
     }
 
@@ -120,6 +130,8 @@ struct LogOutput: EventOutput {
     func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         var writer = LineWriter()
         compose(&writer)
-        Log.write(LogOutput.level(of: event), TextLines.sentence(writer.bytes))
+        Log.write(
+            LogOutput.level(of: event),
+            Log.isForPeople ? Sentences.sentence(writer.bytes) : TextLines.sentence(writer.bytes))
     }
 }

@@ -22,6 +22,10 @@ struct Failure: Sendable {
             isPairing
                 ? Failure.advice(on: cause, device, isBonded: isBonded) ?? Failure.place(of: cause, central) : nil
         }
+        if let advice, cause?.status == Int32(TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED) {
+            text = "the device is not paired; \(advice)"
+            return
+        }
         text = [cause.map { $0.added(to: what) } ?? what, advice].compactMap(\.self).joined(separator: "; ")
     }
 
@@ -35,6 +39,8 @@ struct Failure: Sendable {
         case TENDON_RADIO_ERROR_PAIRING_FAILED where isBonded:
             return "the device does not have the key of its bond: it was reset, or another device has this address; "
                 + "use 'tendon forget --address \(device.address)/\(device.address.typeName)', then pair again"
+        case TENDON_RADIO_ERROR_PAIRING_FAILED where PairingChoice.usesPasskey:
+            return "the passkey is wrong, or the device does not pair now"
         case TENDON_RADIO_ERROR_PAIRING_TOO_WEAK:
             return
                 "it pairs without a passkey, without Secure Connections, or with a short key: use 'tendon pair \(family)' "

@@ -9,27 +9,51 @@ import TendonSupport
     import Musl
 #endif
 
-/// The area below the cursor. A line is clipped to the columns, the area to the rows, never wrapped.
+/// The area below the cursor. A line is clipped to the columns, the area to the rows, never wrapped. Messages stand above it,
+/// whole: they move up as text on a terminal does, and the area leaves room for the latest ones.
 struct LiveArea: Sendable {
     private var drawn = 0
     private var lastSize = (rows: 0, columns: 0)
+    private var latest: [String] = []
+    private static let latestCount = 3
 
     /// False while the terminal has not taken the picture before.
     static var isFree: Bool { Output.standard.lines?.isIdle ?? true }
 
-    /// How many lines there is place for.
+    /// How many lines there is room for, without messages.
     static var rows: Int { max(1, Output.standard.size.rows - 1) }
+
+    /// The same below the latest messages, which get half of the terminal at most.
+    var rows: Int {
+        let columns = max(1, Output.standard.size.columns)
+        let taken = latest.reduce(0) { $0 + max(1, (columnWidth($1) + columns - 1) / columns) }
+        return max(1, LiveArea.rows - min(taken, LiveArea.rows / 2))
+    }
+
+    /// Messages that the next `draw` prints above the lines.
+    private var due: [String] = []
+
+    mutating func add(_ message: String) {
+        due.append(message)
+        latest = (latest + [message]).suffix(LiveArea.latestCount)
+        if due.count > LiveArea.rows { due.removeFirst() }
+    }
 
     /// Replaces the lines that were drawn before. The styles are added after clipping.
     mutating func draw(_ lines: [(text: String, style: Output.Style?)]) {
         let output = Output.standard
         let size = output.size
         // A resized terminal wraps its lines, so their positions are unknown.
+        let isResized = drawn > 0 && size != lastSize
         var frame = "\u{1B}[?7l"
-        if drawn > 0 {
-            frame += size == lastSize ? "\u{1B}[\(drawn)A\r" : "\u{1B}[H\u{1B}[2J"
+        if drawn > 0 { frame += isResized ? "\u{1B}[H\u{1B}[2J" : "\u{1B}[\(drawn)A\r" }
+        let messages = isResized ? latest : due
+        if !messages.isEmpty {
+            // They wrap.
+            frame += "\u{1B}[J\u{1B}[?7h" + messages.map { output.styled($0, .yellow) + "\n" }.joined() + "\u{1B}[?7l"
         }
-        let shown = lines.prefix(max(1, size.rows - 1))
+        due = []
+        let shown = lines.prefix(rows)
         for line in shown {
             let text = clipped(line.text, size.columns)
             frame += "\r\u{1B}[2K" + (line.style.map { output.styled(text, $0) } ?? text) + "\n"

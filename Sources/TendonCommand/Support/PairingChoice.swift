@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Who answers when a device shows a passkey, asks for one, or shows one to compare; and what a key must be worth.
 import CTendon
+import Synchronization
 import Tendon
 import TendonSupport
 
@@ -93,6 +94,10 @@ struct PairingChoice: Sendable {
     /// Whether a person may have to answer, which takes time.
     var asksUser: Bool { if case .terminal = source { true } else { false } }
 
+    /// Whether a passkey has a part in the pairings of this program: a failure can mean that it is wrong.
+    static var usesPasskey: Bool { passkeyIsUsed.load(ordering: .relaxed) }
+    fileprivate static let passkeyIsUsed = Atomic<Bool>(false)
+
     /// From now on, for devices that connect later.
     func apply(to central: Central) async throws(CommandError) {
         var agent =
@@ -102,6 +107,10 @@ struct PairingChoice: Sendable {
             case .file(let path): PairingAgent.file(path)
             case .terminal: PairingAgent.asking(PairingQuestions.answer)
             }
+        switch source {
+        case .passkey, .file: PairingChoice.passkeyIsUsed.store(true, ordering: .relaxed)
+        case .nobody, .terminal: break
+        }
         agent.requiresAuthentication = requiresAuthentication
         agent.requiresSecureConnections = requiresSecureConnections
         if let minimumKeySize { agent.minimumKeySize = minimumKeySize }
@@ -164,6 +173,7 @@ enum PairingQuestions {
                 }
             }
         case .enter:
+            PairingChoice.passkeyIsUsed.store(true, ordering: .relaxed)
             return await ask("passkey that \(device) shows: ") { line in Passkey(line).map { .passkey($0) } }
         }
     }

@@ -92,7 +92,9 @@ struct WantedAddress: Sendable {
         guard let address = Address(word) else {
             throw .usage(
                 "\(option) takes AA:BB:CC:DD:EE:FF, AA:BB:CC:DD:EE:FF/random or AA:BB:CC:DD:EE:FF/public, not "
-                    + "'\(sanitized(word))'")
+                    + "'\(sanitized(word))'"
+                    + (DeviceNames.shared.all.isEmpty
+                        ? "; a name needs a configuration that gives it: --config FILE" : ""))
         }
         self.address = address
         saysType = word.contains("/")
@@ -159,6 +161,17 @@ extension String {
     }
 }
 
+extension RadioChoice {
+    /// Simulated devices only, also by the environment.
+    var isVirtual: Bool {
+        switch self {
+        case .virtual: true
+        case .bluez: false
+        case .automatic: environment(RadioChoice.variable) == "virtual"
+        }
+    }
+}
+
 extension CommandError {
     /// An error of the library: the radio's own are status 3, a device that is not there 4.
     init(_ error: TendonError) {
@@ -170,13 +183,23 @@ extension CommandError {
             (.radio, TENDON_RADIO_ERROR_PEER_CLOSED):
             self.init(.failed, description)
         case (.radio, _), (.hci, _), (.management, _): self.init(.noRadio, description, next: CommandError.radioAdvice)
-        case (.base, TENDON_ERROR_OVERFLOW) where error.operation == .openRadio:  // the virtual radio's directory
-            let finding = Finding.examine()[Int(TENDON_FINDING_DIRECTORY.rawValue)]
-            self.init(.noRadio, "\(finding.what) (\(error.name))", next: finding.remedy)
         case (_, _) where error.operation == .openRadio:
-            self.init(.noRadio, description, next: CommandError.radioAdvice)
+            // Which directory, and what is wrong with it, if it is that of the virtual radio.
+            let finding = Finding.examine()[Int(TENDON_FINDING_DIRECTORY.rawValue)]
+            if finding.state == TENDON_FINDING_LACKING, [.base, .system].contains(error.layer) {
+                self.init(.noRadio, "\(finding.what) (\(error.name))", next: finding.remedy)
+            } else {
+                self.init(.noRadio, description, next: CommandError.radioAdvice)
+            }
         default: self.init(.failed, description)
         }
+    }
+
+    /// A search without a result.
+    static func nothingFound(onVirtualRadio isVirtual: Bool) -> CommandError {
+        CommandError(
+            .noDevice, "no device was found",
+            next: isVirtual ? "tendon simulate bose --radio virtual &" : "tendon scan; tendon doctor")
     }
 
     /// What to do about an adapter that is missing or cannot be used.

@@ -96,6 +96,9 @@ final class Reporter: Sendable {
         isTable = lines && isText && Output.standard.isDrawable
         events = Events(
             style: isTable || !lines ? .none : isText ? .text : .json, sampleLimit: sampleLimit, others: others)
+        if isTable, Output.error.isTerminal {
+            Log.draw { [weak self] _, message in self?.state.withLock { $0.area.add(message) } }
+        }
     }
 
     /// Neither: only counters.
@@ -149,14 +152,11 @@ final class Reporter: Sendable {
     /// Draws the table, unless the terminal has not taken the last one.
     func tick() {
         guard isTable, LiveArea.isFree else { return }
-        let (picture, area) = state.withLock { state -> ([(text: String, style: Output.Style?)], LiveArea) in
+        let picture = state.withLock { state in
             measureRates(&state)
-            return (Reporter.picture(state.rows.filter { !$0.isFree }, state.searching), state.area)
+            return Reporter.picture(state.rows.filter { !$0.isFree }, state.searching, rows: state.area.rows)
         }
-        var drawn = area
-        drawn.draw(picture)
-        let result = drawn
-        state.withLock { $0.area = result }
+        state.withLock { $0.area.draw(picture) }
     }
 
     var rows: [DeviceRow] { state.withLock { $0.rows.filter { !$0.isFree } } }
@@ -201,6 +201,7 @@ final class Reporter: Sendable {
         let total = total
         if isTable {
             tick()
+            Log.draw(nil)
             Output.standard.line(
                 "\(total.notifications) notifications, \(total.samples) samples, \(total.dropped) dropped")
             return
@@ -228,7 +229,7 @@ final class Reporter: Sendable {
 
     // MARK: The table
 
-    /// Columns that a narrow terminal leaves out come last in the list of what is left out first.
+    /// One column. A narrow terminal leaves some out.
     private struct Column: Sendable {
         var title: String
         var width: Int
@@ -238,44 +239,66 @@ final class Reporter: Sendable {
         var text: @Sendable (DeviceRow) -> String
     }
 
-    private static let columns: [Column] = [
-        Column(title: "ADDRESS", width: 17, from: 72) { $0.label.address.description },
-        Column(title: "DEVICE", width: 12, from: 0) { $0.label.name ?? $0.label.family ?? "" },
-        Column(title: "STATE", width: 12, from: 0) { $0.state },
-        Column(title: "RATE", width: 5, from: 30, isRight: true) { fixed($0.rate, $0.rate < 1000 ? 1 : 0) },
-        Column(title: "BAT", width: 4, from: 50, isRight: true) { $0.battery.map { "\($0)%" } ?? "-" },
-        Column(title: "SAMPLES", width: 9, from: 100, isRight: true) { "\($0.total.samples)" },
-        Column(title: "DROP", width: 5, from: 60, isRight: true) { short($0.total.dropped) },
-    ]
+    private static func name(_ row: DeviceRow) -> String { row.label.name ?? row.label.family ?? "" }
+
+    /// The address goes first when there is little room, then counters. A name is as wide as it needs.
+    private static func columns(_ rows: ArraySlice<DeviceRow>, of terminal: Int) -> [Column] {
+        let all = [
+            Column(title: "ADDRESS", width: 17, from: 110) { $0.label.address.description },
+            Column(title: "DEVICE", width: 12, from: 0, text: name),
+            Column(title: "STATE", width: 12, from: 0) { $0.state },
+            Column(title: "RATE", width: 5, from: 30, isRight: true) { fixed($0.rate, $0.rate < 1000 ? 1 : 0) },
+            Column(title: "BAT", width: 4, from: 50, isRight: true) { $0.battery.map { "\($0)%" } ?? "-" },
+            Column(title: "SAMPLES", width: 9, from: 130, isRight: true) { "\($0.total.samples)" },
+            Column(title: "DROP", width: 5, from: 70, isRight: true) { short($0.total.dropped) },
+        ]
+        var shown = all.filter { $0.from <= terminal }
+        let others = shown.reduce(0) { $0 + $1.width + 1 } - 12
+        let longest = rows.map { columnWidth(name($0)) }.max() ?? 0
+        for index in shown.indices where shown[index].title == "DEVICE" {
+            shown[index].width = max(12, min(longest, terminal - others - readingsWidth))
+        }
+        return shown
+    }
+
+    /// Three angles in whole degrees.
+    private static let readingsWidth = 26
 
     private static func short(_ number: UInt64) -> String {
         number < 100_000 ? "\(number)" : number < 100_000_000 ? "\(number / 1000)k" : "\(number / 1_000_000)M"
     }
 
-    private static func picture(_ rows: [DeviceRow], _ searching: String) -> [(text: String, style: Output.Style?)] {
-        let size = Output.standard.size
-        let shown = columns.filter { $0.from <= size.columns }
+    private static func picture(
+        _ rows: [DeviceRow], _ searching: String, rows height: Int
+    ) -> [(text: String, style: Output.Style?)] {
+        let terminal = Output.standard.size.columns
+        let places = max(1, height - 2)
+        let shown = columns(rows.prefix(places), of: terminal)
+        let room = max(0, terminal - shown.reduce(0) { $0 + $1.width + 1 })
         func cells(_ text: (Column) -> String) -> String {
             shown.map { column in
                 let cell = clipped(text(column), column.width)
-                let space = String(repeating: " ", count: max(0, column.width - columnWidth(cell)))
-                return (column.isRight ? space + cell : cell + space) + " "
+                return (column.isRight ? right(cell, column.width) : left(cell, column.width)) + " "
             }.joined()
         }
         var picture: [(text: String, style: Output.Style?)] = [(cells(\.title) + "READINGS", .bold)]
-        let places = max(1, LiveArea.rows - 2)
-        for row in rows.prefix(places) { picture.append((cells { $0.text(row) } + readings(row), nil)) }
+        for row in rows.prefix(places) { picture.append((cells { $0.text(row) } + readings(row, room), nil)) }
         if rows.isEmpty || searching.hasPrefix("waiting") { picture.append((searching + "...", .faint)) }
         if rows.count > places { picture.append(("and \(rows.count - places) more", .faint)) }
         return picture
     }
 
-    private static func readings(_ row: DeviceRow) -> String {
-        let readings = row.readings.map { reading in
+    /// "pitch   25.0 roll   11.0 yaw   42.0", in less room "pitch 25 roll 11 yaw 42", in little "p 25 r 11 y 42".
+    private static func readings(_ row: DeviceRow, _ room: Int) -> String {
+        let note = row.note.isEmpty ? [] : [row.note]
+        let long = row.readings.map { reading in
             "\(reading.name) \(right(fixed(reading.value, reading.decimals), 6))"
                 + (reading.unit.isEmpty ? "" : " \(reading.unit)")
         }
-        return (readings + (row.note.isEmpty ? [] : [row.note])).joined(separator: " ")
+        func joined(_ readings: [String]) -> String { (readings + note).joined(separator: " ") }
+        func whole(_ length: Int) -> [String] { row.readings.map { "\($0.name.prefix(length)) \(fixed($0.value, 0))" } }
+        guard columnWidth(joined(long)) > room, row.readings.count > 1 else { return joined(long) }
+        return joined(columnWidth(joined(whole(.max))) > room ? whole(1) : whole(.max))
     }
 }
 

@@ -87,9 +87,9 @@ final class Simulator {
 
     private func tellNews(of host: SimulatedHost) {
         for news in host.simulation?.takeNews() ?? [] {
-            let words = news.all.map { " \($0.key) \(readable($0.value).dropLast())" }.joined()
+            let words = host.words(of: news)
             settings.events.result(
-                "write", host.label, news, text: "\(host.item.family) '\(host.name)':\(words)\n")
+                "write", host.label, news, text: words.isEmpty ? "" : "\(host.item.family) '\(host.name)': \(words)\n")
         }
     }
 
@@ -149,6 +149,16 @@ private final class SimulatedHost {
         if let radio { tendon_radio_close(radio) }
     }
 
+    /// In text the state of a device is said once; empty: it is as before.
+    private var said = ""
+    func words(of news: JSON) -> String {
+        guard let words = simulation?.words(of: news) else {
+            return news.all.map { "\($0.key) \(readable($0.value).dropLast())" }.joined(separator: " ")
+        }
+        defer { said = words }
+        return words == said ? "" : words
+    }
+
     var address: Address { radio.map { Address($0.pointee.address) } ?? Address(0, type: .public) }
     var links: Int { tendon_peripheral_count(peripheral.pointer) }
     var accepted: UInt64 { peripheral.pointer.pointee.accepted }
@@ -179,7 +189,14 @@ private final class SimulatedHost {
         tendon_peripheral_init(peripheral.pointer, radio, &device, nil)
         setFaults(settings.faults)
         let status = tendon_peripheral_open(peripheral.pointer, 0)
-        guard status >= 0 else { throw CommandError(TendonError(status: status, operation: .advertise)) }
+        guard status >= 0 else {
+            if item.isVirtual, Int(status) == TENDON_RADIO_ERROR_ADAPTER_BUSY {
+                throw CommandError(
+                    .noRadio, "another simulated device has the address \(address)/\(address.typeName)",
+                    next: "another --address, or end the other one")
+            }
+            throw CommandError(TendonError(status: status, operation: .advertise))
+        }
         name = nameAdvertised(by: device)
     }
 

@@ -43,7 +43,7 @@ struct TextLines: EventOutput {
     private static func short(_ value: JSON) -> String {
         switch value {
         case .string(let text): text
-        case .real(let number): fixed(number, 4)
+        case .real(let number): plain((number * 10_000).rounded() / 10_000 + 0)
         case .array(let values) where values.allSatisfy({ $0.number != nil || $0.string != nil }):
             values.map(short).joined(separator: ",")
         case .bool(let flag): flag ? "yes" : "no"

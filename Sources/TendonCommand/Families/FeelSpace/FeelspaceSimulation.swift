@@ -63,6 +63,17 @@ final class FeelspaceSimulation: FamilySimulation {
         return news
     }
 
+    /// "mode app, vibrates: motor 4 (90°) 50 %".
+    func words(of news: JSON) -> String? {
+        guard case .array(let motors)? = news["motors"] else { return nil }
+        let on = motors.enumerated().compactMap { motor, power -> String? in
+            guard let power = power.integer, power > 0 else { return nil }
+            return "motor \(motor) (\(fixed(Double(motor) * 360 / Double(motors.count), 0))°) \(power) %"
+        }
+        let mode = "mode \(news["mode"]?.string ?? "")"
+        return mode + ", " + (on.isEmpty ? "no motor vibrates" : "vibrates: " + on.joined(separator: ", "))
+    }
+
     private func line(_ record: tendon_simulated_feelspace_record) -> JSON {
         let count = min(Int(record.length), 20)
         let bytes = elements(of: record.bytes, 20, like: UInt8(0)).prefix(count)

@@ -44,6 +44,11 @@ extension Command {
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         let ids = try arguments.features()
+        guard !ids.isEmpty || arguments.has("--cloud") || environment("TENDON_OBVIOUS_BASE_URL") != nil else {
+            throw .usage(
+                "features needs the numbers of features, or a cloud that lists them ($TENDON_OBVIOUS_BASE_URL)",
+                next: "tendon obvious features 16 17 --product ID")
+        }
         let access = try ObviousAccess(arguments, cloud: ids.isEmpty)
         try await access.withDevice { (open) throws(CommandError) in
             var features = ids.map { ObviousFeature(id: $0, name: "", isToggleable: true) }

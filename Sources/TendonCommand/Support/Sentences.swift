@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Events and errors as sentences for a person at a terminal. In a pipe and in the journal they are lines: see `TextLines`.
+import TendonSupport
+
+enum Sentences {
+    /// "naviGuertel SIM: the belt is not paired. Next attempt in 1.3 s." of the event's line of JSON.
+    static func sentence(_ line: [UInt8]) -> String {
+        guard let json = try? JSON(parsing: line) else { return TextLines.sentence(line) }
+        let event = json["event"]?.string ?? ""
+        guard let what = json["text"]?.string ?? words[event] else { return TextLines.sentence(line) }
+        let title = json["family"]?.string.map(familyTitle)
+        let who = json["name"]?.string ?? [title, json["address"]?.string].compactMap(\.self).joined(separator: " ")
+        let next = json["retry_in_s"]?.number.map { ". Next attempt in \(seconds($0)) s." } ?? ""
+        return sanitized((who.isEmpty ? "" : who + ": ") + withoutNames(what) + next)
+    }
+
+    /// Events without a text of their own.
+    private static let words = ["connected": "connected", "paired": "paired", "missing": "not found yet"]
+
+    private static func seconds(_ value: Double) -> String { fixed(value, value < 10 ? 1 : 0) }
+
+    /// Without the names of statuses and their numbers, which are for developers: "(SYSTEM_ENOSPC, 28)", "(errno 2)".
+    static func withoutNames(_ text: String) -> String {
+        var result = ""
+        var rest = text[...]
+        while let start = rest.firstIndex(of: "(") {
+            guard let end = rest[start...].firstIndex(of: ")"), isName(rest[rest.index(after: start)..<end]) else {
+                result += rest[...start]
+                rest = rest[rest.index(after: start)...]
+                continue
+            }
+            let before = rest[..<start]
+            result += before.last == " " ? before.dropLast() : before
+            rest = rest[rest.index(after: end)...]
+        }
+        return result + rest
+    }
+
+    private static func isName(_ text: Substring) -> Bool {
+        let parts = text.split(separator: ",").map { trimmed($0) }
+        guard let name = parts.first, parts.count <= 2, parts.dropFirst().allSatisfy({ Int($0) != nil }) else {
+            return false
+        }
+        if name.hasPrefix("errno ") { return true }
+        return name.count > 3 && name.contains("_")
+            && name.allSatisfy { ("A"..."Z").contains($0) || ("0"..."9").contains($0) || $0 == "_" }
+    }
+}
