@@ -190,6 +190,9 @@ static void bondable_is_in_the_end_as_it_was(void **state) {
     tendon_radio_unlisten(&s->b->radio.radio, &listener);
     expect_mode(s, 0x09, 1);
     pairing_scene_expect_nothing(s);
+    assert_int_equal(tendon_radio_listen(&s->b->radio.radio, &listener), TENDON_OK); /* it answers for centrals again */
+    expect_mode(s, 0x18, 3);
+    expect_mode(s, 0x09, 0);
     pairing_scene_close(s);
 }
 

@@ -204,6 +204,18 @@ static void malformed_packets_are_counted(void **state) {
 
 /* ---- advertising beside connections ---- */
 
+/* The first start is rejected while another program has a connection: that is no pause. */
+static void advertising_that_never_was_on_is_given_up(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    b->radio.kernel.connections = 1;
+    bluez_start_advertising(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
+    bluez_expect_nothing(b);
+    assert_int_equal(b->failure, TENDON_RADIO_ERROR_ADAPTER_BUSY);
+    bluez_close(b);
+}
+
 static void advertising_returns_when_a_connection_ends(void **state) {
     (void)state;
     static const uint8_t central[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [12] = 0x18, [16] = 0x2A};
@@ -520,6 +532,7 @@ int main(void) {
         cmocka_unit_test(interval_and_window_are_those_of_the_owner),
         cmocka_unit_test(a_scan_that_is_rejected_for_long_is_given_up),
         cmocka_unit_test(malformed_packets_are_counted),
+        cmocka_unit_test(advertising_that_never_was_on_is_given_up),
         cmocka_unit_test(advertising_returns_when_a_connection_ends),
         cmocka_unit_test(advertising_that_is_not_on_is_not_ended),
         cmocka_unit_test(a_central_of_another_set_leaves_ours_on),
