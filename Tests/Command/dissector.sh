@@ -29,7 +29,7 @@ for seconds in 3 12; do
         sort -u | wc -l)" = 5 ] && break
 done
 like "$out" '"records":[0-9]{3}' "capture of devices of all families"
-run replay "$work/capture" --json --att
+run replay "$work/capture" --json --att --exact
 is "$status" 0 "replay of the capture"
 grep '^{' "$work/out" >"$work/replayed"
 
