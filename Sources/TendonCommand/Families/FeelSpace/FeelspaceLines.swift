@@ -12,7 +12,7 @@ enum FeelspaceLines {
         case .buttonPressed(let button, let press, let previous, let new):
             body("button") { line in
                 line.member("button", "\(button)")
-                line.member("press", "\(press)")
+                line.member("press", press == .longPress ? "long" : "short")
                 line.member("previous_mode", "\(previous)")
                 line.member("mode", "\(new)")
             }
