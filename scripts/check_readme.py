@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Runs what the README and the guides show. Needs a release build of the command in $BUILD/swift/release, or in $TENDON_BIN.
 
-Pages: the README, docs/getting-started.md, docs/c-tutorial.md and docs/devices/*.md. Each page has a scratch directory as
+Pages: the README, docs/getting-started.md, docs/c-tutorial.md, docs/simulator.md,
+docs/recipes.md, docs/home-assistant.md and docs/devices/*.md. Each page has a scratch directory as
 home and as runtime directory, so that the pages run at the same time.
 
 - ```sh blocks are run by bash in the order of the page, with the command on PATH. A block that only consists of
@@ -30,7 +31,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / ".build")).resolve()
 COMMAND = pathlib.Path(os.environ.get("TENDON_BIN", BUILD / "swift/release")).resolve()
-PAGES = ["README.md", "docs/getting-started.md", "docs/c-tutorial.md"]
+PAGES = ["README.md", "docs/getting-started.md", "docs/c-tutorial.md", "docs/simulator.md", "docs/recipes.md",
+         "docs/home-assistant.md"]
 EVERY_FAMILY = "tendon simulate bose feelspace activ5 fjorden obvious --radio virtual"
 SOURCES = {"c": ["examples/c/*.c"], "swift": ["examples/**/*.swift", "Tests/Phone/**/*.swift", "Sources/*/*.docc/*.md"]}
 KINDS = ("sh", "c", "swift", "ini", "json", "console", "text")

@@ -76,6 +76,25 @@ output=$(timeout 60 "$program" 2>&1) && code=0 || code=$?
 result "its program runs" "$output" [ "$code" -eq 0 ]
 scripts/check_links.sh with "$program" || failed=1
 
+# The first program, as docs/swift-tutorial.md shows it: its two blocks, beside a clone.
+page=docs/swift-tutorial.md
+block() { awk -v wanted="$1" '/^```swift$/ { on = ++count == wanted; next } /^```$/ { on = 0 } on' "$page"; }
+mkdir -p "$work/head/Sources/Head"
+block 1 >"$work/head/Package.swift"
+block 2 >"$work/head/Sources/Head/Head.swift"
+build_dependent head
+result "the first program of docs/swift-tutorial.md builds" "$output" [ "$code" -eq 0 ]
+result "without a warning" "$output" [ "$(grep -c 'warning:' <<<"$output")" -eq 0 ]
+if [ -x "$build/swift/release/tendon" ]; then
+    export XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state
+    mkdir -m 700 "$XDG_RUNTIME_DIR"
+    "$build/swift/release/tendon" simulate bose --radio virtual --for 30 >/dev/null &
+    device=$!
+    output=$(TENDON_RADIO=virtual timeout 25 "$work/head/.build/debug/Head" 2>&1) || true
+    kill "$device"
+    result "it prints ten lines of angles" "$output" [ "$(grep -cE '^pitch -?[0-9.]+ roll -?[0-9.]+ yaw -?[0-9.]+$' <<<"$output")" -eq 10 ]
+fi
+
 # pkg-config of a machine that has no libbluetooth-dev.
 mkdir "$work/bin"
 cat >"$work/bin/pkg-config" <<'PKG_CONFIG'

@@ -12,6 +12,7 @@ is wrong; "skip: REASON" where the second is not possible.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -108,6 +109,14 @@ def discoveries(path):
     return {topic: payload for topic, payload in found.items() if payload}
 
 
+def documented():
+    """The names of the entities of each model, as docs/home-assistant.md lists them."""
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/home-assistant.md")
+    with open(page, encoding="utf-8") as file:
+        rows = re.findall(r"^\| [^|]+ \| `([^`]+)` \| (.+) \|$", file.read(), re.M)
+    return {model: set(re.findall(r"`([^`]+)`", entities)) for model, entities in rows}
+
+
 def check(topic, payload, identifiers):
     wrong = [key for key in ("device", "origin", "components", "availability") if key not in payload]
     if wrong:
@@ -122,6 +131,10 @@ def check(topic, payload, identifiers):
     for entry in payload["availability"]:
         if set(entry) != {"topic", "value_template"}:
             problems.append(f"availability: {entry}")
+    names = {component["name"] for component in payload["components"].values() if "name" in component}
+    listed = documented().get(payload["device"].get("model"), set())
+    if names != listed:
+        problems.append(f"docs/home-assistant.md lists {sorted(listed)}, published were {sorted(names)}")
     for name, component in payload["components"].items():
         platform = component.get("platform")
         if platform not in PLATFORMS:
