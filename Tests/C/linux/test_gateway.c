@@ -118,7 +118,7 @@ static void example_prints_the_angles_of_the_script(void **state) {
     while (fgets(line, sizeof line, output) != NULL) {
         double pitch = 0, roll = 0, yaw = 0;
         assert_int_equal(sscanf(line, "pitch %lf roll %lf yaw %lf", &pitch, &roll, &yaw), 3);
-        assert_true(is_of_the_script(pitch * 57.29578, roll * 57.29578, yaw * 57.29578));
+        assert_true(is_of_the_script(pitch, roll, yaw));
         lines++;
     }
     fclose(output);

@@ -31,7 +31,7 @@ unplug() {
     controllers_stop
 }
 reported() { # as many connections as COUNT have the parameters that the peripheral, a kernel, asks for after the connect
-    test "$(grep '"connection_parameters"' "$CASE_DIR/run.jsonl" | grep -c '"interval_ms":30.0,')" -ge "$1"
+    test "$(grep '"connection_parameters"' "$CASE_DIR/run.jsonl" | grep -c '"interval_ms":30,')" -ge "$1"
 }
 streams_on() { # the lines of samples grow
     local before
