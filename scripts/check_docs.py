@@ -44,6 +44,7 @@ GIVEN = {
     "TendonFeelSpace": (": FSConnectionDelegate, FSNavigationControllerDelegate", """
     var manager: FSConnectionManager { fatalError() }
     var commandManager: FSCommandManager { fatalError() }
+    var belt: FSNavigationController { fatalError() }
     func onBeltFound(device: FSBelt) {}
 """),
     "TendonFjorden": ("", """

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 /// An `EventSequence` that ends where the other one throws: for `for await`.
-///
-/// ```swift
-/// for await force in trainer.force { print("\(force) N") }
-/// ```
 public struct EventStream<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = Never
     /// The same elements; throws the reason why the stream has ended.

@@ -4,7 +4,7 @@ import Synchronization
 /// A message of the library for those who run the program.
 ///
 /// ```swift
-/// Tendon.onMessage = { message in logger.debug("\(message.source): \(message.text)") }
+/// Tendon.onMessage = { message in print(message.source, message.text) }
 /// ```
 public struct Message: Sendable, Hashable {
     /// The module's part that it comes from: "bose", "feelspace".

@@ -4,9 +4,11 @@ import CTendon
 /// A wearable of one of the device families, by names that all of them share. The vendors' names are beside them.
 ///
 /// ```swift
-/// let trainer = try await Central.shared.first(of: .activ5)
-/// try await trainer.openAndWait()
-/// for await force in trainer.force { print("\(force) N") }
+/// func opened<Device: Wearable>(_ family: WearableFamily<Device>) async throws -> Device {
+///     let device = try await Central.shared.first(of: family)
+///     try await device.openAndWait()
+///     return device
+/// }
 /// ```
 @TendonActor
 public protocol Wearable: AnyObject, Sendable {

@@ -112,7 +112,7 @@ public final class A5DeviceManager {
     /// is released. Throws the reason if the radio cannot search.
     ///
     /// ```swift
-    /// for try await device in manager.scan() {
+    /// for try await device in A5DeviceManager.instance.scan() {
     ///     device.connect()
     ///     break
     /// }

@@ -107,7 +107,5 @@ let tendonFjordenRows: [Row] = [
 ]
 
 let tendonFjordenExemptions: [Exemption] = [
-    Exemption("EventStream.Iterator.next()", "ends instead of throwing: ManagerTests"),
-    Exemption("EventStream.Iterator.next(isolation:)", "ends instead of throwing: ManagerTests"),
-    Exemption("SimulatedGrip.open(_:radio:address:interval:)", "opens the radio in one step of the loop"),
+    Exemption("SimulatedGrip.open(_:radio:address:interval:)", "opens the radio in one step of the loop")
 ]

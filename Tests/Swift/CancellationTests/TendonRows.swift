@@ -280,6 +280,8 @@ let tendonExemptions: [Exemption] = [
     Exemption("LocalPeripheral.stop()", "closes the connections on our side; does not wait for the centrals"),
     Exemption("EventSequence.Iterator.next()", "ends instead of throwing: SequenceTests"),
     Exemption("EventSequence.Iterator.next(isolation:)", "ends instead of throwing: SequenceTests"),
+    Exemption("EventStream.Iterator.next()", "that of EventSequence"),
+    Exemption("EventStream.Iterator.next(isolation:)", "that of EventSequence"),
     Exemption("Loop.wakeups()", "reads a counter"),
     Exemption("Loop.run(_:)", "runs the program's synchronous closure"),
     Exemption("TendonActor.run(_:)", "runs the program's synchronous closure"),
