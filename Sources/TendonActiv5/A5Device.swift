@@ -262,7 +262,9 @@ public final class A5Device {
 
     // MARK: Calls
 
-    func connect() -> A5Result { ask(.connect) { tendon_activ5_device_connect($0, $1) } }
+    /// Connects. Does not wait: the delegate and `events` report the result. The same as `A5DeviceManager.connect(device:)`.
+    @discardableResult
+    public func connect() -> A5Result { ask(.connect) { tendon_activ5_device_connect($0, $1) } }
 
     private func ask(
         _ operation: TendonError.Operation = .write,

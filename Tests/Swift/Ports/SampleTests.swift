@@ -64,9 +64,11 @@ struct SampleTests {
         var forces: [String] = []
         for try await device in manager.scan() {
             #expect(device.name == "ACTIV5-AC-0001" && device.address == simulated.address)
-            try await device.openAndWait()
+            let force = device.force
+            await device.connect()
+            await eventually("it is initialized") { await device.communicationInitialized }
             await device.startIsometric()
-            for await force in device.force {
+            for await force in force {
                 forces.append("\(force) N")
                 if forces.count == 3 { break }
             }
