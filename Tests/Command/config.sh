@@ -152,6 +152,11 @@ unlike "$out" '"event":"default_intensity"' "and it is not written again"
 kill -INT "$belt"
 wait "$belt"
 
+printf '[device C0:00:00:00:00:01 random]\nname = trainer\n[rules]\nrule = trainr.force > 20 => publish pressed yes\n' >"$work/named.conf"
+run config check "$work/named.conf"
+is "$status" 2 "config check: a rule about a device that has no such name"
+like "$out$err" "unknown family or device 'trainr'; did you mean 'trainer'" "the nearest name, of a device too"
+
 # What run would refuse, check refuses: a page for others without a token, an option of a page without one.
 printf '[web]\naddress = 0.0.0.0:8099\n' >"$work/open.conf"
 run config check "$work/open.conf"

@@ -124,4 +124,15 @@ is "$status $err" "0 " "feelspace mode standby: done, without an error"
 like "$(cat "$work/sleepy.out")" '"bytes":"01810000".*"outcome":"taken","mode":"standby"' "feelspace mode standby: taken"
 kill "$sleepy"
 wait "$sleepy" 2>/dev/null
+
+# On a terminal, a simulated belt says which motors are on, and nothing while that is as before.
+timeout 20 script -qec "$(printf '%q ' "$TENDON" simulate feelspace --radio virtual --address C0:00:00:00:00:0B/random --for 5)" \
+    /dev/null </dev/null >"$work/told" 2>&1 &
+told=$!
+until_true grep -q ready "$work/told"
+run pair feelspace --radio virtual --address C0:00:00:00:00:0B
+run feelspace vibrate --angle 90 --iterations 1 --radio virtual --address C0:00:00:00:00:0B
+wait "$told"
+like "$(cat "$work/told")" "vibrates: motor 4 \\(90°\\) [0-9]+ %" "simulate feelspace on a terminal: the motor that is on"
+unlike "$(cat "$work/told")" "motors|outcome" "and no members of a line"
 finish

@@ -116,4 +116,12 @@ failing "a belt that has lost its key" "does not have the key of its bond: .*'te
 run forget --radio virtual --address C0:00:00:00:00:22/random
 run feelspace intensity --radio virtual --address C0:00:00:00:00:22
 is "$status" 0 "and the advice helps"
+
+# A wrong passkey is not called a belt that is not in pairing mode.
+start shown simulate feelspace --radio virtual --json --pairing ready --io display --address C0:00:00:00:00:26/random
+until_true ready shown
+run pair feelspace --radio virtual --address C0:00:00:00:00:26 --passkey 000000
+is "$status" 1 "pair: a wrong passkey"
+like "$err" "the passkey is wrong" "pair: says what is wrong"
+unlike "$err" "not in pairing mode" "pair: and not what is right"
 finish

@@ -57,4 +57,15 @@ spent=$(cpu "$TENDON" run --radio virtual --json)
 result $? "run sleeps between samples" "$spent ms of processor time for a second"
 kill "$calm"
 wait "$calm" 2>/dev/null
+
+# An address that another simulated device has.
+start first simulate bose --radio virtual --json --address C0:00:00:00:00:31/random
+first=$child
+until_true ready first
+run simulate bose --radio virtual --address C0:00:00:00:00:31/random --for 1
+is "$status" 3 "two simulated devices with one address: the second one does not start"
+like "$err" "another simulated device has the address C0:00:00:00:00:31/random" "it says why"
+unlike "$err" "adapter|doctor" "and nothing about an adapter"
+kill "$first"
+wait "$first" 2>/dev/null
 finish

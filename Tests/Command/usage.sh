@@ -52,6 +52,13 @@ is "$status" 2 "a switch takes no value"
 run simulate toaster
 is "$status" 2 "an unknown family: usage"
 
+run bose info --radio virtual --address mytrainer
+is "$status" 2 "a name without a configuration: usage"
+like "$err" "a name needs a configuration that gives it: --config FILE" "and what a name needs"
+(unset TENDON_OBVIOUS_BASE_URL; "$TENDON" obvious features --radio virtual --product 1234) >"$work/out" 2>"$work/err"
+is $? 2 "obvious features without numbers and cloud: usage"
+like "$(cat "$work/err")" "features needs the numbers of features, or a cloud" "and what is missing"
+
 # Options are accepted anywhere, and -- ends them.
 run --json decode bose gesture_data c12710
 a=$(timeless <<<"$out")
