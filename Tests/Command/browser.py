@@ -147,10 +147,12 @@ def main():
 
 
 def take_pictures(browser, directory, range_of):
+    browser.run("tendon.take({ event: 'device', key: 'C0:00:00:00:00:99/random', family: 'obvious', address: "
+                "'C0:00:00:00:00:99', address_type: 'random', name: 'Obvious device', connected: true, state: {}, commands: [] })")
     for name, width, height, scheme in (("light", 1280, 1200, "light"), ("dark", 1280, 1200, "dark"),
                                         ("phone", 390, 844, "dark")):
         browser.shape(width, height, scheme)
-        browser.run(f"{range_of}.closest('label').querySelector('button').click()")
+        browser.run(f"{range_of}.closest('.range').querySelector('button').click()")
         time.sleep(0.6)
         browser.picture(os.path.join(directory, name + ".png"), width > 600)
     for number in range(1, 5):
