@@ -51,8 +51,8 @@ listen air
 gateway=(--radio virtual --pair --json --keys-file "$work/keys" --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw
     --mqtt-state-interval 100 --web "127.0.0.1:$web" --web-token-file "$work/token")
 
-# A slow radio, so that the transfer can be watched. The browser begins the upgrade.
-simulate slow --fault delay=80%,delay_ms=60 --seed 3
+# A radio so slow that a page can be opened during the transfer, also on a busy machine. The browser begins the upgrade.
+simulate slow --fault delay=80%,delay_ms=150 --seed 3
 start one run "${gateway[@]}"
 one=$child
 until_true seen air "tendon/$unit" 'm["firmware"] == "1.3.0" and m["available"] == "1.4.0"'
