@@ -136,6 +136,8 @@ public final class FSConnectionManager {
         guard state == .notConnected else { throw .connectionFailed }
         var updates = updates.makeAsyncIterator()
         scanForBelt(timeoutSec: timeoutSec)
+        // Also if the task is cancelled between the belt and its connection.
+        defer { stopScan() }
         while let update = await updates.next(isolation: TendonActor.shared) {
             switch update {
             case .found(let belt): return try await connect(to: belt)
@@ -143,7 +145,6 @@ public final class FSConnectionManager {
             case .stateChanged: continue
             }
         }
-        stopScan()
         throw .cancelled
     }
 
