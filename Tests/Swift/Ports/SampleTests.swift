@@ -83,7 +83,8 @@ struct SampleTests {
         let directory = RadioDirectory()
         let simulated = try await SimulatedBelt(
             radio: directory.radio, address: directory.address, loop: try Loop(), interval: .milliseconds(20))
-        let belt = await FSNavigationController(connectionManager: FSConnectionManager(radio: directory.radio))
+        let belt = await FSNavigationController(
+            connectionManager: FSConnectionManager(radio: directory.radio, bonds: .memory))
         let updates = belt.updates
         try await belt.searchAndConnect()
         await belt.startNavigation(direction: 0, isMagneticBearing: false, signal: .continuous)
