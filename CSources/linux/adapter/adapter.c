@@ -66,7 +66,8 @@ static tendon_status look_up(int fd, const tendon_bluez_name *name, tendon_bluez
         status = choose(name, adapters, count, out);
     }
     struct hci_dev_info info;
-    bool exists = status == TENDON_RADIO_ERROR_NO_ADAPTER && looked_at_all && hci_devinfo(name->index, &info) == 0;
+    bool exists = status == TENDON_RADIO_ERROR_NO_ADAPTER && looked_at_all && name->index >= 0 &&
+                  hci_devinfo(name->index, &info) == 0;
     return exists ? TENDON_ERROR_INCOMPLETE : status;
 }
 

@@ -138,7 +138,7 @@ static bool has_more(const tendon_bluez_radio *radio, uint8_t step) {
 
 static void rejected(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
     tendon_bluez_activity *activity = &radio->advertising.activity;
-    if (activity->confirmed && radio->kernel.connections > 0) {
+    if (activity->requested && activity->confirmed && radio->kernel.connections > 0) {
         tendon_bluez_activity_retry(radio, activity, now + CONNECTED_RETRY_MS);
     } else {
         tendon_bluez_activity_rejected(radio, activity, status, false, now);

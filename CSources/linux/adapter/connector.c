@@ -117,6 +117,7 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
         close(fd);
         return status;
     }
+    attempt->parked = false;
     attempt->begun_at = tendon_monotonic_ms();
     check_at(radio, attempt, attempt->begun_at + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio));
     return tendon_socket_link_connecting(link, fd);

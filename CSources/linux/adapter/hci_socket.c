@@ -172,7 +172,7 @@ static void take_command(tendon_bluez_radio *radio, const uint8_t *packet, size_
     }
 }
 
-/** Returns true if more may be waiting. A radio that was closed meanwhile, or that failed, has nothing to read from. */
+/** Returns true if more may be waiting. */
 static bool read_batch(tendon_bluez_radio *radio, uint64_t now) {
     uint8_t slots[BATCH][SLOT];
     struct iovec vectors[BATCH];
@@ -196,7 +196,7 @@ static bool read_batch(tendon_bluez_radio *radio, uint64_t now) {
             take_command(radio, slots[i] + 1, length - 1);
         }
     }
-    return count == BATCH;
+    return count == BATCH && radio->opened && !tendon_bluez_failed(radio);
 }
 
 /* All that has come: the management socket and the links, which are served after this one, then find what the
@@ -210,7 +210,7 @@ void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
 
 bool tendon_bluez_has_unread(const tendon_bluez_radio *radio) {
     struct pollfd wait = {.fd = radio->hci.fd, .events = POLLIN};
-    return poll(&wait, 1, 0) > 0; /* of a radio without its socket: never */
+    return radio->hci.fd >= 0 && poll(&wait, 1, 0) > 0;
 }
 
 #endif

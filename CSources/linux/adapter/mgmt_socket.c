@@ -38,7 +38,8 @@ tendon_status tendon_bluez_management_status(uint8_t status) {
 
 /** The reply to a command, among the events that every socket receives. */
 static bool is_reply(const tendon_management_event *event, uint16_t opcode, uint16_t index) {
-    return event->opcode == opcode && event->index == index; /* only a reply has an opcode */
+    return (event->code == TENDON_MANAGEMENT_COMMAND_COMPLETE || event->code == TENDON_MANAGEMENT_COMMAND_STATUS) &&
+           event->opcode == opcode && event->index == index;
 }
 
 tendon_status tendon_bluez_manage_later(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length) {
@@ -256,7 +257,7 @@ static tendon_status read_indexes(int fd, uint16_t opcode, uint16_t sorted[TENDO
 /** Of adapters with one address, each is hidden by one that is on: Linux finds that of a connection by its address. */
 static void find_doubles(tendon_bluez_adapter *adapters, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        for (size_t other = 0; other < count; other++) {
+        for (size_t other = 0; other < count && !adapters[i].static_address; other++) {
             if (other != i && adapters[other].powered && !adapters[other].static_address &&
                 tendon_address_equal(&adapters[i].address, &adapters[other].address)) {
                 adapters[i].status = TENDON_RADIO_ERROR_SAME_ADDRESS;

@@ -101,7 +101,7 @@ static void set_powered_and_wait(uint16_t index, uint8_t powered) {
 
 static void power_off(uint16_t index) {
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_RAW);
-    bool is_down = take_down(fd, index);
+    bool is_down = fd >= 0 && take_down(fd, index);
     if (fd >= 0) {
         close(fd);
     }
@@ -201,7 +201,7 @@ void tendon_bluez_set_worker(tendon_bluez_radio *radio, void *context, tendon_bl
 }
 
 bool tendon_bluez_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t now) {
-    if (!tendon_bluez_may_cycle(radio, now)) {
+    if (!radio->opened || !tendon_bluez_may_cycle(radio, now)) {
         return false;
     }
     input(radio, TENDON_BLUEZ_POWER_STALLED, cause, now);

@@ -18,7 +18,7 @@
 
 static bool inode_of(int fd, unsigned long *inode) {
     struct stat info;
-    if (fstat(fd, &info) != 0) {
+    if (fd < 0 || fstat(fd, &info) != 0) {
         return false;
     }
     *inode = (unsigned long)info.st_ino;
@@ -66,7 +66,7 @@ void tendon_bluez_close_watcher(tendon_source *source, int *lease) {
 static bool is_published(unsigned long inode, unsigned index, bool sole) {
     struct sockaddr_un name;
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool found = connect(fd, (struct sockaddr *)&name, lease_name(&name, inode, index, sole)) == 0;
+    bool found = fd >= 0 && connect(fd, (struct sockaddr *)&name, lease_name(&name, inode, index, sole)) == 0;
     if (fd >= 0) {
         close(fd);
     }
@@ -79,7 +79,7 @@ static bool is_sole(unsigned long inode, int index) {
 
 /** Returns true if a radio of this library uses this socket, for an adapter that is not @p except, or for none. */
 static bool is_of_radio(unsigned long inode, int except) {
-    bool found = is_published(inode, HCI_DEV_NONE, false);
+    bool found = except != HCI_DEV_NONE && is_published(inode, HCI_DEV_NONE, false);
     for (unsigned i = 0; i < ADAPTERS && !found; i++) {
         found = (int)i != except && is_published(inode, i, false);
     }
@@ -99,8 +99,8 @@ bool tendon_bluez_each_line(const char *path, void (*visit)(void *context, const
     char text[4096];
     size_t length = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got;
-    while ((got = read(fd, text + length, sizeof text - 1 - length)) > 0) {
+    ssize_t got = fd < 0 ? -1 : 0;
+    while (fd >= 0 && (got = read(fd, text + length, sizeof text - 1 - length)) > 0) {
         length += (size_t)got;
         text[length] = '\0';
         char *line = text, *end = NULL;
@@ -167,10 +167,10 @@ static int exclusive_adapters(const tendon_bluez_radio *radio) {
     uint8_t reply[2 + 2 * TENDON_BLUEZ_INDEXES_MAX];
     uint16_t listed[TENDON_BLUEZ_INDEXES_MAX];
     uint32_t on = others_on(radio);
-    if (on == 0) {
+    tendon_status fd = on == 0 ? TENDON_OK : tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
+    if (on == 0 || fd < 0) {
         return 0;
     }
-    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
     tendon_status got = tendon_bluez_manage_immediately(fd, TENDON_MANAGEMENT_READ_INDEX_LIST,
                                                         TENDON_MANAGEMENT_NO_INDEX, NULL, 0, reply, sizeof reply);
     close(fd);

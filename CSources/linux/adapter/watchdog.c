@@ -41,7 +41,7 @@ static void note_device(tendon_bluez_scan *scan, const tendon_address *peer, uin
 /** Whether several devices fell silent together: one that leaves says nothing about the controller. */
 static bool were_several(const tendon_bluez_scan *scan) {
     for (size_t i = 0; i < TENDON_BLUEZ_SILENCE_DEVICES; i++) {
-        if (scan->silent_since - scan->latest[i].at > TENDON_BLUEZ_SILENCE_AT_ONCE_MS) {
+        if (scan->latest[i].at == 0 || scan->silent_since - scan->latest[i].at > TENDON_BLUEZ_SILENCE_AT_ONCE_MS) {
             return false;
         }
     }
@@ -102,7 +102,7 @@ static void watch_scan(tendon_bluez_radio *radio, uint64_t now) {
  * wait. A device that pauses looks the same, so the controller is asked, once for each pause. */
 void tendon_bluez_watch_data(tendon_bluez_radio *radio, uint64_t now) {
     radio->data_at = now;
-    if (!radio->unprivileged && radio->use != TENDON_BLUEZ_OBSERVER) {
+    if (!radio->data_watched && !radio->unprivileged && radio->use != TENDON_BLUEZ_OBSERVER) {
         radio->data_watched = true;
         tendon_bluez_wake_at(radio, now + TENDON_BLUEZ_DATA_PAUSE_MS);
     }
