@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: MIT
 """What DocC does not check. Usage: check_docs.py SYMBOL-GRAPHS MODULES-FOLDER MODULE...
 
-Every public symbol has a doc comment; every public class and protocol has an example in its own; every example, also
-those of the catalogues, compiles: each as the body of a method of a class that has what examples take for granted.
+Every public symbol has a doc comment; every public class and protocol has an example in its own; every example of a
+comment compiles as the body of a method of a class that has what examples take for granted.
+
+Every ```swift block of the README, of docs/ and of the catalogs compiles as a reader pastes it: a program or a manifest by
+itself, a sample as the body of a `main()` that is outside of TendonActor. What the lines around a sample explain, its page
+declares below. A block that stands in a program of examples/ or of Tests/Phone is compiled there.
 """
 
 import json
@@ -12,6 +16,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import page_blocks
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What examples take for granted: properties of the class around them, and what its delegates must have.
@@ -62,6 +68,24 @@ GIVEN = {
     var keys: [ObviousKey] { fatalError() }
 """),
 }
+# What the samples of a page import, and what is explained beside them. Others import Tendon; those of a device, its module.
+SAMPLES = {
+    "docs/pairing.md": ("Tendon", """
+    struct User: Sendable {
+        func confirms(_ question: String) async -> Bool { false }
+        func enters(_ question: String) async -> String? { nil }
+        func reads(_ text: String) {}
+    }
+    static let user = User()
+    static var central: Central { get async throws { try await Central.shared } }
+"""),
+    "docs/swift.md": ("Tendon TendonActiv5", """
+    struct Logger: Sendable { func debug(_ text: String) {} }
+    static let logger = Logger()
+"""),
+    "Sources/TendonFoundation/TendonFoundation.docc/TendonFoundation.md": ("TendonFoundation TendonFjorden", ""),
+    "Sources/TendonObviousCloud/TendonObviousCloud.docc/TendonObviousCloud.md": ("TendonObviousCloud TendonObvious", ""),
+}
 # Modules of C that the modules import.
 C_MODULES = ["include", "Sources/CObviousCloud/include", "Sources/CSystemCurl", "Sources/CSystemJansson",
              "Sources/CSystemSodium"]
@@ -110,8 +134,6 @@ def check_examples(graphs, modules, module):
     examples = []
     for symbol in symbols_of(graphs, module):
         examples += examples_of(comment_of(symbol) + "\n", place_of(symbol))
-    for path in sorted((ROOT / "Sources" / module).glob("*.docc/*.md")):
-        examples += examples_of(path.read_text(), path.name)
     conforms, members = GIVEN[module]
     text = f"import {module}\n" + ("import Tendon\n" if module != "Tendon" else "")
     text += "import TendonObvious\n" if module == "TendonObviousCloud" else ""
@@ -119,19 +141,85 @@ def check_examples(graphs, modules, module):
     for number, (source, block) in enumerate(examples):
         text += f"@TendonActor\nfinal class Example{number}{conforms} {{{COMMON}{members}\n    func run() async throws {{\n"
         text += f'#sourceLocation(file: "{source}", line: 1)\n{block}#sourceLocation()\n    }}\n}}\n'
+    report(f"{module}: its {len(examples)} examples compile",
+           errors_of({"Examples.swift": text}, *searched(modules), "-package-name", "examples"))
+
+
+def searched(modules):
+    return ["-parse-as-library", "-I", modules, *(part for folder in C_MODULES for part in ("-I", ROOT / folder))]
+
+
+def errors_of(files, *options):
+    """What the compiler finds in files: a name to a text."""
     with tempfile.TemporaryDirectory() as directory:
-        path = pathlib.Path(directory) / "Examples.swift"
-        path.write_text(text)
-        compiled = subprocess.run(
-            ["swiftc", "-typecheck", "-swift-version", "6", "-package-name", "examples", "-I", modules,
-             *(part for folder in C_MODULES for part in ("-I", ROOT / folder)), path], capture_output=True, text=True)
+        paths = [pathlib.Path(directory) / name for name in files]
+        for path in paths:
+            path.write_text(files[path.name])
+        compiled = subprocess.run(["swiftc", "-typecheck", "-swift-version", "6", *options, *paths],
+                                  capture_output=True, text=True)
     lines = compiled.stderr.splitlines()
-    problems = [line for line in lines if ": error:" in line] or lines[-5:] if compiled.returncode else []
-    report(f"{module}: its {len(examples)} examples compile", problems)
+    return [line for line in lines if ": error:" in line] or lines[-5:] if compiled.returncode else []
+
+
+def stands_in_program(block):
+    """Whether a program that other stages build has the block to the letter, and its imports."""
+    lines = block.text.strip("\n").splitlines()
+    imports = {line for line in lines if line.startswith("import ")}
+    body = "\n".join(line for line in lines if line not in imports).strip("\n")
+    programs = [path.read_text() for folder in ("examples", "Tests/Phone") for path in (ROOT / folder).rglob("*.swift")]
+    return any(body in program and imports <= set(program.splitlines()) for program in programs)
+
+
+def module_of(page):
+    """What the reader of a page imports: the module of a device, or of a catalog; else Tendon."""
+    name = pathlib.Path(page).stem.lower()
+    folders = [path.name for path in (ROOT / "Sources").iterdir()]
+    wanted = {"docs/devices": "tendon" + name, "docs": "tendon", ".": "tendon"}.get(str(pathlib.Path(page).parent), name)
+    return next(folder for folder in folders if folder.lower() == wanted)
+
+
+def sample(number, block, page):
+    """A file with a sample as the body of a program's main()."""
+    imported, given = SAMPLES.get(page) or (module_of(page), "")
+    imports = "".join(f"import {module}\n" for module in imported.split())
+    return (f"{imports}enum Sample{number} {{{given}\n    static func main() async throws {{\n"
+            f'#sourceLocation(file: "{page}", line: {block.line + 1})\n{block.text}#sourceLocation()\n    }}\n}}\n')
+
+
+def check_pages(modules):
+    catalogs = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "Sources").glob("*/*.docc/*.md"))
+    exempt, samples, built, wrong = page_blocks.exemptions(), {}, 0, []
+    resources = json.loads(subprocess.run(["swift", "-print-target-info"], capture_output=True, text=True, check=True).stdout)
+    manifest = ["-I", pathlib.Path(resources["paths"]["runtimeResourcePath"]) / "pm/ManifestAPI",
+                "-package-description-version", "6.1"]
+    library = [*searched(modules), "-warnings-as-errors"]
+    for page in page_blocks.pages() + catalogs:
+        blocks, problems = page_blocks.blocks_of(page, (ROOT / page).read_text())
+        wrong += problems
+        for block in blocks:
+            if block.language != "swift" or page_blocks.is_exempt(block, exempt):
+                continue
+            if stands_in_program(block):
+                built += 1
+            elif block.text.startswith("// swift-tools-version"):
+                report(f"{block}: the manifest compiles", errors_of({"Package.swift": block.text}, *manifest))
+            elif block.text.startswith(".package("):
+                lines = [f"let package{number}: Package.Dependency = {line}\n"
+                         for number, line in enumerate(block.text.splitlines())]
+                report(f"{block}: {len(lines)} lines of a manifest compile",
+                       errors_of({"Package.swift": "import PackageDescription\n" + "".join(lines)}, *manifest))
+            elif "@main" in block.text:
+                report(f"{block}: the program compiles", errors_of({"Program.swift": block.text}, *library))
+            else:
+                samples[f"Sample{len(samples)}.swift"] = sample(len(samples), block, page)
+    report("each block of a page is of a language that is checked", wrong)
+    report(f"{len(samples)} samples of the pages compile outside of TendonActor", errors_of(samples, *library))
+    report(f"{built} blocks stand in programs that are built", [] if built else ["none"])
 
 
 graphs, modules = pathlib.Path(sys.argv[1]), sys.argv[2]
 for module in sys.argv[3:]:
     check_comments(graphs, module)
     check_examples(graphs, modules, module)
+check_pages(modules)
 sys.exit(0 if all(results) else 1)
