@@ -1,61 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the page makes of a stream that this test composes: its cards, its table, its reader. browser_cards.py URL
-
-The page's own files come from the gateway; `fetch` of the live data and of commands is this test's.
-"""
+"""What the page makes of a stream that this test composes: its cards, its table, its reader. browser_cards.py URL"""
 
 import json
 import sys
 import time
 
 from checking import check, outcome
-from chromium import Browser, card
+from chromium import card
+from composed import FAMILIES, ComposedBrowser, key
 
-STREAM = """
-window.sent = []; window.opened = 0; window.refuse = 0; window.answer = { status: 'ok' }
-window.fetch = async (path, options) => {
-  if (path === 'set') {
-    const { actions } = JSON.parse(options.body)
-    if (actions) sent.push(actions)
-    if (!answer) throw new Error('no network')
-    return new Response(JSON.stringify(answer))
-  }
-  opened++
-  if (refuse) return new Response('{}', { status: refuse })
-  return new Response(new ReadableStream({ start: stream => { window.stream = stream } }))
-}
-window.bytes = text => stream.enqueue(new TextEncoder().encode(text))
-"""
-FAMILIES = ("activ5", "bose", "feelspace", "fjorden", "obvious")
-COMMANDS = {
-    "feelspace": [{"id": "angle", "title": "Angle", "kind": "number", "action": "vibrate", "from": 0, "to": 359,
-                   "unit": "°"}],
-    "bose": [{"id": "stop", "title": "Stop", "kind": "button", "actions": {"stop": True}}],
-}
-browser = Browser()
-
-
-def key(family):
-    return f"C0:00:00:00:00:0{FAMILIES.index(family)}/random"
-
-
-def give(event, **members):
-    message = json.dumps({"time": "2026-01-01T12:00:00.000000Z", "event": event, **members})
-    browser.run(f"bytes('data: ' + {json.dumps(message)} + '\\n\\n')")
-
-
-def of(family, event, **members):
-    give(event, family=family, address=key(family)[:17], address_type="random", **members)
-
-
-def describe(family, **members):
-    give("device", **{"key": key(family), "family": family, "address": key(family)[:17], "address_type": "random",
-                      "name": family, "connected": True, "state": {}, "commands": COMMANDS.get(family, []), **members})
-
-
-def gateway(keys):
-    give("gateway", version="1", commands=True, devices=keys)
+browser = ComposedBrowser()
+give, of, describe, gateway = browser.give, browser.of, browser.describe, browser.gateway
 
 
 def part(family, selector, rest=""):
@@ -203,6 +159,17 @@ def commands():
         shows(f"the response to a command: '{text}'", message, text)
 
 
+def pausing():
+    click = "document.getElementById('pause').click()"
+    browser.run(click)
+    shows("what moves can be stopped",
+          "['connection', 'pause'].map(id => document.getElementById(id).textContent)", ["Paused", "Resume"])
+    browser.run(click)
+    check("and goes on with a new connection", browser.until("opened === 2", 3), browser.run("opened"))
+    gateway([key(family) for family in FAMILIES])
+    shows("which is live", "document.getElementById('connection').textContent", "Live")
+
+
 def ends():
     give("forgotten", key=key("obvious"))
     shows("a device that is forgotten has no card", f"{card('obvious')}", None)
@@ -211,7 +178,7 @@ def ends():
           "[...document.querySelectorAll('.card')].map(c => c.dataset.family)", ["bose"])
     browser.run("stream.close()")
     shows("a lost connection is said", "document.getElementById('connection').dataset.state", "lost")
-    check("and is tried again", browser.until("opened === 2", 5), browser.run("opened"))
+    check("and is tried again", browser.until("opened === 3", 5), browser.run("opened"))
     browser.run("refuse = 401; stream.close()")
     check("a token that is asked for",
           browser.until("document.getElementById('message').textContent.includes('token') && "
@@ -220,9 +187,8 @@ def ends():
 
 
 try:
-    browser.call("Page.addScriptToEvaluateOnNewDocument", source=STREAM)
     browser.open(sys.argv[1])
-    for checks in (reader, head, belt, force, grip, features, table, commands, ends):
+    for checks in (reader, head, belt, force, grip, features, table, commands, pausing, ends):
         checks()
     check("no exception on the page", browser.problems() == [], browser.problems())
 finally:

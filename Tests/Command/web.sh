@@ -44,6 +44,12 @@ if command -v chromium >/dev/null; then
         "$work/truth" "$work/belt.out" ${PICTURES:+"$PICTURES"}
     in_background cards python3 "$root/Tests/Command/browser_cards.py" "http://127.0.0.1:$port/"
     in_background prefix python3 "$root/Tests/Command/browser_prefix.py" "$port" "$token"
+    axe=$(find "${BUILD:-$root/.build}/axe" -name '*.min.js' 2>/dev/null)
+    if [ -n "$axe" ]; then
+        in_background axe python3 "$root/Tests/Command/browser_axe.py" "http://127.0.0.1:$port/" "$axe"
+    else
+        skip "the page is accessible" "axe-core is not there: scripts/axe.sh"
+    fi
 else
     skip "the page in a browser" "chromium is not installed"
 fi
@@ -107,7 +113,7 @@ result $? "/metrics is OpenMetrics" "$answer"
 is "$(python3 "$root/Tests/Command/check_metrics.py" "$work/metrics" value tendon_web_refused_requests_total)" 1 "and counts refused requests"
 
 wait "${waits[@]}"
-for name in browser cards prefix hostile slow guarded; do [ -e "$work/$name.results" ] && results "$work/$name.results"; done
+for name in browser cards prefix axe hostile slow guarded; do [ -e "$work/$name.results" ] && results "$work/$name.results"; done
 process=$(pgrep -P "$gateway")
 unlike "$(tr '\0' ' ' <"/proc/$process/cmdline"; cat "$work"/{one,two,guarded}.{err,out})" "$token" "the token is nowhere to be read"
 begun=$(date +%s%N)

@@ -55,11 +55,13 @@ export class FeaturesCard extends Card {
         el('span', { class: `chip${feature.state === 'enabled' ? ' on' : ''}`, text: feature.state }))
       // One that is not bought has a switch later, or none.
       if (feature.state === 'enabled' && feature.toggle === 'unsupported') return row
-      const button = this.addButton(isOn ? 'On' : 'Off', { toggle: [number, isOn ? 'off' : 'on'] }, row)
+      const shown = isOn ? 'On' : 'Off'
+      const button = this.addButton(shown, { toggle: [number, isOn ? 'off' : 'on'] }, row)
       button.dataset.feature = number
       button.setAttribute('role', 'switch')
       button.setAttribute('aria-checked', String(isOn))
-      button.setAttribute('aria-label', title)
+      // With what the button shows, so that it can be said to a program that is controlled by voice.
+      button.setAttribute('aria-label', `${title}: ${shown}`)
       button.disabled = !this.canCommand || feature.state !== 'enabled'
       return row
     }))

@@ -4,7 +4,7 @@ import { Card, fixed, svg, values } from './parts.js'
 
 /** Seconds that the curve shows. */
 const SPAN = 20
-const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [400, 230, 42, 20, 204]
+const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [400, 230, 56, 20, 204]
 
 export class ForceCard extends Card {
   draw() {

@@ -121,13 +121,17 @@ function show(state, text) {
   find('connection').textContent = text
 }
 
+let live = null
+let isPaused = false
+
 /** Server-Sent Events through fetch, because EventSource cannot send the token. */
 async function read() {
   const response = await fetch('events', { headers: headers(), cache: 'no-store' })
   if (response.status === 401) throw new Error('token')
   if (!response.ok) throw new Error((await response.json()).error)
   tell('')
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  if (isPaused) return response.body.cancel()
+  const reader = live = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   for (;;) {
     const { value, done } = await reader.read()
@@ -139,13 +143,18 @@ async function read() {
 }
 
 let wake = () => {}
+/** Milliseconds, or until it is woken. */
 const pause = time => new Promise(resolve => {
   wake = resolve
-  setTimeout(resolve, time)
+  if (time) setTimeout(resolve, time)
 })
 
 async function run() {
   for (let failures = 0; ; failures++) {
+    while (isPaused) {
+      show('paused', 'Paused')
+      await pause()
+    }
     let wait = Math.min(10000, 500 * 2 ** failures)
     try {
       await read()
@@ -158,6 +167,7 @@ async function run() {
         wait = 60000
       }
     }
+    if (isPaused) continue
     show('lost', 'No connection, trying again')
     await pause(wait)
   }
@@ -185,6 +195,13 @@ find('token-form').addEventListener('submit', async event => {
   token = isRight ? given : ''
   sessionStorage.setItem('token', token)
   showLock()
+  wake()
+})
+// What moves by itself can be stopped. All that is known comes again with the next connection.
+find('pause').addEventListener('click', () => {
+  isPaused = !isPaused
+  find('pause').textContent = isPaused ? 'Resume' : 'Pause'
+  if (isPaused) live?.cancel().catch(() => {})
   wake()
 })
 showLock()
