@@ -76,6 +76,15 @@ run replay --test "$work/att.test" --att
 is "$status" 2 "--test --att: a mistake"
 "$TENDON" replay - --to-test "$work/piped.test" --json <"$work/elsewhere" >/dev/null
 is "$(cmp "$work/piped.test" "$work/test" 2>&1)" "" "--to-test of standard input: the same test"
+run replay "$work/test" --to-test "$work/again.test" --json
+is "$status $(cmp "$work/again.test" "$work/test" 2>&1)" "0 " "--to-test of a test: the same test"
+sed '1a{"report":"tendon","version":"0"}' "$work/test" >"$work/changed"
+run replay --test "$work/changed"
+is "$status" 0 "--test: lines of a report are not compared"
+grep -v '^{"capture"' "$work/test" >"$work/changed"
+run replay --test "$work/changed"
+is "$status" 1 "--test: without a capture"
+like "$err" "it has no capture" "and that is said"
 
 # Interrupted: neither a test nor the result of one. It reads a pipe, so that the signal comes before the events.
 interrupted() { # input, words of the command line after it

@@ -34,7 +34,9 @@ extension Command {
                 help:
                     "take the attribute handles of connections without discovery from the GATT caches in this directory; "
                     + "--gatt-cache alone: in $XDG_STATE_HOME/tendon/gatt"),
-            Option(name: "--to-test", value: "FILE", help: "write a test of the capture to this file"),
+            Option(
+                name: "--to-test", value: "FILE",
+                help: "write a test of the capture to this file; the operand may be a test or a report"),
             Option(name: "--test", value: nil, help: "the operand is a test: run it"),
         ],
         common: ["--json"],

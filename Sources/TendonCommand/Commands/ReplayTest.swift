@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// replay --to-test and --test: a capture with the events that it must yield, in one file of JSON lines.
+// replay --to-test and --test: a capture with the events that it must yield, in one file of JSON lines. A report is such a
+// file, with further lines.
 import Synchronization
 import TendonOutputs
 import TendonSupport
@@ -24,21 +25,35 @@ struct ReplayTest {
     var capture: [UInt8]
     var att: Bool
     var compact: Bool
+    /// Of a report: lines about the machine and what happened on it. They are not compared.
+    var notes: [JSON] = []
     /// Lines of events, without their ends.
     var events: [String]
 
-    /// Replays a capture.
+    /// Replays a capture, or that of a test or a report again.
     init(capturing path: String, att: Bool, compact: Bool) throws(CommandError) {
-        capture = try readFile(path == "-" ? "/dev/stdin" : path, limit: ReplayTest.captureLimit)
-        (self.att, self.compact) = (att, compact)
-        events = try ReplayTest.replay(capture, called: path, att: att, compact: compact)
+        var bytes = try readFile(path == "-" ? "/dev/stdin" : path, limit: ReplayTest.captureLimit)
+        if bytes.starts(with: Array(#"{"test":"#.utf8)) {
+            bytes = try ReplayTest(parsing: bytes, called: path).capture
+        }
+        try self.init(of: bytes, called: path, att: att, compact: compact)
+    }
+
+    /// - Parameter capture: empty: a report without one has no events.
+    init(of capture: [UInt8], called path: String, att: Bool, compact: Bool) throws(CommandError) {
+        (self.capture, self.att, self.compact) = (capture, att, compact)
+        events = capture.isEmpty ? [] : try ReplayTest.replay(capture, called: path, att: att, compact: compact)
     }
 
     /// Reads a test.
     init(reading path: String) throws(CommandError) {
+        try self.init(parsing: try readFile(path, limit: ReplayTest.testLimit), called: path)
+    }
+
+    private init(parsing bytes: [UInt8], called path: String) throws(CommandError) {
         let wrong = CommandError(
             .failed, "\(sanitized(path)): this is not a test of replay", next: "tendon replay --to-test FILE CAPTURE")
-        let lines = try readFile(path, limit: ReplayTest.testLimit).split(separator: 0x0A)
+        let lines = bytes.split(separator: 0x0A)
         guard let first = lines.first, let header = try? JSON(parsing: Array(first)),
             header["test"]?.string == ReplayTest.title, header["version"]?.integer == ReplayTest.version
         else { throw wrong }
@@ -46,8 +61,8 @@ struct ReplayTest {
         compact = header["compact"] == .bool(true)
         capture = []
         events = []
-        let start = Array(#"{"capture":"#.utf8)
-        for line in lines.dropFirst() {
+        let (start, note) = (Array(#"{"capture":"#.utf8), Array(#"{"report":"#.utf8))
+        for line in lines.dropFirst() where !line.starts(with: note) {
             guard line.starts(with: start) else {
                 events.append(String(decoding: line, as: UTF8.self))
                 continue
@@ -56,6 +71,9 @@ struct ReplayTest {
                 throw wrong
             }
             capture += bytes
+        }
+        guard !capture.isEmpty else {
+            throw CommandError(.failed, "\(sanitized(path)): it has no capture, so that nothing can be compared")
         }
     }
 
@@ -67,6 +85,7 @@ struct ReplayTest {
                 "compact": .bool(compact),
             ])
         ]
+        for note in notes { lines.append(LineWriter.text(note)) }
         for start in stride(from: 0, to: capture.count, by: ReplayTest.piece) {
             let part = capture[start..<min(start + ReplayTest.piece, capture.count)]
             lines.append(LineWriter.text(["capture": .string(hexText(part))]))
@@ -110,22 +129,31 @@ struct ReplayTest {
 }
 
 /// Keeps the lines of events.
-private final class CollectedLines: EventOutput {
+final class CollectedLines: EventOutput {
+    let takesSamples: Bool
     private let kept = Mutex<[String]>([])
     private let compact: Bool
+    private let limit: Int
 
-    init(compact: Bool) {
-        self.compact = compact
+    /// - Parameter limit: the last lines that are kept.
+    init(compact: Bool, takesSamples: Bool = true, limit: Int = .max) {
+        (self.compact, self.takesSamples, self.limit) = (compact, takesSamples, limit)
     }
 
     var lines: [String] { kept.withLock { $0 } }
+
+    func add(_ line: String) {
+        kept.withLock { kept in
+            if kept.count >= limit { kept.removeFirst() }
+            kept.append(line)
+        }
+    }
 
     func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         var writer = LineWriter()
         writer.isCompact = compact
         compose(&writer)
-        let line = String(decoding: writer.bytes.dropLast(), as: UTF8.self)
-        kept.withLock { $0.append(line) }
+        add(String(decoding: writer.bytes.dropLast(), as: UTF8.self))
     }
 }
 
