@@ -11,11 +11,35 @@ import TendonSupport
 
 /// The table. Help, man page and completions are made from it.
 let allCommands: [Command] =
-    [.runAll, .scan, .doctor, .pair, .forget, .bondsList, .bondsExport, .bondsForget, .cacheDrop, .stream]
+    [.runAll, .scan, .doctor, .report, .pair, .forget, .bondsList, .bondsExport, .bondsForget, .cacheDrop, .stream]
     + families.flatMap(\.commands)
     + [.simulate, .capture, .replay, .decode, .encode, .configCheck, .configShow, .rulesTest, .help]
 
 let version = text(tendon_version())
+
+/// The traits of Package.swift that the program was built with.
+let buildTraits: [String] = {
+    var traits: [String] = []
+    #if BlueZ
+        traits.append("BlueZ")
+    #endif
+    #if KernelSockets
+        traits.append("KernelSockets")
+    #endif
+    #if MQTT
+        traits.append("MQTT")
+    #endif
+    #if Metrics
+        traits.append("Metrics")
+    #endif
+    #if ObviousCloud
+        traits.append("ObviousCloud")
+    #endif
+    #if Web
+        traits.append("Web")
+    #endif
+    return traits
+}()
 
 @main
 struct TendonProgram {

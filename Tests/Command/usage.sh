@@ -10,7 +10,7 @@ like "$err" "Usage:.* tendon COMMAND" "no command: the overview on standard erro
 
 run --help
 is "$status" 0 "--help: done"
-for command in run scan doctor pair forget stream bose simulate capture replay decode encode help; do
+for command in run scan doctor report pair forget stream bose simulate capture replay decode encode help; do
     like "$out" "^  $command" "the overview names $command"
 done
 like "$out" "^  4  " "the overview tells the exit statuses"
@@ -18,7 +18,7 @@ like "$out" "^  4  " "the overview tells the exit statuses"
 run --version
 like "$out" "^tendon [0-9]+\.[0-9]+\.[0-9]+" "--version"
 
-for command in run scan doctor "stream" "bose info" "bose configure" simulate capture replay decode encode; do
+for command in run scan doctor report "stream" "bose info" "bose configure" simulate capture replay decode encode; do
     # shellcheck disable=SC2086
     run help $command
     is "$status" 0 "help $command: done"

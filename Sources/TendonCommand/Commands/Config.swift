@@ -86,6 +86,7 @@ struct SettingsListing {
         var value: String?
         /// "default", "option", "FILE:LINE".
         var origin: String
+        var isPrivate: Bool
 
         var json: JSON {
             [
@@ -130,7 +131,10 @@ struct SettingsListing {
     }
 
     private mutating func add(_ section: String, _ row: Option, _ value: String?, _ origin: String) {
-        entries.append(Entry(section: section, key: row.key, value: value, origin: origin))
+        entries.append(
+            Entry(
+                section: section, key: row.key, value: value, origin: origin,
+                isPrivate: row.setting?.isPrivate ?? false))
     }
 
     private mutating func add(_ device: Configuration.Device, _ configuration: Configuration?) {

@@ -60,6 +60,12 @@ extension Command {
     }
 
     private static func listAdapters(_ events: Events) {
+        for adapter in adapterFacts() { events.result("adapter", nil, adapter.json, text: adapter.text) }
+    }
+
+    /// Each adapter, as an event and in words.
+    static func adapterFacts() -> [(json: JSON, text: String)] {
+        var facts: [(json: JSON, text: String)] = []
         #if BlueZ || KernelSockets
             var adapters = [tendon_bluez_adapter](repeating: tendon_bluez_adapter(), count: 16)
             let count = tendon_bluez_list(&adapters, adapters.count)
@@ -69,10 +75,11 @@ extension Command {
                 let state = adapter.blocked ? "blocked" : adapter.powered ? "on" : "off"
                 if adapter.status < 0 {
                     let error = TendonError(status: adapter.status, operation: .openRadio)
-                    events.result(
-                        "adapter", nil,
-                        (["adapter": .string(name), "address": .string(address)] as JSON).merging(error.members),
-                        text: "   \(left(name, 14))\(error.cause)\n")
+                    facts.append(
+                        (
+                            (["adapter": .string(name), "address": .string(address)] as JSON).merging(error.members),
+                            "   \(left(name, 14))\(error.cause)\n"
+                        ))
                     continue
                 }
                 var line: JSON = [
@@ -89,9 +96,10 @@ extension Command {
                     line = line.merging(limits.json)
                     for item in limits.lines { text += String(repeating: " ", count: 17) + item + "\n" }
                 }
-                events.result("adapter", nil, line, text: text)
+                facts.append((line, text))
             }
         #endif
+        return facts
     }
 }
 

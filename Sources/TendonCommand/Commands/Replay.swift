@@ -8,10 +8,16 @@ import TendonSupport
 protocol FamilyReplay: SendableMetatype {
     init()
     static func recognizes(_ characteristic: tendon_uuid) -> Bool
+    /// Where a value has a name that a user gave to the device; empty: nowhere.
+    static func nameRange(in value: ArraySlice<UInt8>, of characteristic: tendon_uuid) -> Range<Int>
     var counters: StreamCounters { get }
     /// A value that was read, written or notified. `milliseconds`: the capture's clock.
     mutating func value(
         _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines)
+}
+
+extension FamilyReplay {
+    static func nameRange(in value: ArraySlice<UInt8>, of characteristic: tendon_uuid) -> Range<Int> { 0..<0 }
 }
 
 extension Command {
@@ -75,14 +81,14 @@ extension Command {
 
 extension CommandError {
     /// A file that cannot be read as a capture.
-    fileprivate init(capture path: String, _ status: tendon_status, _ reader: CaptureReader) {
+    init(capture path: String, _ status: tendon_status, _ reader: CaptureReader) {
         let error = TendonError(status: status, operation: .parse)
         self.init(.failed, "\(sanitized(path)): \(error.layer == .system ? describe(error) : error.text)")
         message += ", at byte \(reader.offset)"
     }
 
     /// A file that cannot be opened as one.
-    fileprivate init(opening path: String, _ status: tendon_status, _ reader: CaptureReader) {
+    init(opening path: String, _ status: tendon_status, _ reader: CaptureReader) {
         let error = TendonError(status: status, operation: .parse)
         let what: String
         if error.layer != .system, let form = CaptureForm(reader.beginning) {
@@ -186,8 +192,8 @@ struct Replay {
             if att { connection.describe(pdu, fromServer: incoming, events, time) }
             connection.take(pdu, fromServer: incoming, events, time)
             connections[link] = connection
-        case .report(let address, let rssi, let data, let connectable):
-            found(address, rssi, data, connectable, microseconds)
+        case .report(let address, let rssi, let data, let properties):
+            found(address, rssi, data, Int(properties) & TENDON_AD_CONNECTABLE != 0, microseconds)
         }
     }
 

@@ -65,6 +65,13 @@ struct Configuration: Sendable {
     /// "FILE:LINE: "
     func place(_ line: Int) -> String { "\(sanitized(path)):\(line): " }
 
+    /// Without the values of some options.
+    func without(_ options: [Option]) -> Configuration {
+        var other = self
+        for option in options { other.values[option.name] = nil }
+        return other
+    }
+
     /// The section of a device; nil: there is none.
     func device(_ matches: (WantedAddress) -> Bool) -> Device? { devices.first { matches($0.address) } }
 

@@ -12,7 +12,7 @@ enum SettingsTable {
                 help:
                     "name of the device in every output, and wherever an address is accepted: letters, digits, - and _",
                 takes: .parsed { (word) throws(CommandError) in try DeviceNames.check(word) },
-                setting: Setting("device", key: "name")),
+                setting: Setting("device", key: "name", isPrivate: true)),
             Option(
                 name: "", value: nil, help: "connect to the device; no: leave it alone", standard: "yes",
                 setting: Setting("device", key: "serve")),

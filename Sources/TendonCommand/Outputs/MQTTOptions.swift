@@ -15,11 +15,12 @@
     enum MQTTOptions {
         private static func option(
             _ name: String, _ value: String?, _ help: String, key: String? = nil, choices: [String] = [],
-            standard: String? = nil, takes: ValueRule = .text
+            standard: String? = nil, takes: ValueRule = .text, isPrivate: Bool = false
         ) -> Option {
             Option(
                 name: name, value: value, help: help, choices: choices, standard: standard, takes: takes,
-                setting: Setting("mqtt", key: key ?? String(name.dropFirst(7)), isFixed: true))
+                setting: Setting(
+                    "mqtt", key: key ?? String(name.dropFirst(7)), isFixed: true, isPrivate: isPrivate))
         }
 
         private static let broker = option(
@@ -27,7 +28,8 @@
             takes: .parsed { (text) throws(CommandError) in _ = try settings(text) })
         private static let version = option(
             "--mqtt-version", "5|3.1.1", "MQTT version", choices: ["5", "3.1.1"], standard: "5")
-        private static let user = option("--mqtt-user", "NAME", "user name at the broker")
+        private static let user = option(
+            "--mqtt-user", "NAME", "user name at the broker", isPrivate: true)
         private static let passwordFile = option(
             "--mqtt-password-file", "FILE", "the password is the first line of this file, which other users cannot read"
         )

@@ -24,7 +24,8 @@ struct Program: Sendable {
     static let command = Option(
         name: "", value: "PATH [ARGUMENT...]",
         help: "program that `exec NAME` executes, and its arguments, separated by white space; no shell is used",
-        takes: .parsed { (text) throws(CommandError) in try check(text) }, setting: Setting("program", key: "command"))
+        takes: .parsed { (text) throws(CommandError) in try check(text) },
+        setting: Setting("program", key: "command", isPrivate: true))
     static let timeout = Option(
         name: "", value: "SECONDS", help: "time after which the program is ended", standard: "10",
         takes: .number(0.1...3600), setting: Setting("program", key: "timeout"))

@@ -16,7 +16,8 @@ enum CaptureItem {
     case disconnected(Link, reason: Int32)
     case att(Link, peer: Address, incoming: Bool, pdu: [UInt8])
     /// - rssi: dBm; nil: not known.
-    case report(Address, rssi: Int?, data: [UInt8], connectable: Bool)
+    /// - properties: TENDON_AD_CONNECTABLE and its siblings.
+    case report(Address, rssi: Int?, data: [UInt8], properties: UInt16)
 
     /// A connection of an adapter.
     struct Link: Hashable, Comparable {
@@ -108,8 +109,7 @@ extension CaptureItem {
             let rssi = Int(c.report.rssi)
             self = .report(
                 Address(c.report.address), rssi: rssi == Int(TENDON_RSSI_UNKNOWN) ? nil : rssi,
-                data: copied(c.report.data, c.report.length),
-                connectable: Int(c.report.properties) & TENDON_AD_CONNECTABLE != 0)
+                data: copied(c.report.data, c.report.length), properties: c.report.properties)
         }
     }
 }

@@ -68,6 +68,11 @@ enum Help {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 
+    /// "- A sentence", in lines.
+    static func bullet(_ text: String) -> String {
+        wrap(text, 76).enumerated().map { ($0.offset == 0 ? "- " : "  ") + $0.element + "\n" }.joined()
+    }
+
     static func wrap(_ text: String, _ width: Int) -> [String] {
         var lines: [String] = [""]
         for word in text.split(separator: " ") {

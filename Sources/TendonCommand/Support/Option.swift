@@ -27,10 +27,12 @@ struct Setting: Sendable {
     var isInverted = false
     /// It takes effect when the program starts, not when the file is read again.
     var isFixed = false
+    /// A report has no value of it.
+    var isPrivate = false
 
     init(
         _ section: String, key: String? = nil, isPerDevice: Bool = false, isRepeated: Bool = false,
-        isInverted: Bool = false, isFixed: Bool = false
+        isInverted: Bool = false, isFixed: Bool = false, isPrivate: Bool = false
     ) {
         self.section = section
         self.key = key
@@ -38,6 +40,7 @@ struct Setting: Sendable {
         self.isRepeated = isRepeated
         self.isInverted = isInverted
         self.isFixed = isFixed
+        self.isPrivate = isPrivate
     }
 }
 

@@ -20,6 +20,15 @@ struct FeelspaceReplay: FamilyReplay {
         [0xFE02, 0xFE03, 0xFE04, 0xFE05, 0xFE06, 0xFE0C].contains(number(characteristic))
     }
 
+    /// The name is a parameter, whose first two bytes are its family and its number; 0x80: it is changed.
+    static func nameRange(in value: ArraySlice<UInt8>, of characteristic: tendon_uuid) -> Range<Int> {
+        let isParameter = [0xFE05, 0xFE06].contains(number(characteristic))
+        guard isParameter, let family = value.first, let parameter = value.dropFirst().first, family == 1,
+            UInt32(parameter & 0x7F) == TENDON_FEELSPACE_BASIC_NAME.rawValue
+        else { return 0..<0 }
+        return value.startIndex + 2..<value.endIndex
+    }
+
     mutating func value(
         _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines
     ) {
