@@ -10,6 +10,7 @@
 #include "tendon/linux/capture.h"
 #include "tendon/linux/connection.h"
 #include "tendon/linux/doctor.h"
+#include "tendon/linux/ending.h"
 #include "tendon/linux/gateway.h"
 #include "tendon/linux/gatt_store.h"
 #include "tendon/linux/gatt_table.h"

@@ -182,7 +182,7 @@ struct Replay {
             guard let label else { return }
             let error = TendonError(status: reason, operation: .connect)
             events.event("disconnected", label, at: microseconds) { line in
-                line.member("reason", DisconnectReason(error).rawValue)
+                line.member("reason", text(tendon_ending_name(tendon_ending_of(reason))))
                 line.member("text", error.text)
                 line.member("error", error.name)
             }

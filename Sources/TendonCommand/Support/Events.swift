@@ -183,64 +183,24 @@ struct Events: Sendable {
 
 // MARK: - Why a connection ended
 
-/// The reasons of `disconnected`, one list for all families.
-enum DisconnectReason: String, Sendable {
-    /// The command ended the connection.
-    case requested
-    /// The device ended it.
-    case deviceDisconnected = "device_disconnected"
-    /// The radio does not reach the device any more.
-    case connectionLost = "connection_lost"
-    /// Pairing or encryption failed.
-    case pairingFailed = "pairing_failed"
-    /// The device did not respond in time, or violated its protocol.
-    case protocolError = "protocol_error"
-    /// The adapter was removed or powered off.
-    case radioFailed = "radio_failed"
-
-    init(_ error: TendonError) {
-        switch (error.layer, Int(error.status)) {
-        case (_, _) where error.isCancelled: self = .requested
-        case (.radio, TENDON_RADIO_ERROR_PEER_CLOSED): self = .deviceDisconnected
-        case (.radio, TENDON_RADIO_ERROR_PAIRING_FAILED), (.radio, TENDON_RADIO_ERROR_NO_PAIRING_SERVICE),
-            (.radio, TENDON_RADIO_ERROR_PAIRING_TOO_WEAK), (.radio, TENDON_RADIO_ERROR_IDENTITY_TAKEN),
-            (.radio, TENDON_RADIO_ERROR_NOT_SECURE), (.radio, TENDON_RADIO_ERROR_OTHER_BOND_STORE):
-            self = .pairingFailed
-        case (.hci, _): self.init(hci: UInt8(truncatingIfNeeded: -Int(error.status) & 0xFF))
-        case (.radio, TENDON_RADIO_ERROR_OUT_OF_RANGE), (.system, _): self = .connectionLost
-        case (.radio, _), (.management, _): self = .radioFailed
-        default: self = .protocolError
-        }
-    }
-
-    /// Error codes of the Core Specification, Vol 1 Part F.
-    init(hci code: UInt8) {
-        switch code {
-        case 0x13, 0x14, 0x15: self = .deviceDisconnected
-        case 0x16: self = .requested
-        case 0x05, 0x06, 0x29, 0x3D: self = .pairingFailed
-        default: self = .connectionLost
-        }
-    }
-}
-
 /// How a connection ended, in a word and a sentence.
 struct Ending: Sendable {
-    var reason: DisconnectReason
+    var reason: tendon_ending
     var text: String
     /// The status behind it; nil: none, or not known.
     var cause: TendonError?
 
-    static let requested = Ending(reason: .requested, text: "the command ended the connection")
-    static let lost = Ending(reason: .connectionLost, text: "the connection was lost")
+    static let requested = Ending(TENDON_ENDING_REQUESTED)
+    static let lost = Ending(TENDON_ENDING_CONNECTION_LOST)
 
-    init(reason: DisconnectReason, text: String) {
+    /// Without a text: the one of the reason.
+    init(_ reason: tendon_ending, text: String? = nil) {
         self.reason = reason
-        self.text = text
+        self.text = text ?? TendonSupport.text(tendon_ending_text(reason))
     }
 
     init(_ error: TendonError) {
-        self.init(reason: DisconnectReason(error), text: error.description)
+        self.init(tendon_ending_of(error.status), text: error.description)
         cause = error
     }
 
@@ -249,13 +209,13 @@ struct Ending: Sendable {
         guard let cause, self.cause == nil else { return self }
         var ending = self
         ending.cause = cause
-        if reason == .connectionLost { ending.reason = DisconnectReason(cause) }
+        if reason == TENDON_ENDING_CONNECTION_LOST { ending.reason = tendon_ending_of(cause.status) }
         if !text.contains(cause.name) { ending.text += ": " + cause.cause }
         return ending
     }
 
     var members: JSON {
-        let members: JSON = ["reason": .string(reason.rawValue), "text": .string(text)]
+        let members: JSON = ["reason": .string(TendonSupport.text(tendon_ending_name(reason))), "text": .string(text)]
         return members.merging(cause?.members ?? [:])
     }
 }

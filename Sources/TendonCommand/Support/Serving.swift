@@ -117,7 +117,7 @@ extension DeviceServer {
             try await connect()
             served.admission.connected(served.address)
             let ending = await serveConnected()
-            if ending.reason == .requested || served.central.core.failure != nil {
+            if ending.reason == TENDON_ENDING_REQUESTED || served.central.core.failure != nil {
                 served.admission.left(served.address, failed: false)
             } else {
                 served.admission.lost(served.address)
@@ -195,10 +195,10 @@ extension DeviceServer {
         served.rules.leave(place)
         progress.end()
         await actions.value
-        let cause = ending.reason == .requested ? nil : served.central.core.peerFailure(of: served.address)
+        let cause = ending.reason == TENDON_ENDING_REQUESTED ? nil : served.central.core.peerFailure(of: served.address)
         served.event("disconnected", ending.with(cause).members)
         served.reporter.events.device(served.label, is: .disconnected)
-        served.show("disconnected", note: ending.reason == .requested ? "" : ending.with(cause).text)
+        served.show("disconnected", note: ending.reason == TENDON_ENDING_REQUESTED ? "" : ending.with(cause).text)
         return ending
     }
 

@@ -317,9 +317,9 @@ extension Ending {
     init(_ error: BoseWearableError) {
         switch error {
         case .host(let host): self.init(host)
-        case .disconnectedByDevice: self.init(reason: .deviceDisconnected, text: "the device ended the connection")
+        case .disconnectedByDevice: self.init(TENDON_ENDING_DEVICE_DISCONNECTED)
         case .cancelled: self = .requested
-        default: self.init(reason: .protocolError, text: describe(error))
+        default: self.init(TENDON_ENDING_PROTOCOL_ERROR, text: describe(error))
         }
     }
 }

@@ -70,7 +70,7 @@ struct FeelspaceStream: FamilyStream {
         if cause.status == Int32(TENDON_RADIO_ERROR_PAIRING_FAILED) {
             return "the belt is not in pairing mode: \(pairing)"
         }
-        guard DisconnectReason(cause) == .deviceDisconnected else { return nil }
+        guard tendon_ending_of(cause.status) == TENDON_ENDING_DEVICE_DISCONNECTED else { return nil }
         return "a belt has one connection: if another device or program is connected to it, disconnect that one; if it "
             + "is in standby mode, switch it on; if it requires pairing, \(pairing)"
     }
@@ -155,7 +155,7 @@ private final class FeelspaceServer: DeviceServer {
         manager.disconnectBelt()
         count()
         guard !isCancelled else { return .requested }
-        return Ending(reason: .connectionLost, text: reason.map(describe) ?? "the connection was lost")
+        return Ending(TENDON_ENDING_CONNECTION_LOST, text: reason.map(describe))
     }
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
