@@ -83,6 +83,9 @@ static uint32_t unit_ms(const char *text, size_t length) {
     if (length == 2 && text[0] == 'm' && text[1] == 's') {
         return 1;
     }
+    if (length == 3 && text[0] == 'm' && text[1] == 'i' && text[2] == 'n') {
+        return 60000;
+    }
     if (length == 1) {
         return text[0] == 's' ? 1000 : text[0] == 'm' ? 60000 : 0;
     }
@@ -185,7 +188,7 @@ static tendon_status parse_line(tendon_scenario_line *line, const tendon_scenari
         return fail(error, line->number, line->length + 1, "the time is missing");
     }
     if (!parse_time(&word, &event->at_ms, &wrong)) {
-        return fail(error, line->number, word.column + wrong, "a time is a number with ms, s or m, a day at most");
+        return fail(error, line->number, word.column + wrong, "a time is a number with ms, s or min, a day at most");
     }
     while (next_word(line, &word)) {
         if (event->count == TENDON_SCENARIO_WORDS) {

@@ -36,11 +36,21 @@ is "$status" 2 "unknown option: usage"
 like "$err" "did you mean '--json'" "unknown option: the nearest one"
 run doctor --sensors rotation
 is "$status" 2 "another command's option: usage"
+run help run
+headings=$(grep -E '^[A-Z].*:$' <<<"$out" | tr '\n' ' ')
+is "$headings" "Devices and connections: Rules: Output: Pairing: MQTT broker: Metrics: Page: Family activ5: Family bose: Family feelspace: Family fjorden: Family obvious: Common options: Examples: " "the many options of run stand under headings"
+is "$(grep -oE '^  --[a-z0-9-]+' <<<"$out" | sort | uniq -d)" "" "each of them once"
+run help scan
+like "$out" "^Options:$" "a short list has one heading"
 run scan --for
 is "$status" 2 "option without its value: usage"
 run scan --for soon --radio virtual
 is "$status" 2 "a duration that is none: usage"
-like "$err" "number" "a duration that is none: says what it takes"
+like "$err" "for takes a time from 0 to 1000000000 s, such as 90, 500ms or 2min, not 'soon'" "a duration that is none: says what it takes"
+run scan --for "50 ms" --radio virtual
+is "$status" 4 "a duration with its unit is taken: no device in that time"
+run scan --for 2h --radio virtual
+is "$status" 2 "a unit that is none of ours: usage"
 run scan --radio wifi
 is "$status" 2 "an unknown radio: usage"
 like "$err" "bluez or virtual" "an unknown radio: says which there are"

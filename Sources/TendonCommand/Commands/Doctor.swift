@@ -19,7 +19,7 @@ extension Command {
             Option(
                 name: "--watch", value: "SECONDS",
                 help: "watch for this time which programs use the adapters and what they do",
-                takes: .number(0.1...86400)),
+                takes: .seconds(0.1...86400)),
             Option(
                 name: "--neighbors", value: "FILE",
                 help: "the same from a capture of the kernel's monitor channel, of 'tendon capture' or 'btmon -w'"),

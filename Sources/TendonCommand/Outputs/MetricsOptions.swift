@@ -14,7 +14,7 @@
             }, setting: Setting("metrics", key: "file", isFixed: true))
         private static let interval = Option(
             name: "--metrics-interval", value: "SECONDS", help: "time from one writing of the file to the next",
-            standard: "15", takes: .number(0.1...3600), setting: Setting("metrics", key: "interval", isFixed: true))
+            standard: "15", takes: .seconds(0.1...3600), setting: Setting("metrics", key: "interval", isFixed: true))
 
         static let all = [file, interval]
 

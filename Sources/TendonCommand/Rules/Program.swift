@@ -28,7 +28,7 @@ struct Program: Sendable {
         setting: Setting("program", key: "command", isPrivate: true))
     static let timeout = Option(
         name: "", value: "SECONDS", help: "time after which the program is ended", standard: "10",
-        takes: .number(0.1...3600), setting: Setting("program", key: "timeout"))
+        takes: .seconds(0.1...3600), setting: Setting("program", key: "timeout"))
     static let limit = Option(
         name: "", value: "N", help: "maximum number of its processes at the same time; further executions fail",
         standard: "1", takes: .integer(1...16), setting: Setting("program", key: "at-most"))
@@ -47,7 +47,8 @@ struct Program: Sendable {
         func value(_ row: Option) -> String { values[row.key] ?? row.standard ?? "" }
         self.name = name
         command = value(Program.command).split(whereSeparator: \.isWhitespace).map(String.init)
-        timeout = UInt64((Double(value(Program.timeout)) ?? 0) * 1000)
+        let seconds = try? TendonCommand.seconds(value(Program.timeout), in: 0.1...3600, called: "")
+        timeout = UInt64((seconds ?? 0) * 1000)
         limit = parseInteger(value(Program.limit)) ?? 1
     }
 }

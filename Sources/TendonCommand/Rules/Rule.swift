@@ -224,18 +224,16 @@ struct RuleParser {
     mutating func duration() throws(CommandError) -> UInt64 {
         let keyword = take()?.text ?? ""
         let first = words[next]
-        let digits = first.text.prefix { "0123456789.".contains($0) }
-        var unit = String(first.text.dropFirst(digits.count))
-        if unit.isEmpty, words[next + 1].text != "=>" {
-            unit = words[next + 1].text
+        var text = first.text
+        if Double(text) != nil, words[next + 1].text != "=>" {
             next += 1
+            text += words[next].text
         }
         next += 1
-        let units: [String: Double] = ["ms": 1, "s": 1000, "min": 60_000]
-        guard let number = Double(digits), let factor = units[unit], number > 0, number * factor <= 86_400_000 else {
+        guard let time = milliseconds(text), time > 0, time <= 86_400_000 else {
             throw wrong("\(keyword) takes a time such as 500 ms, 2 s or 5 min", first)
         }
-        return UInt64((number * factor).rounded(.up))
+        return UInt64(time.rounded(.up))
     }
 
     /// A comma: another action follows.

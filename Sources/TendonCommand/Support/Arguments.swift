@@ -59,8 +59,16 @@ struct Arguments: Sendable {
 
     func number(_ option: Option) throws(CommandError) -> Double? {
         guard let text = value(option) else { return nil }
+        if case .seconds(let range) = option.takes {
+            return try TendonCommand.seconds(text, in: range, called: option.name)
+        }
         try option.check(text, called: option.name)
         return Double(text)
+    }
+
+    func seconds(_ option: String, in range: ClosedRange<Double>) throws(CommandError) -> Double? {
+        guard let text = value(option) else { return nil }
+        return try TendonCommand.seconds(text, in: range, called: option)
     }
 
     func integer(_ option: String, in range: ClosedRange<Int>) throws(CommandError) -> Int? {

@@ -37,7 +37,7 @@ struct DeviceAccess: Sendable {
         self.opener = opener
         radio = try arguments.radio()
         address = try arguments.address()
-        timeout = try arguments.number("--timeout", in: 0.1...600) ?? standard
+        timeout = try arguments.seconds("--timeout", in: 0.1...600) ?? standard
     }
 
     /// Opens the radio, finds the device, calls `body` with both, and closes the radio in any case. A device whose address

@@ -21,7 +21,7 @@ final class Neighbors {
             guard !arguments.has("--watch") else { throw .usage("--watch and --neighbors exclude each other") }
             return try Neighbors(capture: path, adapter: adapter)
         }
-        guard let seconds = try arguments.number("--watch", in: 0.1...86400) else {
+        guard let seconds = try arguments.seconds("--watch", in: 0.1...86400) else {
             guard adapter == nil else { throw .usage("--adapter is for --watch and --neighbors") }
             return nil
         }

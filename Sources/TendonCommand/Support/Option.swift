@@ -7,6 +7,8 @@ enum ValueRule: Sendable {
     case text
     case integer(ClosedRange<Int>)
     case number(ClosedRange<Double>)
+    /// A time: a number of seconds, or a number with a unit.
+    case seconds(ClosedRange<Double>)
     /// An address, or the name of a device. Names are known when all of the file is read.
     case device
     /// The function throws if the value is wrong; its message says what is allowed.
@@ -107,6 +109,8 @@ extension Option {
                     "\(title) takes a number from \(plain(range.lowerBound)) to \(plain(range.upperBound)), not "
                         + "'\(sanitized(text))'")
             }
+        case .seconds(let range):
+            _ = try seconds(text, in: range, called: title)
         case .parsed(let parse):
             do throws(CommandError) {
                 try parse(text)
@@ -122,6 +126,26 @@ extension Option {
             for word in listWords(text) { try parse(word) }
         }
     }
+}
+
+/// Milliseconds of a unit of time: one list for options, the configuration file and rules; scenarios have it in C.
+private let units: [String: Double] = ["ms": 1, "s": 1000, "min": 60_000, "m": 60_000]
+
+/// A time with its unit, in milliseconds; white space may stand between them. Nil: it is none.
+func milliseconds(_ text: String) -> Double? {
+    let digits = text.prefix { "0123456789.".contains($0) }
+    guard let number = Double(digits), let unit = units[trimmed(text.dropFirst(digits.count))] else { return nil }
+    return number * unit
+}
+
+/// A time in seconds; a number without a unit is of seconds.
+func seconds(_ text: String, in range: ClosedRange<Double>, called title: String) throws(CommandError) -> Double {
+    guard let number = Double(text) ?? milliseconds(text).map({ $0 / 1000 }), range.contains(number) else {
+        throw .usage(
+            "\(title) takes a time from \(plain(range.lowerBound)) to \(plain(range.upperBound)) s, such as 90, 500ms "
+                + "or 2min, not '\(sanitized(text))'")
+    }
+    return number
 }
 
 /// The words of a list separated by commas. A list in the configuration file usually has white space after the commas.
@@ -141,7 +165,7 @@ extension Option {
         help: "JSON: all digits of a number, instead of the decimals that the sensor resolves",
         setting: Setting("output", key: "compact", isInverted: true, isFixed: true))
     static let duration = Option(
-        name: "--for", value: "SECONDS", help: "end after this time", takes: .number(0...1e9),
+        name: "--for", value: "SECONDS", help: "end after this time: 90, 500ms, 2min", takes: .seconds(0...1e9),
         setting: Setting("gateway", isFixed: true))
 
     /// - Parameter choices: the uses that make sense for the command.
@@ -160,7 +184,7 @@ extension Option {
         Option(
             name: "--adapter", value: "ADAPTER",
             help:
-                "which controller of the radio bluez: hciN, its address, or its USB path (1-1.4), which stay the same when "
+                "which adapter of the radio bluez: hciN, its address, or its USB path (1-1.4), which stay the same when "
                 + "it is plugged in again; run, stream and simulate take several: hci0,hci1; default: the first",
             isList: true,
             takes: Option.words { (word) throws(CommandError) in

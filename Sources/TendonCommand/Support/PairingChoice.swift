@@ -40,7 +40,7 @@ struct PairingChoice: Sendable {
     private static let file = Option(
         name: "--passkey-file", value: "FILE",
         help:
-            "file with lines 'ADDRESS PASSKEY' that only its owner can access; pair: rejects pairing without a passkey",
+            "passkeys, one 'ADDRESS PASSKEY' per line, in a file with mode 600; pair: implies --require-authentication",
         setting: Setting("gateway", isFixed: true))
     private static let authentication = Option(
         name: "--require-authentication", value: nil,

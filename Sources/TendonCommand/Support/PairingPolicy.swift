@@ -15,7 +15,7 @@ struct PairingPolicy: Sendable {
         Option(
             name: "--pair", value: "SECONDS",
             help: "pair with new devices for this time; --pair alone: as long as the command runs; default: never",
-            isValueOptional: true, takes: .number(1...86400), setting: Setting("gateway", isFixed: true)),
+            isValueOptional: true, takes: .seconds(1...86400), setting: Setting("gateway", isFixed: true)),
         Option(
             name: "--allow", value: "ADDRESS",
             help: "pair with this device when it requires pairing", takes: .device,
@@ -29,7 +29,7 @@ struct PairingPolicy: Sendable {
         if arguments.value("--pair")?.isEmpty ?? false {
             windowEnd = .max
         } else {
-            windowEnd = PairingPolicy.end(of: try arguments.number("--pair", in: 1...86400) ?? 0)
+            windowEnd = PairingPolicy.end(of: try arguments.seconds("--pair", in: 1...86400) ?? 0)
         }
         var addresses: [tendon_address] = []
         for word in arguments.all("--allow") {

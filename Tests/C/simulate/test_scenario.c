@@ -23,21 +23,23 @@ static void times_and_order(void **state) {
                            "at 5s    suspend voice_assistant # and a remark\r\n"
                            "\tat 250ms resume\n"
                            "at 1.5s  disconnect\n"
-                           "at 2m    stop\n"
+                           "at 2min  stop\n"
+                           "at 3m    stop\n"
                            "at 250ms advertise off\n"
                            "at 0.0009s advertise on",
                            NULL, &text),
-                     6);
+                     7);
     static const struct {
         uint64_t at;
         uint32_t line;
         tendon_scenario_action action;
     } expected[] = {
-        {0, 8, TENDON_SCENARIO_ADVERTISE_ON},    {250, 4, TENDON_SCENARIO_DEVICE},
-        {250, 7, TENDON_SCENARIO_ADVERTISE_OFF}, {1500, 5, TENDON_SCENARIO_DISCONNECT},
+        {0, 9, TENDON_SCENARIO_ADVERTISE_ON},    {250, 4, TENDON_SCENARIO_DEVICE},
+        {250, 8, TENDON_SCENARIO_ADVERTISE_OFF}, {1500, 5, TENDON_SCENARIO_DISCONNECT},
         {5000, 3, TENDON_SCENARIO_DEVICE},       {120000, 6, TENDON_SCENARIO_STOP},
+        {180000, 7, TENDON_SCENARIO_STOP},
     };
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 7; i++) {
         assert_int_equal(events[i].at_ms, expected[i].at);
         assert_int_equal(events[i].line, expected[i].line);
         assert_int_equal(events[i].action, expected[i].action);

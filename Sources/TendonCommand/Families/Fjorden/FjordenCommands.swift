@@ -104,7 +104,7 @@ private struct GripAccess: Sendable {
     init(_ arguments: Arguments) throws(CommandError) {
         radio = try arguments.radio()
         address = try arguments.address()
-        timeout = try arguments.number("--timeout", in: 0.1...600) ?? 15
+        timeout = try arguments.seconds("--timeout", in: 0.1...600) ?? 15
         profile = try FjordenStream(arguments).profile
     }
 
