@@ -9,13 +9,13 @@ extension Command {
         "capture", operands: "FILE",
         summary: "write Bluetooth traffic to a btsnoop file for Wireshark",
         details: [
-            "With --radio bluez: captures every HCI packet of the machine's controllers, from all programs. "
+            "With --radio bluez: captures every HCI packet of the machine's adapters, from all programs. "
                 + "With --radio virtual there is no HCI traffic: the command connects as run does and captures its "
                 + "own connections."
         ],
         options: StreamSettings.options.filter { $0.name != "--capture" } + StreamSettings.familyOptions,
         examples: [
-            ("sudo tendon capture head.btsnoop --for 10", "capture all controllers for ten seconds"),
+            ("sudo tendon capture head.btsnoop --for 10", "capture all adapters for ten seconds"),
             (
                 "tendon capture head.btsnoop --radio virtual --for 5",
                 "connect to simulated devices and capture the traffic"

@@ -12,7 +12,8 @@ extension Command {
             summary: "remove the bond with a device",
             details: [
                 "Removes the keys and the GATT cache; the device must be paired again. Use it if the device was reset: "
-                    + "it has lost its key and ends every connection. Bonds are stored in "
+                    + "it has lost its key and ends every connection. Needs the adapter of the bond, because the kernel "
+                    + "has its keys, too. Bonds are stored in "
                     + "$XDG_STATE_HOME/tendon/bonds, or ~/.local/state/tendon/bonds."
             ],
             options: [],

@@ -158,7 +158,7 @@ extension Command {
         "simulate", operands: "FAMILY...",
         summary: "simulate wearables, for programs on this machine or for phones",
         details: [
-            "Simulates devices on the virtual radio, or over a controller for all devices in range. Prints its counters when it "
+            "Simulates devices on the virtual radio, or over an adapter for all devices in range. Prints its counters when it "
                 + "ends: after --for, after --notifications, or on Ctrl-C. With --radio bluez, it simulates one device per "
                 + "each --adapter.",
             "Scenarios are lines 'at TIME COMMAND': disconnect, advertise on|off, stop, malformed KIND [COUNT]; of bose "
@@ -218,14 +218,14 @@ struct SimulationPlan {
         let isVirtual = try arguments.radioName("virtual") == "virtual"
         let base = try arguments.address()?.address
         if !isVirtual, base != nil {
-            throw .usage("a controller has its own address: --address is for --radio virtual")
+            throw .usage("an adapter has its own address: --address is for --radio virtual")
         }
         for family in families {
             for _ in 0..<settings.count {
                 let number = items.count
                 let adapter = adapters.isEmpty ? nil : number < adapters.count ? adapters[number] : nil
                 if !isVirtual, number > 0, adapter == nil {
-                    throw .usage("one device for each controller: give --adapter once for each device")
+                    throw .usage("one device for each adapter: give --adapter once for each device")
                 }
                 let address = base.map { Address($0.value + UInt64(number), type: $0.type ?? .random) }
                 items.append(Item(family: family, adapter: adapter, isVirtual: isVirtual, address: address))

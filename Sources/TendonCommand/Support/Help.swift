@@ -35,12 +35,35 @@ enum Help {
         var lines = ["tendon \(command.name): \(command.summary)", ""]
         lines.append(output.styled("Usage:", .bold) + " tendon " + synopsis(command))
         for detail in command.details { lines += [""] + wrap(detail, 78) }
-        let own = command.options.filter { !$0.hidden }
-        if !own.isEmpty { lines += ["", output.styled("Options:", .bold)] + describe(own) }
+        for (title, options) in groups(of: command.options.filter { !$0.hidden }) {
+            lines += ["", output.styled("\(title):", .bold)] + describe(options)
+        }
         lines += ["", output.styled("Common options:", .bold)] + describe(command.common)
         lines += ["", output.styled("Examples:", .bold)]
         for example in command.examples { lines += ["  " + example.line, "      " + example.does] }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The options of a command under headings; a short list has one.
+    private static func groups(of options: [Option]) -> [(title: String, options: [Option])] {
+        guard options.count > 20 else { return options.isEmpty ? [] : [("Options", options)] }
+        let pairing = Set((PairingPolicy.options + PairingChoice.options).map(\.name))
+        let titles = options.map { pairing.contains($0.name) ? "Pairing" : title(of: $0) }
+        return once(titles).map { title in
+            (title, zip(options, titles).filter { $0.1 == title }.map(\.0))
+        }
+    }
+
+    private static func title(of option: Option) -> String {
+        if option.families.count == 1 { return "Family \(option.families[0])" }
+        return switch option.setting?.section {
+        case "mqtt": "MQTT broker"
+        case "web": "Page"
+        case "metrics": "Metrics"
+        case "output": "Output"
+        case "rules": "Rules"
+        default: "Devices and connections"
+        }
     }
 
     static func synopsis(_ command: Command) -> String {
