@@ -180,6 +180,37 @@ results "$work/unread.txt"
 [ "$(grep -c '^ok\|^not ok' "$work/unread.txt")" = 14 ]
 result $? "all cases" "$(cat "$work/unread.txt")"
 
+# A terminal that takes no table: the messages that were to stand above it are on the other terminal in the end.
+start belt simulate feelspace --radio virtual --json
+until_true ready belt
+timeout 60 python3 - "$TENDON" >"$work/terminals.txt" 2>&1 <<'E2'
+import os, pty, subprocess, sys, tty
+
+(_, full), (reader, free) = pty.openpty(), pty.openpty()
+for slave in (full, free):
+    tty.setraw(slave)
+os.set_blocking(full, False)
+try:
+    while os.write(full, b"x" * 1024):
+        pass
+except BlockingIOError:
+    pass
+environment = {**os.environ, "TERM": "xterm"}
+child = subprocess.Popen([sys.argv[1], "run", "--radio", "virtual", "--families", "feelspace", "--for", "3"],
+                         stdin=subprocess.DEVNULL, stdout=full, stderr=free, env=environment)
+os.close(free)
+text = b""
+try:
+    while piece := os.read(reader, 4096):
+        text += piece
+except OSError:  # EIO: the end of a terminal
+    pass
+child.wait()
+good = b"tendon pair feelspace" in text
+print("ok" if good else "not ok", "messages above a table that is not taken are printed at the end:" , text)
+E2
+results "$work/terminals.txt"
+
 # Messages come before the error that ends the command.
 timeout 20 "$TENDON" run --radio virtual --json --log-level info --for 2 >/dev/full 2>"$work/err"
 is "$?" 1 "messages and an error: status 1"

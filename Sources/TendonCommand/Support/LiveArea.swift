@@ -39,6 +39,12 @@ struct LiveArea: Sendable {
         if due.count > LiveArea.rows { due.removeFirst() }
     }
 
+    /// Messages that no `draw` has printed: the terminal did not take the picture before them.
+    mutating func takeDue() -> [String] {
+        defer { due = [] }
+        return due
+    }
+
     /// Replaces the lines that were drawn before. The styles are added after clipping.
     mutating func draw(_ lines: [(text: String, style: Output.Style?)]) {
         let output = Output.standard

@@ -202,6 +202,7 @@ final class Reporter: Sendable {
         if isTable {
             tick()
             Log.draw(nil)
+            for message in state.withLock({ $0.area.takeDue() }) { Log.write(.error, message) }
             Output.standard.line(
                 "\(total.notifications) notifications, \(total.samples) samples, \(total.dropped) dropped")
             return
