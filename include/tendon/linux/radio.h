@@ -128,7 +128,7 @@ struct tendon_link {
     /** dBm, of the answer to the newest tendon_radio_ask_signals(); TENDON_RSSI_UNKNOWN: not known. */
     int8_t rssi;
     bool signal_wanted; /**< a request for it is to be sent; used by the radio */
-    /** Of the connection, and of its latest updates. Interval 0: not known, as on the virtual radio. */
+    /** Connection parameters that are in effect. Interval 0: not known, as on the virtual radio. */
     tendon_connection_timing timing;
     uint8_t singles;       /**< wake-ups in a row that brought one packet; used by the link */
     bool keyed;            /**< a key of `identity` is known: stored by a pairing on this connection, or shown in it */
