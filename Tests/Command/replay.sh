@@ -111,6 +111,11 @@ interrupted "$work/elsewhere" --to-test "$work/kept.test" -
 is "$(cmp "$work/kept.test" "$work/test" 2>&1)" "" "interrupted: the old test stays"
 interrupted "$work/test" --test /dev/stdin
 
+run replay "$work/test"
+is "$status" 1 "a test without --test: no capture"
+like "$err" "this is a test of replay.*" "says what it is"
+like "$err" "try: tendon replay --test FILE" "and how to run it"
+
 # What is no test, and what cannot be one.
 head -c 900 "$work/elsewhere" >"$work/cut"
 run replay "$work/cut" --to-test "$work/none.test"

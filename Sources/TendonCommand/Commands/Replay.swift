@@ -91,6 +91,12 @@ extension CommandError {
     init(opening path: String, _ status: tendon_status, _ reader: CaptureReader) {
         let error = TendonError(status: status, operation: .parse)
         let what: String
+        if reader.beginning.starts(with: ReplayTest.beginning) {
+            self.init(
+                .failed, "\(sanitized(path)): this is a test of replay or a report, not a btsnoop file",
+                next: "tendon replay --test FILE")
+            return
+        }
         if error.layer != .system, let form = CaptureForm(reader.beginning) {
             self.init(
                 .failed, "\(sanitized(path)): this is \(form.name), not a btsnoop file", next: form.conversion(of: path)

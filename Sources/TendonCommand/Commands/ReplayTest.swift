@@ -16,10 +16,12 @@ struct ReplayTest {
     /// What a file is, and the options that its events depend on.
     private static let title = "tendon replay --test"
     private static let version = 1
+    /// First bytes of a file.
+    static let beginning = Array(#"{"test":"#.utf8)
     /// Bytes of the capture in one line.
     private static let piece = 1024
     /// The longest capture, and the longest test.
-    private static let captureLimit = 64 << 20
+    static let captureLimit = 64 << 20
     private static let testLimit = 512 << 20
 
     var capture: [UInt8]
@@ -33,7 +35,7 @@ struct ReplayTest {
     /// Replays a capture, or that of a test or a report again.
     init(capturing path: String, att: Bool, compact: Bool) throws(CommandError) {
         var bytes = try readFile(path == "-" ? "/dev/stdin" : path, limit: ReplayTest.captureLimit)
-        if bytes.starts(with: Array(#"{"test":"#.utf8)) {
+        if bytes.starts(with: ReplayTest.beginning) {
             bytes = try ReplayTest(parsing: bytes, called: path).capture
         }
         try self.init(of: bytes, called: path, att: att, compact: compact)

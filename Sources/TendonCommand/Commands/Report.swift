@@ -66,7 +66,6 @@ struct Report {
     /// Without the options of this command.
     private let arguments: Arguments
     private let configuration: Configuration?
-    private static let captureLimit = 64 << 20
     private static let messageLimit = 200
 
     /// With the time, as a name that file systems of other machines take too.
@@ -168,7 +167,7 @@ struct Report {
         } catch { ending = error }
         if let ending, ending.status == .usage { throw ending }
         guard !Termination.shared.isRequested else { throw CommandError(.failed, "interrupted") }
-        let bytes = try readFile(raw, limit: Report.captureLimit)
+        let bytes = try readFile(raw, limit: ReplayTest.captureLimit)
         if bytes.isEmpty {
             let reason = ending?.message ?? "nothing was captured"
             add("capture", ["text": .string(reason)])

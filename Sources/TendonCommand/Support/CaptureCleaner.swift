@@ -46,11 +46,14 @@ final class CaptureCleaner {
         defer { fclose(file) }
         _ = tendon_capture_attach(out.pointer, fileno(file), UInt32(TENDON_CAPTURE_MONITOR))
         var status: tendon_status = 1
-        while status > 0, out.pointer.pointee.status >= 0 {
+        while status > 0, out.pointer.pointee.status >= 0, out.pointer.pointee.bytes <= ReplayTest.captureLimit {
             status = reader.next { item, time in take(item, time) }
         }
         guard status >= 0 else { throw CommandError(capture: path, status, reader) }
         let written = out.pointer.pointee
+        guard written.bytes <= ReplayTest.captureLimit else {
+            throw CommandError(.failed, "\(sanitized(path)): the capture is too long for a report, which takes 64 MiB")
+        }
         guard written.status >= 0 else { throw CommandError(file: "a temporary file", written.status) }
         var bytes = [UInt8](repeating: 0, count: Int(written.bytes))
         rewind(file)
