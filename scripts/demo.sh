@@ -34,7 +34,7 @@ trap cleanup EXIT
 
 # The cloud: development server, with a key, a certificate authority and an API key that it makes.
 mkdir -m 700 "$XDG_RUNTIME_DIR/cloud"
-python3 Tests/Cloud/tendon-obvious-cloud --port 0 --data "$XDG_RUNTIME_DIR/cloud" --quiet \
+python3 examples/cloud/tendon-obvious-cloud --port 0 --data "$XDG_RUNTIME_DIR/cloud" --quiet \
     >"$XDG_RUNTIME_DIR/site" 2>"$XDG_RUNTIME_DIR/cloud.log" &
 cloud=$!
 for _ in $(seq 100); do

@@ -15,8 +15,8 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+CLOUD = pathlib.Path(__file__).resolve().parent.parent.parent / "examples/cloud"
+sys.path.insert(0, str(CLOUD))
 
 from cryptography.exceptions import InvalidSignature  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: E402
@@ -240,7 +240,7 @@ class Program(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         process = subprocess.Popen(
-            [HERE / "tendon-obvious-cloud", "--port", "0", "--data", folder.name, "--quiet", *options],
+            [CLOUD / "tendon-obvious-cloud", "--port", "0", "--data", folder.name, "--quiet", *options],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (process.stdin.close(), process.stdout.close(), process.stderr.close()))
         self.addCleanup(process.wait)
@@ -275,7 +275,7 @@ class Program(unittest.TestCase):
         self.process.terminate()
         self.process.wait(20)
         self.assertIn("development server", self.process.stderr.read())
-        text = subprocess.run([HERE / "tendon-obvious-cloud", "--help"], capture_output=True, text=True, check=True)
+        text = subprocess.run([CLOUD / "tendon-obvious-cloud", "--help"], capture_output=True, text=True, check=True)
         self.assertIn("development server", text.stdout)
 
     def test_faults(self):

@@ -4,7 +4,7 @@
 cloud_data=$work/cloud
 mkdir -m 700 "$cloud_data"
 start_cloud() { # options of the cloud
-    python3 "$root/Tests/Cloud/tendon-obvious-cloud" --port "${cloud_port:-0}" --data "$cloud_data" "$@" \
+    python3 "$root/examples/cloud/tendon-obvious-cloud" --port "${cloud_port:-0}" --data "$cloud_data" "$@" \
         >"$work/cloud.site" 2>"$work/cloud.log" </dev/null &
     cloud_pid=$!
     children+=("$cloud_pid")

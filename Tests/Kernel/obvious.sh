@@ -7,7 +7,7 @@ mkdir "$XDG_CACHE_HOME"
 
 # cloud_start ARGUMENT...: its process in CLOUD; where it is and its key in the environment.
 cloud_start() {
-    /usr/bin/python3 "$PROJECT/Tests/Cloud/tendon-obvious-cloud" --port 0 --data "$DATA/cloud" "$@" \
+    /usr/bin/python3 "$PROJECT/examples/cloud/tendon-obvious-cloud" --port 0 --data "$DATA/cloud" "$@" \
         >"$CASE_DIR/site.json" 2>"$CASE_DIR/cloud.log" </dev/null &
     CLOUD=$!
     if ! wait_for 60 grep -q '"url"' "$CASE_DIR/site.json"; then

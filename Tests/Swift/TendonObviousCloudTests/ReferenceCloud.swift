@@ -8,7 +8,7 @@ import Testing
 
 @testable import TendonObviousCloud
 
-/// The reference cloud (Tests/Cloud) as a process of its own, on loopback with TLS; it ends with the object.
+/// The reference cloud (examples/cloud) as a process of its own, on loopback with TLS; it ends with the object.
 final class ReferenceCloud: Sendable {
     let url: String
     let port: Int
@@ -25,7 +25,8 @@ final class ReferenceCloud: Sendable {
     init(_ options: [String] = []) async throws {
         folder = NSTemporaryDirectory() + "obvious-cloud-" + UUID().uuidString
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Cloud/tendon-obvious-cloud").path
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("examples/cloud/tendon-obvious-cloud").path
         let arguments = ["/usr/bin/python3", script, "--port", "0", "--data", folder, "--until-input-ends"]
         process = try ServerProcess("/usr/bin/python3", arguments + options, outputs: folder)
         guard let site = try? JSON(parsing: await process.firstLine()), let url = site["url"]?.string,
@@ -71,7 +72,7 @@ final class ReferenceCloud: Sendable {
         return try? JSON(parsing: answer.body)
     }
 
-    /// See Tests/Cloud/obvious_cloud/faults.py.
+    /// See examples/cloud/obvious_cloud/faults.py.
     func fault(_ json: String) async throws { _ = try await post("/admin/faults", json) }
 
     /// Forgets faults and requests.
