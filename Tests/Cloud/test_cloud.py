@@ -109,6 +109,24 @@ class Calls(unittest.TestCase):
         self.assertEqual((status, body["features"][0]), (200, {"id": 16, "name": "Led", "toggleable": True}))
         self.assertEqual(self.call("GET", "/v1/products/1235/features")[1]["code"], "UNKNOWN_PRODUCT")
 
+    def test_a_product_of_ones_own(self):
+        lamp = {"product": "5678", "features": [{"id": 16, "name": "Light", "switch": True}, {"id": 3, "name": "On", "free": True}],
+                "items": [{"id": 1, "name": "Light", "price": "0.29", "features": [16]}]}
+        self.store.define(lamp)
+        self.assertEqual(self.call("GET", "/v1/products/5678/features"), (200, {"features": [
+            {"id": 3, "name": "On", "toggleable": False}, {"id": 16, "name": "Light", "toggleable": True}]}))
+        items = self.call("GET", "/v1/catalogs/default?productId=5678")[1]["items"]
+        self.assertEqual([(item["id"], item["itemprice"], item["featureIds"]) for item in items], [(1, "0.29", [16])])
+        device = {"serial": SERIAL, "product": "5678"}
+        self.assertEqual(self.store.entries(device), [(3, 1, objects.TOGGLE_NONE, 0), (16, 0, objects.TOGGLE_KEEP, 0)])
+        # Again: in the place of what there was; the other product is as before.
+        self.store.define({**lamp, "features": lamp["features"][1:], "items": []})
+        self.assertEqual(len(self.call("GET", "/v1/products/5678/features")[1]["features"]), 1)
+        self.assertEqual(len(self.call("GET", "/v1/catalogs/default")[1]["items"]), 2)
+        for wrong in ({"features": [{"id": 0, "name": "x"}]}, {"items": [{"id": 2, "name": "x", "price": "1", "features": [17]}]}):
+            with self.assertRaises(ValueError):
+                self.store.define({**lamp, **wrong})
+
     def test_first_provisioning_then_a_package_then_nothing_new(self):
         status, body = self.update(0)
         self.assertEqual((status, body["code"], body["inField"]), (404, "NOT_PROVISIONED", True))
@@ -277,6 +295,22 @@ class Program(unittest.TestCase):
         self.assertIn("development server", self.process.stderr.read())
         text = subprocess.run([CLOUD / "tendon-obvious-cloud", "--help"], capture_output=True, text=True, check=True)
         self.assertIn("development server", text.stdout)
+
+    def test_products_and_firmware_of_ones_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            product, image = pathlib.Path(folder) / "lamp.json", pathlib.Path(folder) / "image"
+            product.write_text('{"product": "5678", "features": [{"id": 16, "name": "Light"}]}')
+            image.write_bytes(b"123456789")
+            self.start("--product", str(product), "--firmware", f"5678:1.4.0@7:{image}:Brighter.")
+            body = json.loads(self.request("GET", "/v1/products/5678/firmware/latest?current=1.3.0")[1])
+            self.assertEqual((body["versionName"], body["releaseNotes"], body["size"]), ("1.4.0", "Brighter.", 9))
+            # The epoch of OFM1, the number before the last one.
+            self.assertEqual(base64.b64decode(body["manifest"])[64:68].hex(), "07000000")
+            product.write_text('{"product": "5678"}')
+            failed = subprocess.run([CLOUD / "tendon-obvious-cloud", "--data", folder, "--product", product],
+                                    capture_output=True, text=True)
+            self.assertEqual(failed.returncode, 2)
+            self.assertIn("'features' is missing", failed.stderr)
 
     def test_faults(self):
         self.start("--fault", '{"do": "status", "status": 503, "headers": {"Retry-After": "7"}}')

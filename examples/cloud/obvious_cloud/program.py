@@ -6,6 +6,7 @@ import os
 import pathlib
 import secrets
 import signal
+import sqlite3
 import sys
 import threading
 
@@ -34,14 +35,18 @@ def arguments():
                         help="a cart that is paid can be paid again: only the Idempotency-Key keeps a card from being "
                              "charged twice (GET /admin/charges)")
     parser.add_argument("--no-in-field", action="store_true", help="devices cannot be provisioned through this cloud")
-    parser.add_argument("--firmware", action="append", default=[], metavar="PRODUCT:VERSION:FILE[:NOTES]",
-                        help="adds a firmware image, signed with this cloud's key")
+    parser.add_argument("--product", action="append", default=[], type=pathlib.Path, metavar="FILE",
+                        help="adds a product with its features and the items that sell them, or replaces them: JSON, see "
+                             "docs/obvious-tutorial.md")
+    parser.add_argument("--firmware", action="append", default=[], metavar="PRODUCT:VERSION[@EPOCH]:FILE[:NOTES]",
+                        help="adds a firmware image, signed with this cloud's key; EPOCH: a device rejects images of a lower "
+                             "epoch than its own, whatever their version (default 1)")
     parser.add_argument("--fault", action="append", default=[], metavar="JSON",
                         help="a fault: see obvious_cloud/faults.py; also by POST /admin/faults from loopback")
     parser.add_argument("--until-input-ends", action="store_true",
                         help="end with the standard input: with the program that started this one, however it ends")
     parser.add_argument("--quiet", action="store_true", help="do not log requests on standard error")
-    return parser.parse_args()
+    return parser, parser.parse_args()
 
 
 def api_key(directory):
@@ -53,19 +58,28 @@ def api_key(directory):
 
 def add_firmware(store, text):
     product, version, file, *notes = text.split(":", 3)
+    version, _, epoch = version.partition("@")
     with store.lock:
-        store.add_firmware(product, version, pathlib.Path(file).read_bytes(), notes[0] if notes else "")
+        store.add_firmware(product, version, pathlib.Path(file).read_bytes(), notes[0] if notes else "",
+                           epoch=int(epoch or 1))
 
 
 def main():
-    options = arguments()
+    parser, options = arguments()
     directory = options.data
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     key, public = authority.signing_key(directory)
     key_path, key_text = api_key(directory)
     store = Store(directory, key)
-    for text in options.firmware:
-        add_firmware(store, text)
+    try:
+        for path in options.product:
+            store.define(json.loads(path.read_text()))
+        for text in options.firmware:
+            add_firmware(store, text)
+    except KeyError as error:
+        parser.error(f"--product: {error} is missing")
+    except (ValueError, TypeError, ArithmeticError, OSError, sqlite3.Error) as error:
+        parser.error(f"--product, --firmware: {error}")
     if options.no_in_field:
         store.db.execute("UPDATE product SET in_field = 0")
     context = ca = pin = None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the cloud knows: products, features, devices, catalog, carts, payments, firmware. SQLite; no card data."""
+import decimal
 import hashlib
 import json
 import secrets
@@ -33,9 +34,14 @@ CREATE TABLE IF NOT EXISTS firmware(
 CREATE TABLE IF NOT EXISTS charge(id INTEGER PRIMARY KEY AUTOINCREMENT, cart INTEGER, key TEXT, cents INTEGER);
 CREATE TABLE IF NOT EXISTS report(at REAL, serial TEXT, kind TEXT, body TEXT);
 """
-PRODUCT = "1234"
-FEATURES = [(16, "Led", 1, 0), (17, "Night mode", 1, 0), (18, "Boost", 0, 0), (19, "Basic", 0, 1)]
-ITEMS = [(7, "Led", "Lights up the device.", 499, [16]), (8, "Everything", "All features.", 1299, [16, 17, 18])]
+#: The product of a new cloud, in the form of --product.
+PRODUCT = {
+    "product": "1234",
+    "features": [{"id": 16, "name": "Led", "switch": True}, {"id": 17, "name": "Night mode", "switch": True},
+                 {"id": 18, "name": "Boost"}, {"id": 19, "name": "Basic", "free": True}],
+    "items": [{"id": 7, "name": "Led", "description": "Lights up the device.", "price": "4.99", "features": [16]},
+              {"id": 8, "name": "Everything", "description": "All features.", "price": "12.99", "features": [16, 17, 18]}],
+}
 
 
 class Store:
@@ -57,14 +63,32 @@ class Store:
         return self.db.execute(sql, values).fetchone()
 
     def fill(self):
-        self.db.execute("INSERT INTO product VALUES(?, 1)", (PRODUCT,))
-        for row in FEATURES:
-            self.db.execute("INSERT INTO feature VALUES(?, ?, ?, ?, ?)", (PRODUCT, *row))
-        for number, title, text, cents, features in ITEMS:
-            self.db.execute("INSERT INTO item VALUES(?, ?, ?, ?, ?, '', 'null', ?)",
-                            (number, PRODUCT, title, text, cents, json.dumps(features)))
+        self.define(PRODUCT)
         image = b"".join(hashlib.sha256(b"tendon %d" % n).digest() for n in range(2048))
-        self.add_firmware(PRODUCT, "1.4.0", image, "Better battery life.", "A restart is required.")
+        self.add_firmware(PRODUCT["product"], "1.4.0", image, "Better battery life.", "A restart is required.")
+
+    def define(self, product):
+        """Adds a product with its features and the items that sell them, in the place of what it had."""
+        number = str(int(product["product"]))
+        known = {int(feature["id"]) for feature in product["features"]}
+        if not all(1 <= number <= 1024 for number in known):
+            raise ValueError("the number of a feature is 1 to 1024")
+        items = []
+        for item in product.get("items", []):
+            if not set(item["features"]) <= known:
+                raise ValueError(f"item {item['id']} has features that the product does not have")
+            items.append((int(item["id"]), number, item["name"], item.get("description", ""),
+                          round(decimal.Decimal(item["price"]) * 100), json.dumps(item["features"])))
+        with self.lock:
+            self.db.execute("BEGIN")
+            self.db.execute("INSERT OR IGNORE INTO product VALUES(?, 1)", (number,))
+            self.db.execute("DELETE FROM feature WHERE product = ?", (number,))
+            self.db.execute("DELETE FROM item WHERE product = ?", (number,))
+            self.db.executemany("INSERT INTO feature VALUES(?, ?, ?, ?, ?)",
+                                [(number, feature["id"], feature["name"], feature.get("switch", False),
+                                  feature.get("free", False)) for feature in product["features"]])
+            self.db.executemany("INSERT INTO item VALUES(?, ?, ?, ?, ?, '', 'null', ?)", items)
+            self.db.execute("COMMIT")
 
     def add_firmware(self, product, version, image, notes="", message="", epoch=1, min_app="0.0.0"):
         code = objects.version_code(version)
