@@ -277,7 +277,11 @@ func onLoop<Result>(_ body: @escaping @TendonActor () -> Result) -> () -> Result
 
 /// Number of the calling thread.
 func currentThread() -> UInt {
-    unsafeBitCast(pthread_self(), to: UInt.self)
+    #if canImport(Glibc)
+        pthread_self()
+    #else
+        UInt(bitPattern: pthread_self())
+    #endif
 }
 
 /// Starts a detached thread.
