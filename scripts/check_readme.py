@@ -11,20 +11,30 @@ The pages of RUN have a scratch directory as home and as runtime directory each,
   all families. A block of `make` lines is checked against the Makefile instead: its targets are stages of their own.
 - The ```sh blocks of other pages, and the ```console blocks, need a broker, an adapter or root: they are parsed by bash, and
   the command knows the words and options of each of its lines. A page has at most MOST_CONSOLE of the latter.
+- The ```sh blocks of TUTORIALS run in one shell on a terminal, and a ```text block is to the letter what the block before it
+  prints; `…` stands for what differs. A block that starts one of SERVERS has a terminal of its own: it goes on when it has
+  printed its text, and the same server started again takes its place.
 - The events of a page of a device must be in docs/events.md.
 - ```swift blocks are checked by check_docs.py.
 """
 
 import concurrent.futures
+import contextlib
+import fcntl
 import functools
 import json
 import os
 import pathlib
+import pty
 import re
+import select
 import shlex
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 import jsonschema
@@ -36,6 +46,8 @@ BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / ".build")).resolve()
 COMMAND = pathlib.Path(os.environ.get("TENDON_BIN", BUILD / "swift/release")).resolve()
 RUN = ["README.md", "docs/getting-started.md", "docs/c-tutorial.md", "docs/simulator.md", "docs/recipes.md",
        "docs/home-assistant.md"]
+TUTORIALS = ["docs/obvious-tutorial.md"]
+SERVERS = ("tendon simulate ", "~/tendon/examples/cloud/tendon-obvious-cloud ")
 EVERY_FAMILY = "tendon simulate bose feelspace activ5 fjorden obvious --radio virtual"
 # The warnings of meson.build. A program for users is one file: it declares nothing for others.
 C_CHECK = ["gcc", "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wvla", "-Wstrict-prototypes",
@@ -95,6 +107,50 @@ def commands_of_tendon(text):
             command.append(token)
 
 
+def as_printed(text):
+    """A pattern of an output: … is the rest of a line, or any number of lines."""
+    lines = (re.escape(line).replace("…", ".*") + "\n" if line != "…" else "(?:.*\n)*" for line in text.splitlines())
+    return re.compile("".join(lines))
+
+
+class Terminal:
+    """A shell on a terminal of its own, as a reader of a page has it."""
+
+    END = "-- end of a block --\n"
+
+    def __init__(self, environment):
+        self.screen, side = pty.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("4H", 24, 132, 0, 0))
+        self.folder = environment["HOME"]
+        self.shell = subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=side, stderr=side, env=environment,
+                                      cwd=self.folder, start_new_session=True)
+        os.close(side)
+
+    def run(self, block, expected):
+        """What a block prints: to its end, or until it has printed what is expected."""
+        path = pathlib.Path(self.folder, "block")
+        path.write_text(block)
+        self.shell.stdin.write(f". ./block </dev/null; echo '{self.END[:-1]}'\n".encode())
+        self.shell.stdin.flush()
+        data, output, until = b"", "", time.monotonic() + 60
+        while time.monotonic() < until and not output.endswith(self.END):
+            if expected and as_printed(expected).fullmatch(output):
+                return output
+            if select.select([self.screen], [], [], 1)[0]:
+                try:
+                    data += os.read(self.screen, 65536)
+                except OSError:
+                    break
+                output = data.decode(errors="ignore").replace("\r\n", "\n")
+        return output.removesuffix(self.END)
+
+    def end(self):
+        if self.shell.poll() is None:
+            os.killpg(self.shell.pid, signal.SIGTERM)
+            os.killpg(self.shell.pid, signal.SIGHUP)
+            self.shell.wait(10)
+
+
 class Page:
     """One page, its results, and its devices while it is checked."""
 
@@ -109,6 +165,44 @@ class Page:
         self.results.append((good, f"{self.name}: {text}", detail))
 
     def check(self):
+        if self.name in TUTORIALS:
+            self.check_tutorial()
+        else:
+            self.check_blocks()
+        console = sum(block.language == "console" for block in self.blocks)
+        self.report(console <= MOST_CONSOLE, f"{console} blocks of a terminal, at most {MOST_CONSOLE}")
+        self.report(not self.problems, "each block is of a language that is checked", "\n".join(self.problems))
+
+    def check_tutorial(self):
+        with tempfile.TemporaryDirectory() as home, contextlib.ExitStack() as at_end:
+            pathlib.Path(home, "tendon").symlink_to(ROOT)
+            runtime = pathlib.Path(home, "run")
+            runtime.mkdir(0o700)
+            own = {name: value for name, value in os.environ.items() if not name.startswith(("TENDON_", "XDG_"))}
+            environment = dict(own, XDG_RUNTIME_DIR=str(runtime), HOME=home, NO_COLOR="1", TERM="dumb",
+                               PATH=f"{COMMAND}:{own['PATH']}")
+            shell, servers = Terminal(environment), {}
+            at_end.callback(shell.end)
+            for before, block, after in zip([None, *self.blocks], self.blocks, [*self.blocks[1:], None]):
+                if block.language == "text" and before and before.language == "sh":
+                    continue
+                if block.language != "sh":
+                    self.report(False, f"line {block.line}: lines for a shell, or what they print", block.text)
+                    break
+                expected = after.text if after and after.language == "text" else ""
+                server = next(filter(block.text.startswith, SERVERS), None)
+                if server:
+                    if server in servers:
+                        servers[server].end()
+                    servers[server] = Terminal(environment)
+                    at_end.callback(servers[server].end)
+                output = servers.get(server, shell).run(block.text, expected if server else None)
+                good = as_printed(expected).fullmatch(output)
+                self.report(good, f"line {block.line}: {block.text.splitlines()[0]}", output)
+                if not good:
+                    break
+
+    def check_blocks(self):
         is_device = [self.is_run and block.language == "sh" and is_simulation(block.text) for block in self.blocks]
         command = self.blocks[is_device.index(True)].text if any(is_device) else EVERY_FAMILY
         needs_device = self.is_run and any(block.language == "sh" for block in self.blocks)
@@ -128,9 +222,6 @@ class Page:
                     device.wait(10)
         if "devices/" in self.name:
             self.check_events()
-        console = sum(block.language == "console" for block in self.blocks)
-        self.report(console <= MOST_CONSOLE, f"{console} blocks of a terminal, at most {MOST_CONSOLE}")
-        self.report(not self.problems, "each block is of a language that is checked", "\n".join(self.problems))
 
     def check_block(self, block, environment):
         language, text = block.language, block.text
