@@ -12,7 +12,8 @@ good=4242424242424242 declined=4000000000000002 asking=4000000000003220
 run obvious catalog --product 1234
 is "$status" 2 "without the URL of a cloud: a usage error"
 like "$err" "TENDON_OBVIOUS_BASE_URL is not set" "that says what is missing"
-like "$err" "try: --cloud https://" "and what to do"
+like "$err" 'try: --cloud https://.* --api-key-file FILE, or set TENDON_OBVIOUS_BASE_URL and TENDON_OBVIOUS_API_KEY_FILE' \
+    "and what to do, with the key, which is missing next"
 start_cloud
 key=$(cat "$TENDON_OBVIOUS_API_KEY_FILE")
 
@@ -67,6 +68,7 @@ unset TENDON_OBVIOUS_API_KEY_FILE
 run obvious catalog
 is "$status" 2 "no key: a usage error"
 like "$err" 'no api key' "says so"
+like "$err" 'try: --api-key-file FILE, or set TENDON_OBVIOUS_API_KEY_FILE' "and both ways to give it"
 export TENDON_OBVIOUS_API_KEY_FILE=$key_file
 run obvious catalog --cloud http://127.0.0.1:1
 is "$status" 2 "plain HTTP is refused"

@@ -116,7 +116,9 @@ extension CommandError {
             next = "--api-key-file FILE, or set TENDON_OBVIOUS_API_KEY_FILE"
         case .argument where error.reason.hasSuffix("is not set"):
             status = .usage
-            next = "--cloud https://api.example.com, or set TENDON_OBVIOUS_BASE_URL"
+            next =
+                "--cloud https://api.example.com --api-key-file FILE, or set TENDON_OBVIOUS_BASE_URL and "
+                + "TENDON_OBVIOUS_API_KEY_FILE"
         case .argument: status = .usage
         case .notSupported: next = "swift build --traits BlueZ,ObviousCloud, which needs libcurl"
         case .network: next = "check the URL of --cloud, and --ca-file if the cloud has an authority of its own"
