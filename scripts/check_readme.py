@@ -53,6 +53,7 @@ EVERY_FAMILY = "tendon simulate bose feelspace activ5 fjorden obvious --radio vi
 C_CHECK = ["gcc", "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wvla", "-Wstrict-prototypes",
            "-Wmissing-prototypes", "-Werror", "-Iinclude", "-DTENDON_HAVE_BLUEZ=1"]
 MOST_CONSOLE = 3
+BEFORE_COMMANDS = ("!", "do", "else", "env", "exec", "if", "sudo", "then", "time", "until", "while")
 
 
 def events():
@@ -96,7 +97,7 @@ def commands_of_tendon(text):
             is_target = re.fullmatch("[<>&]*[<>][<>&]*", token)
             if is_target:
                 continue
-            while command and (command[0] in ("sudo", "!", "exec", "env") or re.match(r"\w+=", command[0])):
+            while command and (command[0] in BEFORE_COMMANDS or re.match(r"\w+=", command[0])):
                 del command[0]
             if command[:1] == ["tendon"]:
                 yield command[1:]
@@ -395,6 +396,7 @@ def alone():
     return words if subprocess.run([*words, "true"], capture_output=True).returncode == 0 else []
 
 
-if sys.argv[1:] != ["--here"] and (words := alone()):
-    os.execvp(words[0], [*words, sys.executable, __file__, "--here"])
-sys.exit(main())
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--here"] and (words := alone()):
+        os.execvp(words[0], [*words, sys.executable, __file__, "--here"])
+    sys.exit(main())

@@ -60,6 +60,7 @@ stage_house() {
     Tests/Scripts/kernel_matrix.sh || status=$?
     Tests/Scripts/check_hostile.sh || status=$?
     Tests/Scripts/count_tests.sh || status=$?
+    python3 Tests/Scripts/check_pages.py || status=$?
     return $status
 }
 
