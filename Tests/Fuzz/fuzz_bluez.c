@@ -16,13 +16,7 @@
 
 enum { INPUTS_MAX = 300 };
 
-static world *the_world;
-static fuzz_block on_open[6]; /* into the next sockets that are opened */
-
-int usleep(useconds_t us) { /* the pause before a command is repeated */
-    the_world->now += us / 1000u;
-    return 0;
-}
+static fuzz_block on_open[6]; /* for a radio that opens */
 
 /* What fails in the scripted kernel is a crash, not the end of a test. Addresses are stored nowhere. */
 __attribute__((constructor)) static void prepare(void) {
@@ -40,7 +34,6 @@ static void answer_all(world *w) {
 
 static world *begin(recording *r, uint8_t choice) {
     world *w = world_open(r, choice & 1, choice & 2 ? &bluez_random_address : &bluez_public_address);
-    the_world = w;
     w->b->radio.limits.features = choice & 4 ? UINT64_MAX : 0;
     const tendon_scan_parameters parameters = {.active = true, .coded = (choice & 5) == 5};
     FUZZ_CHECK(tendon_radio_scan_start(&w->b->radio.radio, &parameters) == TENDON_OK);
@@ -48,7 +41,7 @@ static world *begin(recording *r, uint8_t choice) {
     if (choice & 8) {
         (void)tendon_radio_set_pairing_agent(&w->b->radio.radio, &(tendon_pairing_agent){.io = choice >> 4 & 7});
     }
-    FUZZ_CHECK(world_connect(w, 0, w->now + 60000) >= 0);
+    FUZZ_CHECK(world_connect(w, 0, fake.now + 60000) >= 0);
     answer_all(w);
     world_connected(w, 0, 0, 0);
     world_ready(w, 0, TENDON_WRITABLE);
@@ -225,21 +218,32 @@ static void adapters_are_read(world *w, fuzz_input *input) {
     free(information.data);
 }
 
-/* The management socket of a radio that opens ignores what is of the controller, and the other way round. */
-static void a_socket_of_a_radio_opens(int far_end) {
-    static const uint16_t opcodes[] = {TENDON_MANAGEMENT_SET_LOW_ENERGY, TENDON_MANAGEMENT_SET_POWERED,
-                                       TENDON_MANAGEMENT_SET_SECURE_SIMPLE_PAIRING,
-                                       TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, TENDON_MANAGEMENT_SET_STATIC_ADDRESS};
+/* Each command is answered before it is sent. */
+static bool a_radio_opens(int fd, uint16_t opcode, const uint8_t *packet, size_t length) {
+    static const uint16_t modes[] = {TENDON_MANAGEMENT_SET_LOW_ENERGY, TENDON_MANAGEMENT_SET_POWERED,
+                                     TENDON_MANAGEMENT_SET_SECURE_SIMPLE_PAIRING,
+                                     TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, TENDON_MANAGEMENT_SET_STATIC_ADDRESS};
+    static const uint16_t reads[] = {TENDON_HCI_READ_LOCAL_COMMANDS, TENDON_HCI_LE_READ_LOCAL_FEATURES,
+                                     TENDON_HCI_LE_READ_BUFFER_SIZE, 0x203A};
     static uint8_t list[] = {1, 0, 8, 0};
-    put_reply(far_end, TENDON_MANAGEMENT_READ_INDEX_LIST, TENDON_MANAGEMENT_NO_INDEX, 0, (fuzz_block){list, 4});
-    put_reply(far_end, TENDON_MANAGEMENT_READ_INFORMATION, 8, 0, on_open[0]);
-    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++) {
-        put_reply(far_end, opcodes[i], 8, 0, on_open[1]);
+    (void)packet;
+    (void)length;
+    if (opcode == TENDON_MANAGEMENT_READ_INDEX_LIST) {
+        put_reply(fake_far(fd), opcode, TENDON_MANAGEMENT_NO_INDEX, 0, (fuzz_block){list, 4});
+    } else if (opcode == TENDON_MANAGEMENT_READ_INFORMATION) {
+        put_reply(fake_far(fd), opcode, 8, 0, on_open[0]);
     }
-    put_complete(far_end, TENDON_HCI_READ_LOCAL_COMMANDS, on_open[2]);
-    put_complete(far_end, TENDON_HCI_LE_READ_LOCAL_FEATURES, on_open[3]);
-    put_complete(far_end, TENDON_HCI_LE_READ_BUFFER_SIZE, on_open[4]);
-    put_complete(far_end, 0x203A, on_open[5]);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (opcode == modes[i]) {
+            put_reply(fake_far(fd), opcode, 8, 0, on_open[1]);
+        }
+    }
+    for (size_t i = 0; i < 4; i++) {
+        if (opcode == reads[i]) {
+            put_complete(fake_far(fd), opcode, on_open[2 + i]);
+        }
+    }
+    return true;
 }
 
 static void another_radio_opens(world *w, fuzz_input *input) {
@@ -247,12 +251,12 @@ static void another_radio_opens(world *w, fuzz_input *input) {
     for (size_t i = 0; i < 6; i++) {
         on_open[i] = fuzz_block_of(input);
     }
-    world_opens_socket = a_socket_of_a_radio_opens;
+    fake.on_send = a_radio_opens;
     if (tendon_bluez_open(&other, &w->b->loop, "hci8") >= 0) {
         FUZZ_CHECK(other.index == 8 && other.hci.fd >= 0);
         tendon_radio_close(&other.radio);
     }
-    world_opens_socket = NULL;
+    fake.on_send = NULL;
     for (size_t i = 0; i < 6; i++) {
         free(on_open[i].data);
     }
@@ -267,10 +271,10 @@ static void monitor_is_read(world *w, fuzz_input *input, uint8_t choice) {
     if (tendon_bluez_monitor_open(&monitor, &w->b->loop, &capture, choice & 0x20 ? "hci7" : NULL) >= 0) {
         for (int i = 0; i < 3; i++) {
             fuzz_block taken = fuzz_block_of(input);
-            put(world_far_end_of(monitor.source.fd), taken.data, taken.length);
+            put(fake_far(monitor.source.fd), taken.data, taken.length);
             free(taken.data);
         }
-        monitor.source.ready(monitor.source.context, TENDON_READABLE, w->now);
+        monitor.source.ready(monitor.source.context, TENDON_READABLE, fake.now);
         tendon_bluez_monitor_close(&monitor);
     }
     (void)tendon_capture_close(&capture);
@@ -291,10 +295,10 @@ static void adapter_is_awaited(world *w, fuzz_input *input, uint8_t choice) {
     }
     for (int i = 0; i < 3; i++) {
         fuzz_block taken = fuzz_block_of(input);
-        put(world_far_end_of(arrival.source.fd), taken.data, taken.length);
+        put(fake_far(arrival.source.fd), taken.data, taken.length);
         free(taken.data);
     }
-    arrival.source.ready(arrival.source.context, TENDON_READABLE, w->now);
+    arrival.source.ready(arrival.source.context, TENDON_READABLE, fake.now);
     FUZZ_CHECK(ends <= 2 && (ends == 0) == (arrival.source.fd >= 0));
     tendon_bluez_arrival_close(&arrival);
 }
@@ -306,11 +310,11 @@ static void owner_acts(world *w, fuzz_input *input, uint8_t choice) {
     int i = choice >> 6 == 3 ? 0 : choice >> 6;
     noted_link *end = &w->ends[i];
     const tendon_scan_parameters scan = {.active = true, .coded = (choice & 0x20) != 0};
-    calls.handle = choice & 0x20 ? 0x41 : 0x40;
+    fake.handle = choice & 0x20 ? 0x41 : 0x40;
     switch (choice >> 2 & 7) {
     case 0:
         if (!end->used) {
-            (void)world_connect(w, i, w->now + 1000u * fuzz_u8(input));
+            (void)world_connect(w, i, fake.now + 1000u * fuzz_u8(input));
         }
         break;
     case 1:

@@ -21,7 +21,7 @@ static int some_link(world *w) {
 static void connects_in_background(world *w) {
     recording *r = w->r;
     int i = (int)choose(r, WORLD_LINKS);
-    calls.handle = handles[choose(r, 4)];
+    fake.handle = handles[choose(r, 4)];
     if (!w->ends[i].used) {
         tendon_status status =
             tendon_radio_connect_in_background(&w->b->radio.radio, noted_link_make(&w->ends[i]), &world_peers[i]);
@@ -85,7 +85,7 @@ static void answers(world *w) {
     int i = some_link(w);
     bool accepted = choose(r, 3) != 0;
     note(r, "answer %d: %d", i,
-         tendon_radio_answer_pairing(radio, &world_peers[i], accepted, choose(r, 4) == 0 ? 1000000 : 42, w->now));
+         tendon_radio_answer_pairing(radio, &world_peers[i], accepted, choose(r, 4) == 0 ? 1000000 : 42, fake.now));
 }
 
 static void requires_security(world *w) {

@@ -18,7 +18,7 @@ bluez_connecting *bluez_connecting_open(void) {
     bluez_connecting *l = bluez_connecting_idle();
     assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 3600000),
                      TENDON_OK);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     return l;
 }
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A radio of the kernel's stack whose two sockets end in this test: the controller and the management interface are
- * scripted, packet by packet. No Bluetooth socket is opened.
+ * A radio over the kernel of fake_kernel.h whose two sockets end in this test: the controller and the management
+ * interface are scripted, packet by packet.
  */
 #ifndef BLUEZ_FIXTURE_H
 #define BLUEZ_FIXTURE_H
 
 #include "../../../CSources/linux/adapter/adapter.h"
+#include "fake_kernel.h"
 #include "link_fixture.h"
 #include "privileges.h"
-
-#include <sys/time.h>
 
 typedef struct bluez_bench {
     tendon_loop loop;
@@ -21,62 +20,12 @@ typedef struct bluez_bench {
     unsigned reports;
 } bluez_bench;
 
-/** What hci_send_cmd() does in this program: so many times it fails with this errno. */
-typedef struct refused_sends {
-    int number, times;
-} refused_sends;
-extern refused_sends sends_refused;
-
-/** One system call that is to fail with this errno, after so many that do not; 0: none. */
-typedef struct refused_call {
-    int number, after;
-} refused_call;
-
-/** The system calls of this program that concern Bluetooth; bluez_open() starts them again. */
-typedef struct system_calls {
-    refused_call socket, bind, listen, connect, accept, force_buffer, filter, get_filter, epoll_add, epoll_modify, send,
-        ioctl;
-    bool unplugged;         /**< the kernel does not list the adapter any more */
-    int connects;           /**< connect() calls on Bluetooth sockets */
-    int hci_sends_first;    /**< so many hci_send_cmd() succeed before those of `sends_refused` */
-    int old_connections;    /**< so many of them succeed immediately */
-    int centrals;           /**< that wait to be accepted */
-    int fd, peer;           /**< the latest Bluetooth socket, and its other end */
-    int central;            /**< other end of the latest accepted one */
-    uint16_t handle;        /**< connection handle of every socket */
-    uint16_t kernel_handle; /**< the handle that the kernel has for every peer, and the state of that connection */
-    uint16_t kernel_state;
-    uint32_t kernel_link_mode; /**< by default encrypted */
-    bool can_take_down;        /**< HCIDEVDOWN succeeds */
-    int taken_down;            /**< so often */
-    unsigned adapters_on;      /**< bit N: HCIGETDEVINFO reports that adapter N is on */
-    int buffer, buffer_option, buffers_set;
-    struct hci_filter filter_set;
-    int filter_loses;                 /**< a bit of this word of the filter: 1 types, 2 and 3 events; 0: none */
-    struct sockaddr_l2 bound, target; /**< names of the latest bind() and connect() */
-    bdaddr_t asked_peer;              /**< of the latest HCIGETCONNINFO */
-    uint8_t asked_type;
-    uint32_t drops;                           /**< packets that the kernel dropped, of every socket */
-    int drops_shown;                          /**< SO_RXQ_OVFL of the last socket */
-    refused_call meminfo, conninfo, security; /**< of getsockopt() */
-    uint8_t security_level;                   /**< of every socket; setsockopt() changes it */
-    refused_call set_security, socket_error;  /**< the latter: result of a connect() in progress */
-    struct timeval send_limit;                /**< of the latest socket with one */
-    unsigned made, refuse_at, refused;        /**< calls so far; the number of the one that fails; so many did */
-    int refuse_number;                        /**< its errno */
-} system_calls;
-extern system_calls calls;
-/** Counts a call of any kind. True: this is the one of `calls.refuse_at`, and errno is set. */
-bool bluez_call_refused(void);
-
-/** /proc/self/net/hci, the HCI sockets of the machine; NULL, the default: it has no such file. */
-extern const char *bluez_hci_sockets;
-/** Its first line: no program has a socket. */
-#define BLUEZ_NO_SOCKETS "sk RefCnt Rmem Wmem User Inode Parent\n"
-/** open(), but for the kernel's lists of sockets; of the local ones those of this program stand in it. */
-int bluez_open_file(const char *path, int flags, int mode);
+/** Adapter 7 at 100 s of the fake kernel's clock; it is not known whether other programs use it. */
 bluez_bench *bluez_open(bool extended, const tendon_address *own);
+/** Closes the radio; fails the test if this process has anything of the kernel open then. */
 void bluez_close(bluez_bench *b);
+/** The other end of the latest Bluetooth socket. */
+int bluez_far_end(void);
 /** The end of a step of the loop: the radio acts upon what has changed. */
 void bluez_settle(bluez_bench *b);
 /** The next command that the controller was given must have this opcode. @return its parameters, lent. */

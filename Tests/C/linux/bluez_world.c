@@ -2,129 +2,14 @@
 #include "bluez_world.h"
 #include "open_files.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/sysinfo.h>
-#include <time.h>
+#include <sys/time.h>
 #include <unistd.h>
-
-enum { SOCKETS = 1024 };
 
 const tendon_address world_peers[WORLD_LINKS] = {{{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
                                                  {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_PUBLIC},
                                                  {{0x4A, 1, 2, 3, 4, 6}, TENDON_ADDRESS_TYPE_RANDOM}};
 static world the_world;
-static int far_ends[SOCKETS]; /* of the Bluetooth socket with this descriptor; 0: none */
-void (*world_opens_socket)(int far_end);
-
-/* ---- in the place of the C library ---- */
-
-int clock_gettime(clockid_t clock, struct timespec *time) {
-    if (clock != CLOCK_MONOTONIC) {
-        return (int)syscall(SYS_clock_gettime, clock, time);
-    }
-    time->tv_sec = (time_t)(the_world.now / 1000);
-    time->tv_nsec = (long)(the_world.now % 1000) * 1000000;
-    return 0;
-}
-
-/* Time passes while nothing comes. */
-int poll(struct pollfd *fds, nfds_t count, int timeout) {
-    struct timespec none = {0};
-    if (bluez_call_refused()) {
-        return -1;
-    }
-    int ready = (int)syscall(SYS_ppoll, fds, count, &none, NULL, 0);
-    the_world.now += ready == 0 && timeout > 0 ? (uint64_t)timeout : 0;
-    return ready;
-}
-
-/* Sockets are read when the test says so. */
-int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout) {
-    (void)epoll;
-    (void)events;
-    (void)count;
-    the_world.now += timeout > 0 ? (uint64_t)timeout : 0;
-    return 0;
-}
-
-ssize_t recv(int fd, void *bytes, size_t length, int flags) {
-    bool ours = fd != the_world.b->controller && fd != the_world.b->kernel;
-    return ours && bluez_call_refused() ? -1 : syscall(SYS_recvfrom, fd, bytes, length, flags, NULL, NULL);
-}
-
-int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
-    return bluez_call_refused() ? -1 : (int)syscall(SYS_recvmmsg, fd, messages, count, flags, timeout);
-}
-
-ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
-    return bluez_call_refused() ? -1 : syscall(SYS_sendmsg, fd, message, flags);
-}
-
-/* Not of the test's own packets. */
-ssize_t send(int fd, const void *bytes, size_t length, int flags) {
-    if (fd == the_world.b->radio.management.fd && bluez_call_refused()) {
-        return -1;
-    }
-    return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
-}
-
-int socket(int domain, int type, int protocol) {
-    int pair[2];
-    if (domain != AF_BLUETOOTH) {
-        return (int)syscall(SYS_socket, domain, type, protocol);
-    }
-    if (bluez_call_refused()) {
-        return -1;
-    }
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
-    assert_true(pair[0] < SOCKETS);
-    if (far_ends[pair[0]] > 0) {
-        close(far_ends[pair[0]]);
-    }
-    far_ends[pair[0]] = pair[1];
-    if (world_opens_socket != NULL) {
-        world_opens_socket(pair[1]);
-    }
-    return calls.fd = pair[0];
-}
-
-int open(const char *path, int flags, ...) {
-    va_list arguments;
-    va_start(arguments, flags);
-    int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
-    va_end(arguments);
-    if (strcmp(path, "/proc/self/net/hci") != 0) {
-        return bluez_open_file(path, flags, mode);
-    }
-    if (bluez_call_refused()) {
-        return -1;
-    }
-    static const char text[] = "sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 1 0\n0 2 0 0 0 2 0\n";
-    static const size_t lengths[] = {38, 38 + 15, sizeof text - 1};
-    int fd = memfd_create("hci", MFD_CLOEXEC);
-    assert_int_equal(write(fd, text, lengths[the_world.others]), (ssize_t)lengths[the_world.others]);
-    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    return fd;
-}
-
-int sysinfo(struct sysinfo *info) {
-    *info = (struct sysinfo){.totalram = 16384, .mem_unit = 4096};
-    return bluez_call_refused() ? -1 : 0;
-}
-
-int hci_devinfo(int index, struct hci_dev_info *info) {
-    (void)index;
-    memset(info, 0, sizeof *info);
-    errno = ENODEV;
-    return the_world.removed ? -1 : 0;
-}
 
 /* ---- callbacks ---- */
 
@@ -157,7 +42,7 @@ static void note_activity(world *w, const char *name, const tendon_bluez_activit
 static void note_radio(world *w) {
     const tendon_bluez_radio *radio = &w->b->radio;
     recording *r = w->r;
-    note(r, "now %u; timer %lld, power %d until %lld, reset until %lld, status %d, reported %d", (unsigned)w->now,
+    note(r, "now %u; timer %lld, power %d until %lld, reset until %lld, status %d, reported %d", (unsigned)fake.now,
          noted_time(radio->timer.deadline), radio->power.state, noted_time(radio->power.deadline),
          noted_time(radio->power.reset_until), radio->power.status, radio->power.failure_reported);
     note(r, "queue %d: %d for %04x of %d, refused %d, unanswered %d, retry at %lld, response until %lld",
@@ -211,16 +96,19 @@ void world_note(world *w) {
     note_radio(w);
     for (int i = 0; i < WORLD_ENDS; i++) {
         noted_link_note(&w->ends[i]);
-        note(w->r, "lost %u", (unsigned)tendon_bluez_link_lost(&w->ends[i].link));
+        struct timeval limit = {0};
+        socklen_t size = sizeof limit;
+        (void)getsockopt(w->ends[i].link.source.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &size);
+        note(w->r, "lost %u, limit %d", (unsigned)tendon_bluez_link_lost(&w->ends[i].link), (int)limit.tv_sec);
     }
-    note(w->r, "connects %d, buffers %d of %d by %d, limit %d, security %d, listens %d, bonds %d", calls.connects,
-         calls.buffers_set, calls.buffer, calls.buffer_option == SO_RCVBUF, (int)calls.send_limit.tv_sec,
-         calls.security_level, (int)w->listener.source.interest, (int)w->bonds.count);
-    note_bytes(w->r, "bound", calls.bound.l2_bdaddr.b, 6);
-    note_bytes(w->r, "target", calls.target.l2_bdaddr.b, 6);
-    note_bytes(w->r, "asked", calls.asked_peer.b, 6);
-    note(w->r, "types %d %d %d, channels %d %d", calls.bound.l2_bdaddr_type, calls.target.l2_bdaddr_type,
-         calls.asked_type, btohs(calls.bound.l2_cid), btohs(calls.target.l2_cid));
+    note(w->r, "connects %d, buffers %d of %d by %d, security %d, listens %d, bonds %d", fake.connects,
+         fake.buffers_set, fake.buffer, fake.buffer_option == SO_RCVBUF, fake.security_level,
+         (int)w->listener.source.interest, (int)w->bonds.count);
+    note_bytes(w->r, "bound", fake.bound.l2_bdaddr.b, 6);
+    note_bytes(w->r, "target", fake.target.l2_bdaddr.b, 6);
+    note_bytes(w->r, "asked", fake.asked_peer.b, 6);
+    note(w->r, "types %d %d %d, channels %d %d", fake.bound.l2_bdaddr_type, fake.target.l2_bdaddr_type, fake.asked_type,
+         btohs(fake.bound.l2_cid), btohs(fake.target.l2_cid));
 }
 
 /* ---- the world ---- */
@@ -229,7 +117,6 @@ world *world_open(recording *r, bool extended, const tendon_address *own) {
     world *w = &the_world;
     memset(w, 0, sizeof *w);
     w->r = r;
-    w->now = 100000;
     w->files = open_descriptors();
     for (int i = 0; i < WORLD_ENDS; i++) {
         noted_link_prepare(&w->ends[i], r, i);
@@ -242,13 +129,15 @@ world *world_open(recording *r, bool extended, const tendon_address *own) {
     w->b->radio.radio.on_failure = on_failure;
     w->b->radio.radio.on_peer_failure = noted_peer_failure;
     w->b->radio.radio.tap = noted_link_tap;
-    calls.made = 0;
+    fake.programs = 0;
+    fake.unwatched = true;
+    fake.made = 0;
     return w;
 }
 
 void world_close(world *w) {
     tendon_radio *radio = &w->b->radio.radio;
-    calls.refuse_at = 0;
+    fake.refuse_at = 0;
     for (int i = 0; i < WORLD_ENDS; i++) {
         if (w->ends[i].used) {
             tendon_link_close(&w->ends[i].link);
@@ -273,21 +162,14 @@ void world_close(world *w) {
     note_packets(w, "command", w->b->controller);
     note_packets(w, "request", w->b->kernel);
     bluez_close(w->b);
-    calls.central = -1;
-    for (int fd = 0; fd < SOCKETS; fd++) {
-        if (far_ends[fd] > 0) {
-            close(far_ends[fd]);
-            far_ends[fd] = 0;
-        }
-    }
     assert_int_equal(open_descriptors(), w->files);
 }
 
 void world_pass(world *w, uint64_t ms) {
-    uint64_t until = w->now + ms;
+    uint64_t until = fake.now + ms;
     do { /* a step has one time; deadlines that it finds passed are not waited for */
         assert_int_equal(tendon_loop_step(&w->b->loop, until), TENDON_OK);
-    } while (w->now < until || tendon_loop_deadline(&w->b->loop) <= w->now);
+    } while (fake.now < until || tendon_loop_deadline(&w->b->loop) <= fake.now);
 }
 
 tendon_status world_connect(world *w, int i, uint64_t deadline) {
@@ -295,7 +177,7 @@ tendon_status world_connect(world *w, int i, uint64_t deadline) {
 }
 
 tendon_status world_pair(world *w, int i) {
-    return noted_link_pair(&w->ends[i], &w->b->radio.radio, &world_peers[i], w->now);
+    return noted_link_pair(&w->ends[i], &w->b->radio.radio, &world_peers[i], fake.now);
 }
 
 tendon_status world_listen(world *w) {
@@ -311,23 +193,9 @@ void world_central(world *w) {
     if (w->b->radio.radio.listener == NULL || w->listener.source.interest == 0) {
         return;
     }
-    calls.centrals = 1;
-    calls.central = -1;
-    w->listener.source.ready(w->listener.source.context, TENDON_READABLE, w->now);
-    calls.centrals = 0;
-    if (calls.central >= 0) {
-        for (int i = WORLD_LINKS; i < WORLD_ENDS; i++) {
-            int fd = w->ends[i].link.source.fd;
-            if (w->ends[i].used && fd >= 0 && far_ends[fd] == 0) {
-                far_ends[fd] = calls.central;
-                calls.central = -1;
-            }
-        }
-    }
-    if (calls.central >= 0) {
-        close(calls.central);
-        calls.central = -1;
-    }
+    fake.centrals = 1;
+    w->listener.source.ready(w->listener.source.context, TENDON_READABLE, fake.now);
+    fake.centrals = 0;
 }
 
 void world_ready(world *w, int i, uint32_t events) {
@@ -335,17 +203,13 @@ void world_ready(world *w, int i, uint32_t events) {
     bluez_read(w->b); /* the loop serves the radio's sockets first */
     if (w->ends[i].used && link->source.fd >= 0 &&
         (link->source.interest & events || (events & TENDON_HANGUP && link->source.interest != 0))) {
-        link->source.ready(link->source.context, events, w->now);
+        link->source.ready(link->source.context, events, fake.now);
     }
     bluez_read(w->b);
 }
 
 int world_far_end(const world *w, int i) {
-    return w->ends[i].used ? world_far_end_of(w->ends[i].link.source.fd) : -1;
-}
-
-int world_far_end_of(int fd) {
-    return fd >= 0 && far_ends[fd] > 0 ? far_ends[fd] : -1;
+    return w->ends[i].used ? fake_far(w->ends[i].link.source.fd) : -1;
 }
 
 void world_respond(world *w, uint8_t status) {
@@ -357,8 +221,8 @@ void world_respond(world *w, uint8_t status) {
 void world_connected(world *w, int i, uint8_t status, uint8_t role) {
     uint8_t parameters[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE,
                               status,
-                              (uint8_t)calls.handle,
-                              (uint8_t)(calls.handle >> 8),
+                              (uint8_t)fake.handle,
+                              (uint8_t)(fake.handle >> 8),
                               role,
                               world_peers[i].type == TENDON_ADDRESS_TYPE_RANDOM,
                               [12] = 0x18,

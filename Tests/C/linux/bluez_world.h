@@ -18,9 +18,6 @@ typedef struct world {
     tendon_bonds bonds;
     tendon_listener listener;
     noted_link ends[WORLD_ENDS];
-    uint64_t now;      /**< monotonic, ms */
-    int others;        /**< programs that have an HCI socket open */
-    bool removed;      /**< the adapter */
     int ends_reported; /**< calls of on_failure for a radio that has failed */
     int pauses;
     int files; /**< open descriptors of this process before */
@@ -46,10 +43,6 @@ void world_central(world *w);
 void world_ready(world *w, int i, uint32_t events);
 /** The other end of the socket of a link; -1: it has none. */
 int world_far_end(const world *w, int i);
-/** The same of a Bluetooth socket; -1: it is none. */
-int world_far_end_of(int fd);
-/** If set, called with the other end of each Bluetooth socket that is opened: replies can wait in it. */
-extern void (*world_opens_socket)(int far_end);
 /** The controller's response to the command in flight. */
 void world_respond(world *w, uint8_t status);
 /** The controller reports a connection to a peer with the fixture's handle. */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/sock_diag.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +29,8 @@ typedef enum socket_state { BARE, BOUND, WAITING, CONNECTED, ENDED } socket_stat
 /** A Bluetooth socket of this process, by its descriptor. */
 typedef struct fake_socket {
     int far; /**< the other end; 0: there is no such socket */
+    ino_t inode;
+    bool scripted; /**< the test is at that end */
     socket_state state;
     int index; /**< of its adapter */
     uint16_t channel;
@@ -53,6 +58,7 @@ static char tree[sizeof FILE_TREE];
 static bool refuses(fake_call call) {
     fake_refusal *refusal = &fake.refuse[call];
     int number = 0;
+    fake.counts[call]++;
     if (++fake.made == fake.refuse_at) {
         fake.refused++;
         number = fake.refuse_number;
@@ -68,6 +74,10 @@ static bool refuses(fake_call call) {
 
 static fake_socket *find(int fd) {
     return fd >= 0 && fd < SOCKETS && sockets[fd].far > 0 ? &sockets[fd] : NULL;
+}
+
+int fake_far(int fd) {
+    return find(fd) != NULL ? sockets[fd].far : -1;
 }
 
 /* ---- what comes, and when ---- */
@@ -92,9 +102,9 @@ static bool is_wanted(const fake_socket *s, const uint8_t *packet) {
 static void deliver(const post *p) {
     for (int fd = 0; fd < top; fd++) {
         const fake_socket *s = find(fd);
-        bool addressed = p->fd >= 0
-                             ? fd == p->fd
-                             : fd != p->except && s != NULL && (s->channel != HCI_CHANNEL_RAW || s->index == p->index);
+        bool addressed = p->fd >= 0 ? fd == p->fd
+                                    : fd != p->except && s != NULL && !s->scripted &&
+                                          (s->channel != HCI_CHANNEL_RAW || s->index == p->index);
         if (s != NULL && s->state == BOUND && s->channel == p->channel && addressed && fd != fake.deaf &&
             is_wanted(s, p->bytes)) {
             (void)syscall(SYS_sendto, s->far, p->bytes, p->length, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
@@ -128,8 +138,7 @@ static void forget(int fd) {
 static void read_socket(int fd) {
     uint8_t packet[PACKET];
     const fake_socket *s = find(fd);
-    ssize_t got =
-        s->state == WAITING ? 0 : syscall(SYS_recvfrom, s->far, packet, sizeof packet, MSG_DONTWAIT, NULL, NULL);
+    ssize_t got = syscall(SYS_recvfrom, s->far, packet, sizeof packet, MSG_DONTWAIT, NULL, NULL);
     if (got <= 0) { /* an error is that something was unread */
         forget(fd);
     } else if (s->channel == HCI_CHANNEL_CONTROL) {
@@ -139,13 +148,22 @@ static void read_socket(int fd) {
     }
 }
 
-/** @return whether there was something. What is in the way of a socket that waits is not read. */
+static bool is_closed(int fd) {
+    struct stat info;
+    return fstat(fd, &info) != 0 || info.st_ino != sockets[fd].inode;
+}
+
+/** @return whether there was something. What is in the way of a socket that waits is not read, nor what a test reads:
+ * a test may also have ended the connection, which is no end of the socket. */
 static bool read_sockets(void) {
     static struct pollfd far[SOCKETS];
     for (int fd = 0; fd < top; fd++) {
         const fake_socket *s = find(fd);
-        far[fd] =
-            (struct pollfd){.fd = s != NULL ? s->far : -1, .events = s != NULL && s->state == WAITING ? 0 : POLLIN};
+        bool left = s != NULL && (s->scripted || s->state == WAITING);
+        if (left && is_closed(fd)) {
+            forget(fd);
+        }
+        far[fd] = (struct pollfd){.fd = s != NULL && !left ? s->far : -1, .events = POLLIN};
     }
     int ready = (int)syscall(SYS_ppoll, far, top, &(struct timespec){0}, NULL, 0);
     for (int fd = 0; fd < top && ready > 0; fd++) {
@@ -157,7 +175,7 @@ static bool read_sockets(void) {
 }
 
 /** All that happens now. */
-static void run(void) {
+void fake_run(void) {
     for (bool any = true; any;) {
         any = deliver_due();
         any = read_sockets() || any;
@@ -199,8 +217,8 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout) {
     uint64_t end = timeout < 0 ? UINT64_MAX : fake.now + (uint64_t)timeout;
     for (;;) {
-        run();
-        int ready = epoll_pwait(epoll, events, count, 0, NULL);
+        fake_run();
+        int ready = fake.unwatched ? 0 : epoll_pwait(epoll, events, count, 0, NULL);
         if (ready != 0 || fake.now >= end) {
             return ready;
         }
@@ -208,10 +226,11 @@ int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout) {
     }
 }
 
-int poll(struct pollfd *fds, nfds_t count, int timeout) {
+/** As poll(). */
+static int wait_for(struct pollfd *fds, nfds_t count, int timeout) {
     uint64_t begun = fake.now, end = timeout < 0 ? UINT64_MAX : begun + (uint64_t)timeout;
     for (;;) {
-        run();
+        fake_run();
         int ready = (int)syscall(SYS_ppoll, fds, count, &(struct timespec){0}, NULL, 0);
         if (ready != 0 || fake.now >= end) {
             fake.slept += (unsigned)(fake.now - begun);
@@ -221,36 +240,44 @@ int poll(struct pollfd *fds, nfds_t count, int timeout) {
     }
 }
 
+int poll(struct pollfd *fds, nfds_t count, int timeout) {
+    return refuses(FAKE_POLL) ? -1 : wait_for(fds, count, timeout);
+}
+
 int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
-    return operation == EPOLL_CTL_ADD && refuses(FAKE_EPOLL) ? -1
-                                                             : (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
+    const fake_call call = operation == EPOLL_CTL_ADD ? FAKE_EPOLL : FAKE_EPOLL_MODIFY;
+    bool counts = call == FAKE_EPOLL || fake.refuse[call].number != 0;
+    return counts && refuses(call) ? -1 : (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
 }
 
 int usleep(useconds_t us) {
-    (void)poll(NULL, 0, (int)(us / 1000));
+    (void)wait_for(NULL, 0, (int)(us / 1000));
     return 0;
 }
 
 /* ---- sockets ---- */
 
-int socket(int domain, int type, int protocol) {
-    int pair[2];
-    if (domain != AF_BLUETOOTH) {
-        return (int)syscall(SYS_socket, domain, type, protocol);
-    }
-    if (refuses(FAKE_SOCKET)) {
-        return -1;
-    }
-    int flags = type & (SOCK_NONBLOCK | SOCK_CLOEXEC);
+static int new_socket(int type, uint16_t channel) {
+    struct stat info;
+    int pair[2], flags = type & (SOCK_NONBLOCK | SOCK_CLOEXEC);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | flags, 0, pair), 0);
     assert_true(pair[0] < SOCKETS);
     top = pair[0] < top ? top : pair[0] + 1;
     if (find(pair[0]) != NULL) {
         forget(pair[0]); /* closed, and the descriptor is used again */
     }
-    sockets[pair[0]] = (fake_socket){.far = pair[1], .index = NO_INDEX, .channel = protocol == BTPROTO_L2CAP ? ATT : 0};
+    assert_int_equal(fstat(pair[0], &info), 0);
     assert_int_equal(fcntl(pair[1], F_SETFL, O_NONBLOCK), 0);
+    sockets[pair[0]] = (fake_socket){
+        .far = pair[1], .inode = info.st_ino, .scripted = fake.scripted, .index = NO_INDEX, .channel = channel};
     return pair[0];
+}
+
+int socket(int domain, int type, int protocol) {
+    if (domain != AF_BLUETOOTH) {
+        return (int)syscall(SYS_socket, domain, type, protocol);
+    }
+    return refuses(FAKE_SOCKET) ? -1 : (fake.latest = new_socket(type, protocol == BTPROTO_L2CAP ? ATT : 0));
 }
 
 int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
@@ -262,15 +289,14 @@ int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
         return -1;
     }
     if (s->channel == ATT) {
-        struct sockaddr_l2 l2;
-        memcpy(&l2, name.__sockaddr__, sizeof l2);
-        memcpy(s->own, l2.l2_bdaddr.b, 6);
+        memcpy(&fake.bound, name.__sockaddr__, sizeof fake.bound);
+        memcpy(s->own, fake.bound.l2_bdaddr.b, 6);
         return 0;
     }
     struct sockaddr_hci hci;
     memcpy(&hci, name.__sockaddr__, sizeof hci);
     const fake_adapter *a = hci.hci_dev == HCI_DEV_NONE ? NULL : fake_of(hci.hci_dev);
-    if (hci.hci_dev != HCI_DEV_NONE && a == NULL) {
+    if (hci.hci_dev != HCI_DEV_NONE && a == NULL && !s->scripted) {
         errno = ENODEV;
         return -1;
     }
@@ -283,18 +309,23 @@ int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
 int connect(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
     static const uint8_t filler[512];
     fake_socket *s = find(fd);
-    struct sockaddr_l2 l2;
+    const struct sockaddr_l2 *to = &fake.target;
     if (s == NULL || s->channel != ATT || name.__sockaddr__->sa_family != AF_BLUETOOTH) {
         return (int)syscall(SYS_connect, fd, name, length);
     }
+    fake.connects++;
+    memcpy(&fake.target, name.__sockaddr__, sizeof fake.target);
     if (refuses(FAKE_CONNECT)) {
         return -1;
     }
-    memcpy(&l2, name.__sockaddr__, sizeof l2);
-    memcpy(s->peer, l2.l2_bdaddr.b, 6);
+    memcpy(s->peer, to->l2_bdaddr.b, 6);
+    if (s->scripted) {
+        errno = EINPROGRESS;
+        return fake.old_connections > 0 && fake.old_connections-- > 0 ? 0 : -1;
+    }
     s->index = fake_route(s->own);
     const fake_device *device = fake_device_of(s->peer);
-    errno = s->index < 0 ? EHOSTUNREACH : l2.l2_cid == 0 ? EINVAL : device != NULL && device->of_other ? EBUSY : 0;
+    errno = s->index < 0 ? EHOSTUNREACH : to->l2_cid == 0 ? EINVAL : device != NULL && device->of_other ? EBUSY : 0;
     if (errno != 0) {
         return -1;
     }
@@ -306,6 +337,33 @@ int connect(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
     }
     errno = EINPROGRESS;
     return -1;
+}
+
+int listen(int fd, int backlog) {
+    if (find(fd) == NULL) {
+        return (int)syscall(SYS_listen, fd, backlog);
+    }
+    return refuses(FAKE_LISTEN) ? -1 : 0;
+}
+
+int accept4(int fd, __SOCKADDR_ARG name, socklen_t *length, int flags) {
+    static const struct sockaddr_l2 from = {.l2_family = AF_BLUETOOTH,
+                                            .l2_bdaddr = {{0x02, 0x53, 0x00, 0x5E, 0x00, 0x00}},
+                                            .l2_bdaddr_type = BDADDR_LE_RANDOM};
+    if (find(fd) == NULL) {
+        return (int)syscall(SYS_accept4, fd, name.__sockaddr__, length, flags);
+    }
+    if (refuses(FAKE_ACCEPT)) {
+        return -1;
+    }
+    if (fake.centrals == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    fake.centrals--;
+    memcpy(name.__sockaddr__, &from, sizeof from);
+    *length = sizeof from;
+    return fake.central = new_socket(SOCK_NONBLOCK, ATT);
 }
 
 void fake_sockets_end(int index, const uint8_t peer[6], int number) {
@@ -340,25 +398,56 @@ bool fake_waits(int index, const uint8_t peer[6], bool or_is_connected) {
 
 ssize_t send(int fd, const void *bytes, size_t length, int flags) {
     const fake_socket *s = find(fd);
-    if (s != NULL && refuses(FAKE_SEND)) {
+    if (s == NULL) {
+        return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
+    }
+    const uint8_t *pdu = bytes;
+    bool manages = s->channel == HCI_CHANNEL_CONTROL; /* executed in this call, after what was sent before */
+    if (refuses(FAKE_SEND)) {
         return -1;
     }
-    bool manages =
-        s != NULL && s->channel == HCI_CHANNEL_CONTROL; /* executed in this call, after what was sent before */
+    if (fake.on_send != NULL && !fake.on_send(fd, (uint16_t)(pdu[0] | pdu[1] << 8), pdu, length)) {
+        return -1;
+    }
     if (manages) {
-        run();
+        fake_run();
     }
     ssize_t sent = syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
     const int number = errno;
     if (manages) {
-        run();
+        fake_run();
     }
     errno = number;
     return sent;
 }
 
-ssize_t writev(int fd, const struct iovec *parts, int count) {
-    return find(fd) != NULL && refuses(FAKE_SEND) ? -1 : syscall(SYS_writev, fd, parts, count);
+/* In libbluetooth's place, which repeats a call that was interrupted. */
+__attribute__((weak)) int hci_send_cmd(int fd, uint16_t group, uint16_t command, uint8_t length, void *parameters) {
+    const uint16_t opcode = cmd_opcode_pack(group, command);
+    uint8_t head[4] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), length};
+    const struct iovec parts[2] = {{head, sizeof head}, {parameters, length}};
+    if (refuses(FAKE_COMMAND) || (fake.on_send != NULL && !fake.on_send(fd, opcode, parameters, length))) {
+        return -1;
+    }
+    return syscall(SYS_writev, fd, parts, 2) < 0 ? -1 : 0;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
+    return find(fd) != NULL && refuses(FAKE_SEND_PDU) ? -1 : syscall(SYS_sendmsg, fd, message, flags);
+}
+
+ssize_t recv(int fd, void *bytes, size_t length, int flags) {
+    return find(fd) != NULL && refuses(FAKE_RECEIVE) ? -1 : syscall(SYS_recvfrom, fd, bytes, length, flags, NULL, NULL);
+}
+
+__attribute__((weak)) ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
+    return find(fd) != NULL && refuses(FAKE_RECEIVE_RECORD) ? -1 : syscall(SYS_recvmsg, fd, message, flags);
+}
+
+int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
+    return find(fd) != NULL && refuses(FAKE_RECEIVE_MANY)
+               ? -1
+               : (int)syscall(SYS_recvmmsg, fd, messages, count, flags, timeout);
 }
 
 /** A capability of a user namespace is none here. */
@@ -371,19 +460,34 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
     if (s == NULL) {
         return (int)syscall(SYS_setsockopt, fd, level, option, value, size);
     }
-    if (refuses(FAKE_OPTION)) {
+    const bool socket = level == SOL_SOCKET, forces = socket && option == SO_RCVBUFFORCE;
+    const bool filters = level == SOL_HCI && option == HCI_FILTER, secures = level == SOL_BLUETOOTH;
+    if ((forces && refuses(FAKE_FORCE_BUFFER)) || (filters && refuses(FAKE_SET_FILTER)) ||
+        (secures && refuses(FAKE_SET_SECURITY))) {
         return -1;
     }
-    if (level == SOL_SOCKET && option == SO_RCVBUFFORCE && s->channel == HCI_CHANNEL_RAW) {
+    if (forces || (socket && option == SO_RCVBUF)) {
         memcpy(&fake.buffer, value, sizeof fake.buffer);
-    }
-    if (level == SOL_HCI && option == HCI_FILTER) {
+        fake.buffer_option = option;
+        fake.buffers_set++;
+    } else if (socket && option == SO_RXQ_OVFL) {
+        memcpy(&fake.drops_shown, value, sizeof fake.drops_shown);
+    } else if (secures) {
+        fake.security_level = ((const struct bt_security *)value)->level;
+    } else if (filters) {
         memcpy(&s->filter, value, sizeof s->filter);
         if (!is_granted(CAP_NET_RAW)) { /* hci_sec_filter */
             s->filter.type_mask &= 0x10;
             s->filter.event_mask[0] &= 0x1000D9FE;
             s->filter.event_mask[1] &= 0x0000B00C;
         }
+        uint32_t *words[] = {&s->filter.type_mask, &s->filter.event_mask[0], &s->filter.event_mask[1]};
+        if (fake.filter_loses != 0) {
+            *words[fake.filter_loses - 1] &= *words[fake.filter_loses - 1] - 1; /* its lowest bit */
+        }
+        fake.filter_set = s->filter;
+    } else {
+        return (int)syscall(SYS_setsockopt, fd, level, option, value, size); /* SO_SNDTIMEO, SO_TIMESTAMP */
     }
     return 0;
 }
@@ -393,19 +497,40 @@ int getsockopt(int fd, int level, int option, void *value, socklen_t *size) {
     if (s == NULL) {
         return (int)syscall(SYS_getsockopt, fd, level, option, value, size);
     }
+    if (level == SOL_SOCKET && option == SO_ERROR) {
+        const int number = refuses(FAKE_SOCKET_ERROR) ? errno : s->number; /* of the connect() in progress */
+        memcpy(value, &number, sizeof number);
+        return 0;
+    }
+    if (level == SOL_SOCKET && option != SO_MEMINFO) {
+        return (int)syscall(SYS_getsockopt, fd, level, option, value, size);
+    }
+    const fake_call call = level == SOL_HCI         ? FAKE_GET_FILTER
+                           : level == SOL_SOCKET    ? FAKE_GET_DROPS
+                           : level == SOL_BLUETOOTH ? FAKE_GET_SECURITY
+                                                    : FAKE_GET_HANDLE;
+    if (refuses(call)) {
+        return -1;
+    }
     memset(value, 0, *size);
-    if (level == SOL_HCI && option == HCI_FILTER) {
+    if (call == FAKE_GET_FILTER) {
         memcpy(value, &s->filter, sizeof s->filter);
-    } else if (level == SOL_SOCKET && option == SO_ERROR) {
-        memcpy(value, &s->number, sizeof s->number);
-    } else if (level == SOL_BLUETOOTH && option == BT_SECURITY) {
-        *(uint8_t *)value = BT_SECURITY_LOW;
-    } else if (level == SOL_L2CAP && option == L2CAP_CONNINFO) {
+    } else if (call == FAKE_GET_SECURITY) {
+        *(uint8_t *)value = fake.security_level;
+    } else if (call == FAKE_GET_DROPS) {
+        assert_true(*size > SK_MEMINFO_DROPS * sizeof fake.drops);
+        memcpy((uint8_t *)value + SK_MEMINFO_DROPS * sizeof fake.drops, &fake.drops, sizeof fake.drops);
+    } else {
         const fake_device *device = fake_device_of(s->peer);
-        const struct l2cap_conninfo info = {.hci_handle = device != NULL ? device->handle : 0};
+        const struct l2cap_conninfo info = {.hci_handle = device != NULL ? device->handle : fake.handle};
         memcpy(value, &info, sizeof info);
     }
     return 0;
+}
+
+int sysinfo(struct sysinfo *info) {
+    *info = (struct sysinfo){.totalram = 16384, .mem_unit = 4096}; /* a router with 64 MB */
+    return refuses(FAKE_SYSINFO) ? -1 : 0;
 }
 
 int ioctl(int fd, unsigned long request, ...) {
@@ -413,40 +538,44 @@ int ioctl(int fd, unsigned long request, ...) {
     va_start(arguments, request);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
-    if (find(fd) == NULL) {
+    bool about_adapter = request == HCIDEVDOWN || request == HCIDEVRESTAT || request == HCIGETDEVINFO;
+    if (find(fd) == NULL || (!about_adapter && request != HCIGETCONNINFO)) {
         return (int)syscall(SYS_ioctl, fd, request, argument);
+    }
+    if (request == HCIGETCONNINFO) {
+        struct hci_conn_info_req asked;
+        memcpy(&asked, argument, sizeof asked);
+        fake.asked_peer = asked.bdaddr;
+        fake.asked_type = asked.type;
+        if (refuses(FAKE_GET_CONNECTION)) {
+            return -1;
+        }
+        const fake_device *device = fake_device_of(asked.bdaddr.b);
+        struct hci_conn_info info = {.handle = device != NULL ? device->handle : 0, .state = 1};
+        info = fake.scripted ? fake.connection : info;
+        errno = ENOENT;
+        if (info.state == 0 || (!fake.scripted && info.handle == 0)) {
+            return -1;
+        }
+        memcpy((uint8_t *)argument + sizeof asked, &info, sizeof info);
+        return 0;
     }
     if (refuses(FAKE_IOCTL)) {
         return -1;
     }
-    if (request == HCIDEVDOWN) {
-        (void)poll(NULL, 0, (int)fake.down_takes);
-        fake_power((uint16_t)(uintptr_t)argument, false);
-        return 0;
-    }
-    if (request == HCIDEVRESTAT && !is_granted(CAP_NET_ADMIN)) {
+    struct hci_dev_info *info = argument;
+    fake_adapter *a = fake_of(request == HCIGETDEVINFO ? info->dev_id : (uint16_t)(uintptr_t)argument);
+    errno = ENODEV;
+    if (request == HCIGETDEVINFO && a != NULL) {
+        info->flags = a->powered ? 1 : 0;
+    } else if (request == HCIDEVRESTAT && !is_granted(CAP_NET_ADMIN)) {
         errno = EPERM;
         return -1;
+    } else if (request == HCIDEVDOWN && a != NULL) {
+        (void)wait_for(NULL, 0, (int)fake.down_takes);
+        fake_power(a->index, false);
     }
-    errno = ENODEV;
-    if (request == HCIDEVRESTAT) {
-        return fake_of((uint16_t)(uintptr_t)argument) != NULL ? 0 : -1;
-    }
-    if (request == HCIGETDEVINFO) {
-        struct hci_dev_info *info = argument;
-        const fake_adapter *a = fake_of(info->dev_id);
-        info->flags = a != NULL && a->powered ? 1 : 0;
-        return a != NULL ? 0 : -1;
-    }
-    if (request == HCIGETCONNINFO) {
-        const struct hci_conn_info_req *asked = argument;
-        const fake_device *device = fake_device_of(asked->bdaddr.b);
-        const struct hci_conn_info info = {.handle = device != NULL ? device->handle : 0, .state = 1};
-        errno = ENOENT;
-        memcpy((uint8_t *)argument + sizeof *asked, &info, info.handle != 0 ? sizeof info : 0);
-        return info.handle != 0 ? 0 : -1;
-    }
-    return 0; /* nothing is queued */
+    return a != NULL ? 0 : -1;
 }
 
 /* ---- files ---- */
@@ -461,12 +590,11 @@ static int file_with(const char *text) {
 /** /proc/self/net/hci: the sockets of this process, and one of each other program. */
 static int list_of_sockets(void) {
     char text[4096] = "sk RefCnt Rmem Wmem User Inode Parent\n";
-    struct stat info;
-    run(); /* of those that were closed another file may have the descriptor */
+    fake_run(); /* of those that were closed another file may have the descriptor */
     for (int fd = 0; fd < top; fd++) {
         const fake_socket *s = find(fd);
-        if (s != NULL && s->channel != ATT && s->state == BOUND && fstat(fd, &info) == 0) {
-            snprintf(text + strlen(text), sizeof text - strlen(text), "0 2 0 0 0 %lu 0\n", (unsigned long)info.st_ino);
+        if (s != NULL && s->channel != ATT && s->state == BOUND) {
+            snprintf(text + strlen(text), sizeof text - strlen(text), "0 2 0 0 0 %lu 0\n", (unsigned long)s->inode);
         }
     }
     for (int i = 0; i < fake.programs; i++) {
@@ -475,7 +603,22 @@ static int list_of_sockets(void) {
     return file_with(text);
 }
 
-int open(const char *path, int flags, ...) {
+/** /proc/self/net/unix: the names that this process has bound. */
+static int list_of_names(void) {
+    char text[4096] = "Num RefCount Protocol Flags Type St Inode Path\n";
+    struct sockaddr_un name;
+    for (int fd = 0; fd < SOCKETS; fd++) {
+        socklen_t length = sizeof name;
+        if (getsockname(fd, (struct sockaddr *)&name, &length) == 0 && name.sun_family == AF_UNIX &&
+            length > offsetof(struct sockaddr_un, sun_path) + 1) {
+            snprintf(text + strlen(text), sizeof text - strlen(text), "0: 2 0 0 2 1 5 @%.*s\n",
+                     (int)(length - offsetof(struct sockaddr_un, sun_path) - 1), name.sun_path + 1);
+        }
+    }
+    return file_with(text);
+}
+
+__attribute__((weak)) int open(const char *path, int flags, ...) {
     va_list arguments;
     va_start(arguments, flags);
     int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
@@ -488,7 +631,7 @@ int open(const char *path, int flags, ...) {
         return fake.programs < 0 ? -1 : list_of_sockets();
     }
     if (strcmp(path, "/proc/self/net/unix") == 0) {
-        return file_with("");
+        return list_of_names();
     }
     if (strcmp(path, "/proc/self/status") == 0) {
         char text[64];
@@ -524,7 +667,7 @@ void fake_sysfs(uint16_t index, const char *name, const char *text) {
 }
 
 void fake_start(void) {
-    fake = (fake_kernel){.now = 100000};
+    fake = (fake_kernel){.now = 100000, .latest = -1, .central = -1, .security_level = BT_SECURITY_LOW};
     bluez_privileges = (privileges){.effective = 1u << CAP_NET_ADMIN | 1u << CAP_NET_RAW};
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
         fake.adapters[i] = (fake_adapter){.creating = -1, .scanner = FAKE_NOBODY};
@@ -538,7 +681,7 @@ void fake_start(void) {
 }
 
 void fake_settled(void) {
-    run();
+    fake_run();
     for (int fd = 0; fd < top; fd++) {
         assert_null(find(fd));
     }

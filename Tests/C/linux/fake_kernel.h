@@ -65,11 +65,29 @@ typedef struct fake_adapter {
 typedef enum fake_call {
     FAKE_SOCKET,
     FAKE_BIND,
+    FAKE_LISTEN,
     FAKE_CONNECT,
-    FAKE_SEND,
-    FAKE_OPTION,
+    FAKE_ACCEPT,
+    FAKE_SEND, /**< to the management interface */
+    FAKE_COMMAND,
+    FAKE_SEND_PDU,
+    FAKE_RECEIVE,
+    FAKE_RECEIVE_MANY,
+    FAKE_RECEIVE_RECORD,
+    FAKE_FORCE_BUFFER,
+    FAKE_SET_FILTER,
+    FAKE_GET_FILTER,
+    FAKE_SET_SECURITY,
+    FAKE_GET_SECURITY,
+    FAKE_GET_HANDLE,
+    FAKE_GET_DROPS,
+    FAKE_SOCKET_ERROR, /**< the result of a connect() in progress */
     FAKE_IOCTL,
+    FAKE_GET_CONNECTION,
     FAKE_EPOLL,
+    FAKE_EPOLL_MODIFY,
+    FAKE_POLL,
+    FAKE_SYSINFO,
     FAKE_OPEN,
     FAKE_CALLS
 } fake_call;
@@ -100,15 +118,36 @@ typedef struct fake_kernel {
     int programs;        /**< others, with an HCI socket each; -1: nobody may read the list of them */
     bool user_namespace; /**< of this process: its capabilities, which capget() reports, are none for the kernel */
     fake_refusal refuse[FAKE_CALLS];
+    unsigned counts[FAKE_CALLS];       /**< calls so far */
     unsigned made, refuse_at, refused; /**< of all calls: so many; the one that fails; so many did */
     int refuse_number;
     fake_answer answer;
     bool hurries;        /**< programs read a response and the next command, of another program, together */
     int deaf;            /**< packets for this socket are lost */
-    int buffer;          /**< the latest receive buffer of a raw HCI socket */
     unsigned slept;      /**< ms in which this process waited within a call */
     unsigned down_takes; /**< ms of HCIDEVDOWN: of a controller that answers nothing 2,000 */
     unsigned handles;    /**< connections so far */
+    bool unwatched;      /**< the loop finds no socket ready: the test says when */
+
+    bool scripted; /**< what is sent to the sockets that open stays in their other ends, fake_far(), for the test */
+    int latest, central;             /**< the latest Bluetooth socket, and the latest of a central */
+    int connects;                    /**< connect() calls */
+    int old_connections;             /**< scripted: so many of them succeed immediately */
+    int centrals;                    /**< that wait to be accepted */
+    uint16_t handle;                 /**< connection handle of sockets that are connected to no fake_device */
+    struct hci_conn_info connection; /**< scripted: that the kernel has to every peer; state 0: none */
+    bdaddr_t asked_peer;             /**< of the latest HCIGETCONNINFO */
+    uint8_t asked_type;
+    struct sockaddr_l2 bound, target; /**< names of the latest bind() and connect() */
+    int buffer, buffer_option, buffers_set;
+    struct hci_filter filter_set;
+    int filter_loses;       /**< a bit of this word of the filter: 1 types, 2 and 3 events; 0: none */
+    uint32_t drops;         /**< packets that the kernel dropped, of every socket */
+    int drops_shown;        /**< SO_RXQ_OVFL of the last socket */
+    uint8_t security_level; /**< of every socket; setsockopt() changes it */
+    /** Sees a command before it is sent. @return false: it is refused, and errno is set. */
+    bool (*on_send)(int fd, uint16_t opcode, const uint8_t *packet, size_t length);
+
     char log[4096]; /**< what this process sent: " 7:h200c=1" a command to hci7, " 7:m0005=1" to the kernel about it */
 } fake_kernel;
 extern fake_kernel fake;
@@ -117,6 +156,8 @@ extern fake_kernel fake;
 void fake_start(void);
 /** This process has nothing of the kernel open, and no adapter scans or advertises for it. */
 void fake_settled(void);
+/** All that happens now; what this process has closed is closed. */
+void fake_run(void);
 /** The same, at the end. */
 void fake_end(void);
 /** An adapter that is off, with a public address that ends in its index. Programs get Index Added. */
@@ -142,6 +183,8 @@ void fake_leaves(fake_device *device, uint8_t reason);
 void fake_pass(tendon_loop *loop, uint64_t ms);
 /** An event of the controller. */
 void fake_event(uint16_t index, uint8_t code, const void *parameters, size_t length, uint64_t delay);
+/** The other end of a Bluetooth socket of this process; -1: it is none. */
+int fake_far(int fd);
 /** From now on, of this socket. */
 void fake_count(int fd, fake_sent_counts *counts);
 bool fake_sent(const char *entry);

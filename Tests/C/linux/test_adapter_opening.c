@@ -81,22 +81,22 @@ static void a_command_that_cannot_be_sent_now_is_sent_later(void **state) {
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         adapter_open(NULL);
         own.reports = 0;
-        fake.refuse[FAKE_SEND] = (fake_refusal){.number = numbers[i], .times = 3};
+        fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = numbers[i], .times = 3};
         assert_int_equal(tendon_radio_scan_start(&own.radio.radio, &parameters), TENDON_OK);
         fake_pass(&own.loop, 2000);
-        assert_int_equal(fake.refuse[FAKE_SEND].number, 0);
+        assert_int_equal(fake.refuse[FAKE_COMMAND].number, 0);
         assert_int_equal(own.failures, 0);
         assert_true(own.reports > 5);
         tendon_radio_close(&own.radio.radio);
         fake_pass(&own.loop, 10);
     }
     adapter_open(NULL); /* one that stays is an end */
-    fake.refuse[FAKE_SEND] = (fake_refusal){.number = ENOBUFS, .times = 1000};
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENOBUFS, .times = 1000};
     assert_int_equal(tendon_radio_scan_start(&own.radio.radio, &parameters), TENDON_OK);
     fake_pass(&own.loop, 5000);
     assert_int_equal(own.failures, 1);
     assert_int_equal(own.failure, TENDON_SYSTEM_ERROR(ENOBUFS));
-    fake.refuse[FAKE_SEND] = (fake_refusal){0};
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){0};
 }
 
 /** A controller that has stopped: one command is waited for, and the loop's other radios stand still for no longer. */
@@ -464,6 +464,10 @@ static void any_call_of_opening_may_fail(void **state) {
     for (unsigned run = 0; run < ADAPTER_KINDS * sizeof numbers / sizeof numbers[0]; run++) {
         const int kind = (int)run % ADAPTER_KINDS;
         fake_add(7, kind == ADAPTER_EXTENDED);
+        fake_power(7, kind == ADAPTER_UNPRIVILEGED || kind == ADAPTER_OBSERVER);
+        assert_int_equal(adapter_open_as(kind), TENDON_OK); /* what a process does once is done */
+        tendon_radio_close(&own.radio.radio);
+        fake_pass(&own.loop, 10);
         const int before = open_descriptors();
         unsigned calls = 1;
         for (unsigned at = 0; at <= calls; at++) {

@@ -173,7 +173,7 @@ static void wrong_agents_change_nothing(void **state) {
         assert_int_equal(me.radio->agent.io, TENDON_PAIRING_KEYBOARD_ONLY);
     }
     pairing_scene_expect_nothing(s);
-    calls.send = (refused_call){ENOBUFS, 0};
+    fake.refuse[FAKE_SEND] = (fake_refusal){.number = ENOBUFS};
     assert_true(tendon_radio_set_pairing_agent(me.radio, NULL) < 0); /* the kernel does not take the command */
     assert_int_equal(me.radio->agent.io, TENDON_PAIRING_KEYBOARD_ONLY);
     assert_int_equal(tendon_radio_set_pairing_agent(me.radio, NULL), TENDON_OK);

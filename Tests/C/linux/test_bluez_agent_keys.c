@@ -89,14 +89,14 @@ static void a_bond_that_is_worth_less_is_not_used(void **state) {
     assert_int_equal(s->bonds.count, 1);
     assert_int_equal(s->bonds.items[0].type, 3);
     assert_true(tendon_bluez_secure(&s->ends[0].end.link));
-    assert_int_equal(calls.security_level, 3); /* BT_SECURITY_HIGH */
+    assert_int_equal(fake.security_level, 3); /* BT_SECURITY_HIGH */
     pairing_scene_close(s);
 }
 
 /** A key of Just Works is in the store and in the kernel, and the radio requires an authenticated one. */
 static pairing_scene *requiring(const tendon_pairing_agent *agent) {
     pairing_scene *s = scene_with(1, agent);
-    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    fake.programs = 0;
     const tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
                               .initiator = true,
                               .type = 2,
@@ -129,7 +129,7 @@ static void a_required_level_replaces_a_weak_key(void **state) {
     assert_int_equal(s->bonds.count, 1);
     assert_int_equal(s->bonds.items[0].type, 3);
     assert_true(tendon_bluez_secure(&s->ends[0].end.link));
-    assert_int_equal(calls.security_level, 3); /* BT_SECURITY_HIGH */
+    assert_int_equal(fake.security_level, 3); /* BT_SECURITY_HIGH */
     assert_int_equal(tendon_radio_set_pairable(me.radio, true), TENDON_OK);
     pairing_scene_add(s, 2, true);
     pairing_scene_drain(s);
@@ -197,7 +197,7 @@ static pairing_scene *claimed(uint8_t before, uint8_t type, bool claims) {
     const tendon_pairing_agent agent = tendon_pairing_agent_accept();
     pairing_scene *s = scene_with(1, &agent);
     static const tendon_address other = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x77}, TENDON_ADDRESS_TYPE_PUBLIC};
-    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    fake.programs = 0;
     const tendon_address *victim = claims ? &other : &pairing_peers[0];
     tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
                         .initiator = true,

@@ -40,16 +40,16 @@ static void names_of_both_ends(void **state) {
         bluez_bench *b = bluez_open(false, i % 2 == 0 ? &bluez_public_address : &bluez_random_address);
         tendon_link link;
         connect_to(b, &link, &cases[i].peer, UINT64_MAX);
-        assert_int_equal(calls.bound.l2_family, AF_BLUETOOTH);
-        assert_int_equal(calls.bound.l2_cid, htobs(4));
-        assert_int_equal(calls.bound.l2_bdaddr_type, i % 2 == 0 ? BDADDR_LE_PUBLIC : BDADDR_LE_RANDOM);
+        assert_int_equal(fake.bound.l2_family, AF_BLUETOOTH);
+        assert_int_equal(fake.bound.l2_cid, htobs(4));
+        assert_int_equal(fake.bound.l2_bdaddr_type, i % 2 == 0 ? BDADDR_LE_PUBLIC : BDADDR_LE_RANDOM);
         const uint8_t public_wire[6] = {0x42, 0, 0, 1, 0xAA, 0};
-        assert_memory_equal(calls.bound.l2_bdaddr.b, i % 2 == 0 ? public_wire : bluez_random_wire, 6);
+        assert_memory_equal(fake.bound.l2_bdaddr.b, i % 2 == 0 ? public_wire : bluez_random_wire, 6);
         const uint8_t wire[6] = {5, 4, 3, 2, 1, cases[i].peer.bytes[0]};
-        assert_int_equal(calls.target.l2_cid, htobs(4));
-        assert_int_equal(calls.target.l2_psm, 0);
-        assert_memory_equal(calls.target.l2_bdaddr.b, wire, 6);
-        assert_int_equal(calls.target.l2_bdaddr_type, cases[i].type);
+        assert_int_equal(fake.target.l2_cid, htobs(4));
+        assert_int_equal(fake.target.l2_psm, 0);
+        assert_memory_equal(fake.target.l2_bdaddr.b, wire, 6);
+        assert_int_equal(fake.target.l2_bdaddr_type, cases[i].type);
         close_links(b, &link, 1);
         bluez_close(b);
     }
@@ -87,7 +87,7 @@ static void the_end_of_an_attempt_resumes_the_scan(void **state) {
         tendon_link link;
         connect_to(b, &link, &bluez_peer, UINT64_MAX);
         assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
-        assert_int_equal(calls.connects, 1);
+        assert_int_equal(fake.connects, 1);
         bluez_expect_nothing(b);
         b->radio.kernel.creating = TENDON_BLUEZ_CREATES;
         b->radio.kernel.peer = bluez_peer;
@@ -173,14 +173,14 @@ static void on_closed(void *context, tendon_status reason, uint64_t now) {
 static void an_attempt_that_fails_when_its_turn_comes(void **state) {
     (void)state;
     static const struct {
-        refused_call *call;
+        fake_refusal *call;
         int number;
         tendon_status expected;
     } cases[] = {
-        {&calls.socket, EMFILE, TENDON_SYSTEM_ERROR(EMFILE)},
-        {&calls.bind, ENODEV, TENDON_RADIO_ERROR_NO_ADAPTER},
-        {&calls.connect, ENETDOWN, TENDON_RADIO_ERROR_ADAPTER_DOWN},
-        {&calls.epoll_add, ENOSPC, TENDON_SYSTEM_ERROR(ENOSPC)},
+        {&fake.refuse[FAKE_SOCKET], EMFILE, TENDON_SYSTEM_ERROR(EMFILE)},
+        {&fake.refuse[FAKE_BIND], ENODEV, TENDON_RADIO_ERROR_NO_ADAPTER},
+        {&fake.refuse[FAKE_CONNECT], ENETDOWN, TENDON_RADIO_ERROR_ADAPTER_DOWN},
+        {&fake.refuse[FAKE_EPOLL], ENOSPC, TENDON_SYSTEM_ERROR(ENOSPC)},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bluez_bench *b = bluez_scanning(false, &bluez_public_address);
@@ -188,14 +188,14 @@ static void an_attempt_that_fails_when_its_turn_comes(void **state) {
         closed_reason = TENDON_OK;
         tendon_link_init(&link, &(tendon_link_callbacks){.closed = on_closed});
         assert_int_equal(tendon_radio_connect(&b->radio.radio, &link, &bluez_peer, UINT64_MAX), TENDON_OK);
-        *cases[i].call = (refused_call){cases[i].number, 0};
+        *cases[i].call = (fake_refusal){.number = cases[i].number};
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0); /* the scan is off: now it connects */
         assert_int_equal(closed_reason, TENDON_OK);              /* not from within this call */
         assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
         assert_int_equal(closed_reason, cases[i].expected);
         assert_null(b->radio.attempts[0].link);
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0); /* the scan returns */
-        assert_int_equal(fcntl(calls.fd, F_GETFD), -1);
+        assert_int_equal(fcntl(fake.latest, F_GETFD), -1);
         bluez_close(b);
     }
 }
@@ -210,18 +210,18 @@ static void a_peer_is_connected_again_when_its_last_connection_has_ended(void **
     bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     tendon_link_close(&l->link);
     const uint8_t asked[6] = {0x01, 0x53, 0x00, 0x5E, 0x00, 0x00}; /* whose handle it is */
-    assert_memory_equal(calls.asked_peer.b, asked, 6);
-    assert_int_equal(calls.asked_type, 0x80);
+    assert_memory_equal(fake.asked_peer.b, asked, 6);
+    assert_int_equal(fake.asked_type, 0x80);
     assert_memory_equal(bluez_expect(l->b, 0x0406), "\x40\x00\x13", 3);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     uint64_t now = tendon_monotonic_ms();
     tendon_link again, other;
     radio->timer.deadline = UINT64_MAX;
     connect_to(l->b, &again, &bluez_peer, now + 3600000);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     assert_in_range(radio->timer.deadline, now + 2900, now + 3100); /* it is never confirmed: 3 s */
     connect_to(l->b, &other, &random_peer, now + 3600000);
-    assert_int_equal(calls.connects, 2); /* another peer has nothing to wait for */
+    assert_int_equal(fake.connects, 2); /* another peer has nothing to wait for */
     radio->timer.deadline = UINT64_MAX;
     const uint8_t elsewhere[] = {0, 0x41, 0, 0x16};
     bluez_event(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, elsewhere, sizeof elsewhere);
@@ -235,7 +235,7 @@ static void a_peer_is_connected_again_when_its_last_connection_has_ended(void **
     assert_int_equal(radio->timer.deadline, radio->leaving[0].until); /* it is looked at again by itself */
     radio->leaving[0].until = now;
     bluez_tick(l->b, now);
-    assert_int_equal(calls.connects, 3);
+    assert_int_equal(fake.connects, 3);
     tendon_link_close(&again);
     close_links(l->b, &other, 1);
     bluez_close(l->b);
@@ -247,13 +247,13 @@ static void more_connections_end_than_are_awaited(void **state) {
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     uint64_t before[TENDON_BLUEZ_LEAVING];
     for (uint16_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
-        calls.kernel_handle = i;
+        fake.connection.handle = i;
         tendon_bluez_end_connection(&b->radio, &bluez_peer, i);
         b->radio.leaving[i].until += i == 5 ? 0 : 1000u + i; /* the sixth is the oldest */
         before[i] = b->radio.leaving[i].until;
         assert_int_equal(b->radio.leaving[i].handle, i);
     }
-    calls.kernel_handle = 0x100;
+    fake.connection.handle = 0x100;
     tendon_bluez_end_connection(&b->radio, &bluez_peer, 0x100);
     for (size_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
         assert_int_equal(b->radio.leaving[i].handle, i == 5 ? 0x100 : i);
@@ -266,21 +266,21 @@ static void more_connections_end_than_are_awaited(void **state) {
 static void a_connection_that_was_left_behind_is_looked_at_again(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_idle();
-    calls.old_connections = 1;
+    fake.old_connections = 1;
     connect_to(l->b, &l->link, &bluez_peer, UINT64_MAX);
-    int fd = calls.fd;
+    int fd = fake.latest;
     assert_int_equal(fcntl(fd, F_GETFD), -1);
     assert_in_range(l->b->radio.attempts[0].check_at, tendon_monotonic_ms(), tendon_monotonic_ms() + 50);
     assert_true(l->b->radio.timer.deadline <= l->b->radio.attempts[0].check_at);
     l->b->radio.leaving[0].until = 0;
     bluez_tick(l->b, tendon_monotonic_ms());
-    assert_int_equal(calls.connects, 1); /* not yet */
+    assert_int_equal(fake.connects, 1); /* not yet */
     assert_true(l->b->radio.timer.deadline <= l->b->radio.attempts[0].check_at);
     bluez_connecting_close(l);
     /* A socket without a handle has no connection to end: it is taken as it is. */
     l = bluez_connecting_idle();
-    calls.old_connections = 1;
-    calls.conninfo = (refused_call){ENOTCONN, 0};
+    fake.old_connections = 1;
+    fake.refuse[FAKE_GET_HANDLE] = (fake_refusal){.number = ENOTCONN};
     connect_to(l->b, &l->link, &bluez_peer, UINT64_MAX);
     bluez_expect_nothing(l->b);
     assert_int_equal(l->link.state, TENDON_LINK_CONNECTED);
@@ -293,16 +293,17 @@ static void a_connection_that_connect_has_created_is_kept(void **state) {
     static const uint16_t connecting = 5; /* BT_CONNECT: for another process, which has given up */
     for (int before = 0; before < 2; before++) {
         bluez_connecting *l = bluez_connecting_idle();
-        calls.old_connections = 1;
-        calls.ioctl = before == 0 ? (refused_call){ENOENT, 0} : calls.ioctl;
-        calls.kernel_state = connecting;
+        fake.old_connections = 1;
+        fake.refuse[FAKE_GET_CONNECTION] =
+            before == 0 ? (fake_refusal){.number = ENOENT} : fake.refuse[FAKE_GET_CONNECTION];
+        fake.connection.state = connecting;
         connect_to(l->b, &l->link, &bluez_peer, UINT64_MAX);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
         bluez_expect_nothing(l->b);
         assert_int_equal(l->link.state, TENDON_LINK_OPEN);
         assert_int_equal(l->link.handle, 0x40);
-        assert_int_equal(calls.connects, 1);
-        assert_memory_equal(&calls.asked_peer, &calls.target.l2_bdaddr, sizeof calls.asked_peer);
+        assert_int_equal(fake.connects, 1);
+        assert_memory_equal(&fake.asked_peer, &fake.target.l2_bdaddr, sizeof fake.asked_peer);
         bluez_connecting_close(l);
     }
 }
@@ -358,7 +359,7 @@ static void a_repeated_connect_has_no_failure_yet(void **state) {
     bluez_connecting_elapse(l, 310);
     assert_int_equal(l->b->radio.counters.connect_reissues, 1);
     bluez_connecting_elapse(l, 60);
-    assert_int_equal(calls.connects, 2);
+    assert_int_equal(fake.connects, 2);
     assert_int_equal(tendon_bluez_attempt_failure(&l->b->radio, &l->link), 0);
     bluez_connecting_close(l);
 }
@@ -372,7 +373,7 @@ static void an_unprivileged_attempt_is_not_repeated(void **state) {
     bluez_tick(l->b, tendon_monotonic_ms() + 60000);
     l->b->radio.attempts[0].check_at = l->b->radio.attempts[0].begun_at = 0;
     bluez_tick(l->b, tendon_monotonic_ms() + 60000);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     const tendon_scan_parameters scan = {.active = true};
     const tendon_advertise_parameters advertise = {.length = 0};
     assert_int_equal(tendon_radio_scan_start(&l->b->radio.radio, &scan), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
@@ -383,8 +384,8 @@ static void an_unprivileged_attempt_is_not_repeated(void **state) {
 static void a_link_reports_what_the_kernel_dropped(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
-    assert_int_equal(calls.drops_shown, 1); /* in each packet that follows a dropped one */
-    calls.drops = 7;
+    assert_int_equal(fake.drops_shown, 1); /* in each packet that follows a dropped one */
+    fake.drops = 7;
     assert_int_equal(tendon_bluez_link_lost(&l->link), 7);
     assert_int_equal(l->link.lost, 0); /* no packet has said so */
     tendon_link_close(&l->link);

@@ -77,9 +77,9 @@ static void end(bluez_bench *b, tendon_link *links, size_t count) {
 static bluez_bench *scanning_and_waiting(bool extended, tendon_link *link) {
     bluez_bench *b = bluez_scanning(extended, &bluez_public_address);
     wait_for_peer(b, link, 1);
-    assert_int_equal(calls.connects, 0);
+    assert_int_equal(fake.connects, 0);
     assert_int_equal(bluez_answer(b, bluez_scan_enable[extended], 0)[0], 0);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     bluez_expect_nothing(b); /* the kernel has not begun */
     kernel_scans(b, extended, ACCEPT_LIST);
     assert_int_equal(bluez_answer(b, bluez_scan_enable[extended], 0)[0], 0);
@@ -98,7 +98,7 @@ static void a_scan_goes_on_while_the_kernel_waits_for_the_peer(void **state) {
             elapse(b, 60000);
         }
         bluez_expect_nothing(b);
-        assert_int_equal(calls.connects, 1);
+        assert_int_equal(fake.connects, 1);
         assert_int_equal(b->radio.counters.connect_reissues + b->radio.counters.renewals, 0);
         assert_int_equal(link.state, TENDON_LINK_ASKED);
         tendon_link_close(&link);
@@ -115,12 +115,12 @@ static void without_a_scan_of_its_own_the_radio_rests(void **state) {
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     tendon_link link;
     wait_for_peer(b, &link, 1);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     kernel_scans(b, false, ACCEPT_LIST);
     elapse(b, 600000);
     elapse(b, 600000);
     bluez_expect_nothing(b);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     assert_int_equal(b->radio.timer.deadline, b->radio.attempts[FIRST].begun_at + TENDON_BLUEZ_RENEWAL_MS);
     end(b, &link, 1);
 }
@@ -138,19 +138,19 @@ static void the_end_of_our_scan_makes_the_kernel_scan_again(void **state) {
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     }
-    assert_int_equal(calls.connects, 3);
+    assert_int_equal(fake.connects, 3);
     for (int time = 0; time < TENDON_BLUEZ_STUCK_MAX + 2; time++) {
         assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
         assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
-        assert_int_equal(calls.connects, 3 + time); /* it may be about to */
+        assert_int_equal(fake.connects, 3 + time); /* it may be about to */
         assert_true(b->radio.timer.deadline <= b->radio.attempts[FIRST].check_at);
         elapse(b, TENDON_BLUEZ_BEGIN_LIMIT_MS(&b->radio));
         assert_int_equal(b->radio.counters.renewals, time + 1);
         elapse(b, 60);
-        assert_int_equal(calls.connects, 4 + time);
+        assert_int_equal(fake.connects, 4 + time);
         kernel_scans(b, false, ACCEPT_LIST);
         elapse(b, 60000);
-        assert_int_equal(calls.connects, 4 + time);
+        assert_int_equal(fake.connects, 4 + time);
         bluez_start_scan(b);
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
@@ -171,7 +171,7 @@ static void a_kernel_that_never_scans_is_asked_again(void **state) {
     assert_int_equal(b->radio.counters.connect_reissues, 1);
     assert_int_equal(b->radio.stuck_connects, 1);
     elapse(b, 60);
-    assert_int_equal(calls.connects, 2);
+    assert_int_equal(fake.connects, 2);
     end(b, &link, 1);
 }
 
@@ -187,7 +187,7 @@ static void the_search_of_another_program_is_not_taken_over(void **state) {
         b->radio.scan.activity.retry_at = 0;
         elapse(b, 2000);
         bluez_expect_nothing(b);
-        assert_int_equal(calls.connects, 1);
+        assert_int_equal(fake.connects, 1);
         end(b, &link, 1);
     }
     /* With the list it is taken over, whoever waits. */
@@ -288,7 +288,7 @@ static void the_peer_comes_back(void **state) {
     b->radio.scan.activity.retry_at = 0;
     elapse(b, 5000);
     bluez_expect_nothing(b);
-    assert_int_equal(calls.connects, 2);
+    assert_int_equal(fake.connects, 2);
     bluez_connecting l = {.b = b};
     bluez_connection_complete(&l, 0, 0);
     elapse(b, 200);
@@ -298,7 +298,7 @@ static void the_peer_comes_back(void **state) {
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
     assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
     assert_int_equal(links[1].state, TENDON_LINK_ASKED);
-    assert_int_equal(calls.connects, 2); /* our scan serves the other one */
+    assert_int_equal(fake.connects, 2); /* our scan serves the other one */
     tendon_link_close(&links[1]);
     assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
     tendon_link_close(&links[0]);
@@ -342,7 +342,7 @@ static void connect_is_renewed_once_an_hour(void **state) {
             wait_for_peer(b, &link, 1);
         }
         elapse(b, TENDON_BLUEZ_RENEWAL_MS - 60000);
-        assert_int_equal(calls.connects, 1);
+        assert_int_equal(fake.connects, 1);
         assert_int_equal(link.state, TENDON_LINK_ASKED);
         assert_true(b->radio.timer.deadline <= b->radio.attempts[FIRST].begun_at + TENDON_BLUEZ_RENEWAL_MS);
         if (unprivileged) { /* an attempt with a deadline, in a slot of the others, has the kernel's limit for that */
@@ -352,18 +352,18 @@ static void connect_is_renewed_once_an_hour(void **state) {
             assert_int_equal(tendon_radio_connect(&b->radio.radio, &other, &peer, UINT64_MAX), TENDON_OK);
             b->radio.attempts[0].begun_at -= TENDON_BLUEZ_RENEWAL_MS;
             bluez_tick(b, tendon_monotonic_ms());
-            assert_int_equal(calls.connects, 2);
+            assert_int_equal(fake.connects, 2);
             assert_int_equal(other.state, TENDON_LINK_ASKED);
             tendon_link_close(&other);
             other.source.expired(other.source.context, tendon_monotonic_ms());
-            calls.connects = 1;
+            fake.connects = 1;
         }
         elapse(b, 60000);
         elapse(b, 60);
         if (!unprivileged) {
             assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
         }
-        assert_int_equal(calls.connects, 2);
+        assert_int_equal(fake.connects, 2);
         bluez_drain_commands(b);
         end(b, &link, 1);
     }
@@ -478,7 +478,7 @@ static void a_reset_adapter_waits_for_the_peer_again(void **state) {
     assert_int_equal(link.source.fd, -1);
     bluez_tick(b, tendon_monotonic_ms());
     assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
-    assert_int_equal(calls.connects, 2);
+    assert_int_equal(fake.connects, 2);
     end(b, &link, 1);
 }
 

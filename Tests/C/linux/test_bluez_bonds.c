@@ -11,22 +11,18 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* In the C library's place: a management socket of its own, whose kernel accepts Load Long Term Keys.
- */
-static int loaded_fd = -1, loaded_peer = -1;
+/* The kernel accepts Load Long Term Keys, through a socket of its own. */
+static uint8_t loaded[128];
+static size_t loaded_length;
 
-int socket(int domain, int type, int protocol) {
+static bool accept_keys(int fd, uint16_t opcode, const uint8_t *pdu, size_t length) {
     static const uint8_t done[] = {1, 0, 7, 0, 4, 0, 0x13, 0, 0, 0xEE}; /* a byte more than is known */
-    int pair[2];
-    if (domain != AF_BLUETOOTH) {
-        return (int)syscall(SYS_socket, domain, type, protocol);
+    if (opcode == TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS) {
+        loaded_length = length < sizeof loaded ? length : sizeof loaded;
+        memcpy(loaded, pdu, loaded_length);
+        assert_int_equal(send(fake_far(fd), done, sizeof done, 0), (ssize_t)sizeof done);
     }
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) != 0 ||
-        send(pair[1], done, sizeof done, 0) != (ssize_t)sizeof done) {
-        return -1;
-    }
-    loaded_peer = pair[1];
-    return loaded_fd = pair[0];
+    return true;
 }
 
 static int syncs_refused;
@@ -38,10 +34,6 @@ int fsync(int fd) {
         return -1;
     }
     return (int)syscall(SYS_fsync, fd);
-}
-
-int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
-    return fd == loaded_fd ? 0 : (int)syscall(SYS_bind, fd, name, length);
 }
 
 static void keys_of_others_are_not_stored(void **state) {
@@ -100,7 +92,7 @@ static void the_keys_of_a_full_store_fit_a_command(void **state) {
     tendon_bluez_load_again(&s->b->radio); /* it is not known who else is there */
     assert_false(s->b->radio.identities_loaded);
     pairing_scene_expect_nothing(s);
-    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    fake.programs = 0;
     tendon_bluez_load_again(&s->b->radio);
     assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 36 * 24);
     assert_memory_equal(pdu, "\x13\0\7\0\x62\3\x18\0", 8);
@@ -109,7 +101,7 @@ static void the_keys_of_a_full_store_fit_a_command(void **state) {
     assert_true(s->b->radio.identities_loaded);
     pairing_scene_expect_nothing(s);
     assert_int_equal(tendon_bluez_resolves(&s->b->radio.radio), TENDON_OK);
-    bluez_hci_sockets = NULL; /* another program may have come, and replaced them */
+    fake.programs = -1; /* another program may have come, and replaced them */
     tendon_bluez_load_again(&s->b->radio);
     assert_int_equal(tendon_bluez_resolves(&s->b->radio.radio), TENDON_RADIO_ERROR_OTHER_BOND_STORE);
     pairing_scene_expect_nothing(s);
@@ -121,7 +113,7 @@ static void without_bonds_the_kernel_is_given_one_list(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(0);
     uint8_t pdu[64];
-    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    fake.programs = 0;
     tendon_bluez_load_again(&s->b->radio);
     assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 23);
     /* Of one: this adapter's address, LE public, and the address again and again as the key. */
@@ -138,7 +130,7 @@ static void a_replaced_key_is_not_loaded_again(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(1);
     pairing_scene_begin(s, 0);
-    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    fake.programs = 0;
     pairing_scene_complete(s, 0, TENDON_MANAGEMENT_ALREADY_PAIRED);
     pairing_scene_expect(s, 0x1B, 0, 0);
     pairing_scene_expect(s, 0x19, 0, 3);
@@ -298,8 +290,9 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
     uint8_t pdu[128];
     bond.has_identity_key = true;
     memset(bond.identity_key, 0x1D, sizeof bond.identity_key);
-    loaded_fd = -1;
-    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    loaded_length = 0;
+    fake.on_send = accept_keys;
+    fake.programs = 0;
     tendon_bonds_init(&none);
     tendon_bonds_init(&some);
     assert_int_equal(tendon_bonds_store(&some, &bond), TENDON_OK);
@@ -319,20 +312,20 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
         assert_int_equal(use(b, &some), TENDON_RADIO_ERROR_OTHER_BOND_STORE);
     }
     assert_null(tendon_radio_pairing(&b->radio.radio));
-    assert_int_equal(loaded_fd, -1); /* nothing was loaded */
+    assert_int_equal(loaded_length, 0); /* nothing was loaded */
     assert_int_equal(b->radio.leases[2], -1);
     assert_int_equal(use(b, &none), TENDON_OK); /* no keys */
     tendon_bluez_load_missing(&b->radio);       /* as before a connection */
-    assert_int_equal(loaded_fd, -1);
+    assert_int_equal(loaded_length, 0);
     assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), -1);
     assert_int_equal(b->radio.leases[2], -1);
     assert_false(b->radio.identities_loaded);
     close(other);
     tendon_status status = use(b, &some);
     if (status >= 0) {
-        assert_int_equal(recv(loaded_peer, pdu, sizeof pdu, 0), 6 + 2 + 36);
-        assert_int_equal(pdu[0], TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS);
-        assert_int_equal(pdu[6], 1);
+        assert_int_equal(loaded_length, 6 + 2 + 36);
+        assert_int_equal(loaded[0], TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS);
+        assert_int_equal(loaded[6], 1);
         /* Load Identity Resolving Keys: one key of 23 bytes. */
         const uint8_t expected[6 + 2 + 23] = {0x30, 0,    7,    0,    25,   0,    1,    0,    5,    4,    3,
                                               2,    1,    0xC0, 2,    0x1D, 0x1D, 0x1D, 0x1D, 0x1D, 0x1D, 0x1D,
@@ -355,7 +348,6 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
     assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), sizeof no_device);
     assert_memory_equal(pdu, no_device, sizeof no_device);
     assert_true(b->radio.identities_loaded); /* of the devices that pair from now on */
-    close(loaded_peer);
     close(another_adapter);
     for (int i = 0; i < 40; i++) {
         close(dummies[i]);

@@ -84,8 +84,7 @@ static void a_scan_that_is_a_discovery_is_disabled_once(void **state) {
         if (at == ANSWERED) {
             bluez_complete(b, scan_enable[1], 0);
         } else if (at == NOT_SENT) {
-            close(b->kernel);
-            b->kernel = -1;
+            fake.refuse[FAKE_SEND] = (fake_refusal){.number = EPIPE, .times = 100};
         }
         tendon_radio_close(&b->radio.radio);
         if (at == NOT_SENT) {

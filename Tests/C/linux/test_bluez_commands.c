@@ -10,7 +10,7 @@
 static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
-    sends_refused = (refused_sends){.number = ENETDOWN, .times = 3};
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENETDOWN, .times = 3};
     bluez_start_scan(b);
     for (uint64_t now = 1; now <= 3; now++) {
         bluez_expect_nothing(b);
@@ -25,7 +25,7 @@ static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state)
     /* The count restarts after each success. */
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    sends_refused = (refused_sends){.number = ENETDOWN, .times = 10};
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENETDOWN, .times = 10};
     bluez_start_scan(b);
     for (uint64_t now = 1; now <= 10; now++) {
         bluez_tick(b, tendon_monotonic_ms() + now * 1000);
@@ -41,7 +41,7 @@ static void a_send_without_memory_is_tried_again(void **state) {
     static const int numbers[] = {ENOBUFS, ENOMEM, EAGAIN};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         bluez_bench *b = bluez_open(false, &bluez_public_address);
-        sends_refused = (refused_sends){.number = numbers[i], .times = 1};
+        fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = numbers[i], .times = 1};
         bluez_start_scan(b);
         bluez_expect_nothing(b);
         bluez_tick(b, tendon_monotonic_ms() + 1000);
@@ -54,14 +54,14 @@ static void a_send_without_memory_is_tried_again(void **state) {
 static void refused_sends_are_bounded(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
-    sends_refused = (refused_sends){.number = ENETDOWN, .times = 1000};
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENETDOWN, .times = 1000};
     bluez_start_scan(b);
     for (uint64_t now = 1; now <= 12 && b->failures == 0; now++) {
         bluez_tick(b, tendon_monotonic_ms() + now * 1000);
     }
     assert_int_equal(b->failures, 1);
     assert_int_equal(b->failure, TENDON_RADIO_ERROR_ADAPTER_DOWN);
-    assert_int_equal(1000 - sends_refused.times, 11);
+    assert_int_equal(1000 - fake.refuse[FAKE_COMMAND].times, 11);
     bluez_close(b);
 }
 
@@ -76,7 +76,7 @@ static void any_other_refusal_of_a_send_ends_the_radio_at_once(void **state) {
                  {EIO, TENDON_SYSTEM_ERROR(EIO)}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bluez_bench *b = bluez_open(false, &bluez_public_address);
-        sends_refused = (refused_sends){.number = cases[i].number, .times = 1};
+        fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = cases[i].number, .times = 1};
         const tendon_scan_parameters parameters = {.active = true};
         assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), cases[i].told);
         bluez_tick(b, 1000);

@@ -32,13 +32,13 @@ static void connections_of_an_adapter_that_is_removed_end_with_that_reason(void 
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         bluez_connecting *l = bluez_connecting_connected();
         assert_int_not_equal(tendon_bluez_link_reason(&l->link, numbers[i], false), TENDON_RADIO_ERROR_NO_ADAPTER);
-        calls.unplugged = true;
+        fake.refuse[FAKE_IOCTL].number = ENODEV;
         assert_int_equal(tendon_bluez_link_reason(&l->link, numbers[i], false), TENDON_RADIO_ERROR_NO_ADAPTER);
         assert_int_equal(tendon_bluez_link_reason(&l->link, numbers[i], true), TENDON_RADIO_ERROR_NO_ADAPTER);
         /* What the controller has reported is the reason in any case. */
         disconnected(l, 0x40, 0x08);
         assert_int_equal(tendon_bluez_link_reason(&l->link, numbers[i], false), TENDON_RADIO_ERROR_OUT_OF_RANGE);
-        calls.unplugged = false;
+        fake.refuse[FAKE_IOCTL].number = EPERM;
         bluez_connecting_close(l);
     }
 }
@@ -83,7 +83,7 @@ static void the_latest_reasons_are_kept(void **state) {
 static void the_first_handle_has_no_reason_of_its_own(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
-    calls.handle = 0;
+    fake.handle = 0;
     bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     assert_int_equal(l->link.handle, 0);
@@ -133,7 +133,7 @@ static void the_reason_of_an_attempt_is_not_that_of_the_next(void **state) {
     l->b->radio.leaving[0].until = 0;
     bluez_connecting_elapse(l, 310);
     bluez_connecting_elapse(l, 60);
-    assert_int_equal(calls.connects, 2);
+    assert_int_equal(fake.connects, 2);
     assert_int_equal(tendon_bluez_link_reason(&l->link, ETIMEDOUT, true), TENDON_RADIO_ERROR_OUT_OF_RANGE);
     bluez_connecting_close(l);
 }
@@ -151,11 +151,11 @@ static void a_closed_link_is_disconnected_and_awaited(void **state) {
     tendon_link_init(&again, NULL);
     assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &bluez_peer, tendon_monotonic_ms() + 3600000),
                      TENDON_OK);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     disconnected(l, 0x40, 0x16);
     l->b->radio.leaving[0].until = 0; /* the kernel has acted on it */
     bluez_tick(l->b, tendon_monotonic_ms());
-    assert_int_equal(calls.connects, 2);
+    assert_int_equal(fake.connects, 2);
     tendon_link_close(&again);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     bluez_close(l->b);
@@ -182,19 +182,21 @@ static void an_attempt_that_the_kernel_continues_is_awaited(void **state) {
         }
         bluez_event(l->b, TENDON_HCI_LE_META, event, sizeof event);
         bluez_read(l->b);
-        calls.kernel_state = 5; /* BT_CONNECT */
+        fake.connection.state = 5; /* BT_CONNECT */
         assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, how == OTHER_PEER ? &other : &bluez_peer,
                                               tendon_monotonic_ms() + 3600000),
                          TENDON_OK);
         if (how < RECOGNIZED) {
-            assert_int_equal(calls.connects, 1);
+            assert_int_equal(fake.connects, 1);
             uint64_t now = tendon_monotonic_ms();
             assert_true(l->b->radio.timer.deadline <= now + 100); /* it is looked at again */
             bluez_tick(l->b, now);
-            assert_int_equal(calls.connects, 1);
-            assert_memory_equal(&calls.asked_peer, command + 7, 6);
-            calls.kernel_state = how == GIVEN_UP ? 1 : 5;
-            calls.ioctl = (refused_call){how == NO_CONNECTION ? ENOENT : how == UNKNOWN_TO_THE_KERNEL ? EPERM : 0, 0};
+            assert_int_equal(fake.connects, 1);
+            assert_memory_equal(&fake.asked_peer, command + 7, 6);
+            fake.connection.state = how == GIVEN_UP ? 1 : 5;
+            fake.refuse[FAKE_GET_CONNECTION] = (fake_refusal){.number = how == NO_CONNECTION           ? ENOENT
+                                                                        : how == UNKNOWN_TO_THE_KERNEL ? EPERM
+                                                                                                       : 0};
             if (how == TOO_LONG) {
                 assert_true(l->b->radio.leaving[0].until > now + 4000);
                 assert_true(l->b->radio.leaving[0].until <= now + 5000);
@@ -202,7 +204,7 @@ static void an_attempt_that_the_kernel_continues_is_awaited(void **state) {
             }
             bluez_tick(l->b, tendon_monotonic_ms());
         }
-        assert_int_equal(calls.connects, 2);
+        assert_int_equal(fake.connects, 2);
         tendon_link_close(&again);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
         bluez_close(l->b);
@@ -215,7 +217,7 @@ static void each_end_is_awaited(void **state) {
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     const uint64_t now = tendon_monotonic_ms();
     tendon_address peer = bluez_peer;
-    calls.kernel_state = 5; /* BT_CONNECT */
+    fake.connection.state = 5; /* BT_CONNECT */
     for (uint8_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
         peer.bytes[5] = i;
         tendon_bluez_await_kernel(&b->radio, &peer, now + i);
@@ -241,15 +243,15 @@ static void an_attempt_that_is_given_up_while_the_kernel_connects_is_awaited(voi
         bluez_connecting *l = bluez_connecting_open();
         tendon_link again;
         tendon_link_init(&again, NULL);
-        calls.kernel_state = connecting ? 5 : 1; /* BT_CONNECT, BT_CONNECTED */
+        fake.connection.state = connecting ? 5 : 1; /* BT_CONNECT, BT_CONNECTED */
         tendon_link_close(&l->link);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
         assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &bluez_peer, tendon_monotonic_ms() + 3600000),
                          TENDON_OK);
-        assert_int_equal(calls.connects, connecting ? 1 : 2);
-        calls.kernel_state = 1;
+        assert_int_equal(fake.connects, connecting ? 1 : 2);
+        fake.connection.state = 1;
         bluez_tick(l->b, tendon_monotonic_ms());
-        assert_int_equal(calls.connects, 2);
+        assert_int_equal(fake.connects, 2);
         tendon_link_close(&again);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
         bluez_close(l->b);
@@ -306,15 +308,15 @@ static void a_connection_after_the_kernel_has_cancelled_is_left_alone(void **sta
     (void)state;
     static const uint8_t command[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 0, 0, 0x01, 0x53, 0, 0x5E, 0, 0};
     bluez_connecting *l = bluez_connecting_open();
-    calls.kernel_state = 5; /* BT_CONNECT */
+    fake.connection.state = 5; /* BT_CONNECT */
     tendon_link_close(&l->link);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
-    calls.kernel_state = 1;
+    fake.connection.state = 1;
     tendon_link again;
     tendon_link_init(&again, NULL);
     assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &bluez_peer, tendon_monotonic_ms() + 3600000),
                      TENDON_OK);
-    assert_int_equal(calls.connects, 2);
+    assert_int_equal(fake.connects, 2);
     tendon_link_close(&again);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     assert_int_equal(again.state, TENDON_LINK_CLOSED);
@@ -332,13 +334,12 @@ static void a_connection_that_another_attempt_waits_for_is_left_alone(void **sta
     bluez_connecting *l = bluez_connecting_open();
     tendon_link again;
     tendon_link_init(&again, NULL);
-    const int fd = calls.fd, peer = calls.peer;
-    calls.peer = -1; /* both sockets stay open */
+    const int fd = fake.latest;
     assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &bluez_peer, tendon_monotonic_ms() + 3600000),
                      TENDON_OK);
-    assert_int_equal(calls.connects, 2);
+    assert_int_equal(fake.connects, 2);
     assert_int_equal(l->link.source.fd, fd);
-    calls.kernel_state = 5; /* BT_CONNECT */
+    fake.connection.state = 5; /* BT_CONNECT */
     tendon_link_close(&again);
     again.source.expired(again.source.context, tendon_monotonic_ms());
     assert_int_equal(again.state, TENDON_LINK_CLOSED);
@@ -346,9 +347,8 @@ static void a_connection_that_another_attempt_waits_for_is_left_alone(void **sta
     bluez_read(l->b);
     bluez_connection_complete(l, 0, 0);
     bluez_expect_nothing(l->b);
-    calls.kernel_state = 1;
+    fake.connection.state = 1;
     bluez_connecting_close(l);
-    close(peer);
 }
 
 /* The kernel had not cancelled it yet, and gives it to a program that listens. */
@@ -365,7 +365,7 @@ static void a_connection_of_an_attempt_that_was_given_up_is_disconnected(void **
         connects[7] = how == OTHER_PEER ? 0x02 : 0x01;
         assert_int_equal(send(l->b->controller, connects, sizeof connects, 0), sizeof connects);
         bluez_read(l->b);
-        calls.kernel_state = 5; /* BT_CONNECT */
+        fake.connection.state = 5; /* BT_CONNECT */
         tendon_link_close(&l->link);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
         assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &bluez_peer, tendon_monotonic_ms() + 3600000),
@@ -378,9 +378,9 @@ static void a_connection_of_an_attempt_that_was_given_up_is_disconnected(void **
         bluez_connection_complete(l, 0, 0);
         if (how == GIVEN_UP) {
             assert_memory_equal(bluez_expect(l->b, 0x0406), "\x40\x00\x13", 3);
-            calls.kernel_state = 1;
+            fake.connection.state = 1;
             bluez_tick(l->b, tendon_monotonic_ms());
-            assert_int_equal(calls.connects, 1); /* the next attempt is after its end */
+            assert_int_equal(fake.connects, 1); /* the next attempt is after its end */
             disconnected(l, 0x40, 0x16);
             assert_in_range(l->b->radio.leaving[0].until, 1, tendon_monotonic_ms() + 20);
         }
@@ -405,7 +405,7 @@ static void a_connection_that_the_kernel_ignores_ends_with_the_attempt(void **st
         bluez_read(l->b);
         bluez_connection_complete(l, 0, 0);
         bluez_expect_nothing(l->b);
-        calls.kernel_state = how == HAS_IT ? 1 : 5; /* BT_CONNECTED, another program's; BT_CONNECT */
+        fake.connection.state = how == HAS_IT ? 1 : 5; /* BT_CONNECTED, another program's; BT_CONNECT */
         tendon_link_close(&l->link);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
         if (how == IGNORED) {
@@ -424,7 +424,7 @@ static void the_last_handle_is_one(void **state) {
         const bool is_one = handle == 0x0EFF;
         bluez_connecting *l = bluez_connecting_open();
         l->b->radio.limits.features = TENDON_BLUEZ_FEATURE_2M;
-        calls.handle = calls.kernel_handle = handle;
+        fake.handle = fake.connection.handle = handle;
         bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
         assert_int_equal(l->link.state, TENDON_LINK_OPEN);
         if (is_one) { /* LE Read PHY, two bytes */
@@ -462,7 +462,7 @@ static void a_central_is_not_disconnected_before_it_is_open(void **state) {
         tendon_listener listener = {.context = &link, .accept = accept_central};
         tendon_link_init(&link, NULL);
         assert_int_equal(tendon_radio_listen(&b->radio.radio, &listener), TENDON_OK);
-        calls.centrals = 1;
+        fake.centrals = 1;
         listener.source.ready(&listener, TENDON_READABLE, tendon_monotonic_ms());
         assert_int_equal(link.state, TENDON_LINK_CONNECTED);
         assert_int_equal(link.handle, 0x40);
@@ -486,9 +486,9 @@ static void a_reused_handle_is_not_disconnected(void **state) {
     for (int how = 0; how < 3; how++) {
         bluez_connecting *l = bluez_connecting_connected();
         if (how == 0) {
-            calls.kernel_handle = 0x41;
+            fake.connection.handle = 0x41;
         } else if (how == 1) {
-            calls.ioctl = (refused_call){ENOENT, 0};
+            fake.refuse[FAKE_GET_CONNECTION] = (fake_refusal){.number = ENOENT};
         } else { /* the controller has reported a new connection with it */
             bluez_connection_complete(l, 0, 0);
             assert_int_equal(l->link.handle, TENDON_BLUEZ_HANDLE_UNKNOWN);
@@ -506,8 +506,8 @@ static void connections_that_were_left_behind_are_ended(void **state) {
     (void)state;
     for (int found = 1; found <= 3; found++) {
         bluez_connecting *l = bluez_connecting_idle();
-        calls.old_connections = found;
-        calls.handle = calls.kernel_handle = found == 1 ? 0x0EFF : 0x40;
+        fake.old_connections = found;
+        fake.handle = fake.connection.handle = found == 1 ? 0x0EFF : 0x40;
         assert_int_equal(
             tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 3600000),
             TENDON_OK);
@@ -519,7 +519,7 @@ static void connections_that_were_left_behind_are_ended(void **state) {
             bluez_tick(l->b, tendon_monotonic_ms());
         }
         bluez_expect_nothing(l->b);
-        assert_int_equal(calls.connects, found < 3 ? found + 1 : 3);
+        assert_int_equal(fake.connects, found < 3 ? found + 1 : 3);
         assert_int_equal(l->link.state, found == 3 ? TENDON_LINK_CONNECTED : TENDON_LINK_ASKED);
         bluez_connecting_close(l);
     }

@@ -44,12 +44,12 @@ static void a_search_ends_before_a_connect(void **state) {
         bluez_discovering(l->b, 1);
         pause_for_a_connect(l);
         assert_true(bluez_stops_discovery(l->b));
-        assert_int_equal(calls.connects, 0);
+        assert_int_equal(fake.connects, 0);
         kernel_answers(l->b, is_refused ? refused : done);
-        assert_int_equal(calls.connects, 1);
+        assert_int_equal(fake.connects, 1);
         discovering(l->b, 0); /* reports the same again */
         bluez_expect_no_management(l->b);
-        assert_int_equal(calls.connects, 1);
+        assert_int_equal(fake.connects, 1);
         bluez_connecting_close(l);
     }
 }
@@ -62,7 +62,7 @@ static bluez_connecting *stopping(void) {
     begin_connect(l);
     assert_true(bluez_stops_discovery(l->b));
     bluez_expect_nothing(l->b); /* the kernel disables the scan */
-    assert_int_equal(calls.connects, 0);
+    assert_int_equal(fake.connects, 0);
     return l;
 }
 
@@ -74,16 +74,16 @@ static void a_search_ends_with_our_scan(void **state) {
         bluez_connecting *l = stopping();
         if (answered_first) {
             kernel_answers(l->b, done);
-            assert_int_equal(calls.connects, 1);
+            assert_int_equal(fake.connects, 1);
         }
         bluez_other_command(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
         assert_int_equal(l->b->radio.scan.activity.state, TENDON_BLUEZ_OFF);
         assert_int_equal(l->b->radio.scan.activity.retry_at, 0);
         if (!answered_first) {
-            assert_int_equal(calls.connects, 0);
+            assert_int_equal(fake.connects, 0);
             kernel_answers(l->b, done);
         }
-        assert_int_equal(calls.connects, 1);
+        assert_int_equal(fake.connects, 1);
         discovering(l->b, 0);
         bluez_tick(l->b, tendon_monotonic_ms());
         bluez_expect_nothing(l->b);
@@ -111,7 +111,7 @@ static void without_the_kernel_our_scan_is_disabled_by_us(void **state) {
         }
         bluez_tick(l->b, tendon_monotonic_ms());
         assert_int_equal(bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
-        assert_int_equal(calls.connects, 1);
+        assert_int_equal(fake.connects, 1);
         bluez_expect_no_management(l->b);
         assert_int_equal(l->b->radio.counters.scan_pauses, 1);
         bluez_connecting_close(l);
@@ -171,7 +171,7 @@ static void without_a_search_a_connect_goes_at_once(void **state) {
     (void)state;
     bluez_connecting *l = scanning();
     pause_for_a_connect(l);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     bluez_expect_no_management(l->b);
     bluez_connecting_close(l);
 }

@@ -67,10 +67,10 @@ static void the_kernel_knows_whether_a_link_is_encrypted(void **state) {
     } cases[] = {
         {BT_SECURITY_SDP, false}, {BT_SECURITY_LOW, false}, {BT_SECURITY_MEDIUM, true}, {BT_SECURITY_HIGH, true}};
     for (size_t i = 0; i < 4; i++) {
-        calls.security_level = cases[i].level;
+        fake.security_level = cases[i].level;
         assert_int_equal(tendon_bluez_is_encrypted(link), cases[i].encrypted);
     }
-    calls.security = (refused_call){ENOTCONN, 0};
+    fake.refuse[FAKE_GET_SECURITY] = (fake_refusal){.number = ENOTCONN};
     assert_false(tendon_bluez_is_encrypted(link));
     s->b->radio.radio.agent.key_size_min = 16; /* no bond says that the key is good enough */
     assert_false(tendon_bluez_is_encrypted(link));
@@ -81,18 +81,18 @@ static void encryption_is_requested_where_there_is_a_key(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(2);
     tendon_link *link = &s->ends[0].end.link;
-    calls.security_level = BT_SECURITY_LOW;
+    fake.security_level = BT_SECURITY_LOW;
     assert_false(tendon_bluez_secure(link)); /* no key: connected() does not wait */
-    assert_int_equal(calls.security_level, BT_SECURITY_LOW);
+    assert_int_equal(fake.security_level, BT_SECURITY_LOW);
     pairing_scene_begin(s, 0);
     pairing_scene_new_key(s, 0, 0x11);
     pairing_scene_complete(s, 0, 0);
     assert_int_equal(s->ends[0].status, TENDON_OK);
-    calls.set_security = (refused_call){EINVAL, 0};
+    fake.refuse[FAKE_SET_SECURITY] = (fake_refusal){.number = EINVAL};
     assert_false(tendon_bluez_secure(link));
-    assert_int_equal(calls.security_level, BT_SECURITY_LOW);
+    assert_int_equal(fake.security_level, BT_SECURITY_LOW);
     assert_true(tendon_bluez_secure(link));
-    assert_int_equal(calls.security_level, BT_SECURITY_MEDIUM);
+    assert_int_equal(fake.security_level, BT_SECURITY_MEDIUM);
     assert_false(tendon_bluez_secure(&s->ends[1].end.link)); /* the same bytes with another address type */
     pairing_scene_close(s);
 }
@@ -114,13 +114,13 @@ static void a_connection_that_connect_returns_is_encrypted_first(void **state) {
                                   .key = {1}};
         assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
         l->b->radio.radio.bonds = &bonds;
-        calls.security_level = BT_SECURITY_LOW;
-        calls.old_connections = 1;
-        calls.ioctl = (refused_call){ENOENT, 0};
+        fake.security_level = BT_SECURITY_LOW;
+        fake.old_connections = 1;
+        fake.refuse[FAKE_GET_CONNECTION] = (fake_refusal){.number = ENOENT};
         uint64_t deadline = tendon_monotonic_ms() + 100000;
         assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, deadline), TENDON_OK);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
-        assert_int_equal(calls.security_level, BT_SECURITY_MEDIUM);
+        assert_int_equal(fake.security_level, BT_SECURITY_MEDIUM);
         assert_int_equal(l->link.state, TENDON_LINK_SECURING);
         assert_int_equal(l->link.source.deadline, deadline);
         if (fails) {
@@ -300,8 +300,8 @@ static bluez_connecting *securing(uint8_t key_size, const uint8_t key[16]) {
     memcpy(bond.key, key, key_size);
     assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
     l->b->radio.radio.bonds = &bonds;
-    calls.kernel_handle = 0x40;
-    calls.security_level = BT_SECURITY_LOW;
+    fake.connection.handle = 0x40;
+    fake.security_level = BT_SECURITY_LOW;
     assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 100000),
                      TENDON_OK);
     bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
@@ -403,7 +403,7 @@ static void who_does_not_have_the_key_is_told(void **state) {
         }
         l->b->radio.unprivileged = cases[i / 2].unprivileged;
         if (i % 2 == 0) {
-            calls.socket_error = (refused_call){ECONNABORTED, 0};
+            fake.refuse[FAKE_SOCKET_ERROR] = (fake_refusal){.number = ECONNABORTED};
             bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
         } else { /* Authentication Failed: the kernel keeps the connection */
             uint8_t pdu[14] = {0x11, 0, 7, 0, 8, 0, 0x02, 0x53, 0, 0x5E, 0, 0, 1, 5};

@@ -40,7 +40,7 @@ static void scan(world *w) {
 }
 
 static void connect_to(world *w, int i) {
-    tendon_status status = world_connect(w, i, w->now + 5000);
+    tendon_status status = world_connect(w, i, fake.now + 5000);
     note(w->r, "connect %d", status);
     settle(w);
     world_connected(w, i, 0, 0);
@@ -112,7 +112,7 @@ static void scenario(world *w) {
 
 /* Without any further failure all of it works. */
 static void second_attempt(world *w) {
-    calls.refuse_at = 0;
+    fake.refuse_at = 0;
     if (is_failed(w)) {
         world_pass(w, 0);
         assert_int_equal(w->ends_reported, 1);
@@ -140,12 +140,12 @@ static void play(recording *r, unsigned number) {
     unsigned last = 1;
     for (unsigned at = 0; at <= last; at++) {
         world *w = world_open(r, number % 2 != 0, &bluez_public_address);
-        calls.refuse_number = numbers[number];
-        calls.refuse_at = at;
+        fake.refuse_number = numbers[number];
+        fake.refuse_at = at;
         note(r, "call %u of %d", at, number);
         scenario(w);
-        last = at == 0 ? calls.made : last;
-        assert_int_equal(calls.refused, at > 0 && calls.made >= at);
+        last = at == 0 ? fake.made : last;
+        assert_int_equal(fake.refused, at > 0 && fake.made >= at);
         second_attempt(w);
         world_close(w);
     }

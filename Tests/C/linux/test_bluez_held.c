@@ -53,9 +53,9 @@ static void step(bluez_connecting *l) {
 static void expect_held(bluez_connecting *l) {
     assert_int_equal(closed.calls, 0);
     assert_int_equal(l->link.state, TENDON_LINK_HELD);
-    assert_int_equal(l->link.source.fd, calls.fd);
+    assert_int_equal(l->link.source.fd, fake.latest);
     assert_int_equal(l->link.source.interest, 0);
-    assert_true(is_open(calls.fd));
+    assert_true(is_open(fake.latest));
     assert_int_equal(l->link.source.deadline, l->b->radio.kernel.begins_until);
 }
 
@@ -64,7 +64,7 @@ static void expect_closed(bluez_connecting *l, tendon_status reason) {
     assert_int_equal(closed.reason, reason);
     assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
     assert_null(l->b->radio.attempts[0].link);
-    assert_false(is_open(calls.fd));
+    assert_false(is_open(fake.latest));
     step(l);
     assert_int_equal(closed.calls, 1);
 }
@@ -175,7 +175,7 @@ static void a_radio_that_fails_holds_nothing(void **state) {
             expect_held(l);
         }
         tendon_bluez_fail(&l->b->radio, TENDON_RADIO_ERROR_NO_ADAPTER);
-        assert_false(is_open(calls.fd));
+        assert_false(is_open(fake.latest));
         step(l);
         expect_closed(l, reason);
         bluez_close(l->b);
@@ -189,7 +189,7 @@ static void a_socket_that_is_held_does_not_outlive_its_radio(void **state) {
     const tendon_status reason = give_up(l, false);
     expect_held(l);
     tendon_radio_close(&l->b->radio.radio);
-    assert_false(is_open(calls.fd));
+    assert_false(is_open(fake.latest));
     step(l);
     expect_closed(l, reason);
     bluez_close(l->b);
@@ -202,7 +202,7 @@ static void an_attempt_that_goes_on_outlives_its_radio(void **state) {
     tendon_radio_close(&l->b->radio.radio);
     assert_null(l->b->radio.attempts[0].link);
     assert_int_equal(l->link.state, TENDON_LINK_ASKED);
-    assert_true(is_open(calls.fd));
+    assert_true(is_open(fake.latest));
     assert_int_equal(closed.calls, 0);
     expect_closed(l, give_up(l, false));
     bluez_close(l->b);
@@ -213,9 +213,9 @@ static void a_loop_that_refuses(void **state) {
     (void)state;
     bluez_connecting *l = searching();
     kernel_has_found(l);
-    calls.epoll_modify = (refused_call){ENOMEM, 0};
+    fake.refuse[FAKE_EPOLL_MODIFY] = (fake_refusal){.number = ENOMEM};
     expect_closed(l, give_up(l, false));
-    calls.epoll_modify = (refused_call){0, 0};
+    fake.refuse[FAKE_EPOLL_MODIFY] = (fake_refusal){0};
     bluez_close(l->b);
 }
 

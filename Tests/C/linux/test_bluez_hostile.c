@@ -148,7 +148,7 @@ static void complete(bluez_bench *b, uint16_t handle, uint8_t role, uint8_t last
 static void mal_F10_a_connection_that_nobody_asked_for(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
-    calls.socket_error = (refused_call){0};
+    fake.refuse[FAKE_SOCKET_ERROR] = (fake_refusal){0};
     complete(l->b, 0x55, 0, 0x99);
     assert_int_equal(l->link.state, TENDON_LINK_ASKED);
     assert_int_equal(l->b->radio.kernel.connections, 1);

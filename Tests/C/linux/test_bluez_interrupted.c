@@ -4,66 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- in the place of the C library ---- */
 
-static struct reads {
-    refused_call recv, recvmsg, recvmmsg, poll;
-    int receives, messages, polls;
-    bool endless;   /**< every recv() has an event of the kernel's, and takes a second */
-    time_t seconds; /**< so many */
-} reads;
-
-static bool fails(refused_call *call) {
-    if (call->number == 0 || call->after-- > 0) {
-        return false;
-    }
-    errno = call->number;
-    call->number = 0;
-    return true;
-}
-
-ssize_t recv(int fd, void *bytes, size_t length, int flags) {
-    static const uint8_t event[] = {TENDON_MANAGEMENT_INDEX_ADDED, 0, 99, 0, 0, 0};
-    reads.receives++;
-    if (reads.endless) {
-        reads.seconds++;
-        memcpy(bytes, event, sizeof event);
-        return sizeof event;
-    }
-    return fails(&reads.recv) ? -1 : syscall(SYS_recvfrom, fd, bytes, length, flags, NULL, NULL);
-}
-
-ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
-    reads.messages++;
-    return fails(&reads.recvmsg) ? -1 : syscall(SYS_recvmsg, fd, message, flags);
-}
-
-int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
-    return fails(&reads.recvmmsg) ? -1 : (int)syscall(SYS_recvmmsg, fd, messages, count, flags, timeout);
-}
-
-int poll(struct pollfd *fds, nfds_t count, int timeout) {
-    reads.polls++;
-    return fails(&reads.poll) ? -1 : (int)syscall(SYS_poll, fds, count, timeout);
-}
-
-int clock_gettime(clockid_t clock, struct timespec *now) {
-    int result = (int)syscall(SYS_clock_gettime, clock, now);
-    now->tv_sec += reads.seconds;
-    return result;
-}
-
 static bluez_bench *opened(void) {
-    reads = (struct reads){.receives = 0};
-    return bluez_open(false, &bluez_public_address);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    memset(fake.counts, 0, sizeof fake.counts);
+    return b;
 }
 
 /* ---- the radio's two sockets ---- */
@@ -84,7 +35,7 @@ static void a_read_of_the_raw_socket_that_fails(void **state) {
         bluez_start_scan(b);
         (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
         bluez_complete(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
-        reads.recvmmsg = (refused_call){errors[i].number, 0};
+        fake.refuse[FAKE_RECEIVE_MANY] = (fake_refusal){.number = errors[i].number};
         bluez_read(b);
         bluez_expect_nothing(b); /* it was not read */
         assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
@@ -103,7 +54,7 @@ static void a_read_of_the_management_socket_that_fails(void **state) {
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         bluez_bench *b = opened();
         bluez_settings(b, true);
-        reads.recv = (refused_call){errors[i].number, 0};
+        fake.refuse[FAKE_RECEIVE] = (fake_refusal){.number = errors[i].number};
         bluez_read(b);
         assert_int_equal(b->radio.settings, TENDON_MANAGEMENT_BONDABLE);
         assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
@@ -167,12 +118,12 @@ static void an_exchange_goes_on_after_an_interruption(void **state) {
         bluez_bench *b = opened();
         uint8_t reply[4];
         bluez_complete(b, 0x2002, 0x1F);
-        reads.recv = (refused_call){numbers[i], 0};
+        fake.refuse[FAKE_RECEIVE] = (fake_refusal){.number = numbers[i]};
         assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_HCI_ERROR(0x1F));
-        assert_int_equal(reads.receives, 2);
+        assert_int_equal(fake.counts[FAKE_RECEIVE], 2);
         static const uint8_t settings[] = {TENDON_MANAGEMENT_COMMAND_COMPLETE, 0, 7, 0, 7, 0, 5, 0, 0, 1, 2, 0, 0};
         assert_int_equal(send(b->kernel, settings, sizeof settings, 0), (ssize_t)sizeof settings);
-        reads.recv = (refused_call){numbers[i], 0};
+        fake.refuse[FAKE_RECEIVE] = (fake_refusal){.number = numbers[i]};
         uint32_t value = 0;
         assert_int_equal(tendon_bluez_manage_mode(b->radio.management.fd, 5, 7, 1, &value), TENDON_OK);
         assert_int_equal(value, 0x201);
@@ -182,9 +133,9 @@ static void an_exchange_goes_on_after_an_interruption(void **state) {
     uint8_t reply[4];
     bluez_complete(b, 0x2002, 0);
     bluez_settings(b, true);
-    reads.recv = (refused_call){ENODEV, 0};
+    fake.refuse[FAKE_RECEIVE] = (fake_refusal){.number = ENODEV};
     assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_RADIO_ERROR_NO_ADAPTER);
-    reads.recv = (refused_call){ENOMEM, 0};
+    fake.refuse[FAKE_RECEIVE] = (fake_refusal){.number = ENOMEM};
     assert_int_equal(tendon_bluez_manage(b->radio.management.fd, 3, 7, NULL, 0, reply, sizeof reply),
                      TENDON_SYSTEM_ERROR(ENOMEM));
     bluez_close(b);
@@ -218,11 +169,15 @@ static void only_the_reply_to_this_command_is_taken(void **state) {
 static void events_of_others_do_not_prolong_a_wait(void **state) {
     (void)state;
     bluez_bench *b = opened();
-    reads.endless = true;
+    static const uint8_t event[] = {TENDON_MANAGEMENT_INDEX_ADDED, 0, 99, 0, 0, 0};
+    const uint64_t begun = fake.now;
+    for (unsigned second = 1; second <= TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS / 1000 + 5; second++) {
+        fake_post(1000 * second, HCI_CHANNEL_CONTROL, 99, b->radio.management.fd, FAKE_NOBODY, event, sizeof event);
+    }
     assert_int_equal(tendon_bluez_manage(b->radio.management.fd, 5, 7, NULL, 0, NULL, 0),
                      TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
-    assert_int_equal(reads.seconds, TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS / 1000);
-    reads.endless = false;
+    assert_int_equal(fake.now - begun, TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS);
+    assert_true(fake.counts[FAKE_RECEIVE] >= TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS / 1000 - 1);
     bluez_close(b);
 }
 
@@ -231,17 +186,17 @@ static void waiting_ends_with_its_time_or_with_an_error(void **state) {
     bluez_bench *b = opened();
     int fd = b->radio.hci.fd;
     assert_false(tendon_bluez_wait_readable(fd, tendon_monotonic_ms())); /* it is over before it begins */
-    assert_int_equal(reads.polls, 0);
+    assert_int_equal(fake.counts[FAKE_POLL], 0);
     uint64_t until = tendon_monotonic_ms() + 5;
     assert_false(tendon_bluez_wait_readable(fd, until));
     assert_true(tendon_monotonic_ms() >= until);
-    reads.poll = (refused_call){EINVAL, 0};
+    fake.refuse[FAKE_POLL] = (fake_refusal){.number = EINVAL};
     assert_false(tendon_bluez_wait_readable(fd, tendon_monotonic_ms() + 60000));
     bluez_complete(b, 0x2002, 0);
-    reads.polls = 0;
-    reads.poll = (refused_call){EINTR, 0};
+    fake.counts[FAKE_POLL] = 0;
+    fake.refuse[FAKE_POLL] = (fake_refusal){.number = EINTR};
     assert_true(tendon_bluez_wait_readable(fd, tendon_monotonic_ms() + 60000));
-    assert_int_equal(reads.polls, 2);
+    assert_int_equal(fake.counts[FAKE_POLL], 2);
     bluez_close(b);
 }
 
@@ -251,7 +206,8 @@ static const uint8_t hardware_error[] = {3, 0, 7, 0, 3, 0, 0x10, 1, 0x42};
 
 static void send_packets(int count) {
     for (int i = 0; i < count; i++) {
-        assert_int_equal(send(calls.peer, hardware_error, sizeof hardware_error, 0), (ssize_t)sizeof hardware_error);
+        assert_int_equal(send(bluez_far_end(), hardware_error, sizeof hardware_error, 0),
+                         (ssize_t)sizeof hardware_error);
     }
 }
 
@@ -262,23 +218,24 @@ static void the_monitor_reads_what_waits_once(void **state) {
     tendon_bluez_monitor monitor;
     assert_int_equal(tendon_capture_create(&capture, "/dev/null", TENDON_CAPTURE_MONITOR), TENDON_OK);
     assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, &capture, NULL), TENDON_OK);
-    assert_int_equal(calls.buffer, tendon_bluez_buffer_size(tendon_bluez_memory(), 1) / 2);
+    assert_int_equal(fake.buffer, tendon_bluez_buffer_size(tendon_bluez_memory(), 1) / 2);
     send_packets(3);
-    reads.recvmsg = (refused_call){EINTR, 1}; /* behind the first */
+    fake.refuse[FAKE_RECEIVE_RECORD] = (fake_refusal){.number = EINTR, .after = 1}; /* behind the first */
     monitor.source.ready(monitor.source.context, TENDON_READABLE, 1);
     assert_int_equal(monitor.records, 3);
-    assert_int_equal(reads.messages, 5); /* the last one found nothing, and it is not asked for more */
+    assert_int_equal(fake.counts[FAKE_RECEIVE_RECORD],
+                     5); /* the last one found nothing, and it is not asked for more */
     send_packets(3);
-    reads.recvmsg = (refused_call){EAGAIN, 1};
+    fake.refuse[FAKE_RECEIVE_RECORD] = (fake_refusal){.number = EAGAIN, .after = 1};
     monitor.source.ready(monitor.source.context, TENDON_READABLE, 1);
     assert_int_equal(monitor.records, 4);
     send_packets(64); /* one wake-up takes 64 */
     monitor.source.ready(monitor.source.context, TENDON_READABLE, 1);
     assert_int_equal(monitor.records, 68);
     assert_true(monitor.source.added);
-    calls.drops = 5;
+    fake.drops = 5;
     assert_int_equal(tendon_bluez_monitor_lost(&monitor), 5);
-    calls.meminfo = (refused_call){ENOPROTOOPT, 0}; /* an old kernel */
+    fake.refuse[FAKE_GET_DROPS] = (fake_refusal){.number = ENOPROTOOPT}; /* an old kernel */
     assert_int_equal(tendon_bluez_monitor_lost(&monitor), 0);
     tendon_bluez_monitor_close(&monitor);
     assert_int_equal(monitor.records, 70); /* what waited */
@@ -299,8 +256,8 @@ static void a_capture_of_packets_has_packets_alone(void **state) {
         tendon_bluez_monitor monitor;
         assert_int_equal(tendon_capture_create(&capture, "/dev/null", kinds[i]), TENDON_OK);
         assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, &capture, NULL), TENDON_OK);
-        assert_int_equal(send(calls.peer, reset, sizeof reset, 0), (ssize_t)sizeof reset);
-        assert_int_equal(send(calls.peer, note, sizeof note, 0), (ssize_t)sizeof note);
+        assert_int_equal(send(bluez_far_end(), reset, sizeof reset, 0), (ssize_t)sizeof reset);
+        assert_int_equal(send(bluez_far_end(), note, sizeof note, 0), (ssize_t)sizeof note);
         send_packets(1);
         monitor.source.ready(monitor.source.context, TENDON_READABLE, 1);
         assert_int_equal(monitor.records, kinds[i] == TENDON_CAPTURE_MONITOR ? 3 : 2);
@@ -318,7 +275,7 @@ static void the_monitor_passes_over_an_empty_packet(void **state) {
     tendon_bluez_monitor monitor;
     assert_int_equal(tendon_capture_create(&capture, "/dev/null", TENDON_CAPTURE_MONITOR), TENDON_OK);
     assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, &capture, NULL), TENDON_OK);
-    assert_int_equal(send(calls.peer, "", 0, 0), 0);
+    assert_int_equal(send(bluez_far_end(), "", 0, 0), 0);
     send_packets(2);
     monitor.source.ready(monitor.source.context, TENDON_READABLE, 1);
     assert_int_equal(monitor.records, 2);
@@ -370,7 +327,7 @@ static void a_capture_of_hci_packets_has_nothing_else(void **state) {
         close(file);
         assert_int_equal(tendon_capture_create(&capture, path, links[i]), TENDON_OK);
         assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, &capture, NULL), TENDON_OK);
-        assert_int_equal(send(calls.peer, new_index, sizeof new_index, 0), (ssize_t)sizeof new_index);
+        assert_int_equal(send(bluez_far_end(), new_index, sizeof new_index, 0), (ssize_t)sizeof new_index);
         send_packets(1);
         tendon_bluez_monitor_close(&monitor);
         assert_int_equal(monitor.records, i + 1);

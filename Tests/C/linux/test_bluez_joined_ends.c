@@ -119,9 +119,9 @@ static void a_check_that_is_not_sent(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         joined();
         users_advertiser(false);
-        fake.refuse[FAKE_SEND] = (fake_refusal){.number = cases[i].number, .times = cases[i].times};
+        fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = cases[i].number, .times = cases[i].times};
         users_pass(2 * TENDON_BLUEZ_JOIN_CHECK_MS + 500);
-        assert_int_equal(fake.refuse[FAKE_SEND].number, 0);
+        assert_int_equal(fake.refuse[FAKE_COMMAND].number, 0);
         assert_int_equal(users[SECOND].failures, cases[i].ends);
         assert_int_equal(scan_of(SECOND)->activity.requested, !cases[i].ends);
         assert_int_equal(adapter->wronged, 0);

@@ -191,7 +191,7 @@ static void without_cap_net_raw_it_opens_for_connections(void **state) {
     assert_int_equal(tendon_radio_scan_start(&radio->radio, &(tendon_scan_parameters){.active = true}),
                      TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     tendon_radio_close(&radio->radio);
-    fake.refuse[FAKE_OPTION] = (fake_refusal){.number = EINVAL, .after = 1}; /* that of the buffer is not needed */
+    fake.refuse[FAKE_SET_FILTER] = (fake_refusal){.number = EINVAL};
     assert_int_equal(tendon_bluez_open_as(radio, &own.loop, "hci3", TENDON_BLUEZ_CONNECTIONS_ONLY),
                      TENDON_SYSTEM_ERROR(EINVAL));
 }

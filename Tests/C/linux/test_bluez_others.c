@@ -332,7 +332,7 @@ static void an_exchange_returns_what_follows_the_status(void **state) {
     assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_HCI_ERROR(0x1F));
     errno = ENODEV;
     assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_HCI_ERROR(0x20));
-    sends_refused = (refused_sends){ENODEV, 1};
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENODEV, .times = 1};
     assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_RADIO_ERROR_NO_ADAPTER);
     bluez_close(b);
 }
@@ -412,9 +412,9 @@ static void the_monitor_keeps_what_concerns_its_adapter(void **state) {
         static const uint16_t adapters[] = {7, 3, HCI_DEV_NONE};
         for (int i = 0; i < 3; i++) { /* opcode 3, an event: Hardware Error */
             const uint8_t packet[] = {3, 0, (uint8_t)adapters[i], (uint8_t)(adapters[i] >> 8), 3, 0, 0x10, 1, 0x42};
-            assert_int_equal(send(calls.peer, packet, sizeof packet, 0), sizeof packet);
+            assert_int_equal(send(bluez_far_end(), packet, sizeof packet, 0), sizeof packet);
         }
-        assert_int_equal(send(calls.peer, "\3\0\7", 3, 0), 3); /* truncated */
+        assert_int_equal(send(bluez_far_end(), "\3\0\7", 3, 0), 3); /* truncated */
         tendon_bluez_monitor_close(&monitor);
         assert_int_equal(monitor.records, all ? 3 : 2); /* its own, and those of no adapter */
         assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
@@ -423,10 +423,10 @@ static void the_monitor_keeps_what_concerns_its_adapter(void **state) {
     }
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     tendon_bluez_monitor monitor;
-    calls.epoll_add = (refused_call){ENOMEM, 0};
+    fake.refuse[FAKE_EPOLL] = (fake_refusal){.number = ENOMEM};
     assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, NULL, NULL), TENDON_SYSTEM_ERROR(ENOMEM));
     assert_int_equal(monitor.source.fd, -1);
-    assert_int_equal(fcntl(calls.fd, F_GETFD), -1); /* closed */
+    assert_int_equal(fcntl(fake.latest, F_GETFD), -1); /* closed */
     assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, NULL, "hcix"), TENDON_ERROR_INVALID_ARGUMENT);
     bluez_close(b);
 }
@@ -447,7 +447,7 @@ static void the_monitor_keeps_time_and_length(void **state) {
     uint64_t before = tendon_realtime_us();
     for (size_t i = 0; i < 3; i++) {
         const uint8_t packet[] = {3, 0, 7, 0, stated[i], 0, 0x10, 1, 0x42};
-        assert_int_equal(send(calls.peer, packet, sizeof packet, 0), sizeof packet);
+        assert_int_equal(send(bluez_far_end(), packet, sizeof packet, 0), sizeof packet);
     }
     uint64_t sent = tendon_realtime_us();
     while (tendon_realtime_us() == sent) {

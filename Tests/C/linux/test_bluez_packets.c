@@ -343,7 +343,7 @@ static void a_link_that_is_closed_while_it_waits_is_not_connected(void **state) 
     (void)bluez_expect(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE);
     tendon_link_close(&l->link);
     bluez_answer_pending(l->b, 0);
-    assert_int_equal(calls.connects, 0);
+    assert_int_equal(fake.connects, 0);
     bluez_connecting_close(l);
 }
 

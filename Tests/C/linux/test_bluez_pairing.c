@@ -45,7 +45,7 @@ static void a_key_is_not_the_end_of_a_pairing(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(1);
     pairing_scene_begin(s, 0);
-    calls.security_level = BT_SECURITY_MEDIUM;
+    fake.security_level = BT_SECURITY_MEDIUM;
     pairing_scene_new_key(s, 0, 0x10);
     assert_int_equal(s->bonds.count, 1);
     assert_false(s->ends[0].end.link.encrypted);
@@ -63,7 +63,7 @@ static void the_key_of_a_central_is_no_encryption(void **state) {
         pairing_scene *s = pairing_scene_open(0);
         pairing_scene_add(s, 2, true);
         assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
-        calls.security_level = encrypted ? BT_SECURITY_MEDIUM : BT_SECURITY_LOW;
+        fake.security_level = encrypted ? BT_SECURITY_MEDIUM : BT_SECURITY_LOW;
         pairing_scene_new_key(s, 2, 0x10);
         assert_int_equal(s->bonds.count, 1);
         assert_int_equal(s->ends[2].end.link.encrypted, encrypted);

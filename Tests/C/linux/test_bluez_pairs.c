@@ -68,7 +68,7 @@ static const power_outcome power_table[TENDON_BLUEZ_POWER_STATES][TENDON_BLUEZ_P
 };
 
 static void stall(bluez_bench *b) {
-    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    fake.programs = 0;
     bluez_privileges.effective = 1u << 12; /* CAP_NET_ADMIN */
     (void)tendon_bluez_cycle(&b->radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, tendon_monotonic_ms());
 }
@@ -209,9 +209,10 @@ static void apply_queue(bluez_bench *b, int input) {
         break;
     case QUEUE_ADAPTER_OFF:
     case QUEUE_NOT_SENT:
-        sends_refused = (refused_sends){input == QUEUE_ADAPTER_OFF ? ENETDOWN : ENODEV, 1};
+        fake.refuse[FAKE_COMMAND] =
+            (fake_refusal){.number = input == QUEUE_ADAPTER_OFF ? ENETDOWN : ENODEV, .times = 1};
         bluez_request_advertising(b);
-        sends_refused.times = 0;
+        fake.refuse[FAKE_COMMAND].times = 0;
         break;
     case QUEUE_ANSWERED:
         bluez_complete(b, b->radio.command.opcode != 0 ? b->radio.command.opcode : TENDON_HCI_LE_SET_SCAN_PARAMETERS,
@@ -240,7 +241,7 @@ static void queue_with_every_input(void **state) {
             const queue_outcome *expected = &queue_table[where][what];
             bluez_bench *b = bluez_open(false, &bluez_public_address);
             if (where == REFUSED) {
-                sends_refused = (refused_sends){ENETDOWN, 1};
+                fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENETDOWN, .times = 1};
             }
             if (where != IDLE) {
                 bluez_request_scan(b);

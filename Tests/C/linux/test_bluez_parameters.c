@@ -6,39 +6,21 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/* In the C library's place: what the kernel answers to a command of a management socket. */
+/* What the kernel answers to a command of a management socket of its own. */
 static uint8_t answer_status;
-static int management = -1;
 static uint8_t sent[64];
 static size_t sent_length;
 
-ssize_t send(int fd, const void *bytes, size_t length, int flags) {
-    if (fd == calls.fd && management == fd) {
-        const uint8_t *pdu = bytes;
-        sent_length = length < sizeof sent ? length : sizeof sent;
-        memcpy(sent, bytes, sent_length);
-        const uint8_t answer[] = {1, 0,      pdu[2], pdu[3],        4,
-                                  0, pdu[0], pdu[1], answer_status, 0xEE}; /* one more than is known */
-        assert_int_equal(syscall(SYS_sendto, calls.peer, answer, sizeof answer, 0, NULL, 0), (long)sizeof answer);
-        return (ssize_t)length;
-    }
-    return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
-}
-
-int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
-    if (fd < 0 || fd != calls.fd) {
-        return (int)syscall(SYS_bind, fd, name.__sockaddr__, length);
-    }
-    if (calls.bind.number != 0) {
-        errno = calls.bind.number;
-        calls.bind.number = 0;
-        return -1;
-    }
-    management = fd;
-    return 0;
+static bool answer(int fd, uint16_t opcode, const uint8_t *pdu, size_t length) {
+    const uint8_t reply[] = {1, 0,      pdu[2], pdu[3],        4,
+                             0, pdu[0], pdu[1], answer_status, 0xEE}; /* one more than is known */
+    assert_int_equal(opcode, TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS);
+    sent_length = length < sizeof sent ? length : sizeof sent;
+    memcpy(sent, pdu, sent_length);
+    assert_int_equal(send(fake_far(fd), reply, sizeof reply, 0), (ssize_t)sizeof reply);
+    return true;
 }
 
 /* Index 7; one peer: address, LE random 2, interval 24 to 40, latency 4, supervision timeout 600. */
@@ -50,26 +32,28 @@ static void connection_parameters_are_loaded_through_a_socket_of_their_own(void 
     static const uint8_t pdu[] = {0x35, 0, 7, 0, 17, 0, 1, 0, 5, 4, 3, 2, 1, 0xC0, 2, 24, 0, 40, 0, 4, 0, 0x58, 2};
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     int before = open_descriptors();
+    fake.on_send = answer;
     assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_OK);
     assert_int_equal(sent_length, sizeof pdu);
     assert_memory_equal(sent, pdu, sizeof pdu);
-    assert_int_equal(open_descriptors(), before + 1); /* the test's own end */
+    fake_run();
+    assert_int_equal(open_descriptors(), before);
     answer_status = TENDON_MANAGEMENT_PERMISSION_DENIED;
     assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN);
     answer_status = 0;
     assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, NULL, 0), TENDON_OK); /* none */
-    calls.socket = (refused_call){EMFILE, 0};
+    fake.refuse[FAKE_SOCKET] = (fake_refusal){.number = EMFILE};
     assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_SYSTEM_ERROR(EMFILE));
-    calls.bind = (refused_call){EPERM, 0};
+    fake.refuse[FAKE_BIND] = (fake_refusal){.number = EPERM};
     assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     tendon_management_connection_parameters wrong = item;
     wrong.parameters.min_interval = 5;
     sent_length = 0;
     assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &wrong, 1), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(sent_length, 0);
-    assert_int_equal(open_descriptors(), before + 1);
+    fake_run();
+    assert_int_equal(open_descriptors(), before);
     bluez_expect_nothing(b); /* nothing was sent through the radio's own sockets */
-    management = -1;
     bluez_close(b);
 }
 
@@ -125,7 +109,7 @@ static void a_wake_up_is_bounded(void **state) {
     tendon_listener listener = {.accept = reject};
     assert_int_equal(tendon_radio_listen(&b->radio.radio, &listener), TENDON_OK);
     accepts = 0;
-    calls.centrals = 9;
+    fake.centrals = 9;
     listener.source.ready(listener.source.context, TENDON_READABLE, 1);
     assert_int_equal(accepts, 8);
     listener.source.ready(listener.source.context, TENDON_READABLE, 1);

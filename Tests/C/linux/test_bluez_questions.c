@@ -69,24 +69,21 @@ static void only_just_works_of_a_pairing_of_ours_is_confirmed(void **state) {
     pairing_scene_close(s);
 }
 
-#define TITLES "sk               RefCnt Rmem   Wmem   User   Inode  Parent\n"
-#define OTHER "0000000000000000 2      0      0      0      999999 0\n"
-
 /* Every program with a management socket gets the question. Where no other one can answer, it is rejected. */
 static void a_question_of_another_program_is_left_to_it(void **state) {
     (void)state;
     static const struct {
-        const char *sockets;
+        int programs;
         tendon_bluez_use use;
         bool left;
-    } rows[] = {{TITLES OTHER, TENDON_BLUEZ_SHARED, true},
-                {NULL, TENDON_BLUEZ_SHARED, true}, /* not known */
-                {TITLES, TENDON_BLUEZ_SHARED, false},
-                {TITLES OTHER, TENDON_BLUEZ_SOLE, false},
-                {NULL, TENDON_BLUEZ_SOLE, false}};
+    } rows[] = {{1, TENDON_BLUEZ_SHARED, true},
+                {-1, TENDON_BLUEZ_SHARED, true}, /* not known */
+                {0, TENDON_BLUEZ_SHARED, false},
+                {1, TENDON_BLUEZ_SOLE, false},
+                {-1, TENDON_BLUEZ_SOLE, false}};
     for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
         pairing_scene *s = pairing_scene_open(2);
-        bluez_hci_sockets = rows[i / 2].sockets;
+        fake.programs = rows[i / 2].programs;
         s->b->radio.use = (uint8_t)rows[i / 2].use;
         pairing_scene_begin(s, 0);
         assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, i % 2 == 1), TENDON_OK);
@@ -174,7 +171,7 @@ static void a_central_is_answered_before_its_link_is_open(void **state) {
         assert_int_equal(tendon_radio_listen(&s->b->radio.radio, &listener), TENDON_OK);
         assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
         pairing_scene_drain(s);
-        calls.centrals = 1;
+        fake.centrals = 1;
         if (i % 2 == 1) {
             listener.source.ready(&listener, TENDON_READABLE, tendon_monotonic_ms());
             assert_int_equal(end->link.state, TENDON_LINK_CONNECTED);
@@ -204,10 +201,10 @@ static void a_question_about_an_open_connection_opens_no_other(void **state) {
     link_end_init(end);
     assert_int_equal(tendon_radio_listen(&s->b->radio.radio, &listener), TENDON_OK);
     pairing_scene_begin(s, 0);
-    calls.centrals = 1;
+    fake.centrals = 1;
     question(s, 0, 1);
     pairing_scene_expect(s, 0x1C, 0, -1);
-    assert_int_equal(calls.centrals, 1);
+    assert_int_equal(fake.centrals, 1);
     pairing_scene_close(s);
 }
 
@@ -239,7 +236,7 @@ static void each_central_that_waits_is_opened_before_the_answer(void **state) {
     assert_int_equal(tendon_radio_listen(&s->b->radio.radio, &listener), TENDON_OK);
     assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
     pairing_scene_drain(s);
-    calls.centrals = 2;
+    fake.centrals = 2;
     listener.source.ready(&listener, TENDON_READABLE, tendon_monotonic_ms());
     tendon_link *second = &s->ends[1].end.link;
     assert_int_equal(second->state, TENDON_LINK_CONNECTED);
@@ -262,8 +259,8 @@ static void a_central_that_is_not_accepted_gets_no_key(void **state) {
         assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
         pairing_scene_drain(s);
         for (int n = 0; n < 2; n++) { /* the second time no descriptor is left for it */
-            calls.centrals = 1;
-            calls.accept.number = n == 0 ? 0 : EMFILE;
+            fake.centrals = 1;
+            fake.refuse[FAKE_ACCEPT].number = n == 0 ? 0 : EMFILE;
             question_of(s, &central, 1);
             if (sole) {
                 expect_of_central(s, 0x1D, 13);

@@ -75,7 +75,7 @@ static void alone_it_advertises_with_set_0(void **state) {
     static const uint8_t others_end[] = {TENDON_HCI_LE_ADVERTISING_SET_TERMINATED, 0, 0x1D, 0x41, 0, 0};
     static const uint8_t our_end[] = {TENDON_HCI_LE_ADVERTISING_SET_TERMINATED, 0, 0, 0x41, 0, 0};
     bluez_bench *b = bluez_open(true, &bluez_random_address);
-    bluez_hci_sockets = BLUEZ_NO_SOCKETS;
+    fake.programs = 0;
     bluez_start_advertising(b);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0);
     assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS, 0)[0], 0);
@@ -154,9 +154,9 @@ static void a_connect_waits_for_the_random_address(void **state) {
     tendon_link_init(&link, NULL);
     bluez_start_scan(b);
     assert_int_equal(tendon_radio_connect(&b->radio.radio, &link, &peer, UINT64_MAX), TENDON_OK);
-    assert_int_equal(calls.connects, 0);
+    assert_int_equal(fake.connects, 0);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     bluez_expect_nothing(b);
     assert_int_equal(b->radio.counters.scan_pauses, 0); /* it was not on yet */
     tendon_link_close(&link);

@@ -78,10 +78,10 @@ static void owner_advertises(world *w) {
 static void owner_connects(world *w) {
     recording *r = w->r;
     int i = (int)choose(r, WORLD_LINKS);
-    calls.handle = handles[choose(r, 4)];
-    calls.old_connections = choose(r, 8) == 0 ? (int)choose(r, 4) : 0;
+    fake.handle = handles[choose(r, 4)];
+    fake.old_connections = choose(r, 8) == 0 ? (int)choose(r, 4) : 0;
     if (!w->ends[i].used) {
-        uint64_t deadline = choose(r, 3) == 0 ? UINT64_MAX : w->now + choose(r, 20000);
+        uint64_t deadline = choose(r, 3) == 0 ? UINT64_MAX : fake.now + choose(r, 20000);
         note(r, "connect %d: %d", i, world_connect(w, i, deadline));
     }
 }
@@ -121,7 +121,7 @@ static void owner_pairs(world *w) {
     const tendon_pairing_policy policy = {.restricted = choose(r, 3) == 0,
                                           .allowed = world_peers,
                                           .allowed_count = choose(r, 3),
-                                          .window_until = choose(r, 2) == 0 ? 0 : w->now + choose(r, 3000)};
+                                          .window_until = choose(r, 2) == 0 ? 0 : fake.now + choose(r, 3000)};
     switch (choose(r, 6)) {
     case 0:
         service->cancel(service->context, peer);
@@ -162,7 +162,7 @@ static void controller_acts(world *w) {
     int i = some_link(w, WORLD_LINKS);
     switch (choose(r, 12)) {
     case 0: {
-        calls.handle = handles[choose(r, 4)];
+        fake.handle = handles[choose(r, 4)];
         uint8_t status = code(r, 5);
         world_connected(w, i, status, choose(r, 4) == 0);
         break;
@@ -287,9 +287,9 @@ static void peer_acts(world *w) {
     bool connecting = state != TENDON_LINK_CLOSED && state != TENDON_LINK_OPEN && state != TENDON_LINK_ENDING;
     switch (connecting ? choose(r, 3) : choose(r, 8)) {
     case 0:
-        calls.socket_error = (refused_call){choose(r, 5) == 0 ? results[choose(r, 8)] : 0, 0};
+        fake.refuse[FAKE_SOCKET_ERROR] = (fake_refusal){.number = choose(r, 5) == 0 ? results[choose(r, 8)] : 0};
         world_ready(w, i, TENDON_WRITABLE);
-        calls.socket_error.number = 0;
+        fake.refuse[FAKE_SOCKET_ERROR].number = 0;
         break;
     case 1:
         if (fd >= 0 && choose(r, 3) == 0) {
@@ -301,7 +301,7 @@ static void peer_acts(world *w) {
         world_central(w);
         break;
     case 3:
-        calls.security_level = (uint8_t)choose(r, 4);
+        fake.security_level = (uint8_t)choose(r, 4);
         break;
     default:
         if (fd >= 0) {
@@ -339,11 +339,11 @@ static void others_act(world *w) {
         bluez_read(w->b);
         break;
     case 4:
-        w->others = (int)choose(r, 3);
-        calls.kernel_handle = handles[choose(r, 3)];
-        calls.kernel_state = choose(r, 2) == 0 ? 5 : 1; /* BT_CONNECT, BT_CONNECTED */
-        calls.kernel_link_mode = choose(r, 2) == 0 ? HCI_LM_ENCRYPT : 0;
-        calls.drops = choose(r, 3);
+        fake.programs = (int)choose(r, 3);
+        fake.connection.handle = handles[choose(r, 3)];
+        fake.connection.state = choose(r, 2) == 0 ? 5 : 1; /* BT_CONNECT, BT_CONNECTED */
+        fake.connection.link_mode = choose(r, 2) == 0 ? HCI_LM_ENCRYPT : 0;
+        fake.drops = choose(r, 3);
         break;
     default:
         bluez_other_command(w->b, opcode, (uint8_t)choose(r, 2));
@@ -388,8 +388,8 @@ static void a_call_will_fail(world *w) {
     if (choose(w->r, 3) != 0) {
         return;
     }
-    calls.refuse_at = calls.made + 1 + choose(w->r, 4);
-    calls.refuse_number = numbers[choose(w->r, sizeof numbers / sizeof numbers[0])];
+    fake.refuse_at = fake.made + 1 + choose(w->r, 4);
+    fake.refuse_number = numbers[choose(w->r, sizeof numbers / sizeof numbers[0])];
     note(w->r, "a call fails");
 }
 

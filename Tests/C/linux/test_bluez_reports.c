@@ -225,7 +225,7 @@ static void a_refused_send_is_looked_at_again(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, own);
     uint64_t before = tendon_monotonic_ms();
-    sends_refused = (refused_sends){ENETDOWN, 1};
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENETDOWN, .times = 1};
     bluez_start_scan(b);
     assert_in_range(b->radio.command.retry_at, before + 200, tendon_monotonic_ms() + 200);
     assert_int_equal(b->radio.counters.commands, 0);

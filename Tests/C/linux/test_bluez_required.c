@@ -67,9 +67,9 @@ static bench *begin_to(const tendon_address *peer, bool bonded) {
         &x->connection, radio, peer, tendon_radio_pairing(radio),
         &(tendon_connection_callbacks){.context = x, .connected = on_connected, .closed = on_closed});
     drain(x);
-    calls.security_level = BT_SECURITY_LOW;
+    fake.security_level = BT_SECURITY_LOW;
     assert_int_equal(tendon_connection_connect(&x->connection), TENDON_OK);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     return x;
 }
 
@@ -83,7 +83,7 @@ static void writable(bench *x) {
 
 static void expect_silence(const bench *x) {
     uint8_t pdu[32];
-    assert_int_equal(recv(calls.peer, pdu, sizeof pdu, MSG_DONTWAIT), -1);
+    assert_int_equal(recv(bluez_far_end(), pdu, sizeof pdu, MSG_DONTWAIT), -1);
     assert_int_equal(errno, EAGAIN);
     assert_int_equal(x->connected, 0);
 }
@@ -154,7 +154,7 @@ static void a_bonded_device_is_encrypted_by_the_kernel(void **state) {
     (void)state;
     bench *x = begin(true);
     writable(x);
-    assert_int_equal(calls.security_level, BT_SECURITY_MEDIUM);
+    assert_int_equal(fake.security_level, BT_SECURITY_MEDIUM);
     assert_int_equal(x->connection.state, TENDON_CONNECTION_CONNECTING);
     expect_silence(x);
     writable(x);
@@ -167,7 +167,7 @@ static void a_bonded_device_is_encrypted_by_the_kernel(void **state) {
     /* The device has lost the key: the kernel ends the link. */
     x = begin(true);
     writable(x);
-    calls.socket_error = (refused_call){ECONNABORTED, 0};
+    fake.refuse[FAKE_SOCKET_ERROR] = (fake_refusal){.number = ECONNABORTED};
     writable(x);
     STEP_UNTIL(&x->b->loop, x->closed == 1);
     assert_int_equal(x->connected, 0);
@@ -181,11 +181,11 @@ static void a_bonded_device_is_found_by_an_old_private_address(void **state) {
     bench *x = begin_to(&private_address, true);
     uint8_t wire[6];
     tendon_address_to_wire(&bluez_peer, wire);
-    assert_memory_equal(calls.target.l2_bdaddr.b, wire, 6);
+    assert_memory_equal(fake.target.l2_bdaddr.b, wire, 6);
     assert_true(tendon_address_equal(&x->connection.peer, &private_address));
     writable(x);
-    assert_int_equal(calls.security_level, BT_SECURITY_MEDIUM);
-    bluez_kernel_encrypts(x->b, calls.kernel_handle, key, 28);
+    assert_int_equal(fake.security_level, BT_SECURITY_MEDIUM);
+    bluez_kernel_encrypts(x->b, fake.connection.handle, key, 28);
     writable(x);
     assert_int_equal(x->connected, 1);
     assert_true(tendon_address_equal(&x->connection.peer, &bluez_peer));
@@ -204,8 +204,8 @@ static void a_writable_socket_is_not_enough(void **state) {
         bench *x = begin(true);
         tendon_source *source = &x->connection.link.source;
         writable(x);
-        calls.kernel_link_mode = ~(uint32_t)HCI_LM_ENCRYPT;
-        calls.ioctl = (refused_call){how == REFUSED ? EPERM : 0, 0};
+        fake.connection.link_mode = ~(uint32_t)HCI_LM_ENCRYPT;
+        fake.refuse[FAKE_GET_CONNECTION] = (fake_refusal){.number = how == REFUSED ? EPERM : 0};
         for (int i = 0; i < 3; i++) {
             uint64_t now = tendon_monotonic_ms();
             writable(x);
@@ -223,8 +223,8 @@ static void a_writable_socket_is_not_enough(void **state) {
             finish(x, TENDON_RADIO_ERROR_NOT_SECURE);
             continue;
         }
-        calls.kernel_link_mode = HCI_LM_ENCRYPT;
-        calls.ioctl = (refused_call){0, 0};
+        fake.connection.link_mode = HCI_LM_ENCRYPT;
+        fake.refuse[FAKE_GET_CONNECTION] = (fake_refusal){0};
         STEP_UNTIL(&x->b->loop, x->connected == 1);
         finish(x, TENDON_ERROR_CANCELLED);
     }

@@ -6,12 +6,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static const tendon_address peer = {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM};
 
-/** In the place of the C library: the kernel's end of the management socket that is opened for these commands. */
+/** The kernel at the end of the management socket that is opened for these commands. */
 static struct {
     uint8_t status;       /**< of the response to Get Device Flags */
     uint8_t flags[8];     /**< supported, current */
@@ -22,31 +21,30 @@ static struct {
     int connects_at_last; /**< connect() calls before the last command */
 } asked;
 
-static void answer(const uint8_t *pdu) {
+static void answer(int far, const uint8_t *pdu) {
     static const uint8_t event[] = {TENDON_MANAGEMENT_INDEX_ADDED, 0, 99, 0, 0, 0}; /* not the response */
     uint8_t reply[9 + 15] = {1, 0, pdu[2], pdu[3], 3, 0, pdu[0], pdu[1], asked.status};
     size_t length = pdu[0] == 0x4F ? asked.length : 7;
     reply[4] = (uint8_t)(3 + length);
     memcpy(reply + 9, pdu + 6, 7);
     memcpy(reply + 16, asked.flags, sizeof asked.flags);
-    assert_int_equal(syscall(SYS_sendto, calls.peer, event, sizeof event, 0, NULL, 0), (long)sizeof event);
-    assert_int_equal(syscall(SYS_sendto, calls.peer, reply, 9 + length, 0, NULL, 0), (long)(9 + length));
+    assert_int_equal(send(far, event, sizeof event, 0), (ssize_t)sizeof event);
+    assert_int_equal(send(far, reply, 9 + length, 0), (ssize_t)(9 + length));
 }
 
-ssize_t send(int fd, const void *bytes, size_t length, int flags) {
+static bool on_send(int fd, uint16_t opcode, const uint8_t *pdu, size_t length) {
     static const uint8_t device[7] = {5, 4, 3, 2, 1, 0xC0, 2};
-    const uint8_t *pdu = bytes;
-    if (fd != calls.fd || length < 13 || pdu[1] != 0 || (pdu[0] != 0x4F && pdu[0] != 0x50)) {
-        return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
+    if (opcode != 0x4F && opcode != 0x50) {
+        return true;
     }
     assert_memory_equal(pdu + 2, "\7\0", 2); /* the adapter */
     assert_memory_equal(pdu + 6, device, sizeof device);
     assert_int_equal(pdu[4], length - 6);
     assert_int_equal(length, pdu[0] == 0x4F ? 13 : 17);
-    asked.connects_at_last = calls.connects;
+    asked.connects_at_last = fake.connects;
     if (asked.refused) {
         errno = EPERM;
-        return -1;
+        return false;
     }
     if (pdu[0] == 0x4F) {
         asked.gets++;
@@ -55,9 +53,9 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
         memcpy(asked.set, pdu, sizeof asked.set);
     }
     if (!asked.silent) {
-        answer(pdu);
+        answer(fake_far(fd), pdu);
     }
-    return (ssize_t)length;
+    return true;
 }
 
 typedef struct bench {
@@ -98,11 +96,14 @@ static bench *begin(bool has_key) {
 }
 
 static void connect_to_peer(bench *x) {
-    const int before = open_descriptors() - (calls.peer >= 0 ? 1 : 0); /* each socket ends the other end of the last */
+    fake_run();
+    const int before = open_descriptors();
+    fake.on_send = on_send;
     assert_int_equal(tendon_radio_connect(&x->b->radio.radio, &x->link, &peer, tendon_monotonic_ms() + 60000),
                      TENDON_OK);
-    assert_int_equal(calls.connects, 1);
+    assert_int_equal(fake.connects, 1);
     assert_int_equal(asked.connects_at_last, 0);
+    fake_run();
     assert_int_equal(open_descriptors(), before + 2); /* of the link: its socket, and the test's end of that */
 }
 
@@ -196,7 +197,7 @@ static void the_connect_does_not_depend_on_it(void **state) {
     end(x);
     for (int refused = 0; refused < 2; refused++) {
         x = begin(true);
-        *(refused ? &calls.bind : &calls.socket) = (refused_call){EMFILE, 0};
+        *(refused ? &fake.refuse[FAKE_BIND] : &fake.refuse[FAKE_SOCKET]) = (fake_refusal){.number = EMFILE};
         connect_to_peer(x);
         assert_int_equal(asked.gets, 0);
         end(x);
@@ -305,7 +306,7 @@ static void a_refused_command_is_sent_again(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     b->radio.limits.resolving_list = 4;
-    sends_refused = (refused_sends){ENOBUFS, 1};
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENOBUFS, .times = 1};
     scan_once(b, false);
     scan_once(b, true);
     bluez_close(b);

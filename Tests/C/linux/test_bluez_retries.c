@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From what the kernel reports about an attempt to connect to the next connect(), or to the end of the connection. */
 #include "bluez_connecting.h"
-#include "fake_clock.h"
 #include "tendon/linux/connection.h"
 
 #include <errno.h>
@@ -95,9 +94,9 @@ static void fails(bluez_bench *b, const row *r, way how) {
         bluez_read(b);
         bluez_connection_complete(&l, r->code, 0);
     }
-    calls.socket_error = (refused_call){r->number, 0};
+    fake.refuse[FAKE_SOCKET_ERROR] = (fake_refusal){.number = r->number};
     connection.link.source.ready(connection.link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
-    calls.socket_error = (refused_call){0, 0};
+    fake.refuse[FAKE_SOCKET_ERROR] = (fake_refusal){0};
 }
 
 static void follow(const row *r, way how, bool background) {
@@ -107,18 +106,18 @@ static void follow(const row *r, way how, bool background) {
                            &(tendon_connection_callbacks){.context = b, .closed = on_closed});
     connection.background = background;
     if (how == CALL) {
-        calls.connect = (refused_call){r->number, 0};
-        calls.kernel_state = r->reason == TENDON_RADIO_ERROR_DEVICE_IN_USE; /* BT_CONNECTED: it has a connection */
+        fake.refuse[FAKE_CONNECT] = (fake_refusal){.number = r->number};
+        fake.connection.state = r->reason == TENDON_RADIO_ERROR_DEVICE_IN_USE; /* BT_CONNECTED: it has a connection */
     }
     assert_int_equal(tendon_connection_connect(&connection), how == CALL && !r->retried ? r->reason : TENDON_OK);
-    assert_int_equal(calls.connects, 1);
-    calls.connect = (refused_call){0, 0};
+    assert_int_equal(fake.connects, 1);
+    fake.refuse[FAKE_CONNECT] = (fake_refusal){0};
     fails(b, r, how);
-    for (int i = 0; i < 40 && calls.connects == 1 && closed == 0; i++) {
-        assert_int_equal(tendon_loop_step(&b->loop, fake_clock_ms + 50), TENDON_OK);
+    for (int i = 0; i < 40 && fake.connects == 1 && closed == 0; i++) {
+        assert_int_equal(tendon_loop_step(&b->loop, fake.now + 50), TENDON_OK);
     }
     assert_int_equal(connection.attempts[0].reason, r->reason);
-    assert_int_equal(calls.connects, r->retried ? 2 : 1);
+    assert_int_equal(fake.connects, r->retried ? 2 : 1);
     assert_int_equal(closed, r->retried || how == CALL ? 0 : 1);
     if (closed > 0) {
         assert_int_equal(closed_reason, r->reason);

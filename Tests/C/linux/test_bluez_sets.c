@@ -5,7 +5,6 @@
 #include <string.h>
 
 enum { UNKNOWN_COMMAND = 0x01, DISALLOWED = 0x0C, ACCEPT_LIST = 1 };
-#define ONE_OTHER BLUEZ_NO_SOCKETS "0 2 0 0 0 1 0\n"
 
 static void receive_report(bluez_bench *b) {
     static const uint8_t report[] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, 0, 1, 2, 3, 4, 5, 6, 3, 2, 1, 6, 0xC4};
@@ -104,7 +103,7 @@ static void a_scan_of_le_coded_has_no_other_commands(void **state) {
 static void a_rejection_for_another_reason_changes_nothing(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(true, &bluez_public_address);
-    bluez_hci_sockets = ONE_OTHER;
+    fake.programs = 1;
     bluez_start_scan(b);
     (void)bluez_answer(b, bluez_scan_parameters[1], DISALLOWED);
     (void)bluez_answer(b, bluez_scan_parameters[0], UNKNOWN_COMMAND); /* whatever it says */
@@ -131,7 +130,7 @@ static void the_kernels_scan_is_taken_over_with_its_commands(void **state) {
     (void)state;
     for (int seen = 0; seen < 2; seen++) {
         bluez_bench *b = bluez_open(true, &bluez_public_address);
-        bluez_hci_sockets = ONE_OTHER;
+        fake.programs = 1;
         if (seen) {
             static const uint8_t packet[] = {HCI_COMMAND_PKT, 0x0B, 0x20, 7, 0, 0x60, 0, 0x60, 0, 0, ACCEPT_LIST};
             assert_int_equal(send(b->controller, packet, sizeof packet, 0), (ssize_t)sizeof packet);

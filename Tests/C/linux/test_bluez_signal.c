@@ -106,7 +106,6 @@ static void a_closed_link_is_forgotten(void **state) {
     assert_int_equal(tendon_loop_step(&s->b->loop, 0), TENDON_OK);
     answer(s, 0, 0, -50, 19); /* finds nothing any more */
     assert_int_not_equal(rssi(s, 0), -50);
-    close(s->ends[0].peer);
     pairing_scene_add(s, 0, false);
     assert_int_equal(rssi(s, 0), TENDON_RSSI_UNKNOWN);
     pairing_scene_close(s);

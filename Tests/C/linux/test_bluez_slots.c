@@ -3,35 +3,16 @@
 #include "bluez_connecting.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* In the C library's place: no other program of this machine has an HCI socket. */
-int open(const char *path, int flags, ...) {
-    static const char header[] = "sk RefCnt Rmem Wmem User Inode Parent\n";
-    va_list arguments;
-    va_start(arguments, flags);
-    int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
-    va_end(arguments);
-    if (strcmp(path, "/proc/self/net/hci") != 0) {
-        return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-    }
-    int fd = memfd_create("hci", MFD_CLOEXEC);
-    assert_int_equal(write(fd, header, sizeof header - 1), (ssize_t)sizeof header - 1);
-    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    return fd;
-}
 
 /* docs/bluez-states.md: Command Disallowed, and no other program has the adapter open: disabled once, then retried. */
 static void what_a_killed_program_left_enabled_is_disabled_once(void **state) {
     (void)state;
     for (int advertises = 0; advertises < 2; advertises++) {
         bluez_bench *b = bluez_open(false, &bluez_public_address);
+        fake.programs = 0;
         uint16_t first = advertises ? bluez_advertising_parameters[0] : bluez_scan_parameters[0];
         uint16_t enable = advertises ? bluez_advertising_enable[0] : bluez_scan_enable[0];
         if (advertises) {
@@ -89,11 +70,11 @@ static void the_last_slots_are_like_the_others(void **state) {
         peer.bytes[5] = (uint8_t)(i == 0 ? peer.bytes[5] : i + 100);
         tendon_link_init(&links[i], &(tendon_link_callbacks){.context = &reasons[i], .closed = on_closed});
         assert_int_equal(tendon_radio_connect(&b->radio.radio, &links[i], &peer, UINT64_MAX), TENDON_OK);
-        assert_int_equal(calls.connects, i); /* the first waits for the end of its last connection */
+        assert_int_equal(fake.connects, i); /* the first waits for the end of its last connection */
     }
     b->radio.leaving[TENDON_BLUEZ_LEAVING - 1].until = now;
     bluez_tick(b, now);
-    assert_int_equal(calls.connects, TENDON_BLUEZ_ATTEMPTS);
+    assert_int_equal(fake.connects, TENDON_BLUEZ_ATTEMPTS);
     tendon_bluez_fail(&b->radio, TENDON_RADIO_ERROR_NO_ADAPTER);
     assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
     for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
@@ -119,8 +100,8 @@ static void the_largest_handle_is_one(void **state) {
     (void)state;
     for (uint16_t handle = 0x0EFE; handle <= 0x0F00; handle++) {
         bluez_connecting *l = bluez_connecting_idle();
-        calls.old_connections = 1;
-        calls.handle = calls.kernel_handle = handle;
+        fake.old_connections = 1;
+        fake.handle = fake.connection.handle = handle;
         tendon_link_init(&l->link, NULL);
         assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, UINT64_MAX), TENDON_OK);
         if (handle <= 0x0EFF) {
@@ -230,7 +211,7 @@ static void a_start_that_ends_the_radio_says_why(void **state) {
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     static const uint8_t data[] = {2, 1, 6};
     const tendon_advertise_parameters parameters = {.data = data, .length = sizeof data};
-    sends_refused = (refused_sends){ENODEV, 1};
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENODEV, .times = 1};
     assert_int_equal(tendon_radio_advertise_start(&b->radio.radio, &parameters), TENDON_RADIO_ERROR_NO_ADAPTER);
     tendon_radio_close(&b->radio.radio);
     uint8_t pdu[16];

@@ -35,14 +35,15 @@ static void parameters_are_loaded_before_the_connect(void **state) {
         tendon_link other;
         tendon_link_init(&other, NULL);
         assert_int_equal(set(l->b, &wanted), TENDON_OK);
-        calls.send = (refused_call){refused ? ENOBUFS : 0, 0}; /* a connection without them is better than none */
+        fake.refuse[FAKE_SEND] =
+            (fake_refusal){.number = refused ? ENOBUFS : 0}; /* a connection without them is better than none */
         connect_to(l->b, &l->link, &bluez_peer);
-        assert_int_equal(calls.connects, 1);
+        assert_int_equal(fake.connects, 1);
         if (!refused) {
             expect_loaded(l->b, one, sizeof one);
         }
         connect_to(l->b, &other, &second);
-        assert_int_equal(calls.connects, 2);
+        assert_int_equal(fake.connects, 2);
         expect_loaded(l->b, both, sizeof both);
         bluez_expect_no_management(l->b);
         tendon_link_close(&other);
@@ -420,9 +421,9 @@ static void a_phy_that_cannot_be_read_is_not_known(void **state) {
     bluez_connecting *l = bluez_connecting_open();
     l->b->radio.limits.features = TENDON_BLUEZ_FEATURE_2M;
     connection_complete(l->b, 0x40, 24);
-    sends_refused = (refused_sends){ENOBUFS, 1};
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENOBUFS, .times = 1};
     connected(l);
-    assert_int_equal(sends_refused.times, 0);
+    assert_int_equal(fake.refuse[FAKE_COMMAND].times, 0);
     bluez_expect_nothing(l->b);
     expect_phys(&l->link, 0, 0);
     expect_timing(&l->link, 24, 3, 300);
@@ -437,7 +438,7 @@ static void a_phy_that_cannot_be_read_is_not_known(void **state) {
     bluez_connecting_close(l);
     l = bluez_connecting_open();
     l->b->radio.limits.features = TENDON_BLUEZ_FEATURE_2M;
-    calls.conninfo = (refused_call){ENOTCONN, 0}; /* it has ended: there is no handle */
+    fake.refuse[FAKE_GET_HANDLE] = (fake_refusal){.number = ENOTCONN}; /* it has ended: there is no handle */
     connected(l);
     bluez_expect_nothing(l->b);
     bluez_connecting_close(l);

@@ -7,9 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The lists of the kernel begin with a line of titles. */
-#define TITLES "sk               RefCnt Rmem   Wmem   User   Inode  Parent\n"
-#define OTHER "0000000000000000 2      0      0      0      999999 0\n"
 #define NET_ADMIN (1u << 12)
 
 static const uint8_t stop_discovery[] = {0x24, 0, 7, 0, 1, 0, 0};
@@ -30,7 +27,7 @@ static void answer_set_powered(bluez_bench *b, uint8_t on) {
 
 /** This process alone uses the adapter, and may power it off. */
 static void alone(void) {
-    bluez_hci_sockets = TITLES;
+    fake.programs = 0;
     bluez_privileges.effective = NET_ADMIN;
 }
 
@@ -96,11 +93,11 @@ static void an_adapter_that_does_not_come_back_ends_the_radio(void **state) {
     for (int way = 0; way < 8; way++) {
         bool on = way >= 4;
         bluez_bench *b = unanswered();
-        calls.send = (refused_call){way == 3 ? ENOBUFS : 0, 0};
+        fake.refuse[FAKE_SEND] = (fake_refusal){.number = way == 3 ? ENOBUFS : 0};
         leave_unanswered(b);
         if (on) {
             expect_set_powered(b, 0);
-            calls.send = (refused_call){way == 7 ? ENOBUFS : 0, 1}; /* the first one is the response */
+            fake.refuse[FAKE_SEND] = (fake_refusal){.number = way == 7 ? ENOBUFS : 0};
             answer_set_powered(b, 0);
         }
         switch (way % 4) {
@@ -146,7 +143,7 @@ static void what_others_use_is_not_powered_off(void **state) {
     (void)state;
     for (int why = 0; why < 4; why++) {
         bluez_bench *b = unanswered();
-        bluez_hci_sockets = why == 0 ? TITLES OTHER : why == 1 ? NULL : TITLES;
+        fake.programs = why == 0 ? 1 : why == 1 ? -1 : 0;
         bluez_privileges = (privileges){.effective = why == 2 ? ~NET_ADMIN : ~0u, .error = why == 3 ? EPERM : 0};
         leave_unanswered(b);
         bluez_expect_no_management(b);
@@ -342,7 +339,7 @@ static void silence_ends_no_connection(void **state) {
     for (int why = 0; why < 2; why++) {
         bluez_bench *b = listening();
         b->radio.kernel.connections = why == 0;
-        bluez_hci_sockets = why == 0 ? TITLES : TITLES OTHER;
+        fake.programs = why == 0 ? 0 : 1;
         report(b);
         assert_true(silence(b, TENDON_BLUEZ_SILENCE_MS));
         scan_starts_again(b);
@@ -363,7 +360,7 @@ enum { READ_LOCAL_VERSION = 0x1001 };
 static void value_then_silence(bluez_connecting *l, uint64_t ms) {
     static const uint8_t value[] = {0x1B, 0x03, 0x00, 0x2A};
     bluez_bench *b = l->b;
-    assert_int_equal(send(calls.peer, value, sizeof value, 0), (ssize_t)sizeof value);
+    assert_int_equal(send(bluez_far_end(), value, sizeof value, 0), (ssize_t)sizeof value);
     bluez_link_ready(l->b, &l->link, TENDON_READABLE);
     assert_true(b->radio.timer.deadline <= tendon_monotonic_ms() + TENDON_BLUEZ_DATA_PAUSE_MS);
     b->radio.data_at -= ms;
@@ -393,11 +390,12 @@ static void a_controller_that_stops_in_a_stream_is_powered_off_and_on(void **sta
 static void a_controller_that_stops_is_taken_down_at_once(void **state) {
     (void)state;
     bluez_connecting *l = streaming();
-    calls.can_take_down = true;
+    fake.refuse[FAKE_IOCTL] = (fake_refusal){0};
+    fake_add(7, false)->powered = true;
     value_then_silence(l, TENDON_BLUEZ_DATA_PAUSE_MS);
     bluez_drain_commands(l->b);
     bluez_expire_command(l->b);
-    assert_int_equal(calls.taken_down, 1);
+    assert_int_equal(fake_of(7)->powered_off, 1);
     bluez_expect_no_management(l->b);
     bluez_power(l->b, false);
     expect_set_powered(l->b, 1);
@@ -488,12 +486,12 @@ static void a_kernel_that_connects_to_nobody_is_powered_off_and_on(void **state)
     l->b->radio.attempts[0].check_at = 0;
     bluez_tick(l->b, tendon_monotonic_ms());
     assert_int_equal(l->link.source.fd, -1);
-    int connects = calls.connects;
+    int connects = fake.connects;
     l->b->radio.attempts[0].check_at = 0;
     bluez_tick(l->b, tendon_monotonic_ms());
-    assert_int_equal(calls.connects, connects); /* not while it is off */
+    assert_int_equal(fake.connects, connects); /* not while it is off */
     cycle_ends(l->b);
-    assert_int_equal(calls.connects, connects + 1); /* the attempt goes on */
+    assert_int_equal(fake.connects, connects + 1); /* the attempt goes on */
     assert_int_equal(l->link.state, TENDON_LINK_ASKED);
     assert_int_equal(l->b->failures, 0);
     bluez_connecting_close(l);
@@ -556,7 +554,7 @@ static void a_kernel_that_does_something_is_left_on(void **state) {
         bluez_connecting *l = bluez_connecting_open();
         alone();
         l->b->radio.kernel.connections = why == 2;
-        bluez_hci_sockets = why == 3 ? TITLES OTHER : TITLES;
+        fake.programs = why == 3 ? 1 : 0;
         for (int i = 0; i < 3 * TENDON_BLUEZ_STUCK_MAX; i++) {
             l->b->radio.kernel.scans = why == 0;
             if (why == 1 && i % 2 == 0) {
@@ -586,7 +584,7 @@ static void attempts_outlast_a_silent_controller(void **state) {
     assert_int_equal(l->link.source.fd, -1);
     assert_int_equal(l->link.state, TENDON_LINK_WAITING);
     cycle_ends(l->b);
-    assert_int_equal(calls.connects, 2);
+    assert_int_equal(fake.connects, 2);
     bluez_connecting_close(l);
 }
 

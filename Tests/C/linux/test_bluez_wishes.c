@@ -101,10 +101,10 @@ static void a_wish_that_is_not_sent_ends_nothing(void **state) {
         l->b->radio.limits.features = ALL;
         assert_int_equal(tendon_radio_set_connection_parameters(&l->b->radio.radio, &wanted), TENDON_OK);
         connection_complete(l);
-        sends_refused = (refused_sends){ENOBUFS, refused};
+        fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENOBUFS, .times = refused};
         bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
         assert_int_equal(l->link.state, TENDON_LINK_OPEN);
-        assert_int_equal(sends_refused.times, 0);
+        assert_int_equal(fake.refuse[FAKE_COMMAND].times, 0);
         if (refused < 2) {
             (void)bluez_expect(l->b, TENDON_HCI_LE_SET_PHY);
         }
@@ -133,15 +133,14 @@ static void the_connection_of_a_central_is_left_to_it(void **state) {
     assert_int_equal(tendon_radio_set_connection_parameters(&l->b->radio.radio, &wanted), TENDON_OK);
     assert_int_equal(tendon_radio_listen(&l->b->radio.radio, &listener), TENDON_OK);
     connection_complete(l);
-    calls.centrals = 1;
+    fake.centrals = 1;
     listener.source.ready(listener.source.context, TENDON_READABLE, tendon_monotonic_ms());
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     assert_int_equal(l->link.timing.interval, 24);
-    assert_int_equal(calls.drops_shown, 1); /* what the kernel drops is counted on this side too */
+    assert_int_equal(fake.drops_shown, 1); /* what the kernel drops is counted on this side too */
     EXPECT(l, TENDON_HCI_LE_READ_PHY, 0x40, 0);
     bluez_expect_nothing(l->b);
-    close(calls.central);
     tendon_link_close(&l->link);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     tendon_radio_unlisten(&l->b->radio.radio, &listener);
@@ -238,8 +237,7 @@ static void a_send_that_fails_is_an_error(void **state) {
     for (int fails = 0; fails < 3; fails++) {
         bluez_connecting *l = connected(0, NULL);
         l->b->radio.limits.features = ALL;
-        sends_refused = (refused_sends){ENODEV, 1};
-        calls.hci_sends_first = fails;
+        fake.refuse[FAKE_COMMAND] = (fake_refusal){.number = ENODEV, .after = fails};
         assert_int_equal(tendon_link_set_parameters(&l->link, &wanted), TENDON_RADIO_ERROR_NO_ADAPTER);
         for (int sent = 0; sent < fails; sent++) {
             (void)bluez_expect(l->b, opcodes[sent]);

@@ -164,10 +164,10 @@ static void a_private_address_of_a_bond_connects_to_the_identity(void **state) {
             assert_int_equal(background ? tendon_radio_connect_in_background(radio, &link, cases[i].asked)
                                         : tendon_radio_connect(radio, &link, cases[i].asked, UINT64_MAX),
                              TENDON_OK);
-            assert_int_equal(calls.connects, 1);
+            assert_int_equal(fake.connects, 1);
             uint8_t wire[6];
             tendon_address_to_wire(cases[i].target, wire);
-            assert_memory_equal(calls.target.l2_bdaddr.b, wire, 6);
+            assert_memory_equal(fake.target.l2_bdaddr.b, wire, 6);
             assert_true(tendon_address_equal(&link.peer, cases[i].target));
             tendon_link_close(&link);
             assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
