@@ -35,7 +35,7 @@ fi
 # What stands around a target, as in the C tests: files of Tests/C, as in meson.build. Linked before the rest.
 worlds=Tests/C
 declare -A world=(
-  [bluez]="linux/bluez_acts linux/bluez_fixture linux/fake_adapter linux/fake_kernel linux/privileges linux/bluez_scenario linux/bluez_world linux/noted_link"
+  [bluez]="linux/bluez_fixture linux/fake_adapter linux/fake_kernel linux/privileges linux/bluez_lives linux/noted_link"
   [obvious_device]="simulate/obvious_fixture"
   [virtual]="linux/fake_clock"
 )

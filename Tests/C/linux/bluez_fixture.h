@@ -46,7 +46,7 @@ const uint8_t *bluez_answer(bluez_bench *b, uint16_t opcode, uint8_t status);
 /** Strikes the radio's timer. */
 void bluez_tick(bluez_bench *b, uint64_t now);
 
-/* Sequences that several tests share; bluez_scenario.c. */
+/* Sequences that several tests share. */
 
 /** An adapter with a public address, and the static random one that an adapter without it is given. */
 extern const tendon_address bluez_public_address, bluez_random_address;

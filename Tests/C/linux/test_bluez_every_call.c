@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The kernel's radio scans, advertises, accepts a central, connects, transfers, pairs and disconnects; each of its
- * system calls fails in turn, with several errors. Nothing is left, owners are notified exactly once (bluez_world.c
+ * system calls fails in turn, with several errors. Nothing is left, owners are notified exactly once (bluez_lives.c
  * checks both), and what follows works, or the radio has failed and says so.
  */
-#include "bluez_world.h"
+#include "bluez_lives.h"
 
 #include <errno.h>
 #include <sys/socket.h>

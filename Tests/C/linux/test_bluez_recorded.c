@@ -2,14 +2,13 @@
 /* Random lives of the kernel's radio: owners that do anything, a controller, a kernel, peers and other programs that do
  * anything, and system calls that fail. world_close() has the assertions; scripts/compare_radio.py compares the notes
  * of two commits. */
-#include "bluez_acts.h"
+#include "bluez_lives.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 
 enum { RUNS = 16, LIVES = 40, STEPS = 130 };
 
-static const uint16_t handles[] = {0x40, 0x41, 0x0EFF, 0xFFFF};
 static const uint8_t hci_codes[] = {0,    0x02, 0x04, 0x05, 0x07, 0x08, 0x09, 0x0B, 0x0C, 0x0D,
                                     0x12, 0x13, 0x14, 0x15, 0x16, 0x1F, 0x3A, 0x3C, 0x3D, 0x3E};
 
@@ -78,7 +77,7 @@ static void owner_advertises(world *w) {
 static void owner_connects(world *w) {
     recording *r = w->r;
     int i = (int)choose(r, WORLD_LINKS);
-    fake.handle = handles[choose(r, 4)];
+    fake.handle = world_handles[choose(r, 4)];
     fake.old_connections = choose(r, 8) == 0 ? (int)choose(r, 4) : 0;
     if (!w->ends[i].used) {
         uint64_t deadline = choose(r, 3) == 0 ? UINT64_MAX : fake.now + choose(r, 20000);
@@ -162,20 +161,20 @@ static void controller_acts(world *w) {
     int i = some_link(w, WORLD_LINKS);
     switch (choose(r, 12)) {
     case 0: {
-        fake.handle = handles[choose(r, 4)];
+        fake.handle = world_handles[choose(r, 4)];
         uint8_t status = code(r, 5);
         world_connected(w, i, status, choose(r, 4) == 0);
         break;
     }
     case 1: {
-        uint16_t handle = handles[choose(r, 4)];
+        uint16_t handle = world_handles[choose(r, 4)];
         const uint8_t parameters[] = {code(r, 8), (uint8_t)handle, (uint8_t)(handle >> 8), code(r, 0)};
         bluez_event(w->b, TENDON_HCI_DISCONNECTION_COMPLETE, parameters, sizeof parameters);
         bluez_read(w->b);
         break;
     }
     case 2: {
-        uint16_t handle = handles[choose(r, 4)];
+        uint16_t handle = world_handles[choose(r, 4)];
         const uint8_t parameters[] = {code(r, 8), (uint8_t)handle, (uint8_t)(handle >> 8), choose(r, 3) != 0};
         bluez_event(w->b, TENDON_HCI_ENCRYPTION_CHANGE, parameters, sizeof parameters);
         bluez_read(w->b);
@@ -340,7 +339,7 @@ static void others_act(world *w) {
         break;
     case 4:
         fake.programs = (int)choose(r, 3);
-        fake.connection.handle = handles[choose(r, 3)];
+        fake.connection.handle = world_handles[choose(r, 3)];
         fake.connection.state = choose(r, 2) == 0 ? 5 : 1; /* BT_CONNECT, BT_CONNECTED */
         fake.connection.link_mode = choose(r, 2) == 0 ? HCI_LM_ENCRYPT : 0;
         fake.drops = choose(r, 3);

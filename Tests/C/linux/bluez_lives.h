@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A radio of the kernel's stack in simulated time, with links, a listener and a bond store. Whatever the radio does
- * that can be seen from outside is noted: packets to the controller and to the kernel, callbacks, times, counters. Any
- * of its system calls can be refused.
+ * Lives of a radio over the fake kernel, with links, a listener and a bond store: what happens to it is random, or an
+ * input of the fuzzer. Whatever the radio does that can be seen from outside is noted: packets to the controller and to
+ * the kernel, callbacks, times, counters. Any of its system calls can be refused.
  */
-#ifndef BLUEZ_WORLD_H
-#define BLUEZ_WORLD_H
+#ifndef BLUEZ_LIVES_H
+#define BLUEZ_LIVES_H
 
 #include "bluez_fixture.h"
 #include "noted_link.h"
@@ -24,6 +24,7 @@ typedef struct world {
 } world;
 
 extern const tendon_address world_peers[WORLD_LINKS];
+extern const uint16_t world_handles[4];
 
 /** @param r gets the notes. */
 world *world_open(recording *r, bool extended, const tendon_address *own);
@@ -51,5 +52,11 @@ void world_connected(world *w, int i, uint8_t status, uint8_t role);
 void world_kernel(world *w, uint8_t code, const uint8_t *data, size_t length);
 /** Such an event that begins with a peer, and with @p before bytes of @p data before it. */
 void world_kernel_about(world *w, uint8_t code, int i, const uint8_t *data, size_t before, size_t length);
+
+/** Background connections, agents of the user, connection parameters. */
+enum { BLUEZ_ACTS = 13 };
+extern void (*const bluez_acts[BLUEZ_ACTS])(world *);
+/** Notes what these acts change. */
+void bluez_acts_note(world *w);
 
 #endif
