@@ -153,9 +153,11 @@ let package = Package(
             name: "TendonConformance",
             dependencies: ["CSystemSodium", "CTendon", "Tendon", "TendonObvious", "TendonSupport"]),
         .executableTarget(
-            name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift", sources: ["StreamBose.swift"]),
+            name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift", exclude: ["HeartRate.swift"],
+            sources: ["StreamBose.swift"]),
         .executableTarget(
-            name: "HeartRate", dependencies: ["Tendon"], path: "examples/swift", sources: ["HeartRate.swift"]),
+            name: "HeartRate", dependencies: ["Tendon"], path: "examples/swift", exclude: ["StreamBose.swift"],
+            sources: ["HeartRate.swift"]),
         .target(
             name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),
         .executableTarget(
