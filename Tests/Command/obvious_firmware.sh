@@ -122,4 +122,20 @@ like "$out" 'transfer  \[#+ *\] +[0-9]+ %' "then one of the transfer"
 like "$out" '\[2Kfirmware: RESETTING|firmware: RESETTING' "which makes room for the next line"
 unlike "$out" '"event"' "and no JSON"
 end
+
+# A rollback: its version is newer, its security epoch is below that of the firmware before.
+simulate guarded
+run obvious firmware upgrade --radio virtual
+is "$status $(firmware)" "0 1.4.0" "a firmware of epoch 1"
+stop_cloud
+head -c 1000 /dev/zero >"$work/image"
+start_cloud --firmware "1234:1.5.0@0:$work/image"
+run obvious firmware check --radio virtual
+is "$status" 1 "a newer version of epoch 0 is not offered"
+like "$err" 'DOWNGRADE' "says why"
+run obvious firmware upgrade --radio virtual
+is "$status $(firmware)" "1 1.4.0" "and is not installed"
+like "$err" 'DOWNGRADE' "says why"
+like "$err" 'try: another release in the cloud' "and that the same command again is of no use"
+end
 finish

@@ -135,6 +135,7 @@ extension CommandError {
         switch name {
         case "WRONG_PRODUCT": "--product with the product of this device"
         case "UNKNOWN_KEY", "SIG_INVALID": "check --keys-file: the package is not signed with a key of it"
+        case "DOWNGRADE": "another release in the cloud: this one has a lower version or security epoch than the device"
         case "NOT_PROVISIONED": "provision the device at the factory, or permit it in the cloud"
         case "UNKNOWN_FEATURE": "tendon obvious features, which lists the features of the product"
         case "FEATURE_DISABLED": "tendon obvious catalog, then checkout, pay and update"
