@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Synchronization
 import Tendon
 
 typealias BeltLifetime = Lifetime<BeltCore>
@@ -167,7 +168,8 @@ final class BeltCore: Abandonable, @unchecked Sendable {
 
     // MARK: Events
 
-    private var isLogged: Bool { TendonActor.assumeIsolated { FSConnectionManager.logBleEvents } }
+    /// Read for each event: a call of assumeIsolated would take memory.
+    static let isLogged = Atomic<Bool>(false)
 
     private func received(_ event: CEvent, _ now: UInt64) {
         let kind = event.pointee.kind
@@ -178,12 +180,12 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         takeLog(event)
         timer?.deadline = 0  // Deadlines have changed; they are read again at the end of this step.
         if let update = FSConnectionUpdate(event.pointee) {
-            if isLogged { Message("feelspace", "\(update)").send() }
+            if BeltCore.isLogged.load(ordering: .relaxed) { Message("feelspace", "\(update)").send() }
             connectionFeed.push(update)
         } else if let update = FSCommandUpdate(event.pointee, c) {
             reported += 1
             if kind == TENDON_FEELSPACE_EVENT_ORIENTATION { orientations += 1 }
-            if isLogged { Message("feelspace", "\(update)").send() }
+            if BeltCore.isLogged.load(ordering: .relaxed) { Message("feelspace", "\(update)").send() }
             commandFeed.push(update)
             if case .commandFinished(let id, let error) = update { outcomes.finish(id, error) }
         }

@@ -38,7 +38,10 @@ public final class FSConnectionManager {
     /// The command manager; exists also when not connected.
     public let commandManager: FSCommandManager
     /// Whether the events of all managers are logged, a message to `Tendon.onMessage` per event.
-    public static var logBleEvents = false
+    public static var logBleEvents: Bool {
+        get { BeltCore.isLogged.load(ordering: .relaxed) }
+        set { BeltCore.isLogged.store(newValue, ordering: .relaxed) }
+    }
     let lifetime: BeltLifetime
     /// The belt of `openAndWait()`.
     var found: FSBelt?
