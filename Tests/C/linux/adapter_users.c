@@ -7,9 +7,29 @@ adapter_user users[USERS];
 fake_adapter *adapter;
 tendon_loop users_loop;
 
+static bool count(int fd, uint16_t opcode, const uint8_t *p, size_t length) {
+    (void)length;
+    for (int i = 0; i < USERS; i++) {
+        sent_counts *sent = &users[i].sent;
+        if (!users[i].open || fd != users[i].radio.hci.fd) {
+            continue;
+        }
+        sent->commands++;
+        if (opcode == 0x200C || opcode == 0x2042) {
+            *(p[0] != 0 ? &sent->enables : &sent->disables) += 1;
+        } else if (opcode == 0x200B || opcode == 0x2041) {
+            p += opcode == 0x2041 ? 3 : 0;
+            sent->active = p[0];
+            sent->interval = (uint16_t)(p[1] | p[2] << 8);
+        }
+    }
+    return true;
+}
+
 void users_start(bool extended, bool strict) {
     memset(users, 0, sizeof users);
     fake_start();
+    fake.on_send = count;
     adapter = fake_add(ADAPTER_INDEX, extended);
     adapter->lenient = !strict;
     fake_power(ADAPTER_INDEX, true);
@@ -57,7 +77,7 @@ void user_open(int index) {
     user->radio.radio.on_report = on_report;
     user->open = true;
     users_pass(5);
-    fake_count(user->radio.hci.fd, &user->sent);
+    user->sent = (sent_counts){0};
 }
 
 void user_kill(int index) {

@@ -9,12 +9,19 @@
 
 enum { USERS = 3, ADAPTER_INDEX = 7 };
 
+/** What a program has sent to its controller. */
+typedef struct sent_counts {
+    unsigned commands, enables, disables; /**< the latter of the scanner */
+    uint8_t active;                       /**< scan type and interval that it has set last */
+    uint16_t interval;                    /**< 0.625 ms */
+} sent_counts;
+
 /** A program with a radio. */
 typedef struct adapter_user {
     tendon_bluez_radio radio;
     bool open;
-    fake_sent_counts sent; /**< since it was opened */
-    unsigned reports;      /**< since user_heard() */
+    sent_counts sent; /**< since it was opened */
+    unsigned reports; /**< since user_heard() */
     int failures;
     tendon_status failure;
 } adapter_user;

@@ -102,13 +102,13 @@ void world_note(world *w) {
         (void)getsockopt(w->ends[i].link.source.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &size);
         note(w->r, "lost %u, limit %d", (unsigned)tendon_bluez_link_lost(&w->ends[i].link), (int)limit.tv_sec);
     }
-    note(w->r, "connects %d, buffers %d of %d by %d, security %d, listens %d, bonds %d", fake.connects,
-         fake.buffers_set, fake.buffer, fake.buffer_option == SO_RCVBUF, fake.security_level,
+    note(w->r, "connects %d, buffers %u of %d, %u, security %d, listens %d, bonds %d", fake.connects,
+         fake.counts[FAKE_FORCE_BUFFER], fake.buffer, fake.counts[FAKE_SET_BUFFER], fake.security_level,
          (int)w->listener.source.interest, (int)w->bonds.count);
     note_bytes(w->r, "bound", fake.bound.l2_bdaddr.b, 6);
     note_bytes(w->r, "target", fake.target.l2_bdaddr.b, 6);
-    note_bytes(w->r, "asked", fake.asked_peer.b, 6);
-    note(w->r, "types %d %d %d, channels %d %d", fake.bound.l2_bdaddr_type, fake.target.l2_bdaddr_type, fake.asked_type,
+    note_bytes(w->r, "asked", fake.asked.bdaddr.b, 6);
+    note(w->r, "types %d %d %d, channels %d %d", fake.bound.l2_bdaddr_type, fake.target.l2_bdaddr_type, fake.asked.type,
          btohs(fake.bound.l2_cid), btohs(fake.target.l2_cid));
 }
 

@@ -65,7 +65,7 @@ static bool is_listed(const fake_adapter *a, uint16_t opcode) {
 /** Scan Enable and Scan Parameters of either set. */
 static uint8_t scan(fake_adapter *a, uint16_t opcode, const uint8_t *p, int by) {
     bool later = opcode >= EXTENDED_SCAN_PARAMETERS;
-    if (later && (!a->extended || a->rejects_extended)) {
+    if (later && !a->extended) {
         return UNKNOWN_COMMAND;
     }
     if (opcode == SCAN_PARAMETERS || opcode == EXTENDED_SCAN_PARAMETERS) {
@@ -191,23 +191,9 @@ static uint8_t command(fake_adapter *a, int by, const uint8_t *packet, size_t le
     return complete[3];
 }
 
-static void count(fake_sent_counts *counts, uint16_t opcode, const uint8_t *p) {
-    counts->commands++;
-    if (opcode == SCAN_ENABLE || opcode == EXTENDED_SCAN_ENABLE) {
-        *(p[0] != 0 ? &counts->enables : &counts->disables) += 1;
-    } else if (opcode == SCAN_PARAMETERS || opcode == EXTENDED_SCAN_PARAMETERS) {
-        p += opcode == EXTENDED_SCAN_PARAMETERS ? 3 : 0;
-        counts->active = p[0];
-        counts->interval = (uint16_t)(p[1] | p[2] << 8);
-    }
-}
-
-void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length, fake_sent_counts *counts) {
+void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length) {
     uint16_t opcode = (uint16_t)(packet[1] | packet[2] << 8);
     assert_true(packet[0] == HCI_COMMAND_PKT && length >= 4 && packet[3] == length - 4);
-    if (counts != NULL) {
-        count(counts, opcode, packet + 4);
-    }
     if (a != NULL) {
         fake_note(a->index, 'h', opcode, length > 4 ? packet[4] : -1);
         (void)command(a, fd, packet, length);
@@ -226,14 +212,10 @@ void fake_other(uint16_t index, uint16_t opcode, const void *parameters, uint8_t
 
 /* ---- the kernel ---- */
 
-static bool uses_extended(const fake_adapter *a) {
-    return a->extended && !a->rejects_extended;
-}
-
 static void kernel_scans(fake_adapter *a, bool on) {
     static const uint8_t legacy[7] = {0, 0x60, 0, 0x30, 0, 0, 1}, later[8] = {0, 1, 1, 0, 0x60, 0, 0x30, 0};
     const uint8_t enable[6] = {on};
-    bool extended = uses_extended(a);
+    bool extended = a->extended;
     if (on && send_as(FAKE_KERNEL, a, extended ? EXTENDED_SCAN_PARAMETERS : SCAN_PARAMETERS, extended ? later : legacy,
                       extended ? 8 : 7) != 0) {
         return; /* the kernel does not know of the scan of a program, and gives up */
@@ -278,7 +260,7 @@ void fake_closed(int index, const uint8_t peer[6]) {
 static void create(fake_adapter *a, int number) {
     static const uint8_t off[6] = {0};
     const fake_device *device = &fake.devices[number];
-    bool extended = uses_extended(a);
+    bool extended = a->extended;
     if (a->scanner == FAKE_KERNEL) {
         kernel_scans(a, false);
     }
@@ -316,7 +298,7 @@ static void hear(fake_adapter *a, int number) {
         return;
     }
     if (!a->filters || waits) {
-        bool extended = uses_extended(a);
+        bool extended = a->extended;
         uint8_t legacy[12] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, device->type, [11] = 0xC0};
         uint8_t later[26] = {
             TENDON_HCI_LE_EXTENDED_ADVERTISING_REPORT, 1, 0x13, 0, device->type, [13] = 0xFF, 0x7F, 0xC0};

@@ -37,7 +37,6 @@ typedef struct fake_socket {
     uint8_t own[6], peer[6];
     int number; /**< SO_ERROR */
     struct hci_filter filter;
-    fake_sent_counts *counts; /**< NULL: of no interest */
 } fake_socket;
 
 typedef struct post {
@@ -144,7 +143,7 @@ static void read_socket(int fd) {
     } else if (s->channel == HCI_CHANNEL_CONTROL) {
         fake_manage(fd, packet, (size_t)got);
     } else if (s->channel == HCI_CHANNEL_RAW) {
-        fake_command(fake_of((uint16_t)s->index), fd, packet, (size_t)got, s->counts);
+        fake_command(fake_of((uint16_t)s->index), fd, packet, (size_t)got);
     }
 }
 
@@ -363,7 +362,7 @@ int accept4(int fd, __SOCKADDR_ARG name, socklen_t *length, int flags) {
     fake.centrals--;
     memcpy(name.__sockaddr__, &from, sizeof from);
     *length = sizeof from;
-    return fake.central = new_socket(SOCK_NONBLOCK, ATT);
+    return new_socket(SOCK_NONBLOCK, ATT);
 }
 
 void fake_sockets_end(int index, const uint8_t peer[6], int number) {
@@ -396,27 +395,20 @@ bool fake_waits(int index, const uint8_t peer[6], bool or_is_connected) {
     return false;
 }
 
+/* The management interface executes a command in this call, after what was sent before. */
 ssize_t send(int fd, const void *bytes, size_t length, int flags) {
-    const fake_socket *s = find(fd);
-    if (s == NULL) {
+    const uint8_t *pdu = bytes;
+    if (find(fd) == NULL) {
         return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
     }
-    const uint8_t *pdu = bytes;
-    bool manages = s->channel == HCI_CHANNEL_CONTROL; /* executed in this call, after what was sent before */
-    if (refuses(FAKE_SEND)) {
+    if (refuses(FAKE_SEND) ||
+        (fake.on_send != NULL && !fake.on_send(fd, (uint16_t)(pdu[0] | pdu[1] << 8), pdu, length))) {
         return -1;
     }
-    if (fake.on_send != NULL && !fake.on_send(fd, (uint16_t)(pdu[0] | pdu[1] << 8), pdu, length)) {
-        return -1;
-    }
-    if (manages) {
-        fake_run();
-    }
+    fake_run();
     ssize_t sent = syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
     const int number = errno;
-    if (manages) {
-        fake_run();
-    }
+    fake_run();
     errno = number;
     return sent;
 }
@@ -432,22 +424,23 @@ __attribute__((weak)) int hci_send_cmd(int fd, uint16_t group, uint16_t command,
     return syscall(SYS_writev, fd, parts, 2) < 0 ? -1 : 0;
 }
 
+/** A system call of a socket, which can be refused if it is one of Bluetooth. */
+#define UNLESS_REFUSED(call, ...) (find(fd) != NULL && refuses(call) ? -1 : syscall(__VA_ARGS__))
+
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
-    return find(fd) != NULL && refuses(FAKE_SEND_PDU) ? -1 : syscall(SYS_sendmsg, fd, message, flags);
+    return UNLESS_REFUSED(FAKE_SEND_PDU, SYS_sendmsg, fd, message, flags);
 }
 
 ssize_t recv(int fd, void *bytes, size_t length, int flags) {
-    return find(fd) != NULL && refuses(FAKE_RECEIVE) ? -1 : syscall(SYS_recvfrom, fd, bytes, length, flags, NULL, NULL);
+    return UNLESS_REFUSED(FAKE_RECEIVE, SYS_recvfrom, fd, bytes, length, flags, NULL, NULL);
 }
 
 __attribute__((weak)) ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
-    return find(fd) != NULL && refuses(FAKE_RECEIVE_RECORD) ? -1 : syscall(SYS_recvmsg, fd, message, flags);
+    return UNLESS_REFUSED(FAKE_RECEIVE_RECORD, SYS_recvmsg, fd, message, flags);
 }
 
 int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
-    return find(fd) != NULL && refuses(FAKE_RECEIVE_MANY)
-               ? -1
-               : (int)syscall(SYS_recvmmsg, fd, messages, count, flags, timeout);
+    return (int)UNLESS_REFUSED(FAKE_RECEIVE_MANY, SYS_recvmmsg, fd, messages, count, flags, timeout);
 }
 
 /** A capability of a user namespace is none here. */
@@ -457,72 +450,60 @@ static bool is_granted(int capability) {
 
 int setsockopt(int fd, int level, int option, const void *value, socklen_t size) {
     fake_socket *s = find(fd);
-    if (s == NULL) {
+    const bool forces = level == SOL_SOCKET && option == SO_RCVBUFFORCE;
+    if (s == NULL || (level == SOL_SOCKET && !forces && option != SO_RCVBUF)) {
         return (int)syscall(SYS_setsockopt, fd, level, option, value, size);
     }
-    const bool socket = level == SOL_SOCKET, forces = socket && option == SO_RCVBUFFORCE;
-    const bool filters = level == SOL_HCI && option == HCI_FILTER, secures = level == SOL_BLUETOOTH;
-    if ((forces && refuses(FAKE_FORCE_BUFFER)) || (filters && refuses(FAKE_SET_FILTER)) ||
-        (secures && refuses(FAKE_SET_SECURITY))) {
+    if (refuses(forces                ? FAKE_FORCE_BUFFER
+                : level == SOL_SOCKET ? FAKE_SET_BUFFER
+                : level == SOL_HCI    ? FAKE_SET_FILTER
+                                      : FAKE_SET_SECURITY)) {
         return -1;
     }
-    if (forces || (socket && option == SO_RCVBUF)) {
+    if (level == SOL_SOCKET) {
         memcpy(&fake.buffer, value, sizeof fake.buffer);
-        fake.buffer_option = option;
-        fake.buffers_set++;
-    } else if (socket && option == SO_RXQ_OVFL) {
-        memcpy(&fake.drops_shown, value, sizeof fake.drops_shown);
-    } else if (secures) {
+    } else if (level == SOL_BLUETOOTH) {
         fake.security_level = ((const struct bt_security *)value)->level;
-    } else if (filters) {
-        memcpy(&s->filter, value, sizeof s->filter);
-        if (!is_granted(CAP_NET_RAW)) { /* hci_sec_filter */
-            s->filter.type_mask &= 0x10;
-            s->filter.event_mask[0] &= 0x1000D9FE;
-            s->filter.event_mask[1] &= 0x0000B00C;
-        }
-        uint32_t *words[] = {&s->filter.type_mask, &s->filter.event_mask[0], &s->filter.event_mask[1]};
-        if (fake.filter_loses != 0) {
-            *words[fake.filter_loses - 1] &= *words[fake.filter_loses - 1] - 1; /* its lowest bit */
-        }
-        fake.filter_set = s->filter;
     } else {
-        return (int)syscall(SYS_setsockopt, fd, level, option, value, size); /* SO_SNDTIMEO, SO_TIMESTAMP */
+        uint32_t *words[] = {&s->filter.type_mask, &s->filter.event_mask[0], &s->filter.event_mask[1]};
+        memcpy(&s->filter, value, sizeof s->filter);
+        for (int i = 0; i < 3; i++) {
+            *words[i] &=
+                is_granted(CAP_NET_RAW) ? ~0u : (const uint32_t[]){0x10, 0x1000D9FE, 0xB00C}[i]; /* hci_sec_filter */
+            *words[i] &= fake.filter_loses == i + 1 ? *words[i] - 1 : ~0u;                       /* its lowest bit */
+        }
     }
     return 0;
 }
 
 int getsockopt(int fd, int level, int option, void *value, socklen_t *size) {
     const fake_socket *s = find(fd);
-    if (s == NULL) {
+    if (s == NULL || (level == SOL_SOCKET && option != SO_MEMINFO && option != SO_ERROR)) {
         return (int)syscall(SYS_getsockopt, fd, level, option, value, size);
     }
-    if (level == SOL_SOCKET && option == SO_ERROR) {
-        const int number = refuses(FAKE_SOCKET_ERROR) ? errno : s->number; /* of the connect() in progress */
-        memcpy(value, &number, sizeof number);
-        return 0;
-    }
-    if (level == SOL_SOCKET && option != SO_MEMINFO) {
-        return (int)syscall(SYS_getsockopt, fd, level, option, value, size);
-    }
-    const fake_call call = level == SOL_HCI         ? FAKE_GET_FILTER
-                           : level == SOL_SOCKET    ? FAKE_GET_DROPS
-                           : level == SOL_BLUETOOTH ? FAKE_GET_SECURITY
-                                                    : FAKE_GET_HANDLE;
-    if (refuses(call)) {
+    const bool result = level == SOL_SOCKET && option == SO_ERROR; /* of the connect() in progress */
+    const bool refused = refuses(result                   ? FAKE_SOCKET_ERROR
+                                 : level == SOL_SOCKET    ? FAKE_GET_DROPS
+                                 : level == SOL_HCI       ? FAKE_GET_FILTER
+                                 : level == SOL_BLUETOOTH ? FAKE_GET_SECURITY
+                                                          : FAKE_GET_HANDLE);
+    if (refused && !result) {
         return -1;
     }
+    const int number = refused ? errno : s->number;
+    const fake_device *device = fake_device_of(s->peer);
+    const struct l2cap_conninfo info = {.hci_handle = device != NULL ? device->handle : fake.handle};
     memset(value, 0, *size);
-    if (call == FAKE_GET_FILTER) {
+    if (result) {
+        memcpy(value, &number, sizeof number);
+    } else if (level == SOL_HCI) {
         memcpy(value, &s->filter, sizeof s->filter);
-    } else if (call == FAKE_GET_SECURITY) {
+    } else if (level == SOL_BLUETOOTH) {
         *(uint8_t *)value = fake.security_level;
-    } else if (call == FAKE_GET_DROPS) {
+    } else if (level == SOL_SOCKET) {
         assert_true(*size > SK_MEMINFO_DROPS * sizeof fake.drops);
         memcpy((uint8_t *)value + SK_MEMINFO_DROPS * sizeof fake.drops, &fake.drops, sizeof fake.drops);
     } else {
-        const fake_device *device = fake_device_of(s->peer);
-        const struct l2cap_conninfo info = {.hci_handle = device != NULL ? device->handle : fake.handle};
         memcpy(value, &info, sizeof info);
     }
     return 0;
@@ -533,49 +514,50 @@ int sysinfo(struct sysinfo *info) {
     return refuses(FAKE_SYSINFO) ? -1 : 0;
 }
 
+/** HCIGETCONNINFO: the kernel's connection to a device. */
+static int get_connection(void *argument) {
+    struct hci_conn_info info = fake.connection;
+    memcpy(&fake.asked, argument, sizeof fake.asked);
+    if (refuses(FAKE_GET_CONNECTION)) {
+        return -1;
+    }
+    if (!fake.scripted) {
+        const fake_device *device = fake_device_of(fake.asked.bdaddr.b);
+        info.handle = device != NULL ? device->handle : 0;
+        info.state = info.handle != 0;
+    }
+    errno = ENOENT;
+    memcpy((uint8_t *)argument + sizeof fake.asked, &info, info.state != 0 ? sizeof info : 0);
+    return info.state != 0 ? 0 : -1;
+}
+
 int ioctl(int fd, unsigned long request, ...) {
     va_list arguments;
     va_start(arguments, request);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
-    bool about_adapter = request == HCIDEVDOWN || request == HCIDEVRESTAT || request == HCIGETDEVINFO;
-    if (find(fd) == NULL || (!about_adapter && request != HCIGETCONNINFO)) {
-        return (int)syscall(SYS_ioctl, fd, request, argument);
+    if (find(fd) != NULL && request == HCIGETCONNINFO) {
+        return get_connection(argument);
     }
-    if (request == HCIGETCONNINFO) {
-        struct hci_conn_info_req asked;
-        memcpy(&asked, argument, sizeof asked);
-        fake.asked_peer = asked.bdaddr;
-        fake.asked_type = asked.type;
-        if (refuses(FAKE_GET_CONNECTION)) {
-            return -1;
-        }
-        const fake_device *device = fake_device_of(asked.bdaddr.b);
-        struct hci_conn_info info = {.handle = device != NULL ? device->handle : 0, .state = 1};
-        info = fake.scripted ? fake.connection : info;
-        errno = ENOENT;
-        if (info.state == 0 || (!fake.scripted && info.handle == 0)) {
-            return -1;
-        }
-        memcpy((uint8_t *)argument + sizeof asked, &info, sizeof info);
-        return 0;
+    if (find(fd) == NULL || (request != HCIDEVDOWN && request != HCIDEVRESTAT && request != HCIGETDEVINFO)) {
+        return (int)syscall(SYS_ioctl, fd, request, argument);
     }
     if (refuses(FAKE_IOCTL)) {
         return -1;
     }
     struct hci_dev_info *info = argument;
     fake_adapter *a = fake_of(request == HCIGETDEVINFO ? info->dev_id : (uint16_t)(uintptr_t)argument);
-    errno = ENODEV;
-    if (request == HCIGETDEVINFO && a != NULL) {
-        info->flags = a->powered ? 1 : 0;
-    } else if (request == HCIDEVRESTAT && !is_granted(CAP_NET_ADMIN)) {
-        errno = EPERM;
+    errno = request == HCIDEVRESTAT && !is_granted(CAP_NET_ADMIN) ? EPERM : ENODEV;
+    if (a == NULL || errno == EPERM) {
         return -1;
-    } else if (request == HCIDEVDOWN && a != NULL) {
+    }
+    if (request == HCIGETDEVINFO) {
+        info->flags = a->powered ? 1 : 0;
+    } else if (request == HCIDEVDOWN) {
         (void)wait_for(NULL, 0, (int)fake.down_takes);
         fake_power(a->index, false);
     }
-    return a != NULL ? 0 : -1;
+    return 0;
 }
 
 /* ---- files ---- */
@@ -667,7 +649,7 @@ void fake_sysfs(uint16_t index, const char *name, const char *text) {
 }
 
 void fake_start(void) {
-    fake = (fake_kernel){.now = 100000, .latest = -1, .central = -1, .security_level = BT_SECURITY_LOW};
+    fake = (fake_kernel){.now = 100000, .latest = -1, .security_level = BT_SECURITY_LOW};
     bluez_privileges = (privileges){.effective = 1u << CAP_NET_ADMIN | 1u << CAP_NET_RAW};
     for (int i = 0; i < FAKE_ADAPTERS; i++) {
         fake.adapters[i] = (fake_adapter){.creating = -1, .scanner = FAKE_NOBODY};
@@ -701,12 +683,6 @@ void fake_end(void) {
 void fake_note(int index, char kind, uint16_t opcode, int parameter) {
     size_t used = strlen(fake.log);
     snprintf(fake.log + used, sizeof fake.log - used, " %d:%c%04x=%d", index, kind, opcode, parameter);
-}
-
-void fake_count(int fd, fake_sent_counts *counts) {
-    assert_non_null(find(fd));
-    *counts = (fake_sent_counts){0};
-    sockets[fd].counts = counts;
 }
 
 bool fake_sent(const char *entry) {

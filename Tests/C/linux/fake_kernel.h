@@ -34,12 +34,11 @@ typedef struct fake_device {
 
 typedef struct fake_adapter {
     bool present, powered, unconfigured, extended;
-    bool rejects_extended; /**< lists the extended scan commands, and does not have them */
-    bool mute;             /**< answers no command */
-    bool answers_listed;   /**< no command but those of its list */
-    bool stays_off;        /**< Set Powered succeeds and does nothing */
-    bool lenient;          /**< it accepts a scan command that changes nothing */
-    uint8_t rejects;       /**< each command gets this HCI error code */
+    bool mute;           /**< answers no command */
+    bool answers_listed; /**< no command but those of its list */
+    bool stays_off;      /**< Set Powered succeeds and does nothing */
+    bool lenient;        /**< it accepts a scan command that changes nothing */
+    uint8_t rejects;     /**< each command gets this HCI error code */
     uint16_t index;
     uint8_t wire[6], static_wire[6]; /**< its address, and the one that a program has set */
     uint64_t listed;                 /**< since when the list of adapters has it: one in exclusive use is in none */
@@ -75,6 +74,7 @@ typedef enum fake_call {
     FAKE_RECEIVE_MANY,
     FAKE_RECEIVE_RECORD,
     FAKE_FORCE_BUFFER,
+    FAKE_SET_BUFFER,
     FAKE_SET_FILTER,
     FAKE_GET_FILTER,
     FAKE_SET_SECURITY,
@@ -104,13 +104,6 @@ typedef struct fake_answer {
     int times;      /**< 0: always */
 } fake_answer;
 
-/** What one socket has sent to its controller. */
-typedef struct fake_sent_counts {
-    unsigned commands, enables, disables; /**< the latter of the scanner */
-    uint8_t active;                       /**< scan type and interval that it has set last */
-    uint16_t interval;                    /**< 0.625 ms */
-} fake_sent_counts;
-
 typedef struct fake_kernel {
     uint64_t now; /**< monotonic, ms */
     fake_adapter adapters[FAKE_ADAPTERS];
@@ -130,21 +123,18 @@ typedef struct fake_kernel {
     bool unwatched;      /**< the loop finds no socket ready: the test says when */
 
     bool scripted; /**< what is sent to the sockets that open stays in their other ends, fake_far(), for the test */
-    int latest, central;             /**< the latest Bluetooth socket, and the latest of a central */
-    int connects;                    /**< connect() calls */
-    int old_connections;             /**< scripted: so many of them succeed immediately */
-    int centrals;                    /**< that wait to be accepted */
-    uint16_t handle;                 /**< connection handle of sockets that are connected to no fake_device */
-    struct hci_conn_info connection; /**< scripted: that the kernel has to every peer; state 0: none */
-    bdaddr_t asked_peer;             /**< of the latest HCIGETCONNINFO */
-    uint8_t asked_type;
+    int latest;    /**< Bluetooth socket */
+    int connects;  /**< connect() calls */
+    int old_connections;              /**< scripted: so many of them succeed immediately */
+    int centrals;                     /**< that wait to be accepted */
+    uint16_t handle;                  /**< connection handle of sockets that are connected to no fake_device */
+    struct hci_conn_info connection;  /**< scripted: that the kernel has to every peer; state 0: none */
+    struct hci_conn_info_req asked;   /**< the latest HCIGETCONNINFO */
     struct sockaddr_l2 bound, target; /**< names of the latest bind() and connect() */
-    int buffer, buffer_option, buffers_set;
-    struct hci_filter filter_set;
-    int filter_loses;       /**< a bit of this word of the filter: 1 types, 2 and 3 events; 0: none */
-    uint32_t drops;         /**< packets that the kernel dropped, of every socket */
-    int drops_shown;        /**< SO_RXQ_OVFL of the last socket */
-    uint8_t security_level; /**< of every socket; setsockopt() changes it */
+    int buffer;                       /**< the latest receive buffer */
+    int filter_loses;                 /**< a bit of this word of the filter: 1 types, 2 and 3 events; 0: none */
+    uint32_t drops;                   /**< packets that the kernel dropped, of every socket */
+    uint8_t security_level;           /**< of every socket; setsockopt() changes it */
     /** Sees a command before it is sent. @return false: it is refused, and errno is set. */
     bool (*on_send)(int fd, uint16_t opcode, const uint8_t *packet, size_t length);
 
@@ -185,8 +175,6 @@ void fake_pass(tendon_loop *loop, uint64_t ms);
 void fake_event(uint16_t index, uint8_t code, const void *parameters, size_t length, uint64_t delay);
 /** The other end of a Bluetooth socket of this process; -1: it is none. */
 int fake_far(int fd);
-/** From now on, of this socket. */
-void fake_count(int fd, fake_sent_counts *counts);
 bool fake_sent(const char *entry);
 /** What was sent since the log was forgotten, without indexes and parameters: " m0005 h200c". It is forgotten. */
 const char *fake_opcodes(void);
@@ -199,7 +187,7 @@ void fake_forget_log(void);
 void fake_post(uint64_t delay, uint16_t channel, int index, int fd, int except, const uint8_t *packet, size_t length);
 void fake_note(int index, char kind, uint16_t opcode, int parameter);
 /** A program's packet. */
-void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length, fake_sent_counts *counts);
+void fake_command(fake_adapter *a, int fd, const uint8_t *packet, size_t length);
 void fake_manage(int fd, const uint8_t *pdu, size_t length);
 /** Time has come to @p fake.now. */
 void fake_adapters_run(void);

@@ -251,9 +251,12 @@ static void mal_F13_a_filter_that_the_kernel_did_not_keep(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     assert_int_equal(tendon_bluez_set_filter(b->radio.hci.fd), TENDON_OK);
-    assert_int_equal(fake.filter_set.type_mask, 1u << HCI_EVENT_PKT | 1u << HCI_COMMAND_PKT);
+    struct hci_filter filter;
+    socklen_t size = sizeof filter;
+    assert_int_equal(getsockopt(b->radio.hci.fd, SOL_HCI, HCI_FILTER, &filter, &size), 0);
+    assert_int_equal(filter.type_mask, 1u << HCI_EVENT_PKT | 1u << HCI_COMMAND_PKT);
     /* LE Meta, 0x3E: its bit is in the second word. */
-    assert_true((fake.filter_set.event_mask[1] & UINT32_C(1) << (TENDON_HCI_LE_META - 32)) != 0);
+    assert_true((filter.event_mask[1] & UINT32_C(1) << (TENDON_HCI_LE_META - 32)) != 0);
     fake.refuse[FAKE_SET_FILTER] = (fake_refusal){.number = EPERM};
     assert_int_equal(tendon_bluez_set_filter(b->radio.hci.fd), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     fake.refuse[FAKE_GET_FILTER] = (fake_refusal){.number = EINVAL};
@@ -334,12 +337,12 @@ static void each_further_connection_makes_the_buffers_smaller(void **state) {
         tendon_address peer = somebody;
         peer.bytes[5] = (uint8_t)i;
         tendon_link_init(&links[i], NULL);
-        fake.buffers_set = 0;
+        fake.counts[FAKE_FORCE_BUFFER] = fake.counts[FAKE_SET_BUFFER] = 0;
         fake.refuse[FAKE_FORCE_BUFFER] = (fake_refusal){.number = i == 3 ? EPERM : 0, .after = i == 3 ? 3 : 0};
         assert_int_equal(tendon_radio_connect(&b->radio.radio, &links[i], &peer, UINT64_MAX), TENDON_OK);
-        assert_int_equal(fake.buffers_set, i + 1);                /* those of the others as well */
+        assert_int_equal(fake.counts[FAKE_FORCE_BUFFER], i + 1);  /* those of the others as well */
         assert_int_equal(fake.buffer, 2 * 1024 * 1024 / (i + 1)); /* the kernel doubles it: 4 MiB for all */
-        assert_int_equal(fake.buffer_option, i == 3 ? SO_RCVBUF : SO_RCVBUFFORCE); /* without CAP_NET_ADMIN */
+        assert_int_equal(fake.counts[FAKE_SET_BUFFER], i == 3);   /* without CAP_NET_ADMIN */
     }
     for (int i = 0; i < 4; i++) {
         tendon_link_close(&links[i]);
