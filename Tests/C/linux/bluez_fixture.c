@@ -72,6 +72,7 @@ void bluez_close(bluez_bench *b) {
     close(b->controller);
     close(b->kernel);
     tendon_loop_close(&b->loop);
+    fake.refuse[FAKE_IOCTL] = (fake_refusal){0};
     fake_end();
 }
 

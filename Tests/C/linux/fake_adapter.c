@@ -393,8 +393,6 @@ static void set_power(fake_adapter *a, bool on) {
             fake_sockets_end(a->index, device->wire, ECONNABORTED); /* hci_conn_hash_flush() */
         }
     }
-    a->mute = a->mute && on;
-    a->tried = 0;
 }
 
 void fake_power(uint16_t index, bool on) {

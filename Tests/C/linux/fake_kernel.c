@@ -677,6 +677,11 @@ void fake_settled(void) {
 
 void fake_end(void) {
     fake_settled();
+    for (int call = 0; call < FAKE_CALLS; call++) {
+        if (fake.refuse[call].number != 0) {
+            fail_msg("a call of kind %d was to be refused, and was not made", call);
+        }
+    }
     tree_remove(tree);
 }
 

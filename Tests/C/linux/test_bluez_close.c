@@ -88,6 +88,8 @@ static void a_scan_that_is_a_discovery_is_disabled_once(void **state) {
         }
         tendon_radio_close(&b->radio.radio);
         if (at == NOT_SENT) {
+            assert_in_range(fake.refuse[FAKE_SEND].times, 1, 99);
+            fake.refuse[FAKE_SEND] = (fake_refusal){0};
             assert_int_equal(bluez_expect(b, scan_enable[1])[0], 0);
         } else {
             assert_true(bluez_stops_discovery(b));

@@ -62,6 +62,7 @@ static void refused_sends_are_bounded(void **state) {
     assert_int_equal(b->failures, 1);
     assert_int_equal(b->failure, TENDON_RADIO_ERROR_ADAPTER_DOWN);
     assert_int_equal(1000 - fake.refuse[FAKE_COMMAND].times, 11);
+    fake.refuse[FAKE_COMMAND] = (fake_refusal){0};
     bluez_close(b);
 }
 

@@ -212,7 +212,7 @@ static void apply_queue(bluez_bench *b, int input) {
         fake.refuse[FAKE_COMMAND] =
             (fake_refusal){.number = input == QUEUE_ADAPTER_OFF ? ENETDOWN : ENODEV, .times = 1};
         bluez_request_advertising(b);
-        fake.refuse[FAKE_COMMAND].times = 0;
+        fake.refuse[FAKE_COMMAND] = (fake_refusal){0};
         break;
     case QUEUE_ANSWERED:
         bluez_complete(b, b->radio.command.opcode != 0 ? b->radio.command.opcode : TENDON_HCI_LE_SET_SCAN_PARAMETERS,
