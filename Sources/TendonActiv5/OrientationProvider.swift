@@ -72,6 +72,17 @@ public final class OrientationProvider {
     /// Whether a tare is in progress.
     public var isTaring: Bool { filter.taring }
 
+    /// 0, as of the vendor's provider without a Kalman filter: this filter has no noise. Setting it has no effect.
+    public var processNoiseScalar: Double {
+        get { 0 }
+        set {}
+    }
+    /// The same as `processNoiseScalar`.
+    public var measurementNoiseScalar: Double {
+        get { 0 }
+        set {}
+    }
+
     /// Sets the heading to 0 with the next motion; keeps the result of a tare.
     public func resetOrientation() { tendon_activ5_orientation_reset(&filter) }
 
