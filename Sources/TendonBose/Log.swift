@@ -148,6 +148,7 @@ public enum BLECore {
 /// ```swift
 /// let log = Log(subsystem: "com.example.heading", category: "location", isEnabled: true)
 /// log.info("authorized")
+/// Log.debug("written to the default log")
 /// ```
 public final class Log: Sendable {
     /// The application.
@@ -155,6 +156,9 @@ public final class Log: Sendable {
     /// The part of the application.
     public let category: String
     private let enabled: Atomic<Bool>
+
+    /// The log that the static functions write to; enabled.
+    public static let `default` = Log(subsystem: "", category: "default", isEnabled: true)
 
     /// Creates a log.
     public init(subsystem: String, category: String, isEnabled: Bool) {
@@ -169,15 +173,32 @@ public final class Log: Sendable {
         set { enabled.store(newValue, ordering: .relaxed) }
     }
 
+    /// Writes a line of the default level.
+    public func msg(_ message: @autoclosure () -> String) { write("notice", message()) }
     /// Writes a line for developers.
     public func debug(_ message: @autoclosure () -> String) { write("debug", message()) }
     /// Writes a line about normal operation.
     public func info(_ message: @autoclosure () -> String) { write("info", message()) }
     /// Writes a line about a failure.
     public func error(_ message: @autoclosure () -> String) { write("error", message()) }
+    /// Writes a line about a failure of the system.
+    public func fault(_ message: @autoclosure () -> String) { write("fault", message()) }
 
     private func write(_ level: String, _ message: @autoclosure () -> String) {
         guard isEnabled else { return }
         LogSwitches.write("\(category): \(level): \(message())")
     }
+}
+
+extension Log {
+    /// Writes a line of the default level to the default log.
+    public static func msg(_ message: @autoclosure () -> String) { Log.default.msg(message()) }
+    /// Writes a line for developers to the default log.
+    public static func debug(_ message: @autoclosure () -> String) { Log.default.debug(message()) }
+    /// Writes a line about normal operation to the default log.
+    public static func info(_ message: @autoclosure () -> String) { Log.default.info(message()) }
+    /// Writes a line about a failure to the default log.
+    public static func error(_ message: @autoclosure () -> String) { Log.default.error(message()) }
+    /// Writes a line about a failure of the system to the default log.
+    public static func fault(_ message: @autoclosure () -> String) { Log.default.fault(message()) }
 }

@@ -183,7 +183,21 @@ import Testing
         log.isEnabled = true
         log.debug(line())
         log.error(line())
-        #expect(made == 2)
+        log.msg(line())
+        log.fault(line())
+        #expect(made == 4)
+        for isOn in [true, false] {
+            #expect(Log.default.isEnabled, "a program's own lines need no switch")
+            Log.default.isEnabled = isOn
+            made = 0
+            Log.msg(line())
+            Log.debug(line())
+            Log.info(line())
+            Log.error(line())
+            Log.fault(line())
+            Log.default.isEnabled = true
+            #expect(made == (isOn ? 5 : 0))
+        }
         BLECore.enableCommonLogging()
         #expect(
             BLECore.isDiscoveryLoggingEnabled && BLECore.isServiceLoggingEnabled && BoseWearable.isSessionLoggingEnabled
