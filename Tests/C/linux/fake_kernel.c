@@ -600,13 +600,18 @@ static int list_of_names(void) {
     return file_with(text);
 }
 
-__attribute__((weak)) int open(const char *path, int flags, ...) {
+int open(const char *path, int flags, ...) {
     va_list arguments;
     va_start(arguments, flags);
     int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
     va_end(arguments);
     if (refuses(FAKE_OPEN)) {
         return -1;
+    }
+    char full[256];
+    snprintf(full, sizeof full, "%s%s", tree, path);
+    if (strncmp(path, "/sys/", 5) == 0 || (strncmp(path, "/proc/", 6) == 0 && access(full, F_OK) == 0)) {
+        return (int)syscall(SYS_openat, AT_FDCWD, full, flags, mode);
     }
     if (strcmp(path, "/proc/self/net/hci") == 0) {
         errno = EACCES;
@@ -620,9 +625,7 @@ __attribute__((weak)) int open(const char *path, int flags, ...) {
         snprintf(text, sizeof text, "Name:\ttendon\nCapEff:\t%016x\n", bluez_privileges.effective);
         return file_with(text);
     }
-    char full[256];
-    snprintf(full, sizeof full, "%s%s", strncmp(path, "/sys/", 5) == 0 ? tree : "", path);
-    return (int)syscall(SYS_openat, AT_FDCWD, full, flags, mode);
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 int openat(int directory, const char *path, int flags, ...) {
@@ -631,21 +634,23 @@ int openat(int directory, const char *path, int flags, ...) {
 
 /* ---- for tests ---- */
 
+void fake_file(const char *path, const char *text) {
+    char full[256];
+    tree_path(tree, path, full);
+    if (text == NULL) {
+        tree_remove(full);
+    } else if (strcmp(path + strlen(path) - 7, "/device") == 0) {
+        assert_int_equal(symlink(text, full), 0);
+    } else {
+        tree_put(tree, path, text);
+    }
+}
+
 void fake_sysfs(uint16_t index, const char *name, const char *text) {
     char path[128];
-    if (text == NULL) {
-        snprintf(path, sizeof path, "%s/sys/class/bluetooth/hci%u", tree, index);
-        tree_remove(path);
-        return;
-    }
-    snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u/%s", index, name);
-    if (strcmp(name, "device") == 0) {
-        char full[256];
-        tree_path(tree, path, full);
-        assert_int_equal(symlink(text, full), 0);
-        return;
-    }
-    tree_put(tree, path, text);
+    snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u%s%s", index, text != NULL ? "/" : "",
+             text != NULL ? name : "");
+    fake_file(path, text);
 }
 
 void fake_start(void) {

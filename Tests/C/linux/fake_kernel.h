@@ -156,7 +156,10 @@ fake_adapter *fake_add(uint16_t index, bool extended);
 fake_adapter *fake_add_unconfigured(uint16_t index);
 void fake_remove(uint16_t index);
 fake_adapter *fake_of(uint16_t index);
-/** A file in the adapter's directory of sysfs: "rfkill0/soft", or the link "device"; NULL: the directory is removed. */
+/** A file of sysfs or procfs, or a link with the name "device", in the place of what this kernel has there; NULL: it is
+ * removed, with what is below it. */
+void fake_file(const char *path, const char *text);
+/** The same in the adapter's directory of sysfs: "rfkill0/soft", or "device". */
 void fake_sysfs(uint16_t index, const char *name, const char *text);
 /** Another program switches it on or off. */
 void fake_power(uint16_t index, bool on);

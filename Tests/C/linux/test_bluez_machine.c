@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the radio reads about the machine: rfkill, the HCI sockets of others, bond stores in use. */
 #include "bluez_fixture.h"
-#include "file_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,69 +16,6 @@
 
 /* ---- in the place of the C library ---- */
 
-typedef struct fake_file {
-    const char *path, *text;
-} fake_file;
-
-static struct machine {
-    fake_file files[2];
-    size_t count;
-    const char *tree; /* in which /sys is; NULL: nowhere */
-    int devinfo_error;
-    bool in_parts;
-} machine;
-
-/** Each read gets a part: 300 bytes and 50 in turns, as the files of procfs give what they have at once. */
-static int parts_of(const char *text) {
-    int ends[2];
-    size_t length = strlen(text);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    for (size_t i = 0, part = 300; i < length; i += part, part = 350 - part) {
-        part = part < length - i ? part : length - i;
-        assert_int_equal(write(ends[1], text + i, part), (ssize_t)part);
-    }
-    close(ends[1]);
-    return ends[0];
-}
-
-static int file_with(const char *text) {
-    if (machine.in_parts) {
-        return parts_of(text);
-    }
-    int fd = memfd_create("file", MFD_CLOEXEC);
-    size_t length = strlen(text);
-    assert_int_equal(write(fd, text, length), (ssize_t)length);
-    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    return fd;
-}
-
-int open(const char *path, int flags, ...) {
-    va_list arguments;
-    va_start(arguments, flags);
-    int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
-    va_end(arguments);
-    size_t i = 0;
-    while (i < machine.count && strcmp(machine.files[i].path, path) != 0) {
-        i++;
-    }
-    if (i < machine.count || strncmp(path, "/proc/self/net/", 15) == 0) {
-        const char *text = i < machine.count ? machine.files[i].text : NULL;
-        errno = ENOENT;
-        return text != NULL ? file_with(text) : -1;
-    }
-    char full[256];
-    snprintf(full, sizeof full, "%s%s",
-             strncmp(path, "/sys/", 5) == 0 ? (machine.tree != NULL ? machine.tree : "/nowhere") : "", path);
-    return (int)syscall(SYS_openat, AT_FDCWD, full, flags, mode);
-}
-
-int hci_devinfo(int index, struct hci_dev_info *info) {
-    (void)info;
-    assert_int_equal(index, 7);
-    errno = machine.devinfo_error;
-    return machine.devinfo_error != 0 ? -1 : 0;
-}
-
 static int open_descriptors(void) {
     int count = 0;
     for (int fd = 0; fd < 256; fd++) {
@@ -90,12 +26,15 @@ static int open_descriptors(void) {
 
 static void an_adapter_that_is_switched_off_has_its_reason(void **state) {
     (void)state;
-    char tree[] = FILE_TREE;
-    assert_non_null(mkdtemp(tree));
-    tree_put(tree, "/sys/class/bluetooth/hci7/rfkill3/soft", "1\n");
     for (int how = 0; how < 3; how++) {
-        machine = (struct machine){.tree = how == 1 ? tree : NULL, .devinfo_error = how == 2 ? ENODEV : 0};
         bluez_bench *b = bluez_open(false, &bluez_public_address);
+        fake.refuse[FAKE_IOCTL] = (fake_refusal){0};
+        if (how < 2) {
+            fake_add(7, false);
+        }
+        if (how == 1) {
+            fake_sysfs(7, "rfkill3/soft", "1\n");
+        }
         bluez_settings(b, false);
         bluez_read(b);
         assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
@@ -105,8 +44,6 @@ static void an_adapter_that_is_switched_off_has_its_reason(void **state) {
         assert_int_equal(b->failure, expected[how]);
         bluez_close(b);
     }
-    machine = (struct machine){.count = 0};
-    tree_remove(tree);
 }
 
 /* ---- HCI sockets of others ---- */
@@ -127,7 +64,7 @@ static void sockets_of_this_adapter_are_counted(void **state) {
              "sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 %lu 0\n0 2 0 0 0 %lu 0\n0 2 0 0 0 %lu 0\n"
              "0 2 0 0 0 %lu 0\n0 2 0 0 0 4000000000 0\nend\n",
              inode(hci), inode(management), inode(b->controller), inode(b->kernel));
-    machine = (struct machine){.files = {{"/proc/self/net/hci", text}}, .count = 1};
+    fake_file("/proc/self/net/hci", text);
     int before = open_descriptors();
     int other = tendon_bluez_lease(b->controller, 15), same = tendon_bluez_lease(b->kernel, 7);
     assert_true(other >= 0 && same >= 0);
@@ -144,7 +81,7 @@ static void sockets_of_this_adapter_are_counted(void **state) {
     close(other);
     assert_int_equal(tendon_bluez_users(&b->radio), 3); /* that radio was closed */
     close(same);
-    machine.count = 0;
+    fake_file("/proc/self/net/hci", NULL);
     assert_int_equal(tendon_bluez_users(&b->radio), -1);
     bluez_close(b);
 }
@@ -220,9 +157,8 @@ static void a_store_of_another_process_is_found(void **state) {
                 snprintf(text + used, sizeof text - used, "0: 2 0 0 2 1 5 @tendon/keys/%s/%.*s/99-4\n",
                          cases[i].adapter, store_length, from);
             }
-            machine = (struct machine){.files = {{"/proc/self/net/unix", text},
-                                                 {"/proc/self/net/hci", "sk RefCnt Rmem Wmem User Inode Parent\n"}},
-                                       .count = 2};
+            fake_file("/proc/self/net/unix", text);
+            fake.programs = 0;
             fake.refuse[FAKE_BIND] =
                 (fake_refusal){.number = cases[i].other ? 0 : ENODEV}; /* loading, where it comes to that */
             int before = open_descriptors();
@@ -240,7 +176,6 @@ static void a_store_is_shown_once_by_its_file(void **state) {
     (void)state;
     char directory[] = "/tmp/tendon-keys-XXXXXX", path[64], first[128], again[128];
     assert_non_null(mkdtemp(directory));
-    machine.count = 0;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     tendon_bonds bonds;
     add_bond(&bonds);
@@ -297,6 +232,27 @@ static void count_numbered(void *context, const char *line) {
     ++*count;
 }
 
+/** A file whose reads get a part each: 300 bytes and 50 in turns, as those of procfs give what they have. */
+static int parts_of(const char *text) {
+    int ends[2];
+    size_t length = strlen(text);
+    assert_int_equal(pipe2(ends, O_DIRECT | O_CLOEXEC), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) > 0);
+    for (size_t i = 0, part = 300; i < length; i += part, part = 350 - part) {
+        part = part < length - i ? part : length - i;
+        assert_int_equal(write(ends[1], text + i, part), (ssize_t)part);
+    }
+    close(ends[1]);
+    return ends[0];
+}
+
+static int whole(const char *text) {
+    int fd = memfd_create("file", MFD_CLOEXEC);
+    size_t length = strlen(text);
+    assert_int_equal(write(fd, text, length), (ssize_t)length);
+    return fd;
+}
+
 /* Longer than the buffer, in whatever parts: each line once, and nothing of what the reads before have left there. */
 static void each_line_of_a_long_file_is_visited_once(void **state) {
     (void)state;
@@ -307,12 +263,13 @@ static void each_line_of_a_long_file_is_visited_once(void **state) {
         for (int i = 0; i < lines; i++) {
             length += (size_t)snprintf(text + length, sizeof text - length, "line %d\n", i);
         }
-        machine = (struct machine){.files = {{"/proc/self/net/unix", text}}, .count = 1, .in_parts = lines % 2 == 0};
-        int count = 0;
-        assert_true(tendon_bluez_each_line("/proc/self/net/unix", count_numbered, &count));
+        char path[32];
+        int count = 0, fd = lines % 2 == 0 ? parts_of(text) : whole(text);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        assert_true(tendon_bluez_each_line(path, count_numbered, &count));
         assert_int_equal(count, lines);
+        close(fd);
     }
-    machine = (struct machine){.count = 0};
 }
 
 int main(void) {
