@@ -107,8 +107,8 @@ void world_note(world *w) {
          (int)w->listener.source.interest, (int)w->bonds.count);
     note_bytes(w->r, "bound", fake.bound.l2_bdaddr.b, 6);
     note_bytes(w->r, "target", fake.target.l2_bdaddr.b, 6);
-    note_bytes(w->r, "asked", fake.asked.bdaddr.b, 6);
-    note(w->r, "types %d %d %d, channels %d %d", fake.bound.l2_bdaddr_type, fake.target.l2_bdaddr_type, fake.asked.type,
+    note_bytes(w->r, "asked", fake.asked_peer.b, 6);
+    note(w->r, "types %d %d %d, channels %d %d", fake.bound.l2_bdaddr_type, fake.target.l2_bdaddr_type, fake.asked_type,
          btohs(fake.bound.l2_cid), btohs(fake.target.l2_cid));
 }
 

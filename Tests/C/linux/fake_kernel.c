@@ -516,18 +516,20 @@ int sysinfo(struct sysinfo *info) {
 
 /** HCIGETCONNINFO: the kernel's connection to a device. */
 static int get_connection(void *argument) {
+    const struct hci_conn_info_req *asked = argument;
     struct hci_conn_info info = fake.connection;
-    memcpy(&fake.asked, argument, sizeof fake.asked);
+    fake.asked_peer = asked->bdaddr;
+    fake.asked_type = asked->type;
     if (refuses(FAKE_GET_CONNECTION)) {
         return -1;
     }
     if (!fake.scripted) {
-        const fake_device *device = fake_device_of(fake.asked.bdaddr.b);
+        const fake_device *device = fake_device_of(asked->bdaddr.b);
         info.handle = device != NULL ? device->handle : 0;
         info.state = info.handle != 0;
     }
     errno = ENOENT;
-    memcpy((uint8_t *)argument + sizeof fake.asked, &info, info.state != 0 ? sizeof info : 0);
+    memcpy((uint8_t *)argument + sizeof *asked, &info, info.state != 0 ? sizeof info : 0);
     return info.state != 0 ? 0 : -1;
 }
 

@@ -125,11 +125,12 @@ typedef struct fake_kernel {
     bool scripted; /**< what is sent to the sockets that open stays in their other ends, fake_far(), for the test */
     int latest;    /**< Bluetooth socket */
     int connects;  /**< connect() calls */
-    int old_connections;              /**< scripted: so many of them succeed immediately */
-    int centrals;                     /**< that wait to be accepted */
-    uint16_t handle;                  /**< connection handle of sockets that are connected to no fake_device */
-    struct hci_conn_info connection;  /**< scripted: that the kernel has to every peer; state 0: none */
-    struct hci_conn_info_req asked;   /**< the latest HCIGETCONNINFO */
+    int old_connections;             /**< scripted: so many of them succeed immediately */
+    int centrals;                    /**< that wait to be accepted */
+    uint16_t handle;                 /**< connection handle of sockets that are connected to no fake_device */
+    struct hci_conn_info connection; /**< scripted: that the kernel has to every peer; state 0: none */
+    bdaddr_t asked_peer;             /**< of the latest HCIGETCONNINFO */
+    uint8_t asked_type;
     struct sockaddr_l2 bound, target; /**< names of the latest bind() and connect() */
     int buffer;                       /**< the latest receive buffer */
     int filter_loses;                 /**< a bit of this word of the filter: 1 types, 2 and 3 events; 0: none */

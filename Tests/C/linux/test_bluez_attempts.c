@@ -209,8 +209,8 @@ static void a_peer_is_connected_again_when_its_last_connection_has_ended(void **
     bluez_link_ready(l->b, &l->link, TENDON_WRITABLE);
     tendon_link_close(&l->link);
     const uint8_t asked[6] = {0x01, 0x53, 0x00, 0x5E, 0x00, 0x00}; /* whose handle it is */
-    assert_memory_equal(fake.asked.bdaddr.b, asked, 6);
-    assert_int_equal(fake.asked.type, 0x80);
+    assert_memory_equal(fake.asked_peer.b, asked, 6);
+    assert_int_equal(fake.asked_type, 0x80);
     assert_memory_equal(bluez_expect(l->b, 0x0406), "\x40\x00\x13", 3);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     uint64_t now = tendon_monotonic_ms();
@@ -302,7 +302,7 @@ static void a_connection_that_connect_has_created_is_kept(void **state) {
         assert_int_equal(l->link.state, TENDON_LINK_OPEN);
         assert_int_equal(l->link.handle, 0x40);
         assert_int_equal(fake.connects, 1);
-        assert_memory_equal(&fake.asked.bdaddr, &fake.target.l2_bdaddr, sizeof fake.asked.bdaddr);
+        assert_memory_equal(&fake.asked_peer, &fake.target.l2_bdaddr, sizeof fake.asked_peer);
         bluez_connecting_close(l);
     }
 }

@@ -192,7 +192,7 @@ static void an_attempt_that_the_kernel_continues_is_awaited(void **state) {
             assert_true(l->b->radio.timer.deadline <= now + 100); /* it is looked at again */
             bluez_tick(l->b, now);
             assert_int_equal(fake.connects, 1);
-            assert_memory_equal(&fake.asked.bdaddr, command + 7, 6);
+            assert_memory_equal(&fake.asked_peer, command + 7, 6);
             fake.connection.state = how == GIVEN_UP ? 1 : 5;
             fake.refuse[FAKE_GET_CONNECTION] = (fake_refusal){.number = how == NO_CONNECTION           ? ENOENT
                                                                         : how == UNKNOWN_TO_THE_KERNEL ? EPERM

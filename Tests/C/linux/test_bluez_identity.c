@@ -179,7 +179,7 @@ static void a_connection_is_ended_by_its_identity(void **state) {
         static const uint8_t wire[6] = {9, 9, 9, 9, 9, 0xC0};
         s->ends[2].end.link.handle = fake.connection.handle;
         tendon_link_close(&s->ends[2].end.link);
-        assert_memory_equal(fake.asked.bdaddr.b, wire, sizeof wire);
+        assert_memory_equal(fake.asked_peer.b, wire, sizeof wire);
         const uint8_t *disconnect = bluez_expect(s->b, TENDON_HCI_OPCODE(0x01, 0x006));
         assert_int_equal(disconnect[0], fake.connection.handle);
         assert_true(tendon_bluez_free_at(&s->b->radio, &revealed, tendon_monotonic_ms()) > tendon_monotonic_ms());
