@@ -11,20 +11,6 @@ work=$build/cross
 sample=${1:-}
 mkdir -p "$work"
 
-fetch_cmocka() {
-    local lists=$work/apt mirror release
-    release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' "Created-By: Packages" "Origin: Debian" \
-        "Codename: $release" "Component: main" | head -1)
-    mkdir -p "$lists/lists/partial"
-    echo "deb-src $mirror $release main" >"$lists/source.list"
-    local options=(-q -o "Dir::Etc::sourcelist=$lists/source.list" -o Dir::Etc::sourceparts=/dev/null
-        -o "Dir::State::Lists=$lists/lists")
-    apt-get "${options[@]}" update
-    (cd "$work" && rm -rf cmocka* && apt-get "${options[@]}" source --download-only cmocka &&
-        mkdir cmocka && tar -xf cmocka_*.orig.tar.?z -C cmocka --strip-components 1)
-}
-
 # build_cmocka MACHINE COMPILER: a static library of its one source file.
 build_cmocka() {
     local out=$work/$1-prefix
@@ -37,7 +23,7 @@ build_cmocka() {
     ar rcs "$out/libcmocka.a" "$out/cmocka.o"
 }
 
-[ -f "$work/cmocka/src/cmocka.c" ] || fetch_cmocka >"$work/fetch.log" 2>&1 || { tail -5 "$work/fetch.log"; exit 1; }
+scripts/debian_source.sh cmocka "$work/cmocka"
 status=0
 for machine in armhf mips; do
     compiler=$(sed -n "s/^c = '\(.*\)'/\1/p" "cross/$machine.ini")
