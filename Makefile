@@ -3,7 +3,8 @@ SHELL := /bin/bash
 BUILD ?= .build
 export BUILD
 
-.PHONY: help demo test test-all test-quick test-kernel kernel-matrix test-fresh soak bench fuzz proof docs install format clean
+.PHONY: help demo test test-all test-quick test-kernel kernel-matrix test-fresh soak bench fuzz proof docs install release \
+	format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -59,6 +60,10 @@ docs: ## the Swift modules' documentation in $(BUILD)/documentation, without a w
 install: ## libraries, headers and tendon.pc into PREFIX (default /usr/local), the command beside them
 	@scripts/setup.sh quick
 	@scripts/install.sh
+
+release: ## the files of a release from the tag TAG: Debian packages, static gateways, notes, checksums
+	@scripts/setup.sh test
+	@scripts/release.sh $(TAG)
 
 format: ## formats C and Swift in place
 	@scripts/setup.sh quick

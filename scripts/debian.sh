@@ -16,7 +16,8 @@ mkdir -p "$source"
 # With what is not committed yet, without what is not tracked.
 git ls-files -z | xargs -0 -I{} sh -c '[ ! -e "$1" ] || printf "%s\0" "$1"' sh {} |
     tar --null -T - -c --owner=0 --group=0 --sort=name | tar -x -C "$source"
-tar -C "$output" -c --owner=0 --group=0 --sort=name "tendon-$upstream" | gzip -n >"$output/tendon_$upstream.orig.tar.gz"
+tar -C "$output" -c --owner=0 --group=0 --mode=u=rwX,go=rX --sort=name ${SOURCE_DATE_EPOCH:+"--mtime=@$SOURCE_DATE_EPOCH"} \
+    "tendon-$upstream" | gzip -n >"$output/tendon_$upstream.orig.tar.gz"
 cp -R packaging/debian "$source/debian"
 if [ -n "${1:-}" ]; then
     sed -i "1s/(.*)/($version)/" "$source/debian/changelog"

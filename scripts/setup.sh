@@ -11,10 +11,10 @@ demo=(libbluetooth-dev libjansson-dev libcurl4-gnutls-dev libsodium-dev libsqlit
 quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 python3-jsonschema git tshark)
 # The virtual machine, the independent peers, the proofs.
 kernel=(qemu-system-x86 cpio busybox-static kmod bluez bluez-test-tools dbus python3-venv rfkill libcap2-bin)
-# Other machines: 32-bit ARM and big-endian MIPS, run under qemu-user; cmocka for them from its source package. Another C
-# library: musl.
-cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-mips-linux-gnu libc6-dev-mips-cross qemu-user-static dpkg-dev
-    musl-tools)
+# Other machines: 32- and 64-bit ARM and big-endian MIPS, run under qemu-user; cmocka and musl for them from their source
+# packages. Another C library: musl.
+cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mips-linux-gnu
+    libc6-dev-mips-cross make qemu-user-static dpkg-dev musl-tools)
 # The reference cloud of Obvious, the independent Obvious peers in Python: signatures, the cloud's test authority.
 cloud=(python3-cryptography)
 # A broker, its clients, and certificates for it.

@@ -61,6 +61,7 @@ stage_house() {
     Tests/Scripts/check_hostile.sh || status=$?
     Tests/Scripts/count_tests.sh || status=$?
     python3 Tests/Scripts/check_pages.py || status=$?
+    Tests/Scripts/release.sh || status=$?
     return $status
 }
 
@@ -259,6 +260,12 @@ stage_command() {
 stage_debian() {
     swift_release_build
     scripts/test_debian.sh
+}
+
+# A whole release from a tag, with the command that was built already; the gateways for other machines run under qemu-user.
+stage_release() {
+    swift_release_build
+    Tests/Scripts/release.sh --all
 }
 
 stage_examples() {

@@ -28,8 +28,8 @@ case "${1:-}" in
         beside=(kernel_gate_prepare c_clang_gate c_sanitized_gate)
         ;;
     all)
-        stages=(format house c_sanitized install cloud peers swift swift_main_queue docs package command debian examples \
-            phone readme family fuzz demo bench kernel deployed)
+        stages=(format house c_sanitized install cloud peers swift swift_main_queue docs package command debian release \
+            examples phone readme family fuzz demo bench kernel deployed)
         beside=(home_assistant kernel_prepare c_clang sizes abi cross mutation proof)
         ;;
     quick) stages=(format house c_sanitized) ;;

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tendon/tendon.h>
 
 static tendon_gateway gateway; /* loop, radio, and the connection of the trainer */
@@ -98,6 +99,13 @@ static bool open_belt(void) {
 }
 
 int main(int count, char **words) {
+    if (count > 1 && strcmp(words[1], "--help") == 0) {
+        printf("tendon-gateway %s\nUsage: %s [SECONDS]\nPrints the force of an Activ5 trainer as JSON lines, and warns "
+               "the "
+               "wearer of a feelSpace belt when it is squeezed.\n",
+               tendon_version(), words[0]);
+        return 0;
+    }
     unsigned long seconds = count > 1 ? strtoul(words[1], NULL, 10) : 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (tendon_gateway_open(&gateway, NULL) < 0) {
