@@ -312,6 +312,23 @@ class Program(unittest.TestCase):
             self.assertEqual(failed.returncode, 2)
             self.assertIn("'features' is missing", failed.stderr)
 
+    def failure(self, *options):
+        """The status of the program with these options, and the lines on its standard error."""
+        with tempfile.TemporaryDirectory() as folder:
+            # A program that starts all the same ends with its input.
+            ended = subprocess.run([CLOUD / "tendon-obvious-cloud", "--data", folder, "--until-input-ends", *options],
+                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            return ended.returncode, ended.stderr.splitlines()
+
+    def test_mistakes_in_firmware(self):
+        with tempfile.NamedTemporaryFile() as image:
+            self.assertEqual(self.failure("--port", "0", "--firmware", "5678:1.4.0"),
+                             (2, ["tendon-obvious-cloud: --firmware: PRODUCT:VERSION[@EPOCH]:FILE[:NOTES], "
+                                  "not '5678:1.4.0'"]))
+            self.assertEqual(self.failure("--port", "0", "--firmware", f"999:1.4.0:{image.name}"),
+                             (2, ["tendon-obvious-cloud: --firmware: no product 999; this cloud has 1234, and "
+                                  "--product adds one"]))
+
     def test_faults(self):
         self.start("--fault", '{"do": "status", "status": 503, "headers": {"Retry-After": "7"}}')
         features = "/v1/products/1234/features"

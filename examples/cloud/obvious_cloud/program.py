@@ -17,6 +17,7 @@ from .store import Store
 
 WARNING = ("development server: test cards only, keys in plain files, no accounts, not hardened. "
            "For tests and demos; never expose it to a network.")
+FIRMWARE = "PRODUCT:VERSION[@EPOCH]:FILE[:NOTES]"
 
 
 def arguments():
@@ -38,7 +39,7 @@ def arguments():
     parser.add_argument("--product", action="append", default=[], type=pathlib.Path, metavar="FILE",
                         help="adds a product with its features and the items that sell them, or replaces them: JSON, see "
                              "docs/obvious-tutorial.md")
-    parser.add_argument("--firmware", action="append", default=[], metavar="PRODUCT:VERSION[@EPOCH]:FILE[:NOTES]",
+    parser.add_argument("--firmware", action="append", default=[], metavar=FIRMWARE,
                         help="adds a firmware image, signed with this cloud's key; EPOCH: a device rejects images of a lower "
                              "epoch than its own, whatever their version (default 1)")
     parser.add_argument("--fault", action="append", default=[], metavar="JSON",
@@ -46,7 +47,7 @@ def arguments():
     parser.add_argument("--until-input-ends", action="store_true",
                         help="end with the standard input: with the program that started this one, however it ends")
     parser.add_argument("--quiet", action="store_true", help="do not log requests on standard error")
-    return parser, parser.parse_args()
+    return parser.parse_args()
 
 
 def api_key(directory):
@@ -57,29 +58,42 @@ def api_key(directory):
 
 
 def add_firmware(store, text):
-    product, version, file, *notes = text.split(":", 3)
+    parts = text.split(":", 3)
+    if len(parts) < 3:
+        raise ValueError(f"{FIRMWARE}, not '{text}'")
+    product, version, file, *notes = parts
     version, _, epoch = version.partition("@")
+    known = store.products()
+    if product not in known:
+        raise ValueError(f"no product {product}; this cloud has {', '.join(known)}, and --product adds one")
     with store.lock:
         store.add_firmware(product, version, pathlib.Path(file).read_bytes(), notes[0] if notes else "",
                            epoch=int(epoch or 1))
 
 
+def mistake(text, status):
+    print(f"tendon-obvious-cloud: {text}", file=sys.stderr)
+    return status
+
+
 def main():
-    parser, options = arguments()
+    options = arguments()
     directory = options.data
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     key, public = authority.signing_key(directory)
     key_path, key_text = api_key(directory)
     store = Store(directory, key)
     try:
+        option = "--product"
         for path in options.product:
             store.define(json.loads(path.read_text()))
+        option = "--firmware"
         for text in options.firmware:
             add_firmware(store, text)
     except KeyError as error:
-        parser.error(f"--product: {error} is missing")
+        return mistake(f"{option}: {error} is missing", 2)
     except (ValueError, TypeError, ArithmeticError, OSError, sqlite3.Error) as error:
-        parser.error(f"--product, --firmware: {error}")
+        return mistake(f"{option}: {error}", 2)
     if options.no_in_field:
         store.db.execute("UPDATE product SET in_field = 0")
     context = ca = pin = None

@@ -67,6 +67,9 @@ class Store:
         image = b"".join(hashlib.sha256(b"tendon %d" % n).digest() for n in range(2048))
         self.add_firmware(PRODUCT["product"], "1.4.0", image, "Better battery life.", "A restart is required.")
 
+    def products(self):
+        return [row["id"] for row in self.all("SELECT id FROM product ORDER BY CAST(id AS INTEGER)")]
+
     def define(self, product):
         """Adds a product with its features and the items that sell them, in the place of what it had."""
         number = str(int(product["product"]))
