@@ -320,6 +320,12 @@ class Program(unittest.TestCase):
                                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
             return ended.returncode, ended.stderr.splitlines()
 
+    def test_a_port_in_use(self):
+        self.start()
+        port = str(self.site["port"])
+        self.assertEqual(self.failure("--port", port),
+                         (1, [f"tendon-obvious-cloud: port {port} is in use: --port N"]))
+
     def test_mistakes_in_firmware(self):
         with tempfile.NamedTemporaryFile() as image:
             self.assertEqual(self.failure("--port", "0", "--firmware", "5678:1.4.0"),

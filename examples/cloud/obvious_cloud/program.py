@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The command line of the reference cloud."""
 import argparse
+import errno
 import json
 import os
 import pathlib
@@ -100,7 +101,12 @@ def main():
     if not options.insecure:
         context, ca, pin = authority.tls_context(directory, options.certificate)
     api = Api(store, key_text, not options.no_cart_lock)
-    server = Server((options.address, options.port), api, context, options.quiet)
+    try:
+        server = Server((options.address, options.port), api, context, options.quiet)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return mistake(f"port {options.port} is in use: --port N", 1)
+        return mistake(f"{options.address}, port {options.port}: {error.strerror}", 1)
     for text in options.fault:
         server.faults.add(json.loads(text))
     print("tendon-obvious-cloud: " + WARNING, file=sys.stderr)
