@@ -59,6 +59,29 @@ prints() {
     fi
 }
 
+# gives_reason NAME STATUS WORD=VALUE...: with this environment it ends with the status, and prints why.
+gives_reason() {
+    local name=$1 status=$2 output code=0
+    shift 2
+    output=$(env "$@" timeout 60 "$build/$name" 2>&1 >/dev/null) || code=$?
+    if [ "$code" -eq "$status" ] && [ -n "$output" ]; then
+        echo "ok - examples/c/$name.c ends with status $status, and the reason: $output"
+    else
+        echo "not ok - examples/c/$name.c with $*: status $code, '$output'"
+        return 1
+    fi
+}
+for name in stream_bose belt_heading trainer_force grip_keys obvious_features heart_rate; do
+    gives_reason "$name" 3 TENDON_RADIO=virtuel
+done
+# Each searches for 10 s; what follows runs meanwhile.
+mkdir -m 700 "$XDG_RUNTIME_DIR/empty"
+searches=()
+for name in stream_bose belt_heading trainer_force grip_keys obvious_features; do
+    gives_reason "$name" 4 XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR/empty" HOME="$XDG_RUNTIME_DIR" &
+    searches+=($!)
+done
+
 # The families at the same time, each with a simulated device: the examples of C need about 3 s together.
 HOME=$XDG_RUNTIME_DIR "$build/swift/release/tendon" simulate feelspace activ5 fjorden obvious --radio virtual --json \
     >"$XDG_RUNTIME_DIR/devices" 2>&1 &
@@ -94,6 +117,7 @@ else
     exit 1
 fi
 ten_lines examples/swift "$build/swift/release/stream-bose"
+for search in "${searches[@]}"; do wait "$search"; done
 
 # A device of the program's own, in each language; the central is the Swift example's.
 for sensor in "$build/heart_rate" "$build/swift/release/heart-rate"; do
@@ -132,6 +156,7 @@ else
     echo "not ok - examples/c/gateway.c is static, and 300000 bytes at most: $size bytes"
     exit 1
 fi
+gives_reason gateway 3 TENDON_RADIO=virtuel
 "$build/swift/release/tendon" simulate feelspace activ5 --radio virtual --json >"$XDG_RUNTIME_DIR/devices" 2>&1 &
 wearables=$!
 output=$(timeout 60 "$build/gateway" 5 2>&1) && code=0 || code=$?

@@ -62,15 +62,18 @@ static void on_event(void *context, const tendon_feelspace_event *event, uint64_
 }
 
 int main(void) {
-    if (tendon_gateway_open(&gateway, NULL) < 0) {
+    tendon_status status = tendon_gateway_open(&gateway, NULL);
+    if (status < 0) {
+        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER): %s\n", tendon_status_text(status));
         return 3;
     }
     if (gateway.waiting) {
         fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
                 tendon_status_text(gateway.adapter_failure));
     }
-    if (tendon_gateway_find(&gateway, tendon_feelspace_family.recognizes, 10000) < 0) {
-        fprintf(stderr, "no belt in range\n");
+    status = tendon_gateway_find(&gateway, tendon_feelspace_family.recognizes, 10000);
+    if (status < 0) {
+        fprintf(stderr, "no belt is found: %s\n", tendon_status_text(status));
         tendon_gateway_close(&gateway);
         return 4;
     }
@@ -79,8 +82,8 @@ int main(void) {
     tendon_feelspace_session_init(&belt, &config);
     tendon_connection_attach(&gateway.connection, &tendon_feelspace_session_inputs, &belt);
     reason = tendon_feelspace_session_connect(&belt, &gateway.connection.peer, NULL, tendon_monotonic_ms());
-    if (reason >= 0) {
-        tendon_gateway_run(&gateway, 30000);
+    if (reason >= 0 && tendon_gateway_run(&gateway, 30000) < 0) {
+        fprintf(stderr, "the belt has not done all within 30 s\n");
     }
     if (reason < 0) {
         fprintf(stderr, "the belt is not connected: %s\n", tendon_family_status_text(reason));

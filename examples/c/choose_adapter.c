@@ -69,5 +69,9 @@ int main(int count, char **words) {
     }
     tendon_radio_close(&radio.radio);
     tendon_loop_close(&loop);
-    return status < 0 ? 1 : reports > 0 ? 0 : 4;
+    if (status >= 0 && reports == 0) {
+        fprintf(stderr, "no device advertises\n");
+        return 4;
+    }
+    return status < 0 ? 1 : 0;
 }

@@ -68,34 +68,44 @@ static void on_belt(void *context, const tendon_feelspace_event *event, uint64_t
 }
 
 static bool open_trainer(void) {
-    if (tendon_gateway_find(&gateway, tendon_activ5_family.recognizes, 10000) < 0) {
-        fprintf(stderr, "no trainer in range\n");
+    tendon_status status = tendon_gateway_find(&gateway, tendon_activ5_family.recognizes, 10000);
+    if (status < 0) {
+        fprintf(stderr, "no trainer is found: %s\n", tendon_status_text(status));
         return false;
     }
     tendon_session_link link = tendon_connection_session_link(&gateway.connection);
     options = tendon_activ5_options_defaults();
     tendon_activ5_device_init(&trainer, &options, on_trainer, NULL, NULL, NULL);
-    if (tendon_activ5_session_init(&trainer_session, &link, &trainer) < 0) {
-        return false;
+    status = tendon_activ5_session_init(&trainer_session, &link, &trainer);
+    if (status >= 0) {
+        tendon_connection_attach(&gateway.connection, &tendon_activ5_session_inputs, &trainer_session);
+        status = tendon_activ5_device_open(&trainer, tendon_monotonic_ms());
     }
-    tendon_connection_attach(&gateway.connection, &tendon_activ5_session_inputs, &trainer_session);
-    return tendon_activ5_device_open(&trainer, tendon_monotonic_ms()) >= 0;
+    if (status < 0) {
+        fprintf(stderr, "trainer: %s\n", tendon_status_text(status));
+    }
+    return status >= 0;
 }
 
 static bool open_belt(void) {
     tendon_address address;
-    if (tendon_radio_find(gateway.radio, tendon_feelspace_family.recognizes, 10000, &address) < 0) {
-        fprintf(stderr, "no belt in range\n");
+    tendon_status status = tendon_radio_find(gateway.radio, tendon_feelspace_family.recognizes, 10000, &address);
+    if (status < 0) {
+        fprintf(stderr, "no belt is found: %s\n", tendon_status_text(status));
         return false;
     }
     tendon_connection_init(&belt_connection, gateway.radio, &address, tendon_radio_pairing(gateway.radio), NULL);
     tendon_feelspace_session_config config = {.link = tendon_connection_session_link(&belt_connection),
                                               .on_event = on_belt};
-    if (tendon_feelspace_session_init(&belt, &config) < 0) {
-        return false;
+    status = tendon_feelspace_session_init(&belt, &config);
+    if (status >= 0) {
+        tendon_connection_attach(&belt_connection, &tendon_feelspace_session_inputs, &belt);
+        status = tendon_feelspace_session_connect(&belt, &address, NULL, tendon_monotonic_ms());
     }
-    tendon_connection_attach(&belt_connection, &tendon_feelspace_session_inputs, &belt);
-    return tendon_feelspace_session_connect(&belt, &address, NULL, tendon_monotonic_ms()) >= 0;
+    if (status < 0) {
+        fprintf(stderr, "belt: %s\n", tendon_status_text(status));
+    }
+    return status >= 0;
 }
 
 int main(int count, char **words) {
@@ -108,14 +118,18 @@ int main(int count, char **words) {
     }
     unsigned long seconds = count > 1 ? strtoul(words[1], NULL, 10) : 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (tendon_gateway_open(&gateway, NULL) < 0) {
+    tendon_status status = tendon_gateway_open(&gateway, NULL);
+    if (status < 0) {
+        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER): %s\n", tendon_status_text(status));
         return 3;
     }
     if (gateway.waiting) {
         fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
                 tendon_status_text(gateway.adapter_failure));
     }
-    if (tendon_gateway_await_adapter(&gateway, 0) < 0) {
+    status = tendon_gateway_await_adapter(&gateway, 0);
+    if (status < 0) {
+        fprintf(stderr, "no adapter: %s\n", tendon_status_text(status));
         tendon_gateway_close(&gateway);
         return 3;
     }
@@ -127,5 +141,9 @@ int main(int count, char **words) {
     tendon_feelspace_session_disconnect(&belt, tendon_monotonic_ms());
     tendon_connection_close(&belt_connection);
     tendon_gateway_close(&gateway);
-    return forces > 0 && warnings > 0 ? 0 : 1;
+    if (forces == 0 || warnings == 0) {
+        fprintf(stderr, "%u values of force, %u warnings: a part of them is missing\n", forces, warnings);
+        return 1;
+    }
+    return 0;
 }

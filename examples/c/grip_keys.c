@@ -73,22 +73,25 @@ static tendon_status connect_grip(void) {
 }
 
 int main(void) {
-    if (tendon_gateway_open(&gateway, NULL) < 0) {
+    tendon_status status = tendon_gateway_open(&gateway, NULL);
+    if (status < 0) {
+        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER): %s\n", tendon_status_text(status));
         return 3;
     }
     if (gateway.waiting) {
         fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
                 tendon_status_text(gateway.adapter_failure));
     }
-    if (tendon_gateway_find(&gateway, tendon_fjorden_family.recognizes, 10000) < 0) {
-        fprintf(stderr, "no grip in range\n");
+    status = tendon_gateway_find(&gateway, tendon_fjorden_family.recognizes, 10000);
+    if (status < 0) {
+        fprintf(stderr, "no grip is found: %s\n", tendon_status_text(status));
         tendon_gateway_close(&gateway);
         return 4;
     }
-    tendon_status status = connect_grip();
-    if (status >= 0) {
-        tendon_gateway_run(&gateway, 30000);
-    } else {
+    status = connect_grip();
+    if (status >= 0 && tendon_gateway_run(&gateway, 30000) < 0) {
+        fprintf(stderr, "no five events of the grip within 30 s\n");
+    } else if (status < 0) {
         fail("the grip is not connected", status);
     }
     tendon_fjorden_session_disconnect(&grip, tendon_monotonic_ms());

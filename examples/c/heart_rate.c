@@ -136,14 +136,16 @@ static tendon_status build_device(void) {
 
 int main(void) {
     static const tendon_peripheral_callbacks callbacks = {.connected = on_connected, .disconnected = on_disconnected};
-    if (tendon_gateway_open(&gateway, NULL) < 0) {
+    tendon_status status = tendon_gateway_open(&gateway, NULL);
+    if (status < 0) {
+        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER): %s\n", tendon_status_text(status));
         return 3;
     }
     if (gateway.waiting) {
         fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
                 tendon_status_text(gateway.adapter_failure));
     }
-    tendon_status status = tendon_gateway_await_adapter(&gateway, 0);
+    status = tendon_gateway_await_adapter(&gateway, 0);
     status = status < 0 ? status : build_services();
     status = status < 0 ? status : build_device();
     if (status >= 0) {
@@ -164,6 +166,8 @@ int main(void) {
     }
     if (status < 0) {
         fprintf(stderr, "the device is not served: %s\n", tendon_status_text(status));
+    } else if (notified < VALUES) {
+        fprintf(stderr, "no central has received %d values\n", VALUES);
     }
     tendon_loop_remove(&gateway.loop, &timer);
     tendon_gateway_close(&gateway);

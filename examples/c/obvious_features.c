@@ -75,15 +75,18 @@ int main(int count, char **words) {
     for (int i = 0; i < FEATURES && count > FEATURES; i++) {
         features[i] = (uint16_t)strtoul(words[1 + i], NULL, 10);
     }
-    if (tendon_gateway_open(&gateway, NULL) < 0) {
+    tendon_status status = tendon_gateway_open(&gateway, NULL);
+    if (status < 0) {
+        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER): %s\n", tendon_status_text(status));
         return 3;
     }
     if (gateway.waiting) {
         fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
                 tendon_status_text(gateway.adapter_failure));
     }
-    if (tendon_gateway_find(&gateway, tendon_obvious_family.recognizes, 10000) < 0) {
-        fprintf(stderr, "no Obvious device in range\n");
+    status = tendon_gateway_find(&gateway, tendon_obvious_family.recognizes, 10000);
+    if (status < 0) {
+        fprintf(stderr, "no Obvious device is found: %s\n", tendon_status_text(status));
         tendon_gateway_close(&gateway);
         return 4;
     }
@@ -97,14 +100,14 @@ int main(int count, char **words) {
         tendon_gateway_close(&gateway);
         return 1;
     }
-    tendon_status status = tendon_obvious_session_init(&session, &config);
+    status = tendon_obvious_session_init(&session, &config);
     if (status >= 0) {
         tendon_connection_attach(&gateway.connection, &tendon_obvious_session_inputs, &session);
         status = tendon_obvious_session_connect(&session, tendon_monotonic_ms());
     }
-    if (status >= 0) {
-        tendon_gateway_run(&gateway, 30000);
-    } else {
+    if (status >= 0 && tendon_gateway_run(&gateway, 30000) < 0) {
+        fprintf(stderr, "no states of the features within 30 s\n");
+    } else if (status < 0) {
         fail("the device cannot be used", status);
     }
     tendon_gateway_close(&gateway);

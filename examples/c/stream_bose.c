@@ -18,18 +18,26 @@ static void on_event(void *context, const tendon_bose_event *event, uint64_t now
         if (--left == 0) {
             tendon_loop_stop(&gateway.loop);
         }
+    } else if (event->status < 0) {
+        fprintf(stderr, "the wearable: %s\n", tendon_family_status_text(event->status));
+        tendon_loop_stop(&gateway.loop);
     }
 }
 
 int main(void) {
-    if (tendon_gateway_open(&gateway, NULL) < 0) {
+    tendon_status status = tendon_gateway_open(&gateway, NULL);
+    if (status < 0) {
+        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER): %s\n", tendon_status_text(status));
         return 3;
     }
     if (gateway.waiting) {
         fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
                 tendon_status_text(gateway.adapter_failure));
     }
-    if (tendon_gateway_find(&gateway, tendon_bose_family.recognizes, 10000) < 0) {
+    status = tendon_gateway_find(&gateway, tendon_bose_family.recognizes, 10000);
+    if (status < 0) {
+        fprintf(stderr, "no Bose wearable is found: %s\n", tendon_status_text(status));
+        tendon_gateway_close(&gateway);
         return 4;
     }
     tendon_bose_session_config config = {
@@ -37,7 +45,9 @@ int main(void) {
     tendon_bose_session_init(&bose, &config);
     tendon_connection_attach(&gateway.connection, &tendon_bose_session_inputs, &bose);
     tendon_bose_session_open(&bose, tendon_monotonic_ms());
-    tendon_gateway_run(&gateway, 30000);
+    if (tendon_gateway_run(&gateway, 30000) < 0) {
+        fprintf(stderr, "%d samples are missing after 30 s\n", left);
+    }
     tendon_gateway_close(&gateway);
     return left == 0 ? 0 : 1;
 }

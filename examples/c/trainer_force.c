@@ -57,29 +57,32 @@ static void on_event(void *context, const tendon_activ5_event *event, uint64_t n
 }
 
 int main(void) {
-    if (tendon_gateway_open(&gateway, NULL) < 0) {
+    tendon_status status = tendon_gateway_open(&gateway, NULL);
+    if (status < 0) {
+        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER): %s\n", tendon_status_text(status));
         return 3;
     }
     if (gateway.waiting) {
         fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
                 tendon_status_text(gateway.adapter_failure));
     }
-    if (tendon_gateway_find(&gateway, tendon_activ5_family.recognizes, 10000) < 0) {
-        fprintf(stderr, "no trainer in range\n");
+    status = tendon_gateway_find(&gateway, tendon_activ5_family.recognizes, 10000);
+    if (status < 0) {
+        fprintf(stderr, "no trainer is found: %s\n", tendon_status_text(status));
         tendon_gateway_close(&gateway);
         return 4;
     }
     options = tendon_activ5_options_defaults();
     tendon_activ5_device_init(&trainer, &options, on_event, NULL, NULL, NULL);
     tendon_session_link link = tendon_connection_session_link(&gateway.connection);
-    tendon_status status = tendon_activ5_session_init(&session, &link, &trainer);
+    status = tendon_activ5_session_init(&session, &link, &trainer);
     if (status >= 0) {
         tendon_connection_attach(&gateway.connection, &tendon_activ5_session_inputs, &session);
         status = tendon_activ5_device_open(&trainer, tendon_monotonic_ms());
     }
-    if (status >= 0) {
-        tendon_gateway_run(&gateway, 30000);
-    } else {
+    if (status >= 0 && tendon_gateway_run(&gateway, 30000) < 0) {
+        fprintf(stderr, "no twenty values of force within 30 s\n");
+    } else if (status < 0) {
         fail("the trainer is not connected", status);
     }
     tendon_gateway_close(&gateway);
