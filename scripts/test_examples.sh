@@ -39,7 +39,7 @@ ten_lines() {
 }
 
 # A page of the documentation shows them: all are compiled as its reader would.
-for name in stream_bose belt_heading trainer_force grip_keys obvious_features choose_adapter heart_rate; do
+for name in stream_bose belt_heading belt_vibrate trainer_force grip_keys obvious_features choose_adapter heart_rate; do
     # shellcheck disable=SC2046
     gcc -std=c11 -Wall -Wextra -Werror "examples/c/$name.c" -o "$build/$name" \
         $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs tendon)
@@ -71,13 +71,13 @@ gives_reason() {
         return 1
     fi
 }
-for name in stream_bose belt_heading trainer_force grip_keys obvious_features heart_rate; do
+for name in stream_bose belt_heading belt_vibrate trainer_force grip_keys obvious_features heart_rate; do
     gives_reason "$name" 3 TENDON_RADIO=virtuel
 done
 # Each searches for 10 s; what follows runs meanwhile.
 mkdir -m 700 "$XDG_RUNTIME_DIR/empty"
 searches=()
-for name in stream_bose belt_heading trainer_force grip_keys obvious_features; do
+for name in stream_bose belt_heading belt_vibrate trainer_force grip_keys obvious_features; do
     gives_reason "$name" 4 XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR/empty" HOME="$XDG_RUNTIME_DIR" &
     searches+=($!)
 done
@@ -92,7 +92,8 @@ for _ in $(seq 100); do
 done
 ten_lines examples/c/stream_bose.c "$build/stream_bose" &
 jobs=($!)
-prints belt_heading 0 10 '^heading +[0-9]+ degrees' &
+# One after the other: a belt has one central.
+{ prints belt_heading 0 10 '^heading +[0-9]+ degrees' && prints belt_vibrate 0 1 '^the belt vibrates$'; } &
 jobs+=($!)
 prints trainer_force 0 22 'force +-?[0-9.]+ N|^maximum [1-9]|^squeezed' &
 jobs+=($!)
@@ -106,6 +107,8 @@ kill "$families" && wait "$families" || true
 [ "$good" -eq 0 ]
 grep '"characteristic":"fe03".*"motors":\[[1-9]' "$XDG_RUNTIME_DIR/devices" >/dev/null
 echo "ok - examples/c/belt_heading.c: the belt vibrates at its front, where north is"
+grep '"characteristic":"fe03".*"mode":"app","motors":\[0,0,0,0,[1-9]' "$XDG_RUNTIME_DIR/devices" >/dev/null
+echo "ok - examples/c/belt_vibrate.c: the belt vibrates at its right, in app mode"
 
 # An adapter that does not exist, here and on a machine with others: docs/c-tutorial.md shows the message.
 if output=$("$build/choose_adapter" hci99 2>&1); then code=0; else code=$?; fi

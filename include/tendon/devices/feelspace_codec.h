@@ -140,8 +140,8 @@ typedef enum tendon_feelspace_channels {
 
 /** Arguments from an application; the types are wide enough for invalid values, which the encoder rejects. */
 typedef struct tendon_feelspace_channel {
-    int32_t channel;
-    int32_t pattern;
+    int32_t channel;          /**< 0 to 3; 0 to 5 with TENDON_FEELSPACE_CHANNELS_EXTENDED */
+    int32_t pattern;          /**< tendon_feelspace_pattern */
     int32_t intensity;        /**< 0 to 100 %; -1: the belt's default */
     int32_t orientation_type; /**< tendon_feelspace_orientation_type */
     int32_t orientation;      /**< low 16 bits of a mask; motor modulo 16; degrees modulo 360 */

@@ -330,6 +330,7 @@ enum {
     TENDON_FEELSPACE_WARNING_IGNORED = 2  /**< the belt ignores this command in its current mode */
 };
 
+/** Requests a mode: TENDON_FEELSPACE_MODE_STANDBY to _PAUSE, or _CROSSING. EVENT_MODE reports that the belt has it. */
 tendon_status tendon_feelspace_session_set_mode(tendon_feelspace_session *session, int32_t mode, uint64_t now);
 tendon_status tendon_feelspace_session_set_default_intensity(tendon_feelspace_session *session, int32_t intensity,
                                                              bool feedback, uint64_t now);
@@ -338,6 +339,8 @@ tendon_status tendon_feelspace_session_set_heading_offset(tendon_feelspace_sessi
 tendon_status tendon_feelspace_session_set_accuracy_signal(tendon_feelspace_session *session, bool in_app,
                                                            bool in_compass, bool persistent, uint64_t now);
 tendon_status tendon_feelspace_session_request_accuracy_signal(tendon_feelspace_session *session, uint64_t now);
+/** Vibrates with a signal. Set the mode TENDON_FEELSPACE_MODE_APP before, and call this when EVENT_MODE has reported
+ * it: otherwise TENDON_FEELSPACE_WARNING_IGNORED for most vibrations. */
 tendon_status tendon_feelspace_session_vibrate(tendon_feelspace_session *session,
                                                const tendon_feelspace_vibration *vibration, uint64_t now);
 tendon_status tendon_feelspace_session_configure_channel(tendon_feelspace_session *session,

@@ -30,16 +30,19 @@ typedef enum tendon_feelspace_signal {
     TENDON_FEELSPACE_SIGNAL_ONGOING_TURN = 0x86
 } tendon_feelspace_signal;
 
+/** One of the signals on a channel. A belt executes it in app mode; in other modes only on channel 0, if the signal
+ * ends by itself (DESTINATION_REACHED, DIRECTION_NOTIFICATION) and does not stop others. */
 typedef struct tendon_feelspace_vibration {
-    int32_t signal; /**< tendon_feelspace_signal */
-    double direction;
+    int32_t signal;    /**< tendon_feelspace_signal; 0 is none, and invalid */
+    double direction;  /**< degrees, clockwise: 90 is right or east; reduced by tendon_feelspace_degrees() */
     bool is_bearing;   /**< from magnetic north; otherwise from the front of the belt */
-    int32_t intensity; /**< -1: the belt's default; 0 stops the channel */
-    int32_t channel;
-    bool stop_others;
+    int32_t intensity; /**< 1 to 100 %; -1: the belt's default; 0 stops the channel */
+    int32_t channel;   /**< 0 to 3; 0 to 5 with TENDON_FEELSPACE_CHANNELS_EXTENDED */
+    bool stop_others;  /**< the other channels are stopped and cleared */
 } tendon_feelspace_vibration;
 
-/** @return 18; or 2 if intensity 0 makes it a stop command. */
+/** @return 18; 2 if intensity 0 makes it a stop command; TENDON_ERROR_INVALID_ARGUMENT: a member is out of its range.
+ */
 tendon_status tendon_feelspace_encode_vibration(const tendon_feelspace_vibration *vibration,
                                                 tendon_feelspace_channels channels, uint8_t *out, size_t capacity);
 
