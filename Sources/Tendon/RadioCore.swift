@@ -17,6 +17,8 @@ package final class RadioCore: @unchecked Sendable {
     private let bonds = CBlock<tendon_bonds>()
     /// `nil`: every connection discovers.
     private(set) var gattStore: CBlock<tendon_gatt_store>?
+    /// Which radio it is.
+    package private(set) var choice = RadioChoice.automatic
     /// The C core borrows the list of the pairing policy.
     private var permitted: CTable<tendon_address>?
     /// The C core borrows its file's path and calls it.
@@ -105,6 +107,7 @@ package final class RadioCore: @unchecked Sendable {
             case .virtual(let directory): try openVirtual(directory, address, loop)
             }
         core.gattStore = store
+        core.choice = choice
         core.use(bonds)
         return core
     }

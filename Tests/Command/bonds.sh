@@ -82,7 +82,7 @@ start plain simulate feelspace --radio virtual --json --generation 2 --address $
 until_true ready plain
 run pair feelspace --radio virtual --json --address $plain --passkey 123456
 is "$status" 1 "a passkey for a device without a display: rejected"
-like "$err" "RADIO_ERROR_PAIRING_TOO_WEAK.*use 'tendon pair feelspace' without options such as --passkey" \
+like "$err" "RADIO_ERROR_PAIRING_TOO_WEAK.*use 'tendon pair feelspace --radio virtual' without options such as --passkey" \
     "a passkey for a device without a display: what to do"
 run bonds list --json
 unlike "$out" "$plain" "and no bond is left"

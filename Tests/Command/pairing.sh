@@ -61,6 +61,7 @@ until_true ready newer
 run run --radio virtual --json --pair --for 3 --address C0:00:00:00:00:22 --notifications 1
 is "$status" 0 "a new belt beside older bonds: run --pair connects"
 unlike "$out" '"event":"connect_failed"' "and nothing failed before"
+like "$out" '"event":"battery".*"battery_percent":' "and the battery level is reported once it is connected"
 
 # Every cause has its name, its number and its text; the advice fits the cause.
 failing() { # name, pattern of the message, words of the command
@@ -111,9 +112,11 @@ kill "$newer"
 wait "$newer" 2>/dev/null
 start reset simulate feelspace --radio virtual --json --generation 2 --address C0:00:00:00:00:22/random
 until_true ready reset
-failing "a belt that has lost its key" "does not have the key of its bond: .*'tendon forget --address C0:00:00:00:00:22/random'" \
+failing "a belt that has lost its key" "does not have the key of its bond: .*'tendon forget --address C0:00:00:00:00:22/random --radio virtual'" \
     feelspace intensity --address C0:00:00:00:00:22
-run forget --radio virtual --address C0:00:00:00:00:22/random
+read -ra advice <<<"$(grep -oE "'tendon forget [^']*'" <<<"$err" | tr -d "'")"
+run "${advice[@]:1}"
+is "$status" 0 "the command of the advice runs as it is printed"
 run feelspace intensity --radio virtual --address C0:00:00:00:00:22
 is "$status" 0 "and the advice helps"
 

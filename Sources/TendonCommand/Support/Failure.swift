@@ -20,7 +20,8 @@ struct Failure: Sendable {
         cause = central.core.peerFailure(of: address) ?? (isPairing && !isBonded ? central.core.bondFailure : nil)
         let advice = cause.flatMap { cause in
             isPairing
-                ? Failure.advice(on: cause, device, isBonded: isBonded) ?? Failure.place(of: cause, central) : nil
+                ? Failure.advice(on: cause, device, isBonded: isBonded, central.core.choice.words)
+                    ?? Failure.place(of: cause, central) : nil
         }
         if let advice, cause?.status == Int32(TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED) {
             text = "the device is not paired; \(advice)"
@@ -31,19 +32,22 @@ struct Failure: Sendable {
 
     var members: JSON { (["text": .string(text)] as JSON).merging(cause?.members ?? [:]) }
 
-    private static func advice(on cause: TendonError, _ device: DeviceLabel, isBonded: Bool) -> String? {
+    /// - Parameter radio: the options that name the radio, for the commands that the text has.
+    private static func advice(
+        on cause: TendonError, _ device: DeviceLabel, isBonded: Bool, _ radio: String
+    ) -> String? {
         let family = device.family ?? ""
         switch Int(cause.status) {
         case TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED:
-            return "pairing with new devices is not enabled: use --pair, --allow or 'tendon pair \(family)'"
+            return "pairing with new devices is not enabled: use --pair, --allow or 'tendon pair \(family)\(radio)'"
         case TENDON_RADIO_ERROR_PAIRING_FAILED where isBonded:
             return "the device does not have the key of its bond: it was reset, or another device has this address; "
-                + "use 'tendon forget --address \(device.address)/\(device.address.typeName)', then pair again"
+                + "use 'tendon forget --address \(device.address)/\(device.address.typeName)\(radio)', then pair again"
         case TENDON_RADIO_ERROR_PAIRING_FAILED where PairingChoice.usesPasskey:
             return "the passkey is wrong, or the device does not pair now"
         case TENDON_RADIO_ERROR_PAIRING_TOO_WEAK:
             return
-                "it pairs without a passkey, without Secure Connections, or with a short key: use 'tendon pair \(family)' "
+                "it pairs without a passkey, without Secure Connections, or with a short key: use 'tendon pair \(family)\(radio)' "
                 + "without options such as --passkey and --require-authentication if that is good enough"
         case TENDON_RADIO_ERROR_IDENTITY_TAKEN:
             return "'tendon bonds list' shows the bonds, 'tendon forget' removes the old one if it is the same device"
@@ -62,6 +66,17 @@ struct Failure: Sendable {
         let isOfFile = cause.layer == .system || isPermission || central.core.bondFailure != nil
         guard isOfFile, let path = central.core.bondPath else { return nil }
         return "the bonds are in \(sanitized(path))"
+    }
+}
+
+extension RadioChoice {
+    /// As options: " --radio virtual".
+    fileprivate var words: String {
+        switch self {
+        case .virtual: " --radio virtual"
+        case .bluez(let adapter?, _): " --adapter \(adapter)"
+        case .bluez, .automatic: ""
+        }
     }
 }
 

@@ -135,8 +135,7 @@ private final class FeelspaceServer: DeviceServer {
         let ends = manager.updates
         let updates = commands.onUpdate { [self] in take($0) }
         defer { updates.cancel() }
-        let level = commands.beltBatteryStatus.batteryLevel
-        if level >= 0 { served.update { $0.battery = Int(level) } }
+        if commands.beltBatteryStatus.batteryLevel >= 0 { take(.battery(commands.beltBatteryStatus)) }
         if let period = wanted.period { commands.changeOrientationPeriod(period) }
         if let intensity = wanted.defaultIntensity, intensity != commands.defaultIntensity {
             // Without the signal of the belt: its wearer did not change it.
