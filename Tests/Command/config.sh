@@ -40,6 +40,8 @@ mistake '[gateway]\nradio = virtual\n[gatway]\n' 3 "unknown section 'gatway'; di
 mistake '[device ZZ:00:00:00:08:01]\n' 1 "a section of a device is .*, not \[device ZZ" "no address, without keys"
 mistake '[device AA:BB:CC:DD:EE:FF]\n[device AA:BB:CC:DD:EE:FF public]\n' 2 "\[device AA:BB:CC:DD:EE:FF\] in line 1 is the same device" \
     "a device twice, without keys"
+install -m 600 /dev/null "$work/key.sh"
+mistake "[program x]\ncommand = $work/key.sh\n" 2 "command: '.*key.sh': Permission denied; 'chmod \+x $work/key.sh' permits" "a program that cannot be executed"
 mistake '[program x]\n' 1 "\[program x\] needs the key command" "a program without keys"
 mistake '[rules]\nrule = activ5.squeeze => publish a/b yes\n' 2 "rule: the rule '.*': 'a/b' .*\(column 27\)" "a topic with another level"
 printf '[gateway]\nnope\nradoi = virtual\nneither\n' >"$work/wrong.conf"

@@ -32,6 +32,8 @@ struct Configuration: Sendable {
     /// Sections of programs: by name, then by key.
     private(set) var programs: [String: [String: Value]] = [:]
     private var programLines: [String: Int] = [:]
+    /// Programs with a mistake that is reported already.
+    private var wrongPrograms: Set<String> = []
     /// What is wrong, in the order of the file.
     private(set) var problems: [IniProblem] = []
 
@@ -93,6 +95,7 @@ struct Configuration: Sendable {
                 do throws(CommandError) {
                     try add(entry, to: subject)
                 } catch {
+                    if case .program(let name) = subject { wrongPrograms.insert(name) }
                     problems.append(IniProblem(line: entry.line, text: error.message))
                 }
             }
@@ -158,7 +161,7 @@ struct Configuration: Sendable {
     }
 
     private mutating func checkPrograms() {
-        for (name, values) in programs where values[Program.command.key] == nil {
+        for (name, values) in programs where values[Program.command.key] == nil && !wrongPrograms.contains(name) {
             problems.append(
                 IniProblem(line: programLines[name] ?? 1, text: "[program \(sanitized(name))] needs the key command"))
         }

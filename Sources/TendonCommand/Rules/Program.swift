@@ -38,7 +38,10 @@ struct Program: Sendable {
         let path = text.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? ""
         guard path.hasPrefix("/") else { throw .usage("it takes an absolute path, not '\(sanitized(path))'") }
         guard access(path, X_OK) == 0 else {
-            throw .usage("'\(sanitized(path))': \(TendonSupport.text(strerror(errno)))")
+            let (number, isFile) = (errno, access(path, F_OK) == 0)
+            throw .usage(
+                "'\(sanitized(path))': \(TendonSupport.text(strerror(number)))"
+                    + (isFile ? "; 'chmod +x \(sanitized(path))' permits to execute it" : ""))
         }
     }
 
