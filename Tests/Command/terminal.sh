@@ -7,7 +7,7 @@ start device simulate bose --radio virtual --json --name Commuter
 device=$child
 until_true ready device
 
-# Runs the program on a terminal of its own, of 24 rows or as many as ROWS says; Ctrl-C once it has printed what PATTERN
+# Runs the program on a terminal of its own, of 24 rows and 120 columns, or as many as ROWS and COLUMNS_OF say; Ctrl-C once it has printed what PATTERN
 # matches, or after 20 s.
 on_terminal() { # pattern, arguments
     env -u NO_COLOR TERM="${TERMINAL-xterm}" python3 - "$TENDON" "$@" >"$work/out" 2>&1 <<'E2'
@@ -16,7 +16,7 @@ program, pattern, arguments = sys.argv[1], re.compile(sys.argv[2].encode(), re.S
 child, terminal = pty.fork()
 if child == 0:
     os.execv(program, [program, *arguments])
-fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", int(os.environ.get("ROWS", 24)), 120, 0, 0))
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", int(os.environ.get("ROWS", 24)), int(os.environ.get("COLUMNS_OF", 120)), 0, 0))
 end, output, interrupted = time.monotonic() + 20, b"", False
 while True:
     if not interrupted and (time.monotonic() >= end or pattern.search(output)):
@@ -46,6 +46,8 @@ like "$out" "Commuter .*connected .*pitch +-?[0-9]+\.[0-9] .*yaw +-?[0-9]+\.[0-9
 like "$out" '\^\[\[[0-9]+A' "run: the table is drawn in place"
 unlike "$out" '"event"' "run: no JSON on a terminal"
 like "$out" "[0-9]+ notifications, [0-9]+ samples, 0 dropped" "run: counters at the end"
+COLUMNS_OF=40 on_terminal 'connected +p -?[0-9]+' run --radio virtual
+like "$out" "connected +p -?[0-9]+ r -?[0-9]+( y -?[0-9]+)?\^M" "run in 40 columns: whole numbers"
 on_terminal '"event":"sample"' run --radio virtual --json
 like "$out" '"event":"sample"' "run --json: JSON on a terminal too"
 on_terminal 'bose [^\n]*Commuter' scan --radio virtual
@@ -74,7 +76,7 @@ until_true ready belt
 # Messages stand above the table, as sentences.
 on_terminal 'SIM: the device is not paired[^\n]*\n.*STATE' run --radio virtual
 message=$(grep 'is not paired' <<<"$out" | head -n 1)
-like "$message" "naviGuertel SIM: the device is not paired; .*use --pair, --allow or 'tendon pair feelspace'\. Next attempt in [0-9.]+ s\." "run: a message above the table, with what to do"
+like "$message" "naviGuertel SIM: the device is not paired; .*use --pair, --allow or 'tendon pair feelspace --radio virtual'\. Next attempt in [0-9.]+ s\." "run: a message above the table, with what to do"
 unlike "$message" 'RADIO_ERROR|text=|retry_in_s' "run: a sentence, without names for programs"
 like "$(grep -A3 'is not paired' <<<"$out" | tr -d '\n')" "paired; .*DEVICE +STATE" "run: the table is drawn below it"
 on_terminal '(?=.*front)(?=.*mode wait[^\n]*intensity 50 %)' feelspace watch --radio virtual

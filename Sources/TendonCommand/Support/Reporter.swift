@@ -248,8 +248,8 @@ final class Reporter: Sendable {
             Column(title: "ADDRESS", width: 17, from: 110) { $0.label.address.description },
             Column(title: "DEVICE", width: 12, from: 0, text: name),
             Column(title: "STATE", width: 12, from: 0) { $0.state },
-            Column(title: "RATE", width: 5, from: 30, isRight: true) { fixed($0.rate, $0.rate < 1000 ? 1 : 0) },
-            Column(title: "BAT", width: 4, from: 50, isRight: true) { $0.battery.map { "\($0)%" } ?? "-" },
+            Column(title: "RATE", width: 5, from: 50, isRight: true) { fixed($0.rate, $0.rate < 1000 ? 1 : 0) },
+            Column(title: "BAT", width: 4, from: 60, isRight: true) { $0.battery.map { "\($0)%" } ?? "-" },
             Column(title: "SAMPLES", width: 9, from: 130, isRight: true) { "\($0.total.samples)" },
             Column(title: "DROP", width: 5, from: 70, isRight: true) { short($0.total.dropped) },
         ]
@@ -289,17 +289,24 @@ final class Reporter: Sendable {
         return picture
     }
 
-    /// "pitch   25.0 roll   11.0 yaw   42.0", in less room "pitch 25 roll 11 yaw 42", in little "p 25 r 11 y 42".
+    /// "pitch   25.0 roll   11.0 yaw   42.0", in less room "pitch 25 roll 11 yaw 42", in little "p 25 r 11 y 42", then fewer
+    /// of them: a number that is cut would be another number.
     private static func readings(_ row: DeviceRow, _ room: Int) -> String {
-        let note = row.note.isEmpty ? [] : [row.note]
+        func value(_ reading: Reading) -> String {
+            fixed(reading.value, reading.decimals) + (reading.unit.isEmpty ? "" : " \(reading.unit)")
+        }
+        func whole(_ length: Int) -> [String] { row.readings.map { "\($0.name.prefix(length)) \(fixed($0.value, 0))" } }
         let long = row.readings.map { reading in
             "\(reading.name) \(right(fixed(reading.value, reading.decimals), 6))"
                 + (reading.unit.isEmpty ? "" : " \(reading.unit)")
         }
-        func joined(_ readings: [String]) -> String { (readings + note).joined(separator: " ") }
-        func whole(_ length: Int) -> [String] { row.readings.map { "\($0.name.prefix(length)) \(fixed($0.value, 0))" } }
-        guard columnWidth(joined(long)) > room, row.readings.count > 1 else { return joined(long) }
-        return joined(columnWidth(joined(whole(.max))) > room ? whole(1) : whole(.max))
+        let forms = [long] + (row.readings.count > 1 ? [whole(.max), whole(1)] : [row.readings.map(value)])
+        let note = row.note.isEmpty ? [] : [row.note]
+        let texts = forms.map { ($0 + note).joined(separator: " ") } + forms.map { $0.joined(separator: " ") }
+        if let text = texts.first(where: { columnWidth($0) <= room }) { return text }
+        var parts = forms[forms.count - 1]
+        while !parts.isEmpty, columnWidth(parts.joined(separator: " ")) > room { parts.removeLast() }
+        return row.readings.isEmpty ? row.note : parts.joined(separator: " ")
     }
 }
 
