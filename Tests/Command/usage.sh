@@ -36,6 +36,10 @@ is "$status" 2 "unknown option: usage"
 like "$err" "did you mean '--json'" "unknown option: the nearest one"
 run doctor --sensors rotation
 is "$status" 2 "another command's option: usage"
+run feelspace mode --for 2ms --timeout 0.2 --radio virtual
+is "$status" 4 "--for begins with the connection: the limit of the search is that of --timeout"
+run activ5 battery --for 2 --radio virtual
+is "$status" 2 "a command that does one thing has no --for"
 run help run
 headings=$(grep -E '^[A-Z].*:$' <<<"$out" | tr '\n' ' ')
 is "$headings" "Devices and connections: Rules: Output: Pairing: MQTT broker: Metrics: Page: Family activ5: Family bose: Family feelspace: Family fjorden: Family obvious: Common options: Examples: " "the many options of run stand under headings"

@@ -17,7 +17,7 @@ extension Command {
                     + "$XDG_STATE_HOME/tendon/bonds, or ~/.local/state/tendon/bonds."
             ],
             options: [],
-            common: ["--radio", "--adapter", "--address", "--json"],
+            common: Command.once,
             examples: [("tendon \(name) --address AA:BB:CC:DD:EE:FF", "remove the bond with this device")]
         ) { (arguments: Arguments) throws(CommandError) in
             guard arguments.operands.isEmpty else { throw .usage("\(name) takes no operands") }

@@ -18,6 +18,7 @@ extension Command {
                 + "While it may ask, the default of --timeout is 60.",
         ],
         options: DeviceAccess.options + PairingChoice.allOptions,
+        common: Command.once,
         examples: [
             ("tendon pair feelspace", "pair with the first belt in range"),
             ("tendon pair bose --address AA:BB:CC:DD:EE:FF", "pair with this device"),

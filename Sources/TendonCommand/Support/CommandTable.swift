@@ -58,7 +58,7 @@ struct Command: Sendable {
 
     init(
         _ name: String, operands: String = "", summary: String, details: [String] = [], options: [Option] = [],
-        common: [String] = ["--radio", "--adapter", "--address", "--json", "--for"],
+        common: [String] = Command.once + ["--for"],
         examples: [(line: String, does: String)],
         run: @escaping @MainActor @Sendable (Arguments) async throws(CommandError) -> ExitStatus
     ) {
@@ -73,6 +73,9 @@ struct Command: Sendable {
         self.examples = examples
         self.run = run
     }
+
+    /// The common options of a command that does one thing: its time is that of --timeout.
+    static let once = ["--radio", "--adapter", "--address", "--json"]
 
     var words: [String] { name.split(separator: " ").map(String.init) }
 }

@@ -25,7 +25,9 @@ struct DeviceAccess: Sendable {
     private static let patience = 20
 
     static let options: [Option] = [
-        Option(name: "--timeout", value: "SECONDS", help: "to find and open the device; default 15")
+        Option(
+            name: "--timeout", value: "SECONDS",
+            help: "to find and open the device, before the time of --for begins; default 15")
     ]
 
     /// - Parameter opener: opens the radio; of this machine, except in tests.

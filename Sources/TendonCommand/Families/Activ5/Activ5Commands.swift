@@ -44,6 +44,7 @@ extension Command {
         "activ5 tare",
         summary: "set the current force of an Activ5 trainer to zero; do not press it",
         options: DeviceAccess.options,
+        common: Command.once,
         examples: [("tendon activ5 tare", "use the first trainer in range")]
     ) { (arguments: Arguments) throws(CommandError) in
         try await Activ5Access(arguments, "activ5 tare", measures: "none").withDevice { (open) throws(CommandError) in
@@ -58,6 +59,7 @@ extension Command {
         summary: "print the battery level of an Activ5 trainer, in percent",
         details: ["Trainers of the older generation do not report it: status 1."],
         options: DeviceAccess.options,
+        common: Command.once,
         examples: [("tendon activ5 battery", "use the first trainer in range")]
     ) { (arguments: Arguments) throws(CommandError) in
         try await Activ5Access(arguments, "activ5 battery", measures: "none").withDevice {

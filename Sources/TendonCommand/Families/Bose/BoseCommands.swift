@@ -11,6 +11,7 @@ extension Command {
         summary: "print the model, sensors and gestures of a Bose wearable",
         details: ["Uses the first wearable in range, or the one given by --address."],
         options: DeviceAccess.options,
+        common: Command.once,
         examples: [
             ("tendon bose info", "use the first wearable in range"),
             ("tendon bose info --address AA:BB:CC:DD:EE:FF --json", "use this wearable, print JSON"),

@@ -82,6 +82,7 @@ extension Command {
         "feelspace signal", operands: "warning|goal_reached|battery",
         summary: "start a built-in signal of a feelSpace belt",
         options: DeviceAccess.options,
+        common: Command.once,
         examples: [("tendon feelspace signal warning", "play the warning signal, in any mode of the belt")]
     ) { (arguments: Arguments) throws(CommandError) in
         let signal = try FeelspaceWords.operand(arguments, FeelspaceWords.systemSignals, "feelspace signal", "signal")
@@ -97,6 +98,7 @@ extension Command {
         summary: "print or change the default intensity of a feelSpace belt",
         details: ["5 to 100 percent; the belt vibrates once at the new intensity and stores it."],
         options: DeviceAccess.options,
+        common: Command.once,
         examples: [
             ("tendon feelspace intensity", "print it"), ("tendon feelspace intensity 40", "change it"),
         ]
@@ -147,6 +149,7 @@ extension Command {
         summary: "stop the vibration that programs started on a feelSpace belt",
         details: ["The belt's own vibrations, such as its compass, continue."],
         options: DeviceAccess.options,
+        common: Command.once,
         examples: [("tendon feelspace stop", "all channels")]
     ) { (arguments: Arguments) throws(CommandError) in
         try await FeelspaceAccess(arguments, "feelspace stop").withDevice { (belt) throws(CommandError) in

@@ -17,6 +17,7 @@ extension Command {
                 + "The bond is stored in $XDG_STATE_HOME/tendon/fjorden, or ~/.local/state/tendon/fjorden."
         ],
         options: gripOptions,
+        common: Command.once,
         examples: [
             ("tendon fjorden info", "use the bonded grip, or the first in range"),
             ("tendon fjorden info --json", "print the same as JSON"),
@@ -62,6 +63,7 @@ extension Command {
             "The grip keeps its part of the bond until it is reset: hold its shutter and fn buttons for 5 seconds."
         ],
         options: [],
+        common: Command.once,
         examples: [("tendon fjorden forget", "the bonded grip")]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("fjorden forget takes no operands") }

@@ -13,7 +13,7 @@ extension Command {
         summary: "print serial number, versions and battery level of an Obvious device",
         details: ["Uses the first device in range, or the one given by --address. Needs no cloud."],
         options: ObviousAccess.options,
-        common: ["--radio", "--adapter", "--address", "--json"],
+        common: Command.once,
         examples: [
             ("tendon obvious info --product 1234", "use the first device in range"),
             ("tendon obvious info --keys-file keys --json", "take the product from the keys; print as JSON"),
@@ -37,7 +37,7 @@ extension Command {
                 + "needed."
         ],
         options: ObviousAccess.options + CloudAccess.options,
-        common: ["--radio", "--adapter", "--address", "--json"],
+        common: Command.once,
         examples: [
             ("tendon obvious features", "list all features of the product"),
             ("tendon obvious features 16 17 --product 1234 --json", "two features as JSON, without a cloud"),
@@ -72,7 +72,7 @@ extension Command {
         summary: "switch a feature of an Obvious device on or off",
         details: ["The feature must be bought, and must have a switch. Needs no cloud."],
         options: ObviousAccess.options + [dryRun],
-        common: ["--radio", "--adapter", "--address", "--json"],
+        common: Command.once,
         examples: [
             ("tendon obvious toggle 16 off --product 1234", "switch feature 16 off"),
             ("tendon obvious toggle 16 flip --product 1234 --dry-run", "say what would change"),
@@ -115,7 +115,7 @@ extension Command {
                 + "rejected before a byte of it is sent. If the connection is lost, reconnects and continues."
         ],
         options: ObviousAccess.options + CloudAccess.options + [dryRun],
-        common: ["--radio", "--adapter", "--address", "--json"],
+        common: Command.once,
         examples: [
             ("tendon obvious update --keys-file keys", "update the first device in range"),
             ("tendon obvious update --keys-file keys --dry-run", "read the device, and change nothing"),

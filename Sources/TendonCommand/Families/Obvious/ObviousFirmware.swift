@@ -22,7 +22,7 @@ extension Command {
                 + "--keys-file and permit this device. A firmware on trial is tested and confirmed first."
         ],
         options: firmwareOptions,
-        common: ["--radio", "--adapter", "--address", "--json"],
+        common: Command.once,
         examples: [("tendon obvious firmware check --keys-file keys", "the first device in range")]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("obvious firmware check takes no operands") }
@@ -49,7 +49,7 @@ extension Command {
             Option(
                 name: "--dry-run", value: nil, help: "check everything, say what would be done, and do nothing"),
         ],
-        common: ["--radio", "--adapter", "--address", "--json"],
+        common: Command.once,
         examples: [
             ("tendon obvious firmware upgrade --keys-file keys", "upgrade the first device in range"),
             ("tendon obvious firmware upgrade --keys-file keys --dry-run", "say what would be written"),

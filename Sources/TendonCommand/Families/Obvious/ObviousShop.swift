@@ -42,7 +42,7 @@ extension Command {
         summary: "make a cart of catalog items for a device",
         details: ["ITEM is a number that 'tendon obvious catalog' prints. Nothing is paid yet.", forWhichDeviceDetail],
         options: CloudAccess.options + forWhichDevice + [dryRun],
-        common: ["--radio", "--adapter", "--address", "--json"],
+        common: Command.once,
         examples: [
             (
                 "tendon obvious checkout 7 --keys-file keys",
@@ -107,7 +107,7 @@ extension Command {
             forWhichDeviceDetail,
         ],
         options: CloudAccess.options + forWhichDevice + [CardSource.option, dryRun],
-        common: ["--radio", "--adapter", "--address", "--json"],
+        common: Command.once,
         examples: [
             ("tendon obvious pay 991 --keys-file keys", "for the device in range; ask for the card on the terminal"),
             (
