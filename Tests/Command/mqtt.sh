@@ -289,6 +289,11 @@ like "$status $err" "^1 .*other users can read" "a key that others can read is r
 
 run run --radio virtual --mqtt-user x
 is "$status" 2 "options of MQTT without a broker are refused"
+run run --radio virtual --mqtt mqtt://localhost --mqtt-stream rotation,farce
+like "$status $err" "^2 .*unknown sensor 'farce'; did you mean 'force'" "a sensor that no family has is refused"
+printf '[mqtt]\nbroker = mqtt://localhost\nstream = farce\n' >"$work/stream.conf"
+run config check "$work/stream.conf"
+like "$status $out" "^2 .*stream.conf:3: stream: unknown sensor 'farce'; did you mean 'force'" "in the configuration too"
 run run --radio virtual --mqtt http://x
 is "$status" 2 "an address that is none is refused"
 finish

@@ -14,6 +14,8 @@ struct Family: Sendable {
     let simulation: any (FamilySimulation & SendableMetatype).Type
     /// What outputs such as MQTT show of a device; nil: its events only.
     var description: FamilyDescription?
+    /// What `sample` events name in their member `sensor`.
+    var sensors: [String] = []
     /// `tendon FAMILY ...`.
     var commands: [Command] = []
     /// `decode` and `encode`.

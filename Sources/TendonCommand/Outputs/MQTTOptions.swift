@@ -13,12 +13,16 @@
     #endif
 
     enum MQTTOptions {
+        /// Of all families: which of them has devices in range is not known yet.
+        private static let sensors = Help.once(families.flatMap(\.sensors))
+
         private static func option(
             _ name: String, _ value: String?, _ help: String, key: String? = nil, choices: [String] = [],
-            standard: String? = nil, takes: ValueRule = .text, isPrivate: Bool = false
+            isList: Bool = false, standard: String? = nil, takes: ValueRule = .text, isPrivate: Bool = false
         ) -> Option {
             Option(
-                name: name, value: value, help: help, choices: choices, standard: standard, takes: takes,
+                name: name, value: value, help: help, choices: choices, isList: isList, standard: standard,
+                takes: takes,
                 setting: Setting(
                     "mqtt", key: key ?? String(name.dropFirst(7)), isFixed: true, isPrivate: isPrivate))
         }
@@ -47,7 +51,12 @@
             "--mqtt-discovery", "TOPIC", "topic of Home Assistant's discovery, or none", standard: "homeassistant")
         private static let streams = option(
             "--mqtt-stream", "LIST", "publish samples of these sensors, separated by commas, or all, or none",
-            standard: "none")
+            choices: sensors + ["all", "none"], isList: true, standard: "none",
+            takes: Option.words { (word) throws(CommandError) in
+                guard (sensors + ["all", "none"]).contains(word) else {
+                    throw .unknown("sensor", word, among: sensors)
+                }
+            })
         private static let rate = option(
             "--mqtt-stream-rate", "HZ", "messages per second of one sensor; further samples are left out",
             standard: "10", takes: .number(0.01...1000))

@@ -6,7 +6,7 @@ import TendonSupport
 extension Family {
     static let bose = Family(
         name: "bose", stream: BoseStream.self, replay: BoseReplay.self, simulation: BoseSimulation.self,
-        description: .bose,
+        description: .bose, sensors: BoseNames.sensors,
         commands: [.boseInfo, .boseConfigure], decoded: BoseReplay.values,
         encoded: [
             EncodedValue(

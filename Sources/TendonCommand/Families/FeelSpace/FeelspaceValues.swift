@@ -9,7 +9,7 @@ extension Family {
     static let feelspace = Family(
         name: "feelspace", stream: FeelspaceStream.self, replay: FeelspaceReplay.self,
         simulation: FeelspaceSimulation.self,
-        description: .feelspace,
+        description: .feelspace, sensors: ["orientation"],
         commands: [
             .feelspaceVibrate, .feelspaceNavigate, .feelspaceSignal, .feelspaceIntensity, .feelspaceMode,
             .feelspaceStop, .feelspaceWatch,
