@@ -48,6 +48,10 @@ is "$(timeless <<<"$out")" \
     "info: what the device reports"
 people obvious info --radio virtual
 like "$out" 'serial: 1122334455667788' "info: for people"
+(unset TENDON_OBVIOUS_KEYS_FILE; exec timeout 20 "$TENDON" run --radio virtual --families obvious --pair --json --for 2) \
+    >"$work/out" 2>"$work/err"
+is "$(grep -c 'the product of the device is not known; try: --product ID' "$work/err")" 1 \
+    "run without the product: a warning, once"
 run obvious info --radio virtual --product 4711
 is "$status" 1 "another product than the device's"
 like "$err" 'WRONG_PRODUCT' "says so"

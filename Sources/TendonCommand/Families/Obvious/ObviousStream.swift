@@ -103,6 +103,7 @@ private final class ObviousServer: DeviceServer {
     /// Waits for the end of the connection. An upgrade restarts the device, which is no end.
     private var waiter: Task<Void, Never>?
     private var isUpgrading = false
+    private var hasWarned = false
 
     init(_ wanted: ObviousStream, _ served: ServedDevice) {
         self.wanted = wanted
@@ -115,12 +116,23 @@ private final class ObviousServer: DeviceServer {
             let connector = connect()
             try await connector.openAndWait()
             information = wanted.product == nil ? nil : try await manager.deviceInfo()
+            if wanted.product == nil { warn() }
             served.update { [information] in $0.battery = information?.battery }
         } catch {
             connector?.disconnect()
             guard !error.isCancelled, !Task.isCancelled else { throw .cancelled }
             throw .failed("\(error)", canRetry: canRetry(error))
         }
+    }
+
+    /// Without a product nothing is known of the device. Once, not with each connection.
+    private func warn() {
+        guard !hasWarned else { return }
+        hasWarned = true
+        let who = served.label.name.map(sanitized) ?? "\(served.address)"
+        Log.write(
+            .warning,
+            "\(who): the product of the device is not known; try: --product ID, or --keys-file FILE")
     }
 
     private func connect() -> OcelotDeviceConnector {
