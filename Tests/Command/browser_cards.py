@@ -32,6 +32,11 @@ def reader():
     browser.run(f"bytes({json.dumps(whole[30:] + 'data: ')})")
     shows("a message in two parts is read", "document.getElementById('connection').textContent", "Live")
     browser.run("bytes('{}\\n\\n')")
+    off = "(o => !o.hidden && o.textContent)(document.getElementById('off'))"
+    shows("a gateway with a token: commands are possible", off, False)
+    gateway([], commands=False)
+    shows("a gateway without a token: the page says how to switch commands on", off,
+          "Commands are off: start the gateway with --web-token-file FILE")
     gateway([key(family) for family in FAMILIES])
     for family in FAMILIES:
         describe(family)

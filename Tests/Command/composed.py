@@ -50,5 +50,5 @@ class ComposedBrowser(Browser):
                                "address_type": "random", "name": family, "connected": True, "state": {},
                                "commands": COMMANDS.get(family, []), **members})
 
-    def gateway(self, keys):
-        self.give("gateway", version="1", commands=True, devices=keys)
+    def gateway(self, keys, commands=True):
+        self.give("gateway", version="1", commands=commands, devices=keys)

@@ -175,6 +175,7 @@ async function run() {
 
 function showLock() {
   find('locked').hidden = !gateway.commands || Boolean(token)
+  find('off').hidden = gateway.commands !== false
   find('token').placeholder = token ? 'given' : 'not given'
   for (const card of cards.values()) card.describe(card.device, canCommand())
 }
