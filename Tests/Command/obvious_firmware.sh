@@ -135,6 +135,8 @@ is "$status" 1 "a newer version of epoch 0 is not offered"
 like "$err" 'DOWNGRADE' "says why"
 run obvious firmware upgrade --radio virtual
 is "$status $(firmware)" "1 1.4.0" "and is not installed"
+is "$(grep -c 'GET .*\.bin' "$work/cloud.log")" 0 "nor downloaded"
+unlike "$err" 'DOWNLOAD_FAILED' "which is no failure of a download"
 like "$err" 'DOWNGRADE' "says why"
 like "$err" 'try: another release in the cloud' "and that the same command again is of no use"
 end

@@ -54,10 +54,10 @@ extension OcelotCore {
         return true
     }
 
-    /// Without the device's epoch, which the C core compares.
+    /// As the C core will verify it with the image: what it rejects is not downloaded.
     private func verified(_ bytes: [UInt8]) -> tendon_obvious_manifest? {
         let c = manager.pointer.pointee
-        let device = tendon_obvious_manifest_state(product: c.config.product, current: c.fw, epoch: 0)
+        let device = tendon_obvious_manifest_state(product: c.config.product, current: c.active, epoch: c.epoch)
         var manifest = tendon_obvious_manifest()
         let status = withPointer(to: device) {
             tendon_obvious_verify_manifest(bytes, bytes.count, ring.pointer, $0, &manifest)

@@ -116,6 +116,10 @@ extension CommandError {
         case .noProduct: self.init(.usage, "the product of the device is not known", next: "--product ID")
         case .busy, .argument: self.init(.failed, "\(error)")
         case .device(let cause): self.init(.failed, "\(cause)", next: CommandError.advice(cause.name))
+        case .upgrade(.DOWNLOAD_FAILED, let cause?) where cause.name == "DOWNGRADE":
+            // The status of the API, for what the cloud has; nothing was downloaded.
+            self.init(
+                .failed, "the firmware of the cloud is rejected: \(cause)", next: CommandError.advice(cause.name))
         case .upgrade(let status, let cause):
             let what =
                 status == .UNAVAILABLE ? "there is no firmware for this device" : "the upgrade ended with \(status)"
