@@ -82,6 +82,10 @@ struct TendonProgram {
             output.write(Help.overview(for: output))
             return isRequested ? .done : .usage
         }
+        if arguments.has("--help"), let group = Help.group(arguments.operands) {
+            Output.standard.write(group)
+            return .done
+        }
         let (command, count) = try find(arguments.operands)
         if arguments.has("--help") {
             Output.standard.write(Help.text(of: command, for: .standard))
@@ -160,9 +164,8 @@ extension Command {
             Output.standard.write(Help.overview(for: .standard))
             return .done
         }
-        let group = allCommands.filter { $0.words[0] == arguments.operands[0] }
-        if arguments.operands.count == 1, group.count > 1 {
-            for command in group { Output.standard.line(Help.pad("tendon \(command.name)", 28) + command.summary) }
+        if let group = Help.group(arguments.operands) {
+            Output.standard.write(group)
             return .done
         }
         let (command, _) = try TendonProgram.find(arguments.operands)

@@ -28,6 +28,15 @@ done
 run scan --help
 like "$out" "^Usage:.* tendon scan" "--help after a command is that command's"
 
+for group in feelspace "obvious firmware" cache; do
+    # shellcheck disable=SC2086
+    run help $group
+    list=$out
+    # shellcheck disable=SC2086
+    run $group --help
+    is "$status $out" "0 $list" "$group --help: the same list as help $group"
+done
+like "$list" "^tendon cache drop  " "a list of one command"
 run scna
 is "$status" 2 "unknown command: usage"
 like "$err" "did you mean 'scan'" "unknown command: the nearest one"

@@ -191,6 +191,13 @@ extension Help {
         return once(visibleCommands.filter { $0.words.count > 1 && $0.words[0] == first }.map { $0.words[1] })
     }
 
+    /// The commands that begin with these words, if no command is named so.
+    static func group(_ words: [String]) -> String? {
+        let group = allCommands.filter { $0.words.starts(with: words) }
+        guard !group.isEmpty, !group.contains(where: { $0.words == words }) else { return nil }
+        return group.map { pad("tendon \($0.name)", 28) + $0.summary + "\n" }.joined()
+    }
+
     /// Each word once, in the order of the first ones.
     static func once(_ words: [String]) -> [String] {
         var seen: Set<String> = []
