@@ -152,7 +152,9 @@ struct RuleParser {
             return (.family(try familyName(parts[0])), parts[1])
         } catch {
             let names = DeviceNames.shared.all
-            guard !names.isEmpty else { throw wrong(error.message, word) }
+            guard !names.isEmpty else {
+                throw wrong(error.message + ", or the name of a device in the configuration (--config)", word)
+            }
             throw wrong(
                 CommandError.unknown("family or device", parts[0], among: familyNames() + names).message, word)
         }
