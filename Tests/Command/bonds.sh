@@ -153,11 +153,16 @@ people bonds list
 unlike "$out" "$key" "bonds list: no keys on a terminal"
 run bonds list --json
 unlike "$out" "$key|\"key\"" "bonds list: no keys in JSON"
+run bonds export "$work/keys.json"
+like "$status $err" "^1 .*keys.json exists" "bonds export: a file that exists is left alone"
+like "$err" "try: --replace" "bonds export: and how to replace it"
+run bonds export "$work/keys.json" --replace
+is "$status" 0 "bonds export --replace"
 run bonds export "$work/keys.json/none"
 is "$status" 1 "bonds export: a path that cannot be: status 1"
 mkdir "$work/fixed" && cp "$work/keys.json" "$work/fixed/" && chmod 500 "$work/fixed"
 if [ "$(id -u)" != 0 ]; then
-    run bonds export "$work/fixed/keys.json"
+    run bonds export "$work/fixed/keys.json" --replace
     is "$status" 1 "bonds export: a folder that cannot be written: status 1"
     is "$(cmp "$work/keys.json" "$work/fixed/keys.json" && echo same)" same "bonds export: the old file stays whole"
 fi

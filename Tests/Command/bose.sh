@@ -40,6 +40,9 @@ is "$status" 2 "stream: an unknown family"
 run capture "$work/file" --radio virtual --sensors rotation,accelerometer --notifications 12 --for 5 --json
 is "$status" 0 "capture: done"
 is "$(head -c 8 "$work/file" | od -An -c | tr -d ' ')" 'btsnoop\0' "capture: a btsnoop file"
+run capture "$work/file" --radio virtual --for 1
+like "$status $err" "^1 .*file exists" "capture: a file that exists is left alone"
+like "$err" "try: --replace" "capture: and how to replace it"
 run capture "$work/piped" --radio virtual --sensors rotation --gestures none --period 40 --notifications 3 --for 5
 like "$out" '"event":"summary".*"records":[1-9]' "capture in a pipe: the summary"
 is "$(printf '%s\n' "$out" | grep -cv '^{.*}$')" 0 "capture in a pipe: JSON alone, without --json"

@@ -24,7 +24,7 @@ device fjorden 'at 1.4s shutter half;at 1.6s dial cw 3;at 1.7s lose 1;at 1.8s le
 device obvious 'at 1.5s disable 16;at 1.8s enable 16;at 2.2s battery 50;'
 # A busy machine needs longer to open all of them.
 for seconds in 3 12; do
-    run capture "$work/capture" --radio virtual --pair --json --for $seconds --sensors all --gestures all
+    run capture "$work/capture" --replace --radio virtual --pair --json --for $seconds --sensors all --gestures all
     [ "$("$TENDON" replay "$work/capture" --json | grep -o 'force_n\|yaw_deg\|heading_deg\|"event":"grip"\|"event":"ogp"' |
         sort -u | wc -l)" = 5 ] && break
 done

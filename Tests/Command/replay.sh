@@ -7,7 +7,7 @@ start device simulate bose activ5 --radio virtual --json
 until_true eval '[ "$(grep -c ready "$work/device.out")" = 2 ]'
 # A busy machine needs longer to open both.
 for seconds in 1.5 10; do
-    run capture "$work/capture" --radio virtual --json --for $seconds
+    run capture "$work/capture" --replace --radio virtual --json --for $seconds
     run replay "$work/capture" --json
     [ "$(printf '%s\n' "$out" | grep -o 'force_n\|yaw_deg' | sort -u | wc -l)" = 2 ] && break
 done

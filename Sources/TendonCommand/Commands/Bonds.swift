@@ -35,17 +35,18 @@ extension Command {
         "bonds export", operands: "FILE",
         summary: "write the bonds with their keys to a file",
         details: [
-            "Writes a JSON file that only its owner can read, whole or not at all; an existing file is replaced. Who has the "
+            "Writes a JSON file that only its owner can read, whole or not at all. Who has the "
                 + "keys can read the traffic of the devices and take the place of this machine: delete the file after use. "
                 + "Does not use a radio. " + place
         ],
-        common: ["--json"],
+        options: [.replaces], common: ["--json"],
         examples: [("tendon bonds export keys.json", "write the bonds and their keys")]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else {
             throw .usage("bonds export takes one file", next: "tendon bonds export keys.json")
         }
         let path = arguments.operands[0]
+        try arguments.checkReplaces(path)
         let bonds = try Bond.stored()
         let document: JSON = [
             "format": "tendon bonds", "version": 1,

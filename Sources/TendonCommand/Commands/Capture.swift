@@ -13,7 +13,7 @@ extension Command {
                 + "With --radio virtual there is no HCI traffic: the command connects as run does and captures its "
                 + "own connections."
         ],
-        options: StreamSettings.options.filter { $0.name != "--capture" } + StreamSettings.familyOptions,
+        options: [.replaces] + StreamSettings.options.filter { $0.name != "--capture" } + StreamSettings.familyOptions,
         examples: [
             ("sudo tendon capture head.btsnoop --for 10", "capture all adapters for ten seconds"),
             (
@@ -25,6 +25,7 @@ extension Command {
         guard arguments.operands.count == 1 else { throw .usage("capture takes one file", next: "tendon capture FILE") }
         let path = arguments.operands[0]
         guard path != "-" else { throw .usage("capture writes to a named file; '-' is not supported") }
+        try arguments.checkReplaces(path)
         let choice = try arguments.radio()
         if case .virtual = choice {
             let status = try await Gateway.run(arguments, family: nil, capture: path)

@@ -13,7 +13,6 @@ import TendonSupport
 extension Command {
     private static let capturedBefore = Option(
         name: "--capture", value: "FILE", help: "take this capture instead of making one")
-    private static let replaces = Option(name: "--replace", value: nil, help: "replace the file if it exists")
 
     static let report = Command(
         "report", operands: "[FILE]",
@@ -28,7 +27,7 @@ extension Command {
             "The settings are those of --config, of $TENDON_CONFIG, or of \(Configuration.standardPath). "
                 + "'tendon replay --test FILE' decodes the capture again and compares the events.",
         ],
-        options: [capturedBefore, replaces] + ServedFamilies.options + PairingPolicy.options,
+        options: [capturedBefore, .replaces] + ServedFamilies.options + PairingPolicy.options,
         examples: [
             ("sudo tendon report", "use the devices for 20 seconds, write tendon-report-TIME.jsonl"),
             ("tendon report report.jsonl --capture head.btsnoop", "report what a capture has"),
@@ -39,9 +38,7 @@ extension Command {
         guard arguments.operands.count <= 1 else { throw .usage("report takes one file", next: "tendon report FILE") }
         let path = arguments.operands.first ?? Report.standardPath
         guard path != "-" else { throw .usage("report writes to a named file; '-' is not supported") }
-        guard arguments.has(replaces.name) || access(path, F_OK) != 0 else {
-            throw CommandError(.failed, "\(sanitized(path)) exists", next: "--replace, or another name")
-        }
+        try arguments.checkReplaces(path)
         var report = try Report(arguments)
         if let capture = arguments.value(capturedBefore.name) {
             try report.take(capture)

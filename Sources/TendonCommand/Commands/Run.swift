@@ -108,7 +108,8 @@ struct StreamSettings: Sendable {
                 help: "sole: only if no other program uses the adapter, bluetoothd among them; shared: beside them"),
             connection, queueSize, .exact, noLines, Log.option,
             Option(
-                name: "--capture", value: "FILE", help: "also write the traffic of the connections to a btsnoop file",
+                name: "--capture", value: "FILE",
+                help: "also write the traffic of the connections to a btsnoop file; an existing file is replaced",
                 setting: Setting("output", isFixed: true)),
         ] + PairingPolicy.options + PairingChoice.options + OutputChoice.options
 }

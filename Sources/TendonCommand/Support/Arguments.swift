@@ -163,6 +163,15 @@ extension Arguments {
     }
 }
 
+extension Arguments {
+    /// Rejects a file that exists, without `--replace`.
+    func checkReplaces(_ path: String) throws(CommandError) {
+        guard has(Option.replaces.name) || !isReplaceable(path) else {
+            throw CommandError(.failed, "\(sanitized(path)) exists", next: "--replace, or another name")
+        }
+    }
+}
+
 extension CommandError {
     /// Too many operands: one of them may be meant as the value of an option that takes it after `=` only.
     func explained(_ arguments: Arguments, of command: Command) -> CommandError {

@@ -39,6 +39,12 @@ func isDirectory(_ path: String) -> Bool {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
 }
 
+/// Whether a file that is written would take the place of another one; a device such as /dev/null is not replaced.
+func isReplaceable(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+}
+
 /// A whole file of text, unless it is too long.
 func readText(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
     Array(withoutByteOrderMark(try readFile(path, limit: limit)))

@@ -164,6 +164,8 @@ extension Option {
         name: "--exact", value: nil,
         help: "JSON: all digits of a number, instead of the decimals that the sensor resolves",
         setting: Setting("output", key: "compact", isInverted: true, isFixed: true))
+    /// For commands that write a file.
+    static let replaces = Option(name: "--replace", value: nil, help: "replace the file if it exists")
     static let duration = Option(
         name: "--for", value: "SECONDS", help: "end after this time: 90, 500ms, 2min", takes: .seconds(0...1e9),
         setting: Setting("gateway", isFixed: true))
