@@ -72,7 +72,10 @@ final class Server: @unchecked Sendable {
 
     func start(_ settings: WebSettings) throws(WebError) {
         func failed() -> WebError {
-            WebError("\(settings.address) port \(settings.port): \(String(cString: strerror(errno)))")
+            let number = errno
+            return WebError(
+                "\(settings.address) port \(settings.port): \(String(cString: strerror(number)))",
+                isPortInUse: number == EADDRINUSE)
         }
         let descriptor = tendon_http_listen(settings.address, settings.port)
         guard descriptor >= 0 else { throw failed() }

@@ -12,8 +12,10 @@ import TendonSupport
 /// Why the page cannot be served, in a sentence.
 package struct WebError: Error, Sendable {
     package let text: String
+    /// The port is the only thing that is wrong.
+    package let isPortInUse: Bool
 
-    package init(_ text: String) { self.text = text }
+    package init(_ text: String, isPortInUse: Bool = false) { (self.text, self.isPortInUse) = (text, isPortInUse) }
 }
 
 package struct WebSettings: Sendable {
@@ -45,7 +47,9 @@ package struct WebSettings: Sendable {
     package var isLoopback: Bool { Hosts.isLoopback(address) }
 
     /// For messages to people.
-    package var url: String { "http://" + (address.contains(":") ? "[\(address)]" : address) + ":\(port)/" }
+    package var url: String { "http://\(host):\(port)/" }
+    /// The address as it stands before a port.
+    package var host: String { address.contains(":") ? "[\(address)]" : address }
 
     static let shortestToken = 16
 

@@ -90,6 +90,7 @@ run run --radio virtual --for 1 --web "127.0.0.1:$fourth" --web-token-file "$wor
 like "$status $err" "^1 .*a token has 16 or more characters" "a short token is refused"
 run run --radio virtual --for 1 --web "127.0.0.1:$port"
 like "$status $err" "^1 .*Address already in use" "a port that is in use: an error"
+like "$err" "try: another port: --web 127\.0\.0\.1:PORT" "and what to do"
 run run --radio virtual --web "example.com:80"
 is "$status" 2 "an address that is none is refused"
 run run --radio virtual --web-name x

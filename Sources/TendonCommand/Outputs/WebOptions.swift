@@ -71,7 +71,9 @@
                 Log.write(.notice, "the page is at \(settings.url)")
                 return output
             } catch {
-                throw CommandError(.failed, "web: \(error.text)")
+                throw CommandError(
+                    .failed, "web: \(error.text)",
+                    next: error.isPortInUse ? "another port: --web \(settings.host):PORT" : nil)
             }
         }
     }
