@@ -35,6 +35,9 @@ run activ5 imu --radio virtual --json --count 5 --rate 100 --address $new
 is "$status $(printf '%s\n' "$out" | grep -c rotation_rad_per_s)" "0 5" "activ5 imu: at a rate"
 run activ5 imu --radio virtual --count 1 --rate 1000 --address $new --json
 is "$status" 0 "activ5 imu: a rate that the device refuses leaves its own"
+run stream activ5 --radio virtual --rate 5000 --notifications 2 --for 5 --json --address $new
+like "$err" "the trainer rejects 5000 samples per second and keeps its own rate; try: a lower --rate" \
+    "stream: a rate that the device refuses is said in words"
 people activ5 battery --radio virtual --address $new
 like "$out" "75 %" "activ5 battery"
 run activ5 battery --radio virtual --json --address $new

@@ -17,7 +17,8 @@ struct Activ5Stream: FamilyStream {
         name: "--measure", value: "LIST", help: "force, imu, both with commas, or none", isList: true,
         standard: "force", takes: .parsed { (text) throws(CommandError) in _ = try measures(text) })
     private static let rate = Option(
-        name: "--rate", value: "HZ", help: "samples per second; default: the setting of the device",
+        name: "--rate", value: "HZ",
+        help: "samples per second; default: the setting of the device. The simulated trainer takes 1 to 200",
         takes: .integer(1...32767))
     static let options: [Option] = [
         measure, rate,
@@ -208,6 +209,13 @@ private final class Activ5Server: DeviceServer {
         case .didComplete(_, let request, let error?):
             served.event("refused", ["request": .string(describe(request)), "text": .string(describe(error))])
             served.show("connected", note: describe(error))
+            if request.characteristic == .sampleRate, let rate = wanted.rate {
+                let who = served.label.name.map(sanitized) ?? "\(served.address)"
+                Log.write(
+                    .warning,
+                    "\(who): the trainer rejects \(rate) samples per second and keeps its own rate; try: a lower --rate; "
+                        + "the simulated trainer takes 1 to 200")
+            }
         default: break
         }
     }
