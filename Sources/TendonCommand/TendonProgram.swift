@@ -71,7 +71,12 @@ struct TendonProgram {
     static func run(_ words: [String]) async throws(CommandError) -> ExitStatus {
         if let status = try generate(words) { return status }
         let options = Option.common + allCommands.flatMap(\.options)
-        let arguments = try Arguments(words, options: options)
+        let arguments: Arguments
+        do throws(CommandError) {
+            arguments = try Arguments(words, options: options)
+        } catch {
+            throw error.helped(by: named(words))
+        }
         if arguments.has("--version") {
             Output.standard.line("tendon \(version)")
             return .done
@@ -91,13 +96,24 @@ struct TendonProgram {
             Output.standard.write(Help.text(of: command, for: .standard))
             return .done
         }
-        let own = try arguments.dropping(count, for: command)
-        if command.common.contains(where: { $0.name == "--config" }) { try Configuration.installNames(own) }
+        let own: Arguments
+        do throws(CommandError) {
+            own = try arguments.dropping(count, for: command)
+            if command.common.contains(where: { $0.name == "--config" }) { try Configuration.installNames(own) }
+        } catch {
+            throw error.helped(by: command)
+        }
         do throws(CommandError) {
             return try await command.run(own)
         } catch {
-            throw error.explained(own, of: command)
+            throw error.explained(own, of: command).helped(by: command)
         }
+    }
+
+    /// The command that these words begin with; nil: an option is before it, or there is none.
+    private static func named(_ words: [String]) -> Command? {
+        let operands = words.prefix { !$0.hasPrefix("-") }
+        return operands.isEmpty ? nil : (try? find(Array(operands)))?.0
     }
 
     /// The command whose words begin the operands; the longest one wins.
@@ -116,7 +132,12 @@ struct TendonProgram {
                     "'tendon \(given)' needs one of: \(words.joined(separator: ", "))",
                     next: "tendon help \(operands[0])")
             }
-            throw .unknown("command", operands[place], among: words)
+            var error = CommandError.unknown("command", operands[place], among: words)
+            if !error.message.contains("mean") {
+                error.message += " of \(given); known: \(words.joined(separator: ", "))"
+            }
+            error.next = "tendon help \(given)"
+            throw error
         }
         throw .unknown("command", operands[0], among: allCommands.map { $0.words[0] })
     }

@@ -157,6 +157,15 @@ like "$(complete tendon feelspace "")" "vibrate .*watch" "completion: subcommand
 unlike "$(complete tendon feelspace mode "")" "vibrate" "completion: no subcommands after a subcommand"
 like "$(complete tendon feelspace mode "")" "standby .*compass" "completion: modes"
 like "$(complete tendon obvious firmware "")" "check upgrade" "completion: the third word of a command"
+run feelspace vibrate --nope
+is "$status" 2 "an unknown option of a command"
+like "$err" "try: tendon help feelspace vibrate$" "its help"
+run feelspace vibrate --bearing 90 --intensity 400 --radio virtual
+is "$status" 2 "a value that is wrong"
+like "$err" "try: tendon help feelspace vibrate$" "the help of its command"
+run bose watch
+like "$status $err" "^2 .*unknown command 'watch' of bose; known: info, configure" "a command that a family does not have: those that it has"
+like "$err" "try: tendon help bose$" "and their help"
 run obvious firmware
 is "$status" 2 "a command whose third word is missing"
 like "$err" "'tendon obvious firmware' needs one of: check, upgrade" "says which"

@@ -173,6 +173,14 @@ extension Arguments {
 }
 
 extension CommandError {
+    /// Wrong usage without better advice: the help of the command.
+    func helped(by command: Command?) -> CommandError {
+        guard let command, status == .usage, !message.isEmpty, next == nil || next == "tendon help" else { return self }
+        var error = self
+        error.next = "tendon help \(command.name)"
+        return error
+    }
+
     /// Too many operands: one of them may be meant as the value of an option that takes it after `=` only.
     func explained(_ arguments: Arguments, of command: Command) -> CommandError {
         let places = command.operands.split(separator: " ").count
