@@ -26,7 +26,7 @@ package final class MQTTOutput: EventOutput {
         if settings.showsPassword {
             report("the password goes to \(settings.broker) without TLS, readable on the way: mqtts:// encrypts it")
         }
-        mailbox = Mailbox(leisure: settings.leisure) { .line($0) }
+        mailbox = Mailbox(leisure: settings.leisure, isCompact: settings.isCompact) { .line($0) }
         let shared = settings.sharesDevices ? SharedDevices(mailbox) : nil
         agreement = shared
         let client = try Client(

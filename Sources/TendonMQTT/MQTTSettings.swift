@@ -46,6 +46,8 @@ package struct MQTTSettings: Sendable {
     /// Seconds after which an unused connection is checked.
     package var keepalive = 30
 
+    /// Numbers have the decimals that the sensor resolves.
+    package var isCompact = true
     package var streams = Streams.none
     /// Messages per second of one sensor.
     package var streamRate = 10.0

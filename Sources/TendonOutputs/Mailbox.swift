@@ -54,8 +54,10 @@ package final class Mailbox<Item>: @unchecked Sendable {
     }
 
     /// - Parameter item: what a line is among the items.
-    package init(leisure: UInt64, _ item: @escaping @Sendable (LineItem) -> Item) {
+    /// - Parameter isCompact: numbers have the decimals that the sensor resolves.
+    package init(leisure: UInt64, isCompact: Bool = false, _ item: @escaping @Sendable (LineItem) -> Item) {
         (self.leisure, self.item) = (leisure, item)
+        text.isCompact = isCompact
     }
 
     package func post(_ item: Item) {

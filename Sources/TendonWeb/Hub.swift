@@ -26,7 +26,7 @@ final class Hub: @unchecked Sendable {
         var fresh: [String: [UInt8]] = [:]
     }
 
-    let mailbox = Mailbox<HubItem>(leisure: Hub.tick) { .line($0) }
+    let mailbox = Mailbox<HubItem>(leisure: Hub.tick, isCompact: true) { .line($0) }
     /// Without a browser, samples cost nothing.
     let isWatched = Atomic(false)
 

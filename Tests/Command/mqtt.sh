@@ -39,6 +39,12 @@ result $? "the gateway is online" ""
 until_true seen first tendon/bridge/gw/devices 'len(m) == 5'
 result $? "and lists its devices" "$(payload first tendon/bridge/gw/devices)"
 
+until_true eval '[ "$(times first "tendon/$trainer/stream/force" "True")" -gt 5 ]'
+is "$(times first "tendon/$trainer/stream/force" 'round(m["force_n"], 2) != m["force_n"]')" 0 \
+    "a stream has the decimals that the sensor resolves"
+is "$(times first "tendon/$trainer" 'round(m.get("force", {}).get("force_n", 0), 2) != m.get("force", {}).get("force_n", 0)')" 0 \
+    "the state too"
+
 # Commands.
 publish "tendon/$belt/set" '{"signal":"warning","vibrate":90}'
 until_true seen first "tendon/$belt/event" 'm["event"] == "action" and m["action"] == "feelspace.vibrate 90"'

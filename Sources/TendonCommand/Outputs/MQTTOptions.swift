@@ -107,6 +107,7 @@
             settings.gateway = arguments.value(gateway.name) ?? machineName
             let topic = arguments.value(discovery.name) ?? "homeassistant"
             settings.discovery = topic == "none" ? nil : topic
+            settings.isCompact = !arguments.has(Option.exact.name)
             settings.streams = streams(arguments.value(streams.name) ?? "none")
             settings.streamRate = try arguments.number(rate) ?? settings.streamRate
             settings.streamBatch = try arguments.integer(batch) ?? 0
