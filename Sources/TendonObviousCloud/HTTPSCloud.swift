@@ -118,7 +118,7 @@
             case .tooLarge: ObviousCloudError(.format, "the answer exceeds its limit")
             case .wrongRange: ObviousCloudError(.format, "the answer is not the requested part of the image")
             case .storage: ObviousCloudError(.storage, "the transfer could not be started, or its file not written")
-            case .network(let text, _, _): ObviousCloudError(.network, text)
+            case .network(let text, _, _), .untrusted(let text): ObviousCloudError(.network, text)
             }
         }
 
@@ -327,7 +327,7 @@
             case .failure(.network(_, let wasSent, _)), .failure(.timeout(let wasSent, _)),
                 .failure(.cancelled(let wasSent)):
                 wasSent
-            case .failure(.storage): false
+            case .failure(.storage), .failure(.untrusted): false
             default: true
             }
         }

@@ -46,6 +46,8 @@
         /// The image's answer is not the part of the file that was requested.
         case wrongRange
         case storage
+        /// The server's certificate, or its public key, is not the one that is required. Nothing was sent.
+        case untrusted(String)
         case network(String, wasSent: Bool, answerBegan: Bool)
     }
 
@@ -297,6 +299,16 @@
             switch code {
             case CURLE_OPERATION_TIMEDOUT: return .timeout(wasSent: wasSent, answerBegan: answerBegan)
             case CURLE_FILESIZE_EXCEEDED: return .tooLarge
+            case CURLE_PEER_FAILED_VERIFICATION:
+                var verification = 0
+                _ = tendon_curl_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &verification)
+                // 0: its chain is valid, and it is for another host.
+                guard verification != 0 else { return .untrusted(String(cString: curl_easy_strerror(code))) }
+                let file = request.authorityFile.map { ": \($0) does not have its authority" }
+                return .untrusted("the certificate of the cloud is not trusted" + (file ?? ""))
+            case CURLE_SSL_CACERT_BADFILE:
+                return .untrusted("\(request.authorityFile ?? "the system's file"): no certificate authorities (PEM)")
+            case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .untrusted(String(cString: curl_easy_strerror(code)))
             default:
                 return .network(String(cString: curl_easy_strerror(code)), wasSent: wasSent, answerBegan: answerBegan)
             }

@@ -37,10 +37,34 @@ is "$status" 1 "no cloud at this address: status 1"
 like "$err" 'try: check the URL of --cloud' "says what to check"
 run obvious catalog --ca-file /dev/null
 is "$status" 1 "an authority that did not sign the certificate"
+run obvious catalog --ca-file "$work/none"
+like "$status $err" "^1 .*/none: No such file or directory" "a file of authorities that is not there is named"
 # The authorities of a file stand in the place of the system's, of which this cloud's is one here.
 mkdir "$work/system"
 cp "$TENDON_OBVIOUS_CA_FILE" "$work/system/cloud.pem"
-openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=another -keyout /dev/null -out "$work/another.pem" 2>/dev/null
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=another -keyout "$work/another.key" -out "$work/another.pem" 2>/dev/null
+run obvious catalog --ca-file "$work/another.pem"
+like "$status $err" "^1 .*the certificate of the cloud is not trusted: .*/another.pem does not have its authority" \
+    "an authority that did not sign the certificate: the file"
+like "$err" 'try: --ca-file FILE' "and what to do"
+python3 - "$work/another.pem" "$work/another.key" >"$work/connections" <<'END' &
+import socket, ssl, sys
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(*sys.argv[1:])
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+while True:
+    connection, _ = server.accept()
+    print("connection", flush=True)
+    try:
+        context.wrap_socket(connection, server_side=True)
+    except OSError:
+        pass
+END
+children+=("$!")
+until_true test -s "$work/connections"
+run obvious catalog --cloud "https://127.0.0.1:$(head -1 "$work/connections")"
+is "$status $(grep -c connection "$work/connections")" "1 1" "a cloud that is not trusted is not asked again"
 trusted() { # options of the catalog: with the cloud's authority in the system's folder
     local user=()
     [ "$(id -u)" = 0 ] || user=(--map-root-user)

@@ -43,6 +43,7 @@ struct CloudAccess: Sendable {
 
     /// Installs the cloud; every call of this program uses it.
     static func install(_ arguments: Arguments) throws(CommandError) {
+        let authorities: String?
         do throws(ObviousCloudError) {
             let configuration = try ObviousCloudConfiguration.environment(variables["--cloud"] ?? "") { name in
                 let option = variables.first { $0.value == name }?.key
@@ -50,9 +51,12 @@ struct CloudAccess: Sendable {
             }
             guard configuration.apiKey != nil else { throw .noAPIKey }
             try ObviousCloud.install(configuration)
+            authorities = configuration.authorityFile
         } catch {
             throw CommandError(error)
         }
+        // libcurl opens it for each request, and its error has no name.
+        if let authorities { _ = try readFile(authorities, limit: 1 << 24) }
     }
 
     /// The keys of `--keys-file`; none without one.
@@ -121,6 +125,8 @@ extension CommandError {
                 + "TENDON_OBVIOUS_API_KEY_FILE"
         case .argument: status = .usage
         case .notSupported: next = "swift build --traits BlueZ,ObviousCloud, which needs libcurl"
+        case .network where error.reason.contains("is not trusted"):
+            next = "--ca-file FILE, with the certificate authority of the cloud"
         case .network: next = "check the URL of --cloud, and --ca-file if the cloud has an authority of its own"
         case .timeout: next = "the same command again later"
         case .http where error.httpStatus == 401: next = "check the key of --api-key-file"
