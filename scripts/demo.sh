@@ -16,7 +16,15 @@ echo "demo: building the command (a few minutes the first time)"
 if [ -t 1 ]; then
     scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon
 else
-    scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon | tail -1
+    # A sign of life every half minute, and the last line.
+    scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon | {
+        said=$SECONDS line=
+        while IFS= read -r line || [ -n "$line" ]; do
+            latest=$line
+            [ $((SECONDS - said)) -lt 30 ] || { echo "demo: $line" && said=$SECONDS; }
+        done
+        echo "${latest:-}"
+    }
 fi
 export tendon=$build/swift/release/tendon
 
