@@ -85,6 +85,9 @@ block 2 >"$work/head/Sources/Head/Head.swift"
 build_dependent head
 result "the first program of docs/swift-tutorial.md builds" "$output" [ "$code" -eq 0 ]
 result "without a warning" "$output" [ "$(grep -c 'warning:' <<<"$output")" -eq 0 ]
+output=$(TENDON_RADIO=virtuel timeout 25 "$work/head/.build/debug/Head" 2>&1) && code=0 || code=$?
+result "without a radio it ends with status 1, and prints the reason" "$output" \
+    [ "$code:$(grep -c '^no head angles: .*TENDON_RADIO=virtuel' <<<"$output")" = 1:1 ]
 if [ -x "$build/swift/release/tendon" ]; then
     export XDG_RUNTIME_DIR=$work/run XDG_STATE_HOME=$work/state
     mkdir -m 700 "$XDG_RUNTIME_DIR"
