@@ -215,6 +215,7 @@ class Page:
                 for block, skipped in zip(self.blocks, is_device):
                     if not skipped and not page_blocks.is_exempt(block, EXEMPT):
                         self.check_block(block, environment)
+                self.check_bonds(environment)
                 if device is not None:
                     self.report(device.poll() is None, f"its devices run until its end: {command.strip()}")
             finally:
@@ -223,6 +224,15 @@ class Page:
                     device.wait(10)
         if "devices/" in self.name:
             self.check_events()
+
+    def check_bonds(self, environment):
+        """A simulated device has no bond after its end: with that of the first run, a second one could not connect to it."""
+        fixed = set(re.findall(r"^tendon simulate .*--address ([0-9A-F:]{17})", self.text.replace("\\\n", " "), re.M))
+        if self.is_run and fixed:
+            bonds = subprocess.run(["tendon", "bonds", "list", "--json"], capture_output=True, text=True, env=environment)
+            kept = sorted(address for address in fixed if address in bonds.stdout)
+            self.report(bonds.returncode == 0 and not kept, "its blocks can be run again: no bond of a fixed address is left",
+                        f"{bonds.stderr}{kept}")
 
     def check_block(self, block, environment):
         language, text = block.language, block.text
