@@ -9,7 +9,7 @@ export BUILD
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-demo: ## the main job on the virtual radio: a simulated wearable, decoded head motion
+demo: ## simulated devices of five families on a virtual radio: decoded values, a rule, a purchase
 	@scripts/setup.sh demo
 	@scripts/demo.sh
 
