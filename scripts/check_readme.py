@@ -255,6 +255,8 @@ class Page:
             self.check_shell(block, text, environment)
         elif language == "console":
             self.check_shell(block, shell_lines(text), environment)
+        elif language == "text" and text.startswith("DEVICE "):
+            self.check_table(block, environment)
         elif language == "text":
             self.report(False, f"line {block.line}: text is in the list of docs/testing.md", text)
 
@@ -299,6 +301,13 @@ class Page:
             unknown = {word.split("=")[0] for word in words if word.startswith("--")} - known
             self.report(answer.returncode == 0 and not unknown, f"tendon {' '.join(words)}",
                         f"{answer.stderr}not in its help: {sorted(unknown)}")
+
+    def check_table(self, block, environment):
+        """The table of `tendon run` on a terminal: each row is of a device that the page simulates."""
+        ready = pathlib.Path(environment["HOME"], "devices").read_text().splitlines()
+        names = sorted(event["name"] for event in map(json.loads, ready) if event["event"] == "ready")
+        rows = sorted(re.split(r" +connected ", line)[0] for line in block.text.splitlines()[1:])
+        self.report(rows == names, f"line {block.line}: a table of the simulated devices", f"{rows}, not {names}")
 
     def check_scenarios(self, text, environment):
         """Each part begins with a comment that names the family."""
