@@ -163,6 +163,15 @@ like "$err" "try: tendon help feelspace vibrate$" "its help"
 run feelspace vibrate --bearing 90 --intensity 400 --radio virtual
 is "$status" 2 "a value that is wrong"
 like "$err" "try: tendon help feelspace vibrate$" "the help of its command"
+run feelspace vibrate 90
+like "$err" "try: --bearing 90 or --angle 90" "feelspace vibrate: a number without its option"
+run feelspace vibrate --bearing 90 --angle 90
+like "$err" "either --bearing or --angle, not both" "feelspace vibrate: two directions"
+run help feelspace vibrate
+flat=$(tr -s ' \n' ' ' <<<"$out")
+like "$flat" "--pattern NAME continuous, single_short, .*front_cross; default: continuous" "help feelspace vibrate: the patterns"
+like "$flat" "--intensity PERCENT 0 to 100;" "help feelspace vibrate: the range of the intensity"
+like "$flat" "--angle DEGREES .*clockwise; whole turns do not count" "help feelspace vibrate: angles beyond a turn"
 run bose watch
 like "$status $err" "^2 .*unknown command 'watch' of bose; known: info, configure" "a command that a family does not have: those that it has"
 like "$err" "try: tendon help bose$" "and their help"

@@ -6,8 +6,8 @@ import TendonFeelSpace
 import TendonSupport
 
 private let directionOptions = [
-    Option(name: "--bearing", value: "DEGREES", help: "from magnetic north, clockwise"),
-    Option(name: "--angle", value: "DEGREES", help: "from the front of the belt, clockwise"),
+    Option(name: "--bearing", value: "DEGREES", help: "from magnetic north, clockwise; whole turns do not count"),
+    Option(name: "--angle", value: "DEGREES", help: "from the front of the belt, clockwise; whole turns do not count"),
 ]
 
 extension Command {
@@ -23,9 +23,10 @@ extension Command {
                 name: "--motors", value: "LIST",
                 help: "motor numbers separated by commas, 0 (front) to 15, clockwise; at most six"),
             Option(
-                name: "--pattern", value: "NAME", help: "default: continuous",
+                name: "--pattern", value: "NAME",
+                help: FeelspaceWords.patterns.map(\.name).joined(separator: ", ") + "; default: continuous",
                 choices: FeelspaceWords.patterns.map(\.name)),
-            Option(name: "--intensity", value: "PERCENT", help: "default: the setting of the belt"),
+            Option(name: "--intensity", value: "PERCENT", help: "0 to 100; default: the setting of the belt"),
             Option(name: "--channel", value: "N", help: "0 to 3; default 1"),
             Option(name: "--iterations", value: "N", help: "repetitions of the pattern, 1 to 127; default: endless"),
             Option(name: "--period", value: "MS", help: "duration of one iteration; default 500"),
@@ -210,7 +211,7 @@ struct FeelspaceDirection: Sendable {
     init?(_ arguments: Arguments) throws(CommandError) {
         let bearing = try arguments.number("--bearing", in: -3600...3600)
         let angle = try arguments.number("--angle", in: -3600...3600)
-        if bearing != nil, angle != nil { throw .usage("either --bearing or --angle") }
+        if bearing != nil, angle != nil { throw .usage("either --bearing or --angle, not both") }
         guard let degrees = bearing ?? angle else { return nil }
         self.degrees = Int(degrees)
         isBearing = bearing != nil
@@ -228,7 +229,12 @@ struct FeelspaceVibration: Sendable {
     private let period: Int
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard arguments.operands.isEmpty else { throw .usage("feelspace vibrate takes no operands") }
+        guard arguments.operands.isEmpty else {
+            let degrees = arguments.operands[0]
+            throw .usage(
+                "feelspace vibrate takes no operands",
+                next: Double(degrees).map { _ in "--bearing \(degrees) or --angle \(degrees)" })
+        }
         channel = try arguments.integer("--channel", in: 0...3) ?? 1
         pattern = try FeelspaceWords.find(
             arguments.value("--pattern") ?? "continuous", FeelspaceWords.patterns, "pattern")
