@@ -172,6 +172,13 @@ flat=$(tr -s ' \n' ' ' <<<"$out")
 like "$flat" "--pattern NAME continuous, single_short, .*front_cross; default: continuous" "help feelspace vibrate: the patterns"
 like "$flat" "--intensity PERCENT 0 to 100;" "help feelspace vibrate: the range of the intensity"
 like "$flat" "--angle DEGREES .*clockwise; whole turns do not count" "help feelspace vibrate: angles beyond a turn"
+run scan --radio virtual --families activ5 --for 0.2
+like "$status $err" "^4 .*" "scan takes the families as run does"
+like "$err" "try: tendon simulate activ5 --radio virtual" "a search for a family: how to simulate one"
+run stream fjorden --radio virtual --for 0.2
+like "$err" "try: tendon simulate fjorden --radio virtual" "stream: how to simulate the family"
+run run --family bose
+like "$err" "has no option --family; did you mean '--families'" "run: the right spelling"
 run bose watch
 like "$status $err" "^2 .*unknown command 'watch' of bose; known: info, configure" "a command that a family does not have: those that it has"
 like "$err" "try: tendon help bose$" "and their help"
@@ -181,7 +188,7 @@ like "$err" "'tendon obvious firmware' needs one of: check, upgrade" "says which
 run obvious firmware chekc
 like "$err" "did you mean 'check'" "a third word that is mistyped"
 like "$(complete tendon stream bose --sensors "")" "rotation" "completion: sensors"
-like "$(complete tendon scan --family "")" "fjorden obvious any" "completion: families"
+like "$(complete tendon scan --families "")" "fjorden obvious all" "completion: families"
 like "$(complete tendon decode bose "")" "gesture_data" "completion: kinds"
 is "$(complete tendon bonds forget --addr)" "--address" "completion: options of each command of a group"
 is "$(complete tendon obvious --ser)" "--serial" "completion: each word once"

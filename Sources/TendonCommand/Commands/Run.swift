@@ -124,7 +124,8 @@ struct ServedFamilies: Sendable {
         if word != "all", word != "none" { _ = try familyName(word) }
     }
     private static let taken = Option(
-        name: "--families", value: "LIST", help: "serve these families, separated by commas", isList: true,
+        name: "--families", value: "LIST", help: "serve these families, separated by commas",
+        choices: TendonCommand.familyNames() + ["all", "none"], isList: true,
         standard: "all", takes: list, setting: Setting("gateway", isFixed: true))
     private static let ignored = Option(
         name: "--ignore", value: "LIST", help: "leave these families alone, separated by commas", isList: true,

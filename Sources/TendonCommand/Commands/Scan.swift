@@ -18,9 +18,11 @@ extension Command {
             Option(
                 name: "--name", value: "TEXT", help: "show only devices whose name contains this text; case is ignored"),
             Option(
-                name: "--family", value: "FAMILY",
-                help: "show only devices of this family; 'any': of all supported families",
-                choices: familyNames() + ["any"], isList: true),
+                name: "--families", value: "LIST",
+                help: "show only devices of these families, separated by commas; all: of every supported family",
+                choices: familyNames() + ["all"], isList: true),
+            // The spelling of earlier versions.
+            Option(name: "--family", value: "FAMILY", help: "--families", hidden: true),
             Option(name: "--duplicates", value: nil, help: "JSON: print a line for every advertisement"),
             Option(
                 name: "--passive", value: nil,
@@ -37,7 +39,7 @@ extension Command {
         examples: [
             ("tendon scan", "show a live table"),
             ("tendon scan --service fdd2 --for 5 --json", "print devices with the service FDD2 as JSON lines"),
-            ("tendon scan --family any --count 1", "wait for the first wearable"),
+            ("tendon scan --families all --count 1", "wait for the first wearable"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("scan takes no operands", next: "tendon scan --help") }
@@ -71,7 +73,7 @@ extension Command {
             }
         }
         if found == 0, !Termination.shared.isSignalled {
-            guard hasJoined else { throw CommandError.nothingFound(onVirtualRadio: radio.isVirtual) }
+            guard hasJoined else { throw CommandError.nothingFound(filter.onlyFamily, onVirtualRadio: radio.isVirtual) }
             throw CommandError(
                 .noDevice,
                 "no device was found; another program scans on this adapter, and only what its scan receives "
@@ -85,8 +87,11 @@ extension Command {
 struct ScanFilter: Sendable {
     var service: BluetoothUUID?
     var name: String?
-    var family: String?
+    private var families: Set<String>?
     var address: WantedAddress?
+
+    /// Nil: of several families, or of none.
+    var onlyFamily: String? { families?.count == 1 ? families?.first : nil }
 
     init(_ arguments: Arguments) throws(CommandError) {
         if let word = arguments.value("--service") {
@@ -96,14 +101,24 @@ struct ScanFilter: Sendable {
             service = uuid
         }
         name = arguments.value("--name")
-        if let word = arguments.value("--family") { family = word == "any" ? "any" : try familyName(word) }
+        if let list = arguments.value("--families") ?? arguments.value("--family") {
+            var names: Set<String> = []
+            for word in listWords(list) {
+                if ["any", "all"].contains(word) {
+                    names.formUnion(familyNames())
+                } else {
+                    names.insert(try familyName(word))
+                }
+            }
+            families = names
+        }
         address = try arguments.address()
     }
 
     func accepts(_ device: ScannedDevice) -> Bool {
         if let service, !device.services.contains(service) { return false }
         if let name, device.name?.lowercased().contains(name.lowercased()) != true { return false }
-        if let family, device.family == nil || (family != "any" && family != device.family) { return false }
+        if let families, !(device.family.map(families.contains) ?? false) { return false }
         if let address, !address.matches(device.address) { return false }
         return true
     }

@@ -141,7 +141,9 @@ extension Arguments {
     func dropping(_ count: Int, for command: Command) throws(CommandError) -> Arguments {
         let allowed = Set((command.options + command.common).map(\.name))
         for name in values.keys.sorted() where !allowed.contains(name) {
-            throw .usage("'tendon \(command.name)' has no option \(name)", next: "tendon \(command.name) --help")
+            let near = allowed.contains("--families") && name == "--family" ? "; did you mean '--families'?" : ""
+            throw .usage(
+                "'tendon \(command.name)' has no option \(name)\(near)", next: "tendon \(command.name) --help")
         }
         for option in command.options + command.common {
             for text in all(option.name) where !option.isSwitch && !(text.isEmpty && option.isValueOptional) {

@@ -55,7 +55,7 @@ struct DeviceAccess: Sendable {
             guard let found else {
                 DeviceAccess.tell(nil)
                 if Termination.shared.isSignalled { throw CommandError.interrupted }
-                throw CommandError(.noDevice, "no \(title) was found", next: "tendon scan --family \(family)")
+                throw CommandError(.noDevice, "no \(title) was found", next: "tendon scan --families \(family)")
             }
             DeviceAccess.tell(nil)
             let result: Result

@@ -170,7 +170,8 @@ final class Gateway: Sendable {
         if state.withLock({ $0.found }) == 0, !wasConnected {
             // Who ended the search knows that nothing was found yet.
             if Termination.shared.isSignalled { return .noDevice }
-            throw CommandError.nothingFound(onVirtualRadio: settings.radios.allSatisfy(\.isVirtual))
+            throw CommandError.nothingFound(
+                plan.onlyFamily, onVirtualRadio: settings.radios.allSatisfy(\.isVirtual))
         }
         return wasConnected ? .done : .failed
     }

@@ -195,11 +195,11 @@ extension CommandError {
         }
     }
 
-    /// A search without a result.
-    static func nothingFound(onVirtualRadio isVirtual: Bool) -> CommandError {
+    /// A search without a result. `family`: the only one that was searched for.
+    static func nothingFound(_ family: String?, onVirtualRadio isVirtual: Bool) -> CommandError {
         CommandError(
             .noDevice, "no device was found",
-            next: isVirtual ? "tendon simulate bose --radio virtual &" : "tendon scan; tendon doctor")
+            next: isVirtual ? "tendon simulate \(family ?? "bose") --radio virtual &" : "tendon scan; tendon doctor")
     }
 
     /// What to do about an adapter that is missing or cannot be used.

@@ -153,7 +153,7 @@ private struct GripAccess: Sendable {
             }
             DeviceAccess.tell(nil)
             guard let grip else {
-                throw CommandError(.noDevice, "no grip was found", next: "tendon scan --family fjorden")
+                throw CommandError(.noDevice, "no grip was found", next: "tendon scan --families fjorden")
             }
             try await body(manager, grip)
             await manager.disconnect()
