@@ -179,6 +179,12 @@ run stream fjorden --radio virtual --for 0.2
 like "$err" "try: tendon simulate fjorden --radio virtual" "stream: how to simulate the family"
 run run --family bose
 like "$err" "has no option --family; did you mean '--families'" "run: the right spelling"
+run run --radio virtual --sensors rotation,all
+like "$status $err" "^2 .*'all' stands alone" "all and a sensor"
+run simulate activ5 --radio virtual --fault drop=200% --for 0.1
+like "$status $err" "^2 .*probabilities are 0 to 100 %" "a fault that is more than certain"
+run simulate activ5 --radio virtual --scenario none --for 0.1
+like "$status $err" "^1 .*--scenario none: No such file" "a scenario that is not there: the option"
 run bose watch
 like "$status $err" "^2 .*unknown command 'watch' of bose; known: info, configure" "a command that a family does not have: those that it has"
 like "$err" "try: tendon help bose$" "and their help"

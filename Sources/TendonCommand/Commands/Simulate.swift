@@ -56,7 +56,13 @@ struct SimulationSettings: Sendable {
         events = Events(json: arguments.has("--json"))
         obvious = try ObviousDeviceSettings(arguments)
         faults = try SimulationSettings.faults(arguments)
-        if let path = arguments.value("--scenario") { scenario = try ScenarioFile(path) }
+        if let path = arguments.value("--scenario") {
+            do throws(CommandError) {
+                scenario = try ScenarioFile(path)
+            } catch {
+                throw CommandError(error.status, "--scenario \(error.message)", next: error.next)
+            }
+        }
     }
 
     static let inputOutputs: [String: PairingAgent.InputOutput] = [
@@ -75,6 +81,12 @@ struct SimulationSettings: Sendable {
             var offset = 0
             let status = word.withCString { tendon_fault_parse(&options, $0, word.utf8.count, &offset) }
             guard status >= 0 else {
+                let setting = word.utf8.prefix(offset).split(separator: UInt8(ascii: ",")).last
+                let isTime = setting?.starts(with: "delay_ms".utf8) ?? false
+                guard status != Int32(TENDON_ERROR_OVERFLOW) || isTime else {
+                    throw .usage(
+                        "--fault \(sanitized(word)): probabilities are 0 to 100 %, also their sum", next: "drop=1%")
+                }
                 throw .usage(
                     "--fault \(sanitized(word)): wrong at character \(offset + 1)",
                     next:

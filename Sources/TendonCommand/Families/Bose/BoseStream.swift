@@ -67,7 +67,11 @@ struct BoseStream: FamilyStream {
         if text == "all" { return .all }
         if text == "none" { return .these([]) }
         var items: [Item] = []
-        for word in listWords(text) { items.append(try item(word)) }
+        let words = listWords(text)
+        if let word = words.first(where: { ["all", "none"].contains($0) }), words.count > 1 {
+            throw .usage("'\(word)' stands alone, without other words")
+        }
+        for word in words { items.append(try item(word)) }
         return .these(items)
     }
 
