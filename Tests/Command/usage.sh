@@ -185,6 +185,8 @@ run simulate activ5 --radio virtual --fault drop=200% --for 0.1
 like "$status $err" "^2 .*probabilities are 0 to 100 %" "a fault that is more than certain"
 run simulate activ5 --radio virtual --scenario none --for 0.1
 like "$status $err" "^1 .*--scenario none: No such file" "a scenario that is not there: the option"
+run replay none
+like "$status $err" "^1 .*tendon: none: No such file" "a capture that is not there"
 run bose watch
 like "$status $err" "^2 .*unknown command 'watch' of bose; known: info, configure" "a command that a family does not have: those that it has"
 like "$err" "try: tendon help bose$" "and their help"

@@ -83,7 +83,7 @@ extension CommandError {
     /// A file that cannot be read as a capture.
     init(capture path: String, _ status: tendon_status, _ reader: CaptureReader) {
         let error = TendonError(status: status, operation: .parse)
-        self.init(.failed, "\(sanitized(path)): \(error.layer == .system ? describe(error) : error.text)")
+        self.init(.failed, "\(sanitized(path)): \(error.layer == .system ? systemWords(error) : error.text)")
         message += ", at byte \(reader.offset)"
     }
 
@@ -104,7 +104,7 @@ extension CommandError {
             return
         }
         switch status {
-        case _ where error.layer == .system: what = describe(error)
+        case _ where error.layer == .system: what = systemWords(error)
         case Int32(TENDON_ERROR_UNSUPPORTED) where reader.offset == CommandError.versionOffset:
             what = "this is a btsnoop file of another version than 1"
         case Int32(TENDON_ERROR_UNSUPPORTED):

@@ -220,6 +220,8 @@ func translating<Result>(
 /// What happened, its name and its number; a system error in the system's words.
 func describe(_ error: TendonError) -> String {
     guard error.layer == .system else { return error.description }
-    let what = text(strerror(Int32(error.code)))
-    return "\(error.operation.rawValue): \(what) (errno \(error.code))"
+    return "\(error.operation.rawValue): \(systemWords(error))"
 }
+
+/// A system error without the operation: of a file that is named beside it.
+func systemWords(_ error: TendonError) -> String { "\(text(strerror(Int32(error.code)))) (errno \(error.code))" }
