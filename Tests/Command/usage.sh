@@ -187,6 +187,8 @@ run simulate activ5 --radio virtual --scenario none --for 0.1
 like "$status $err" "^1 .*--scenario none: No such file" "a scenario that is not there: the option"
 run replay none
 like "$status $err" "^1 .*tendon: none: No such file" "a capture that is not there"
+run run --radio virtual --rule 'activ5.squeeze => exec beep'
+like "$err" "try: --config FILE" "a rule with a program, without a configuration"
 run bose watch
 like "$status $err" "^2 .*unknown command 'watch' of bose; known: info, configure" "a command that a family does not have: those that it has"
 like "$err" "try: tendon help bose$" "and their help"

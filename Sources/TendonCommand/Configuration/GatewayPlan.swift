@@ -66,7 +66,7 @@ final class GatewayPlan: Sendable {
             devices.append(try Device(device, arguments, streams))
         }
         programs = configuration?.executables ?? [:]
-        rules = try GatewayPlan.rules(arguments, streams, programs)
+        rules = try GatewayPlan.rules(arguments, streams, programs, of: configuration)
         self.settings = settings
         self.streams = streams
         self.devices = devices
@@ -74,7 +74,8 @@ final class GatewayPlan: Sendable {
     }
 
     private static func rules(
-        _ arguments: Arguments, _ streams: [String: any FamilyStream], _ programs: [String: Program]
+        _ arguments: Arguments, _ streams: [String: any FamilyStream], _ programs: [String: Program],
+        of configuration: Configuration?
     ) throws(CommandError) -> [Rule] {
         let rules = try Rule.all(arguments)
         for rule in rules {
@@ -87,7 +88,9 @@ final class GatewayPlan: Sendable {
                     known.isEmpty
                     ? "no program '\(sanitized(name))': the configuration needs a section [program \(sanitized(name))]"
                     : CommandError.unknown("program", name, among: known).message
-                throw .usage("the rule '\(rule.text)': \(reason)", next: "tendon config check")
+                throw .usage(
+                    "the rule '\(rule.text)': \(reason)",
+                    next: configuration.map { "tendon config check \(sanitized($0.path))" } ?? "--config FILE")
             }
         }
         return rules
