@@ -295,17 +295,25 @@
             return request > 0 || sent > 0
         }
 
+        /// The numbers are those of OpenSSL's X509_verify_cert_error_string(3), below 128, or bits of GnuTLS's
+        /// gnutls_certificate_status_t: 2 always, 64 for an unknown signer, 512 and 1024 for the time.
+        private func whyUntrusted(_ code: CURLcode) -> String {
+            var verification = 0
+            _ = tendon_curl_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &verification)
+            switch verification {
+            case 2, 18...21, 66:
+                let file = request.authorityFile.map { ": \($0) does not have its authority" }
+                return "the certificate of the cloud is not trusted" + (file ?? "")
+            case 9, 10, 514, 1026: return "the certificate of the cloud is not valid at this time"
+            default: return String(cString: curl_easy_strerror(code))
+            }
+        }
+
         private func failure(of code: CURLcode) -> TransferFailure {
             switch code {
             case CURLE_OPERATION_TIMEDOUT: return .timeout(wasSent: wasSent, answerBegan: answerBegan)
             case CURLE_FILESIZE_EXCEEDED: return .tooLarge
-            case CURLE_PEER_FAILED_VERIFICATION:
-                var verification = 0
-                _ = tendon_curl_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &verification)
-                // 0: its chain is valid, and it is for another host.
-                guard verification != 0 else { return .untrusted(String(cString: curl_easy_strerror(code))) }
-                let file = request.authorityFile.map { ": \($0) does not have its authority" }
-                return .untrusted("the certificate of the cloud is not trusted" + (file ?? ""))
+            case CURLE_PEER_FAILED_VERIFICATION: return .untrusted(whyUntrusted(code))
             case CURLE_SSL_CACERT_BADFILE:
                 return .untrusted("\(request.authorityFile ?? "the system's file"): no certificate authorities (PEM)")
             case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .untrusted(String(cString: curl_easy_strerror(code)))

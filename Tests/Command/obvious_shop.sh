@@ -65,6 +65,20 @@ children+=("$!")
 until_true test -s "$work/connections"
 run obvious catalog --cloud "https://127.0.0.1:$(head -1 "$work/connections")"
 is "$status $(grep -c connection "$work/connections")" "1 1" "a cloud that is not trusted is not asked again"
+bad() { # a certificate that clients must reject
+    (
+        work=$work/$1
+        cloud_data=$work/cloud cloud_port=0
+        mkdir -m 700 "$work" "$cloud_data"
+        start_cloud --certificate "$1"
+        run obvious catalog
+        stop_cloud
+        echo "$status $err"
+    )
+}
+like "$(bad unknown-authority)" "^1 .*is not trusted: .* does not have its authority" "a certificate of an unknown authority"
+like "$(bad expired)" "^1 .*the certificate of the cloud is not valid at this time" "a certificate that has expired"
+like "$(bad wrong-host)" "^1 .*SSL peer certificate" "a certificate of another host"
 trusted() { # options of the catalog: with the cloud's authority in the system's folder
     local user=()
     [ "$(id -u)" = 0 ] || user=(--map-root-user)

@@ -127,6 +127,8 @@ extension CommandError {
         case .notSupported: next = "swift build --traits BlueZ,ObviousCloud, which needs libcurl"
         case .network where error.reason.contains("is not trusted"):
             next = "--ca-file FILE, with the certificate authority of the cloud"
+        case .network where error.reason.hasSuffix("is not valid at this time"):
+            next = "check the clock of this machine, and the certificate"
         case .network: next = "check the URL of --cloud, and --ca-file if the cloud has an authority of its own"
         case .timeout: next = "the same command again later"
         case .http where error.httpStatus == 401: next = "check the key of --api-key-file"
