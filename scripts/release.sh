@@ -58,14 +58,14 @@ step=0
 progress() { printf 'release %s: %d of 4, %s (after %d s)\n' "$version" $((++step)) "$1" "$SECONDS"; }
 tree=$build/tree files=$build/files
 remove_tree() {
-    rm -rf "$tree" "$build/work/debian" "$files"
+    rm -rf "$tree" "$build/parts/debian" "$files"
     git worktree prune
 }
 trap remove_tree EXIT
 remove_tree # of a run that was killed
 git worktree add --quiet --detach "$tree" "$commit"
 mkdir -p "$files"
-export BUILD=$build/work
+export BUILD=$build/parts
 # The time in what is packed: the same files each time.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH

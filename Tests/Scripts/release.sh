@@ -83,9 +83,9 @@ out=$work/out.d
 mkdir -p "$out" .build/release/files
 touch "$out/SHA256SUMS" "$out/old"
 git worktree add -q --detach .build/release/tree
-mkdir -p .build/release/work "$build/static"
+mkdir -p .build/release/parts "$build/static"
 # musl is built once.
-ln -s "$build/static" .build/release/work/static
+ln -s "$build/static" .build/release/parts/static
 # The command as the stage before has built it: the sources are the same.
 export TENDON_SWIFT_SCRATCH=$build/swift TENDON_SWIFT_TREE=$top
 code=0
