@@ -132,12 +132,7 @@ struct TendonProgram {
                     "'tendon \(given)' needs one of: \(words.joined(separator: ", "))",
                     next: "tendon help \(operands[0])")
             }
-            var error = CommandError.unknown("command", operands[place], among: words)
-            if !error.message.contains("mean") {
-                error.message += " of \(given); known: \(words.joined(separator: ", "))"
-            }
-            error.next = "tendon help \(given)"
-            throw error
+            throw .unknown("command", operands[place], among: words, of: given)
         }
         throw .unknown("command", operands[0], among: allCommands.map { $0.words[0] })
     }

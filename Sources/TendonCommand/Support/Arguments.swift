@@ -194,17 +194,23 @@ extension CommandError {
     }
 
     /// "unknown WHAT 'WORD'", with the nearest known word if one is near.
-    static func unknown(_ what: String, _ word: String, among known: [String]) -> CommandError {
+    /// - Parameter group: the first words of the commands that are known; nil: of all commands, or of something else.
+    static func unknown(
+        _ what: String, _ word: String, among known: [String], of group: String? = nil
+    ) -> CommandError {
         // Dashes do not count as mistyped letters.
         func bare(_ word: String) -> String { String(word.drop { $0 == "-" }) }
         let nearest = known.map { ($0, editDistance(bare($0), bare(word))) }.min { $0.1 < $1.1 }
         var message = "unknown \(what) '\(sanitized(word))'"
         if let (name, distance) = nearest, distance <= max(1, bare(word).count / 3) {
             message += "; did you mean '\(name)'?"
+        } else if let group {
+            message += " of \(group); known: \(known.joined(separator: ", "))"
         } else if what != "option", what != "command" {
             message += "; known: \(known.joined(separator: ", "))"
         }
-        return .usage(message, next: what == "command" || what == "option" ? "tendon help" : nil)
+        let isOfProgram = what == "command" || what == "option"
+        return .usage(message, next: group.map { "tendon help \($0)" } ?? (isOfProgram ? "tendon help" : nil))
     }
 }
 
