@@ -72,7 +72,7 @@ device_is() { bluetoothctl info "${peer_address%/*}" | grep -qE "$1"; }
 wait_for 20 device_is 'Connected: no|ServicesResolved: yes'
 echo "connect ${peer_address%/*}" >&3
 wait_for 20 device_is 'Connected: yes'
-busy() { radio_check connect hci0 12000 $peer_address 8000 500 | grep -q 'connect: RADIO_ERROR_ADAPTER_BUSY'; }
+busy() { radio_check connect hci0 12000 $peer_address 8000 500 | grep -q 'connect: RADIO_ERROR_DEVICE_IN_USE'; }
 check "bluetoothd has the only ATT channel of that device: it says so" busy
 exec 3>&-
 stop $AGENT $peer

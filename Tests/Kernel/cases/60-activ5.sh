@@ -11,7 +11,7 @@ for generation in new legacy; do
     [ $generation = legacy ] && legacy=--legacy
     # shellcheck disable=SC2086
     device_start --notifications 10000 --period 2 --ground-truth "$CASE_DIR/truth.jsonl" $legacy
-    run_stream 100 --notifications 10000 --no-reconnect
+    run_stream 100 --notifications 10000 --no-reconnect --exact
     device_wait
     check "$generation: 10,000 forces, each the script's" /usr/bin/python3 - "$CASE_DIR" "$generation" <<'PYTHON'
 import json, sys
