@@ -141,6 +141,19 @@ static size_t oldest_unused(const tendon_bonds *bonds, const tendon_bond *bond, 
     return i;
 }
 
+/** The oldest key of a simulated device, which is worth less than any other; bonds->count: none. */
+static size_t oldest_simulated(const tendon_bonds *bonds) {
+    size_t i = 0;
+    while (i < bonds->count && bonds->items[i].radio != TENDON_BOND_VIRTUAL) {
+        i++;
+    }
+    return i;
+}
+
+bool tendon_bonds_have_room(const tendon_bonds *bonds) {
+    return bonds->count < TENDON_BONDS_MAX || oldest_simulated(bonds) < bonds->count;
+}
+
 /**
  * Whether a new key replaces one of before: that of its role. One of Secure Connections is for both roles, and a legacy
  * key of this peer is from an earlier pairing then.
@@ -158,7 +171,8 @@ static tendon_status put(tendon_bonds *bonds, const tendon_bond *bond, const rep
         }
     }
     if (bonds->count == TENDON_BONDS_MAX) {
-        const size_t oldest = how->in_use != NULL ? oldest_unused(bonds, bond, how) : TENDON_BONDS_MAX;
+        size_t oldest = how->in_use != NULL ? oldest_unused(bonds, bond, how) : TENDON_BONDS_MAX;
+        oldest = oldest < TENDON_BONDS_MAX ? oldest : oldest_simulated(bonds);
         if (oldest == TENDON_BONDS_MAX) {
             return TENDON_RADIO_ERROR_BONDS_FULL; /* nothing was taken out so far */
         }

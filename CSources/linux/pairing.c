@@ -249,7 +249,7 @@ static tendon_status permission(const tendon_link *link, const tendon_address *p
     if (tendon_pairing_is_strict(link) && radio->agent.io == TENDON_PAIRING_NO_INPUT_NO_OUTPUT) {
         return TENDON_RADIO_ERROR_PAIRING_TOO_WEAK; /* the kernel would lose the key that it has for others */
     }
-    bool has_entry = tendon_pairing_bond_of(link) != NULL || radio->bonds->count < TENDON_BONDS_MAX;
+    bool has_entry = tendon_pairing_bond_of(link) != NULL || tendon_bonds_have_room(radio->bonds);
     return has_entry ? TENDON_OK : TENDON_RADIO_ERROR_BONDS_FULL;
 }
 

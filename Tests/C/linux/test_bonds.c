@@ -246,6 +246,35 @@ static void a_full_store_is_an_error_and_evicts_only_when_told(void **state) {
     assert_non_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &bonds_own, &last.peer));
 }
 
+/* Simulated devices have other addresses at each start: their keys make room for any other. */
+static void a_full_store_replaces_the_oldest_simulated(void **state) {
+    tendon_bonds bonds;
+    (void)state;
+    for (int of_a_simulated_one = 0; of_a_simulated_one < 2; of_a_simulated_one++) {
+        tendon_bonds_init(&bonds);
+        for (uint8_t i = 0; i < TENDON_BONDS_MAX; i++) {
+            tendon_bond bond = bonds_item(i);
+            bond.radio = i == 3 || i == 5 ? TENDON_BOND_VIRTUAL : TENDON_BOND_KERNEL;
+            assert_true(tendon_bonds_have_room(&bonds));
+            assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+        }
+        assert_true(tendon_bonds_have_room(&bonds));
+        tendon_bond bond = bonds_item(100);
+        bond.radio = of_a_simulated_one ? TENDON_BOND_VIRTUAL : TENDON_BOND_KERNEL;
+        assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+        assert_int_equal(bonds.count, TENDON_BONDS_MAX);
+        assert_int_equal(bonds.items[3].peer.bytes[5], bonds_item(4).peer.bytes[5]); /* the older of the two went */
+        assert_int_equal(bonds.items[4].radio, TENDON_BOND_VIRTUAL);
+        assert_true(tendon_bonds_have_room(&bonds));
+        bond = bonds_item(101);
+        assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+        assert_int_equal(tendon_bonds_have_room(&bonds), of_a_simulated_one);
+        bond = bonds_item(102);
+        assert_int_equal(tendon_bonds_store(&bonds, &bond),
+                         of_a_simulated_one ? TENDON_OK : TENDON_RADIO_ERROR_BONDS_FULL);
+    }
+}
+
 static void address_and_type_identify_a_device(void **state) {
     tendon_bonds bonds;
     tendon_bond random = bonds_item(1), public = bonds_item(1);
@@ -404,6 +433,7 @@ int main(void) {
         cmocka_unit_test(mal_H10_a_key_size_that_no_key_has),
         cmocka_unit_test_setup_teardown(stored_found_replaced_removed, bonds_setup, bonds_teardown),
         cmocka_unit_test_setup_teardown(the_newest_key_counts, bonds_setup, bonds_teardown),
+        cmocka_unit_test(a_full_store_replaces_the_oldest_simulated),
         cmocka_unit_test_setup_teardown(a_full_store_is_an_error_and_evicts_only_when_told, bonds_setup,
                                         bonds_teardown),
         cmocka_unit_test(address_and_type_identify_a_device),

@@ -155,7 +155,9 @@ static void a_full_store_replaces_the_oldest_unused(void **state) {
         }
         tendon_bond bond = bonds_item(200);
         bond.initiator = false;
-        assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_RADIO_ERROR_BONDS_FULL);
+        if (how != 3) {
+            assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_RADIO_ERROR_BONDS_FULL);
+        }
         assert_int_equal(tendon_bonds_store_replacing(&bonds, &bond, how == 1 ? is_first : nobody, NULL), TENDON_OK);
         assert_int_equal(bonds.count, TENDON_BONDS_MAX);
         assert_int_equal(bonds.items[0].peer.bytes[5], how == 0 ? 1 : 0); /* the first is left where it may not go */

@@ -108,13 +108,16 @@ tendon_status tendon_bonds_refresh(tendon_bonds *bonds);
 /**
  * Keeps a key; one with the same radio, addresses and role is replaced. A key of LE Secure Connections is for both
  * roles: it replaces all keys of LE Legacy Pairing with the same radio and addresses.
- * @return TENDON_OK; TENDON_RADIO_ERROR_BONDS_FULL: no entry is free; TENDON_ERROR_BUSY: another process holds the
+ * If no entry is free, it replaces the oldest key of a device on the virtual radio.
+ * @return TENDON_OK; TENDON_RADIO_ERROR_BONDS_FULL: there is none; TENDON_ERROR_BUSY: another process holds the
  * lock; bonds->status if the file is not valid; another error of the file. After an error nothing is changed.
  */
 tendon_status tendon_bonds_store(tendon_bonds *bonds, const tendon_bond *bond);
+/** Whether the key of a further peer can be kept. */
+bool tendon_bonds_have_room(const tendon_bonds *bonds);
 /**
  * The same; if no entry is free, it replaces the oldest key of the same radio, own address and role for which
- * @p in_use returns false. TENDON_RADIO_ERROR_BONDS_FULL if no such key exists.
+ * @p in_use returns false, else as above.
  */
 tendon_status tendon_bonds_store_replacing(tendon_bonds *bonds, const tendon_bond *bond,
                                            bool (*in_use)(void *context, const tendon_bond *bond), void *context);
