@@ -410,7 +410,8 @@ void tendon_connection_use_cache(tendon_connection *connection, tendon_gatt_cach
 }
 
 tendon_status tendon_connection_connect(tendon_connection *connection) {
-    if (connection->state != TENDON_CONNECTION_IDLE) {
+    /* Without a radio: the search for the device failed, and its result was not looked at. */
+    if (connection->radio == NULL || connection->state != TENDON_CONNECTION_IDLE) {
         return TENDON_ERROR_WRONG_STATE;
     }
     connection->attempt = 1;

@@ -168,6 +168,11 @@ static void both_packets_of_a_device_are_recognized_together(void **state) {
     tendon_gateway_close(&g);
 }
 
+static void unheard(void *context, const tendon_bose_event *event, uint64_t now) {
+    (void)context, (void)event, (void)now;
+    fail();
+}
+
 static void find_gives_up_in_time(void **state) {
     (void)state;
     static tendon_gateway g;
@@ -185,6 +190,14 @@ static void find_gives_up_in_time(void **state) {
                                      &(tendon_advertise_parameters){.data = flags, .length = 3, .interval_ms = 20}),
         TENDON_OK);
     assert_int_equal(tendon_gateway_find(&g, nothing, 60), TENDON_ERROR_TIMEOUT);
+    /* A program that does not look at the result gets an error and no crash. */
+    static tendon_bose_session session;
+    const tendon_bose_session_config config = {.link = tendon_connection_session_link(&g.connection),
+                                               .on_event = unheard};
+    assert_int_equal(tendon_bose_session_init(&session, &config), TENDON_OK);
+    tendon_connection_attach(&g.connection, &tendon_bose_session_inputs, &session);
+    assert_int_equal(tendon_bose_session_open(&session, tendon_monotonic_ms()), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(tendon_connection_connect(&g.connection), TENDON_ERROR_WRONG_STATE);
     tendon_radio_close(&stranger.radio);
     assert_int_equal(tendon_gateway_find(&g, nothing, 10), TENDON_ERROR_TIMEOUT);
     assert_ptr_equal(g.radio->report_context, &g);
