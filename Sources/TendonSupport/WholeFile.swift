@@ -8,12 +8,25 @@
 
 /// A file that a reader sees either as it was or as it is after the change.
 package enum WholeFile {
-    /// Writes a new file and renames it to the old one's name.
+    /// Whether the name is of something that is no file and no folder: a device, a pipe, or a link to one.
+    package static func isSpecial(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    }
+
+    /// Why a file of this name cannot be made or written: an error number; 0: it can.
+    package static func obstacle(to path: String) -> Int32 {
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        return access(path, W_OK) == 0 || access(folder, W_OK | X_OK) == 0 ? 0 : errno
+    }
+
+    /// Writes a new file and renames it to the old one's name. A device or a pipe is written to and keeps its name.
     /// - Parameters:
     ///   - mode: permissions of the new file.
     ///   - synchronizes: whether it is on the disk before the old one is replaced.
     /// - Returns: 0, or the error number; the old file is unchanged then.
     package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t, synchronizes: Bool) -> Int32 {
+        if isSpecial(path) { return write(bytes, into: path) }
         let new = path + ".new"
         // Left by a process that was killed. What the name is instead, such as a link, is not followed.
         unlink(new)
@@ -25,6 +38,13 @@ package enum WholeFile {
         if error == 0, rename(new, path) != 0 { error = errno }
         if error != 0 { unlink(new) }
         return error
+    }
+
+    private static func write(_ bytes: [UInt8], into path: String) -> Int32 {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno }
+        defer { systemClose(descriptor) }
+        return write(bytes, to: descriptor)
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {

@@ -107,7 +107,7 @@ interrupted() { # input, words of the command line after it
     is "$code $(cat "$work/out" "$work/err")" "1 tendon: interrupted" "interrupted: replay $1 fails"
 }
 cp "$work/test" "$work/kept.test"
-interrupted "$work/elsewhere" --to-test "$work/kept.test" -
+interrupted "$work/elsewhere" --to-test "$work/kept.test" --replace -
 is "$(cmp "$work/kept.test" "$work/test" 2>&1)" "" "interrupted: the old test stays"
 interrupted "$work/test" --test /dev/stdin
 
@@ -118,6 +118,14 @@ like "$err" "try: tendon replay --test FILE" "and how to run it"
 
 # What is no test, and what cannot be one.
 head -c 900 "$work/elsewhere" >"$work/cut"
+cp "$work/test" "$work/before"
+run replay "$work/elsewhere" --to-test "$work/test"
+like "$status $err" "^1 .*test exists" "--to-test: a file that exists is left alone"
+is "$(cmp "$work/test" "$work/before" 2>&1)" "" "--to-test: it is as it was"
+run replay "$work/elsewhere" --to-test "$work/elsewhere" --replace
+is "$status" 2 "--to-test: never the capture itself"
+run replay "$work/elsewhere" --to-test "$work/before" --replace
+is "$status" 0 "--to-test --replace"
 run replay "$work/cut" --to-test "$work/none.test"
 is "$status" 1 "--to-test of a capture that is cut: fails"
 [ ! -e "$work/none.test" ]

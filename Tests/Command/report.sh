@@ -122,6 +122,16 @@ sed 's/^{"report":"system".*/{"report":"system"}/' "$work/report" >"$work/change
 run replay --test "$work/changed"
 is "$status" 0 "what is said of the machine is not compared"
 
+# Killed in the middle: the capture, which has the names, is gone with the process.
+mkdir "$work/killed"
+"$TENDON" report "$work/killed/report" --radio virtual --for 60 >"$work/killed.txt" 2>&1 &
+killed=$!
+until_true eval 'ls -l /proc/'$killed'/fd | grep -q "killed/report.*(deleted)"'
+like "$(ls -l /proc/$killed/fd)" 'killed/report\..* \(deleted\)' "the capture has no name while it is made"
+kill -9 $killed
+wait $killed 2>/dev/null
+is "$(ls "$work/killed")" "" "killed while it captures: nothing is left"
+
 cp "$work/report" "$work/kept"
 run report "$work/report" --radio virtual --for 1
 is "$status" 1 "an existing file: fails"
@@ -129,6 +139,14 @@ like "$err" "report exists" "says so"
 is "$(cmp "$work/report" "$work/kept" 2>&1)" "" "and leaves it"
 run report - --radio virtual
 is "$status" 2 "standard output: usage"
+# What is no file keeps its kind: it is written to.
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/piped" &
+reader=$!
+run report "$work/pipe" --radio virtual --for 0.5
+wait $reader
+is "$status $(stat -c %F "$work/pipe")" "0 fifo" "a pipe stays a pipe"
+like "$(head -1 "$work/piped")" '^\{"test":' "and gets the report"
 run report --radio virtual --for 0.1
 like "$(field file "$out")" '^tendon-report-20[0-9-]*T[0-9]{6}\.jsonl$' "without a name: one with the time"
 result "$([ -e "$(field file "$out")" ]; echo $?)" "in the current directory" ""

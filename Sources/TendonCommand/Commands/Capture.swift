@@ -28,7 +28,7 @@ extension Command {
         try arguments.checkReplaces(path)
         let choice = try arguments.radio()
         if case .virtual = choice {
-            let status = try await Gateway.run(arguments, family: nil, capture: path)
+            let status = try await Gateway.run(arguments, family: nil, capture: .named(path))
             report(path, json: arguments.has("--json"))
             return status
         }

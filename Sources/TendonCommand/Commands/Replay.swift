@@ -43,7 +43,7 @@ extension Command {
             Option(
                 name: "--to-test", value: "FILE",
                 help: "write a test of the capture to this file; the operand may be a test or a report"),
-            Option(name: "--test", value: nil, help: "the operand is a test: run it"),
+            Option(name: "--test", value: nil, help: "the operand is a test: run it"), .replaces,
         ],
         common: ["--json"],
         examples: [

@@ -162,6 +162,8 @@ final class CollectedLines: EventOutput {
 extension Command {
     /// Makes a test of a capture.
     static func makeTest(_ capture: String, _ path: String, _ arguments: Arguments) throws(CommandError) {
+        guard path != capture else { throw .usage("--to-test takes another file than the capture's") }
+        try arguments.checkReplaces(path)
         let test = try ReplayTest(
             capturing: capture, att: arguments.has("--att"), compact: !arguments.has("--exact"))
         try test.write(to: path)

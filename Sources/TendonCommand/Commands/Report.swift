@@ -142,21 +142,24 @@ struct Report {
     // MARK: The capture
 
     /// Serves the devices as a run does that has no outputs, and captures the connections.
-    /// - Parameter path: of the report. The capture is next to it until it is read, so that a directory that cannot be
-    ///   written is reported now.
+    /// - Parameter path: of the report. The capture is in the same directory, so that one that cannot be written is reported
+    ///   now. It has no name there, because it has names of devices in it: whatever ends the command also deletes the file.
     @MainActor
     mutating func record(beside path: String, for milliseconds: UInt64) async throws(CommandError) {
-        let raw = path + ".capture"
-        let number = WholeFile.replace(raw, with: [], mode: 0o600, synchronizes: false)
-        guard number == 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(number)))") }
-        defer { unlink(raw) }
+        let place = WholeFile.isSpecial(path) ? "/tmp/tendon-report" : path
+        var name = Array((place + ".XXXXXX").utf8CString)
+        let raw = mkstemp(&name)
+        guard raw >= 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }
+        unlink(name)
+        _ = fcntl(raw, F_SETFD, FD_CLOEXEC)
+        defer { close(raw) }
         let events = CollectedLines(compact: true, takesSamples: false, limit: Report.messageLimit)
         var ending: CommandError?
         do throws(CommandError) {
             let left = SettingsTable.rows.filter {
                 ["rules", "output"].contains($0.setting?.section) || $0.name == "--gatt-cache"
             }
-            let plan = try GatewayPlan(arguments, configuration?.without(left), family: nil, capture: raw)
+            let plan = try GatewayPlan(arguments, configuration?.without(left), family: nil, capture: .unnamed(raw))
             let gateway = try Gateway(plan, outputs: nil, further: [events])
             Log.draw { _, text in events.add(LineWriter.text(["event": "message", "text": .string(text)])) }
             defer { Log.draw(nil) }
@@ -164,14 +167,15 @@ struct Report {
         } catch { ending = error }
         if let ending, ending.status == .usage { throw ending }
         guard !Termination.shared.isRequested else { throw CommandError(.failed, "interrupted") }
-        let bytes = try readFile(raw, limit: ReplayTest.captureLimit)
+        lseek(raw, 0, SEEK_SET)
+        let bytes = try readFile(raw, called: path, limit: ReplayTest.captureLimit)
         if bytes.isEmpty {
             let reason = ending?.message ?? "nothing was captured"
             add("capture", ["text": .string(reason)])
             sentences.append("No capture: \(anonymizer.text(reason)).")
         } else {
             let reader = CaptureReader()
-            try take(reader, opened: try reader.open(bytes: bytes), called: raw)
+            try take(reader, opened: try reader.open(bytes: bytes), called: path)
             if let ending { sentences.append("The run ended with: \(anonymizer.text(ending.message)).") }
         }
         addMessages(events.lines)

@@ -22,7 +22,7 @@ struct StreamSettings: Sendable {
     var connection: ConnectionParameters?
     /// Lines that wait for the reader at most; a sample that finds more is dropped.
     var capacity: Int
-    var capture: String?
+    var capture: CaptureFile?
     var json: Bool
     var compact: Bool
     /// Lines of JSON, or the table, on standard output.
@@ -42,7 +42,7 @@ struct StreamSettings: Sendable {
         includesCodedPHY = arguments.has("--coded")
         connection = arguments.value(Self.connection.name).flatMap(ConnectionParameters.init)
         capacity = try arguments.integer(Self.queueSize) ?? 1
-        capture = arguments.value("--capture")
+        capture = arguments.value("--capture").map { .named($0) }
         guard radios.count == 1 || capture == nil else {
             throw .usage("--capture is for one adapter", next: "tendon capture --radio bluez --adapter hci0 FILE")
         }

@@ -42,7 +42,7 @@ final class GatewayPlan: Sendable {
     ///   - family: only this one; nil: all that the settings take.
     ///   - running: the plan that this one replaces: it keeps the values of those settings that need a restart.
     init(
-        _ options: Arguments, _ configuration: Configuration?, family: String?, capture: String? = nil,
+        _ options: Arguments, _ configuration: Configuration?, family: String?, capture: CaptureFile? = nil,
         replacing running: GatewayPlan? = nil
     ) throws(CommandError) {
         var arguments = options.configured(by: configuration)

@@ -41,8 +41,7 @@ func isDirectory(_ path: String) -> Bool {
 
 /// Whether a file that is written would take the place of another one; a device such as /dev/null is not replaced.
 func isReplaceable(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    access(path, F_OK) == 0 && !WholeFile.isSpecial(path)
 }
 
 /// A whole file of text, unless it is too long.
@@ -55,6 +54,11 @@ func readFile(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }
     defer { close(file) }
+    return try readFile(file, called: path, limit: limit)
+}
+
+/// The rest of an open file, unless it is too long.
+func readFile(_ file: Int32, called path: String, limit: Int) throws(CommandError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {

@@ -51,8 +51,8 @@ extension Gateway {
     }
 
     private func startCapture() async throws(CommandError) -> LinkCapture? {
-        guard let path = settings.capture else { return nil }
-        return try await LinkCapture.start(path)
+        guard let file = settings.capture else { return nil }
+        return try await LinkCapture.start(file)
     }
 
     private func closeRadios() async {

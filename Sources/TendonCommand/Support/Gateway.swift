@@ -127,7 +127,7 @@ final class Gateway: Sendable {
     ///   - capture: write a capture to this file and print no events.
     @MainActor
     static func run(
-        _ arguments: Arguments, family: String?, capture: String? = nil
+        _ arguments: Arguments, family: String?, capture: CaptureFile? = nil
     ) async throws(CommandError) -> ExitStatus {
         let configuration = try Configuration.requested(arguments)
         let plan = try GatewayPlan(arguments, configuration, family: family, capture: capture)

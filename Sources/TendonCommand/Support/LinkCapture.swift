@@ -4,6 +4,21 @@ import CTendon
 import Tendon
 import TendonSupport
 
+/// Where a capture is written.
+enum CaptureFile: Sendable, Equatable {
+    /// It is made, or replaced.
+    case named(String)
+    /// An open file, which the caller closes.
+    case unnamed(Int32)
+
+    var name: String {
+        switch self {
+        case .named(let path): path
+        case .unnamed: "a temporary file"
+        }
+    }
+}
+
 /// A capture that is being written. Its file is written on the loop's thread.
 final class LinkCapture: @unchecked Sendable {
     // The block and the radio are used only on the loop's thread.
@@ -11,17 +26,21 @@ final class LinkCapture: @unchecked Sendable {
     private let loop = Loop.shared
     private var radio: RadioCore?
 
-    private let path: String
+    private let file: CaptureFile
 
-    private init(_ path: String) { self.path = path }
+    private init(_ file: CaptureFile) { self.file = file }
 
     /// Without a radio; see `follow(_:)`.
-    static func start(_ path: String) async throws(CommandError) -> LinkCapture {
-        let capture = LinkCapture(path)
+    static func start(_ file: CaptureFile) async throws(CommandError) -> LinkCapture {
+        let capture = LinkCapture(file)
+        let (block, format) = (capture.block, UInt32(TENDON_CAPTURE_MONITOR))
         let status = await capture.loop.run { () -> tendon_status in
-            path.withCString { tendon_capture_create(capture.block.pointer, $0, UInt32(TENDON_CAPTURE_MONITOR)) }
+            switch file {
+            case .named(let path): path.withCString { tendon_capture_create(block.pointer, $0, format) }
+            case .unnamed(let descriptor): tendon_capture_attach(block.pointer, descriptor, format)
+            }
         }
-        guard status >= 0 else { throw CommandError(file: path, status) }
+        guard status >= 0 else { throw CommandError(file: file.name, status) }
         return capture
     }
 
@@ -46,7 +65,7 @@ final class LinkCapture: @unchecked Sendable {
             let status = tendon_capture_close(block.pointer)
             return failed < 0 ? failed : status
         }
-        guard status >= 0 else { throw CommandError(file: path, status) }
+        guard status >= 0 else { throw CommandError(file: file.name, status) }
     }
 }
 
