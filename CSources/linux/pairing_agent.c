@@ -211,21 +211,25 @@ static bool is_valid(const tendon_pairing_agent *agent) {
            (!agent->authenticated || agent->io != TENDON_PAIRING_NO_INPUT_NO_OUTPUT);
 }
 
+tendon_status tendon_pairing_agent_check(const tendon_pairing_agent *agent) {
+    if (!is_valid(agent)) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    return agent->passkey_file != NULL ? check_file(agent->passkey_file) : TENDON_OK;
+}
+
 tendon_status tendon_radio_set_pairing_agent(tendon_radio *radio, const tendon_pairing_agent *agent) {
     const tendon_pairing_agent before = radio->agent;
     const tendon_pairing_agent wanted = agent != NULL ? *agent : tendon_pairing_agent_accept();
     if (radio->bonds == NULL) {
         return TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
     }
-    if (!is_valid(&wanted)) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    tendon_status file = wanted.passkey_file != NULL ? check_file(wanted.passkey_file) : TENDON_OK;
-    if (file < 0) {
-        return file;
+    tendon_status status = tendon_pairing_agent_check(&wanted);
+    if (status < 0) {
+        return status;
     }
     radio->agent = wanted;
-    tendon_status status = radio->ops->set_io != NULL ? radio->ops->set_io(radio) : TENDON_OK;
+    status = radio->ops->set_io != NULL ? radio->ops->set_io(radio) : TENDON_OK;
     if (status < 0) {
         radio->agent = before;
     }

@@ -20,6 +20,8 @@ mistake '[gateway]\nradoi = virtual\n' 2 "unknown key of \[gateway\] 'radoi'; di
 mistake '[gatewya]\nradio = virtual\n' 1 "unknown section 'gatewya'; did you mean 'gateway'" "an unknown section"
 mistake '[gateway]\nperiod = 20\n' 2 "period is a key of \[family bose\], not of \[gateway\]" "a key of another section"
 mistake '[gateway]\nradio = wifi\n' 2 "radio takes bluez or virtual, not 'wifi'" "a value that is not allowed"
+mistake '[mqtt]\nstate-interval = 49ms\n' 2 "state-interval takes a time from 50 to 3600000 ms, such as 500, 500ms or 2s, not '49ms'" \
+    "a time that is too short"
 mistake '[family bose]\nperiod = 7\n' 2 "period: it takes 5, 10, 20" "a number that is not allowed"
 mistake '[family activ5]\nevergreen = mabye\n' 2 "evergreen takes yes or no" "a switch"
 mistake '[family activ5]\n\nrate = 1\nrate = 2\n' 4 "rate was set before, in line 3" "a key that is set twice"
@@ -163,10 +165,36 @@ like "$out$err" "unknown family or device 'trainr'; did you mean 'trainer'" "the
 printf '[web]\naddress = 0.0.0.0:8099\n' >"$work/open.conf"
 run config check "$work/open.conf"
 is "$status" 2 "config check: a page for others without a token"
-like "$err" "it needs a token" "and it says what is missing"
+is "$out" "$work/open.conf:2: address: 0.0.0.0 can be reached by others: it needs a token (token-file)" "with the line and the key"
 printf '[mqtt]\nbroker = mqtt://localhost\nuser = somebody\npassword-file = %s\n' "$work/none" >"$work/password.conf"
 run config check "$work/password.conf"
 is "$status" 2 "config check: a password file that is not there"
+like "$out" "^$work/password.conf:4: password-file: .*$work/none" "with its line"
+# Every mistake, as many as there are sections: files that run would open, folders that it would write to.
+cat >"$work/meeting.conf" <<CONF
+[gateway]
+passkey-file = $work/none/passkeys
+[output]
+capture = $work/none/capture
+[metrics]
+file = $work/none/tendon.prom
+[web]
+token-file = $work/none/token
+address = 127.0.0.1:8099
+[mqtt]
+user = somebody
+CONF
+run config check "$work/meeting.conf"
+is "$status" 2 "config check: what run would find later"
+is "$(cut -d: -f2,3 <<<"$out")" "2: passkey-file
+4: capture
+6: file
+8: token-file
+11: user needs broker" "each with its line and key"
+run config check "$work/meeting.conf" --json
+is "$(field line "$(head -1 <<<"$out")")" 2 "as JSON, too"
+run run --config "$work/meeting.conf" --radio virtual --for 1
+is "$((status > 0))" 1 "run refuses it, too"
 
 # docs/configuration.md has the tables of this program.
 "$TENDON" --generate-settings >"$work/settings.md"

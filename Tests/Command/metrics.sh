@@ -83,6 +83,9 @@ is "$(find "$work/textfile" -type f)" "" "a gateway that ended leaves no figures
 
 run run --radio virtual --for 1 --metrics-file "$work/none/tendon.prom"
 like "$status $err" "^1 .*metrics: .*No such file" "a file that cannot be written at the start: an error"
+mkfifo "$work/pipe"
+run run --radio virtual --for 1 --metrics-file "$work/pipe"
+is "$status $(stat -c %F "$work/pipe")" "2 fifo" "a pipe is no file: usage, and it stays"
 run run --radio virtual --metrics-interval 5
 is "$status" 2 "an interval without a file is refused"
 finish

@@ -14,23 +14,18 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         let configuration = try Configuration(reading: try arguments.configurationFile(isRequired: true) ?? "")
         let events = Events(style: arguments.has("--json") ? .json : .text)
-        for problem in configuration.problems {
-            let members: JSON = [
-                "file": .string(configuration.path), "line": JSON(problem.line), "text": .string(problem.text),
-            ]
+        var problems = configuration.problems
+        if problems.isEmpty {
+            configuration.installNames()
+            problems = SettingsCheck.problems(arguments.droppingOperands(1), configuration)
+        }
+        for problem in problems {
+            var members: JSON = ["file": .string(configuration.path)]
+            if problem.line > 0 { members["line"] = JSON(problem.line) }
+            members["text"] = .string(problem.text)
             events.result("mistake", nil, members, text: configuration.place(problem.line) + problem.text + "\n")
         }
-        guard configuration.problems.isEmpty else { return .usage }
-        configuration.installNames()
-        // What only becomes wrong when all settings meet: files that they name, rules without their families, a page without
-        // its token.
-        do throws(CommandError) {
-            let options = arguments.droppingOperands(1)
-            _ = try GatewayPlan(options, configuration, family: nil)
-            try OutputChoice.check(options.configured(by: configuration))
-        } catch {
-            throw .usage("\(sanitized(configuration.path)): \(error.message)")
-        }
+        guard problems.isEmpty else { return .usage }
         events.result(
             "configuration_file", nil,
             ["file": .string(configuration.path), "devices": JSON(configuration.devices.count)],

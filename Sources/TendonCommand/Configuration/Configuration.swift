@@ -64,8 +64,8 @@ struct Configuration: Sendable {
         throw .usage(place(first.line) + first.text + more, next: "tendon config check \(sanitized(path))")
     }
 
-    /// "FILE:LINE: "
-    func place(_ line: Int) -> String { "\(sanitized(path)):\(line): " }
+    /// "FILE:LINE: ", or "FILE: " without a line.
+    func place(_ line: Int) -> String { sanitized(path) + (line > 0 ? ":\(line): " : ": ") }
 
     /// Without the values of some options.
     func without(_ options: [Option]) -> Configuration {

@@ -19,16 +19,29 @@
         static let all = [file, interval]
 
         /// Nil: no file is named.
-        static func output(
-            _ arguments: Arguments, _ figures: FigureBoard
-        ) throws(CommandError) -> (any EventOutput)? {
+        private static func path(_ arguments: Arguments) throws(CommandError) -> String? {
             guard let path = arguments.value(file.name) else {
-                if arguments.has(interval.name) {
+                if arguments.changes(interval) {
                     throw .usage(
                         "\(interval.name) needs --metrics-file", next: "tendon run --metrics-file tendon.prom")
                 }
                 return nil
             }
+            guard !WholeFile.isSpecial(path) else {
+                throw .usage("\(file.name) takes a file; \(sanitized(path)) is a device or a pipe")
+            }
+            return path
+        }
+
+        static func check(_ arguments: Arguments) throws(CommandError) {
+            if let path = try path(arguments) { try SettingsCheck.checkPlace(of: path) }
+        }
+
+        /// Nil: no file is named.
+        static func output(
+            _ arguments: Arguments, _ figures: FigureBoard
+        ) throws(CommandError) -> (any EventOutput)? {
+            guard let path = try path(arguments) else { return nil }
             let seconds = try arguments.number(interval) ?? 15
             do throws(MetricsError) {
                 return try MetricsFile(

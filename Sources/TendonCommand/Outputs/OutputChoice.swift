@@ -26,6 +26,9 @@ enum OutputChoice {
         #if Web
             _ = try WebOptions.settings(arguments)
         #endif
+        #if Metrics
+            try MetricsOptions.check(arguments)
+        #endif
     }
 
     /// Those that the options request.

@@ -98,13 +98,29 @@ struct PairingChoice: Sendable {
     static var usesPasskey: Bool { passkeyIsUsed.load(ordering: .relaxed) }
     fileprivate static let passkeyIsUsed = Atomic<Bool>(false)
 
+    /// The file that was asked for the passkey of this device and has none.
+    static func fileWithoutPasskey(of device: Address) -> String? {
+        unanswered.withLock { $0[device.value] }
+    }
+    private static let unanswered = Mutex<[UInt64: String]>([:])
+
+    /// Throws if the file of passkeys cannot be used.
+    func check() throws(CommandError) {
+        guard case .file(let path) = source else { return }
+        let status = path.withCString { path in
+            var agent = tendon_pairing_agent_file(path)
+            return tendon_pairing_agent_check(&agent)
+        }
+        guard status >= 0 else { throw failure(TendonError(status: status, operation: .pair)) }
+    }
+
     /// From now on, for devices that connect later.
     func apply(to central: Central) async throws(CommandError) {
         var agent =
             switch source {
             case .nobody: PairingAgent.accepting
             case .passkey(let passkey): PairingAgent.passkey(passkey)
-            case .file(let path): PairingAgent.file(path)
+            case .file(let path): PairingChoice.agent(for: path)
             case .terminal: PairingAgent.asking(PairingQuestions.answer)
             }
         switch source {
@@ -123,6 +139,16 @@ struct PairingChoice: Sendable {
             guard agent.isDemanding else { return }
             throw failure(error)
         }
+    }
+
+    /// Rejects a device that is not in the file, and remembers why.
+    private static func agent(for path: String) -> PairingAgent {
+        var agent = PairingAgent.file(path)
+        agent.handler = { device, _ in
+            unanswered.withLock { $0[device.value] = path }
+            return .reject
+        }
+        return agent
     }
 
     private func failure(_ error: TendonError) -> CommandError {

@@ -62,6 +62,13 @@ typedef struct tendon_pairing_agent {
                 uint64_t now);
 } tendon_pairing_agent;
 
+/**
+ * Whether a radio would take this agent; nothing is set. @return TENDON_OK; TENDON_ERROR_INVALID_ARGUMENT: a member has
+ * a value that is not allowed, or the members do not fit each other; an error of the file of passkeys:
+ * TENDON_ERROR_NOT_FOUND, _FILE_PERMISSION, _MALFORMED, _OVERFLOW, TENDON_SYSTEM_ERROR(errno).
+ */
+tendon_status tendon_pairing_agent_check(const tendon_pairing_agent *agent);
+
 /** Accepts Just Works: the default of a radio. */
 tendon_pairing_agent tendon_pairing_agent_accept(void);
 /** Enters @p passkey when a peer shows one; rejects Just Works. */

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// What only becomes wrong when all settings of a configuration file meet: files that they name, rules without their families, a
+// page without its token. By the code of `run`; nothing is opened.
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+enum SettingsCheck {
+    /// Each mistake with the line of a setting that has a part in it; line 0: none has. After a mistake the check goes on
+    /// without its section, so that it finds those of other sections too.
+    static func problems(_ arguments: Arguments, _ configuration: Configuration) -> [IniProblem] {
+        var rest = configuration
+        var problems: [IniProblem] = []
+        while true {
+            do throws(CommandError) {
+                try check(arguments, rest)
+                return problems.sorted { $0.line < $1.line }
+            } catch {
+                guard let option = option(of: error.message, in: rest), let setting = option.setting else {
+                    return problems + [IniProblem(line: 0, text: error.message)]
+                }
+                problems.append(IniProblem(line: rest.line(of: option) ?? 0, text: words(error.message, option)))
+                rest = rest.without(SettingsTable.rows(of: setting.section))
+            }
+        }
+    }
+
+    private static func check(_ arguments: Arguments, _ configuration: Configuration) throws(CommandError) {
+        let plan = try GatewayPlan(arguments, configuration, family: nil)
+        try plan.settings.pairingChoice.check()
+        if case .named(let path)? = plan.settings.capture { try checkPlace(of: path) }
+        try OutputChoice.check(arguments.configured(by: configuration))
+    }
+
+    /// Whether a file can be made or written.
+    static func checkPlace(of path: String) throws(CommandError) {
+        let number = WholeFile.obstacle(to: path)
+        guard number == 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(number)))") }
+    }
+
+    /// The setting of the file that a message is about: one that it names, or whose value it has, or of the section that it
+    /// begins with.
+    private static func option(of message: String, in configuration: Configuration) -> Option? {
+        let given = SettingsTable.rows.filter { configuration.line(of: $0) != nil }
+        let named = given.first { names(message, $0) }
+        let valued = given.first { row in
+            configuration.values[row.name]?.contains { $0.text.count > 2 && message.contains($0.text) } ?? false
+        }
+        return named ?? valued ?? given.first { message.lowercased().hasPrefix("\($0.setting?.section ?? "-"): ") }
+    }
+
+    /// Whether a message has the name of an option, and not only that of a longer one.
+    private static func names(_ message: String, _ option: Option) -> Bool {
+        message.split { !$0.isLetter && !$0.isNumber && $0 != "-" }.contains { $0 == option.name }
+    }
+
+    /// With the keys of the file in the place of options.
+    private static func words(_ message: String, _ option: Option) -> String {
+        var text = message
+        let title = "\(option.setting?.section ?? ""): "
+        if text.lowercased().hasPrefix(title) { text.removeFirst(title.count) }
+        for row in SettingsTable.rows.sorted(by: { $0.name.count > $1.name.count }) where !row.name.isEmpty {
+            text = text.replacing(row.name, with: row.key)
+        }
+        return names(message, option) ? text : "\(option.key): \(text)"
+    }
+}
+
+extension Configuration {
+    /// Of the last value of an option; nil: the file has none.
+    fileprivate func line(of option: Option) -> Int? { option.name.isEmpty ? nil : values[option.name]?.last?.line }
+}
