@@ -100,13 +100,14 @@ struct TendonProgram {
         do throws(CommandError) {
             own = try arguments.dropping(count, for: command)
             if command.common.contains(where: { $0.name == "--config" }) { try Configuration.installNames(own) }
+            try StateDirectory.use(own)
         } catch {
             throw error.helped(by: command)
         }
         do throws(CommandError) {
             return try await command.run(own)
         } catch {
-            throw error.explained(own, of: command).helped(by: command)
+            throw error.explained(own, of: command).onRadio(of: own).helped(by: command)
         }
     }
 
@@ -184,8 +185,12 @@ extension Command {
             Output.standard.write(group)
             return .done
         }
-        let (command, _) = try TendonProgram.find(arguments.operands)
-        Output.standard.write(Help.text(of: command, for: .standard))
+        do throws(CommandError) {
+            let (command, _) = try TendonProgram.find(arguments.operands)
+            Output.standard.write(Help.text(of: command, for: .standard))
+        } catch {
+            throw CommandError(error.status, error.message, next: "tendon --help")
+        }
         return .done
     }
 }

@@ -82,7 +82,7 @@ start plain simulate feelspace --radio virtual --json --generation 2 --address $
 until_true ready plain
 run pair feelspace --radio virtual --json --address $plain --passkey 123456
 is "$status" 1 "a passkey for a device without a display: rejected"
-like "$err" "RADIO_ERROR_PAIRING_TOO_WEAK.*use 'tendon pair feelspace --radio virtual' without options such as --passkey" \
+like "$err" "RADIO_ERROR_PAIRING_TOO_WEAK.*use 'tendon pair feelspace --radio virtual( --state [^']*)?' without options such as --passkey" \
     "a passkey for a device without a display: what to do"
 run bonds list --json
 unlike "$out" "$plain" "and no bond is left"
@@ -174,6 +174,33 @@ run bonds forget --radio virtual --address $buttons --json
 like "$out" '"event":"forgotten","address":"C0:00:00:00:00:43"' "bonds forget: done"
 run bonds list --json
 unlike "$out" "$buttons" "bonds list: it is no longer there"
+# ---- the bonds of another user, such as the service: root acts as that user, and no file changes its owner
+run bonds list --state service
+is "$status" 2 "--state without a path: usage"
+run bonds list --state "$work/none/tendon"
+is "$status" 1 "--state of no directory: fails"
+like "$err" "$work/none/tendon: No such file" "--state of no directory: says so"
+before=$XDG_STATE_HOME
+mkdir -p "$work/service" && cp -a "$before/tendon" "$work/service/tendon"
+XDG_STATE_HOME=$work/empty run bonds list --state "$work/service/tendon/" --json
+is "$(cut -d, -f2- <<<"$out")" "$("$TENDON" bonds list --json | cut -d, -f2-)" "--state: the bonds in that directory"
+if [ "$(id -u)" = 0 ]; then
+    install -d -o nobody -m 700 "$work/nobody"
+    chown -R nobody "$work/service/tendon"
+    chmod 700 "$work/service"
+    run bonds list --state "$work/service/tendon" --json
+    is "$(cut -d, -f2- <<<"$out")" "$("$TENDON" bonds list --json | cut -d, -f2-)" "--state: as the user that they belong to"
+    XDG_RUNTIME_DIR=$work/nobody run forget --radio virtual --state "$work/service/tendon" --address $plain --json
+    like "$out" '"event":"forgotten"' "--state: forgets"
+    is "$(stat -c '%U %a' "$work/service/tendon/bonds")" "nobody 600" "--state: the file stays that user's"
+    run bonds list --state "$work/service/tendon" --json
+    unlike "$out" "$plain" "--state: the bond is gone there"
+    run bonds list --json
+    like "$out" "$plain" "--state: and not here"
+    setpriv --reuid=nobody --clear-groups env HOME="$work/nobody" "$TENDON" bonds list --state "$before/tendon" >"$work/out" 2>&1
+    is $? 1 "--state: another user may not"
+fi
+
 chmod 644 "$XDG_STATE_HOME/tendon/bonds"
 run bonds list
 is "$status" 1 "a file of bonds that others can read: status 1"

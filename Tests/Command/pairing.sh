@@ -112,7 +112,7 @@ kill "$newer"
 wait "$newer" 2>/dev/null
 start reset simulate feelspace --radio virtual --json --generation 2 --address C0:00:00:00:00:22/random
 until_true ready reset
-failing "a belt that has lost its key" "does not have the key of its bond: .*'tendon forget --address C0:00:00:00:00:22/random --radio virtual'" \
+failing "a belt that has lost its key" "does not have the key of its bond: .*'tendon forget --address C0:00:00:00:00:22/random --radio virtual --state $XDG_STATE_HOME/tendon'" \
     feelspace intensity --address C0:00:00:00:00:22
 read -ra advice <<<"$(grep -oE "'tendon forget [^']*'" <<<"$err" | tr -d "'")"
 run "${advice[@]:1}"
@@ -127,4 +127,10 @@ run pair feelspace --radio virtual --address C0:00:00:00:00:26 --passkey 000000
 is "$status" 1 "pair: a wrong passkey"
 like "$err" "the passkey is wrong" "pair: says what is wrong"
 unlike "$err" "not in pairing mode" "pair: and not what is right"
+printf '# another device\nC0:00:00:00:00:99 123456\n' >"$work/passkeys"
+chmod 600 "$work/passkeys"
+run pair feelspace --radio virtual --address C0:00:00:00:00:26 --passkey-file "$work/passkeys"
+is "$status" 1 "pair: a file of passkeys that does not have the device"
+like "$err" "$work/passkeys has no passkey for C0:00:00:00:00:26: add a line" "pair: says so"
+unlike "$err" "the passkey is wrong" "pair: no passkey was used"
 finish

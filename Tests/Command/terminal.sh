@@ -76,7 +76,7 @@ until_true ready belt
 # Messages stand above the table, as sentences.
 on_terminal 'SIM: the device is not paired[^\n]*\n.*STATE' run --radio virtual
 message=$(grep 'is not paired' <<<"$out" | head -n 1)
-like "$message" "naviGuertel SIM: the device is not paired; .*use --pair, --allow or 'tendon pair feelspace --radio virtual'\. Next attempt in [0-9.]+ s\." "run: a message above the table, with what to do"
+like "$message" "naviGuertel SIM: the device is not paired; .*use --pair, --allow or 'tendon pair feelspace --radio virtual( --state [^']*)?'\. Next attempt in [0-9.]+ s\." "run: a message above the table, with what to do"
 unlike "$message" 'RADIO_ERROR|text=|retry_in_s' "run: a sentence, without names for programs"
 like "$(grep -A3 'is not paired' <<<"$out" | tr -d '\n')" "paired; .*DEVICE +STATE" "run: the table is drawn below it"
 on_terminal '(?=.*front)(?=.*mode wait[^\n]*intensity 50 %)' feelspace watch --radio virtual

@@ -20,8 +20,11 @@ extension Command {
             "Prints one line for each key, without the key: the device, the adapter, and how it was paired. Does not use a "
                 + "radio. 'tendon bonds forget' removes a bond. " + place
         ],
-        common: ["--json"],
-        examples: [("tendon bonds list", "list the bonds")]
+        options: [StateDirectory.option], common: ["--json"],
+        examples: [
+            ("tendon bonds list", "list the bonds"),
+            ("sudo tendon bonds list --state /var/lib/tendon", "list those of the service"),
+        ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("bonds list takes no operands") }
         let events = Events(json: arguments.has("--json"))
@@ -39,7 +42,7 @@ extension Command {
                 + "keys can read the traffic of the devices and take the place of this machine: delete the file after use. "
                 + "Does not use a radio. " + place
         ],
-        options: [.replaces], common: ["--json"],
+        options: [.replaces, StateDirectory.option], common: ["--json"],
         examples: [("tendon bonds export keys.json", "write the bonds and their keys")]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else {

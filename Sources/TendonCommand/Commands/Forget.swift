@@ -16,9 +16,12 @@ extension Command {
                     + "has its keys, too. Bonds are stored in "
                     + "$XDG_STATE_HOME/tendon/bonds, or ~/.local/state/tendon/bonds."
             ],
-            options: [],
+            options: [StateDirectory.option],
             common: Command.once,
-            examples: [("tendon \(name) --address AA:BB:CC:DD:EE:FF", "remove the bond with this device")]
+            examples: [
+                ("tendon \(name) --address AA:BB:CC:DD:EE:FF", "remove the bond with this device"),
+                ("sudo tendon \(name) --state /var/lib/tendon --address AA:BB:CC:DD:EE:FF", "the bond of the service"),
+            ]
         ) { (arguments: Arguments) throws(CommandError) in
             guard arguments.operands.isEmpty else { throw .usage("\(name) takes no operands") }
             guard let wanted = try arguments.address() else {

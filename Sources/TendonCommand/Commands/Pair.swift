@@ -17,7 +17,7 @@ extension Command {
                 + "connection is encrypted, but a device in the middle is not noticed; --require-authentication rejects that. "
                 + "While it may ask, the default of --timeout is 60.",
         ],
-        options: DeviceAccess.options + PairingChoice.allOptions,
+        options: DeviceAccess.options + PairingChoice.allOptions + [StateDirectory.option],
         common: Command.once,
         examples: [
             ("tendon pair feelspace", "pair with the first belt in range"),

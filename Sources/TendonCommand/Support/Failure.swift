@@ -20,7 +20,8 @@ struct Failure: Sendable {
         cause = central.core.peerFailure(of: address) ?? (isPairing && !isBonded ? central.core.bondFailure : nil)
         let advice = cause.flatMap { cause in
             isPairing
-                ? Failure.advice(on: cause, device, isBonded: isBonded, central.core.choice.words)
+                ? Failure.advice(
+                    on: cause, device, isBonded: isBonded, central.core.choice.words + StateDirectory.words)
                     ?? Failure.place(of: cause, central) : nil
         }
         if let advice, cause?.status == Int32(TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED) {
@@ -32,7 +33,7 @@ struct Failure: Sendable {
 
     var members: JSON { (["text": .string(text)] as JSON).merging(cause?.members ?? [:]) }
 
-    /// - Parameter radio: the options that name the radio, for the commands that the text has.
+    /// - Parameter radio: the options that name the radio and the bonds, for the commands that the text has.
     private static func advice(
         on cause: TendonError, _ device: DeviceLabel, isBonded: Bool, _ radio: String
     ) -> String? {
@@ -43,14 +44,23 @@ struct Failure: Sendable {
         case TENDON_RADIO_ERROR_PAIRING_FAILED where isBonded:
             return "the device does not have the key of its bond: it was reset, or another device has this address; "
                 + "use 'tendon forget --address \(device.address)/\(device.address.typeName)\(radio)', then pair again"
+        case TENDON_RADIO_ERROR_PAIRING_FAILED where PairingChoice.fileWithoutPasskey(of: device.address) != nil:
+            let file = PairingChoice.fileWithoutPasskey(of: device.address) ?? ""
+            return
+                "\(sanitized(file)) has no passkey for \(device.address): add a line with this address, or one with *"
         case TENDON_RADIO_ERROR_PAIRING_FAILED where PairingChoice.usesPasskey:
             return "the passkey is wrong, or the device does not pair now"
         case TENDON_RADIO_ERROR_PAIRING_TOO_WEAK:
             return
                 "it pairs without a passkey, without Secure Connections, or with a short key: use 'tendon pair \(family)\(radio)' "
                 + "without options such as --passkey and --require-authentication if that is good enough"
+        case TENDON_RADIO_ERROR_BONDS_FULL:
+            return "'tendon bonds list\(StateDirectory.words)' shows the \(TENDON_BONDS_MAX) bonds, "
+                + "'tendon forget --address ADDRESS\(radio)' removes one"
         case TENDON_RADIO_ERROR_IDENTITY_TAKEN:
-            return "'tendon bonds list' shows the bonds, 'tendon forget' removes the old one if it is the same device"
+            return
+                "'tendon bonds list\(StateDirectory.words)' shows the bonds, 'tendon forget --address ADDRESS\(radio)' removes "
+                + "the old one if it is the same device"
         case TENDON_RADIO_ERROR_OTHER_BOND_STORE where isBonded:
             return
                 "the kernel does not have the key of its bond, because bluetoothd has replaced the keys: stop bluetoothd, "
@@ -71,7 +81,7 @@ struct Failure: Sendable {
 
 extension RadioChoice {
     /// As options: " --radio virtual".
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .virtual: " --radio virtual"
         case .bluez(let adapter?, _): " --adapter \(adapter)"
