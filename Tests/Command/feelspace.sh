@@ -21,7 +21,7 @@ is "$status" 0 "feelspace vibrate: done"
 is "$(bytes fe03 | head -n 1)" "010128000000035a000000fff40100000000 taken" "feelspace vibrate: the bytes"
 like "$(bytes fe05)" '^01810300 taken' "feelspace vibrate: app mode"
 like "$(bytes fe05 | tail -n 1)" '^01810100 taken' "feelspace vibrate: and back"
-run feelspace vibrate --radio virtual --motors 0,8 --pattern single_short --iterations 2 --period 100
+run feelspace vibrate --radio virtual --motors 0,8 --pattern single_short --iterations 2 --period 0.1s
 is "$(bytes fe03 | tail -n 2 | head -n 1)" "0102aaaa0000000101000002640000000000 taken" "feelspace vibrate: motors, twice"
 for wrong in "" "--bearing 1 --angle 2" "--motors 16" "--motors 0,1,2,3,4,5,6" "--bearing 0 --pattern odd" \
     "--bearing 0 --intensity 101" "--bearing 0 --channel 4" "extra --bearing 1"; do
@@ -74,7 +74,7 @@ like "$out" '"sensor":"orientation","heading_deg":90,"accurate":true' "feelspace
 run feelspace mode --radio virtual --address C0:00:00:00:00:06 --timeout 0.5
 is "$status" 4 "feelspace mode: a belt that is not there"
 
-run stream feelspace --radio virtual --orientation-period 20 --notifications 5 --json --for 8
+run stream feelspace --radio virtual --orientation-period 20ms --notifications 5 --json --for 8
 is "$status" 0 "stream feelspace: done"
 like "$out" '"event":"connected","family":"feelspace".*"firmware":"52"' "stream feelspace: opened"
 is "$(field notifications "$(printf '%s\n' "$out" | tail -n 1)")" 5 "stream feelspace: headings"

@@ -35,6 +35,7 @@ export TENDON_OBVIOUS_KEYS_FILE=$work/keys
 run obvious info --radio virtual --timeout 0.5
 is "$status" 4 "no device in range: status 4"
 like "$err" 'no Obvious device was found' "says so"
+like "$err" "try: tendon scan --families obvious --radio virtual" "and the command to try is for the same radio"
 
 # A new device whose memory is in a file.
 simulate new simulate obvious --keys-file "$work/keys" --flash "$work/flash" --unprovisioned

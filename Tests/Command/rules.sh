@@ -176,5 +176,5 @@ run rules test "$work/rules" "$work/none"
 is "$status" 1 "rules test: no such capture"
 
 run run --help
-like "$out" "bose.gesture \[WHICH\]" "help lists what rules may name"
+like "$out" "bose.gesture \[single_tap" "help lists what rules may name"
 finish

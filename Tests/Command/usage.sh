@@ -53,8 +53,13 @@ run help run
 headings=$(grep -E '^[A-Z].*:$' <<<"$out" | tr '\n' ' ')
 is "$headings" "Devices and connections: Rules: Output: Pairing: MQTT broker: Metrics: Page: Family activ5: Family bose: Family feelspace: Family fjorden: Family obvious: Common options: Examples: " "the many options of run stand under headings"
 is "$(grep -oE '^  --[a-z0-9-]+' <<<"$out" | sort | uniq -d)" "" "each of them once"
+like "$(tr -s ' \n' ' ' <<<"$out")" 'fjorden.event \[shutterButtonHalfDown \| .* \| zoomLeverNeutral\]' "what can stand behind an event is listed"
 run help scan
 like "$out" "^Options:$" "a short list has one heading"
+run help obvious
+like "$out" "^tendon obvious firmware upgrade +write " "the list of a group has columns"
+run help nothing
+like "$err" "try: tendon --help" "help about nothing that there is: where the list is"
 run scan --for
 is "$status" 2 "option without its value: usage"
 run scan --for soon --radio virtual

@@ -51,7 +51,7 @@ struct SimulationSettings: Sendable {
         passkey = arguments.value("--passkey").flatMap(Passkey.init)
         hasDatabaseHash = arguments.has("--database-hash")
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
-        period = try arguments.integer("--period", in: 1...65535)
+        period = try arguments.milliseconds("--period", in: 1...65535)
         scenarioFromConnection = arguments.value("--scenario-from") == "connection"
         events = Events(json: arguments.has("--json"))
         obvious = try ObviousDeviceSettings(arguments)

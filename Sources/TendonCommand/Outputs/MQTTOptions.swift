@@ -62,7 +62,7 @@
             standard: "10", takes: .number(0.01...1000))
         private static let batch = option(
             "--mqtt-stream-batch", "MS", "all samples of this time in one message, instead of a rate; 0: off",
-            standard: "0", takes: .integer(0...60_000))
+            standard: "0", takes: .milliseconds(0...60_000))
         private static let store = option(
             "--mqtt-stream-store", nil, "also queue stream messages while the broker is away")
         private static let share = option(
@@ -70,7 +70,7 @@
             "agree with the other gateways of the broker which one connects to a device that several receive")
         private static let interval = option(
             "--mqtt-state-interval", "MS", "shortest time between two states of a device", standard: "1000",
-            takes: .integer(50...3_600_000))
+            takes: .milliseconds(50...3_600_000))
         private static let queue = option(
             "--mqtt-queue", "FILE",
             "messages wait in this file while the broker is away; default: mqtt-GATEWAY.db in $STATE_DIRECTORY, "
@@ -110,10 +110,10 @@
             settings.isCompact = !arguments.has(Option.exact.name)
             settings.streams = streams(arguments.value(streams.name) ?? "none")
             settings.streamRate = try arguments.number(rate) ?? settings.streamRate
-            settings.streamBatch = try arguments.integer(batch) ?? 0
+            settings.streamBatch = try arguments.milliseconds(batch) ?? 0
             settings.storesStreams = arguments.has(store.name)
             settings.sharesDevices = arguments.has(share.name)
-            settings.stateInterval = try arguments.integer(interval).map(UInt64.init) ?? settings.stateInterval
+            settings.stateInterval = try arguments.milliseconds(interval).map(UInt64.init) ?? settings.stateInterval
             settings.queueLimit = try arguments.integer(limit) ?? settings.queueLimit
             do throws(MQTTError) {
                 try settings.check()

@@ -92,7 +92,9 @@ struct Rule: Sendable {
         var events: [String] = [], values: [String] = [], actions: [String] = []
         for row in TendonCommand.families {
             let (family, stream) = (row.name, row.stream)
-            events += stream.happenings.map { "\(family).\($0.name)" + ($0.details.isEmpty ? "" : " [WHICH]") }
+            events += stream.happenings.map {
+                "\(family).\($0.name)" + ($0.details.isEmpty ? "" : " [\($0.details.joined(separator: " | "))]")
+            }
             values += stream.values.map { "\(family).\($0.name)" }
             actions += stream.actions.map {
                 "\(family).\($0.name)" + ($0.arguments.isEmpty ? "" : " \($0.arguments)")

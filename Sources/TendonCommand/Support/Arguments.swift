@@ -71,6 +71,16 @@ struct Arguments: Sendable {
         return try TendonCommand.seconds(text, in: range, called: option)
     }
 
+    func milliseconds(_ option: Option) throws(CommandError) -> Int? {
+        guard let text = value(option), case .milliseconds(let range) = option.takes else { return nil }
+        return try TendonCommand.milliseconds(text, in: range, called: option.name)
+    }
+
+    func milliseconds(_ option: String, in range: ClosedRange<Int>) throws(CommandError) -> Int? {
+        guard let text = value(option) else { return nil }
+        return try TendonCommand.milliseconds(text, in: range, called: option)
+    }
+
     func integer(_ option: String, in range: ClosedRange<Int>) throws(CommandError) -> Int? {
         guard let text = value(option) else { return nil }
         guard let number = parseInteger(text), range.contains(number) else {
@@ -191,6 +201,19 @@ extension CommandError {
         }
         let name = meant.prefix { $0 != "=" }
         return .usage("\(message); a value of \(name) follows =", next: "tendon \(command.name) \(sanitized(meant))")
+    }
+
+    /// The command to try is for the radio of the one that failed, if it takes one.
+    func onRadio(of arguments: Arguments) -> CommandError {
+        guard status != .usage, let next, !next.contains(" --radio "), let radio = try? arguments.radio() else {
+            return self
+        }
+        let first = next.prefix { $0 != ";" }
+        let words = first.split(separator: " ").map(String.init)
+        guard words.first == "tendon", let found = try? TendonProgram.find(Array(words.dropFirst())),
+            found.0.common.contains(where: { $0.name == "--radio" })
+        else { return self }
+        return CommandError(status, message, next: first + radio.words + next.dropFirst(first.count))
     }
 
     /// "unknown WHAT 'WORD'", with the nearest known word if one is near.

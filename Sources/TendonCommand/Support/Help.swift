@@ -195,7 +195,8 @@ extension Help {
     static func group(_ words: [String]) -> String? {
         let group = allCommands.filter { $0.words.starts(with: words) }
         guard !group.isEmpty, !group.contains(where: { $0.words == words }) else { return nil }
-        return group.map { pad("tendon \($0.name)", 28) + $0.summary + "\n" }.joined()
+        let width = max(28, (group.map(\.name.count).max() ?? 0) + "tendon ".count + 2)
+        return group.map { pad("tendon \($0.name)", width) + $0.summary + "\n" }.joined()
     }
 
     /// Each word once, in the order of the first ones.

@@ -9,6 +9,8 @@ enum ValueRule: Sendable {
     case number(ClosedRange<Double>)
     /// A time: a number of seconds, or a number with a unit.
     case seconds(ClosedRange<Double>)
+    /// A time: a number of milliseconds, or a number with a unit.
+    case milliseconds(ClosedRange<Int>)
     /// An address, or the name of a device. Names are known when all of the file is read.
     case device
     /// The function throws if the value is wrong; its message says what is allowed.
@@ -111,6 +113,8 @@ extension Option {
             }
         case .seconds(let range):
             _ = try seconds(text, in: range, called: title)
+        case .milliseconds(let range):
+            _ = try milliseconds(text, in: range, called: title)
         case .parsed(let parse):
             do throws(CommandError) {
                 try parse(text)
@@ -144,6 +148,18 @@ func seconds(_ text: String, in range: ClosedRange<Double>, called title: String
         throw .usage(
             "\(title) takes a time from \(plain(range.lowerBound)) to \(plain(range.upperBound)) s, such as 90, 500ms "
                 + "or 2min, not '\(sanitized(text))'")
+    }
+    return number
+}
+
+/// A time in milliseconds; a number without a unit is of milliseconds.
+func milliseconds(_ text: String, in range: ClosedRange<Int>, called title: String) throws(CommandError) -> Int {
+    guard let number = parseInteger(text) ?? milliseconds(text).flatMap({ Int(exactly: $0.rounded()) }),
+        range.contains(number)
+    else {
+        throw .usage(
+            "\(title) takes a time from \(range.lowerBound) to \(range.upperBound) ms, such as 500, 500ms or 2s, not "
+                + "'\(sanitized(text))'")
     }
     return number
 }

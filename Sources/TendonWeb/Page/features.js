@@ -6,7 +6,7 @@ export class FeaturesCard extends Card {
   draw() {
     this.figure.classList.add('stack')
     this.none = el('p', { class: 'none',
-      text: 'No feature is known. They are listed if the gateway knows the product: tendon run --product ID' })
+      text: 'No feature is known. Name the product and its features: tendon run --product ID --features 16,19' })
     this.list = el('ul', { class: 'features', 'aria-label': 'Features' })
     this.bar = el('progress', { max: 100, value: 0 })
     this.transfer = el('div', { class: 'transfer', hidden: true }, el('span'), this.bar)

@@ -240,7 +240,7 @@ struct FeelspaceVibration: Sendable {
             arguments.value("--pattern") ?? "continuous", FeelspaceWords.patterns, "pattern")
         intensity = try arguments.integer("--intensity", in: 0...100) ?? -1
         iterations = try arguments.integer("--iterations", in: 1...127) ?? -1
-        period = try arguments.integer("--period", in: 1...65535) ?? 500
+        period = try arguments.milliseconds("--period", in: 1...65535) ?? 500
         let direction = try FeelspaceDirection(arguments)
         if let list = arguments.value("--motors") {
             guard direction == nil else { throw .usage("either --motors or a direction") }

@@ -16,15 +16,15 @@ struct FeelspaceStream: FamilyStream {
 
     private static let orientationPeriod = Option(
         name: "--orientation-period", value: "MS", help: "time between two headings; default: the belt's 500",
-        takes: .integer(20...65535))
+        takes: .milliseconds(20...65535))
     private static let intensity = Option(
         name: "--default-intensity", value: "PERCENT",
         help: "vibration intensity that the belt uses if a signal has none; default: the setting of the belt",
-        takes: .integer(0...100))
+        takes: .integer(5...100))
     static let options = [orientationPeriod, intensity]
 
     init(_ arguments: Arguments) throws(CommandError) {
-        period = try arguments.integer(Self.orientationPeriod)
+        period = try arguments.milliseconds(Self.orientationPeriod)
         defaultIntensity = try arguments.integer(Self.intensity)
     }
 
