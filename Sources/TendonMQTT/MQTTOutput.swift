@@ -42,7 +42,7 @@ package final class MQTTOutput: EventOutput {
             let path = sanitized(settings.queuePath)
             throw MQTTError(
                 error.kind == .locked
-                    ? "the queue \(path) is in use by another process: one gateway, one queue"
+                    ? "the queue \(path) is in use by another gateway; each needs a name of its own (--mqtt-gateway)"
                     : "the queue \(path): \(error.text)")
         }
         try MQTTOutput.check(client.start())

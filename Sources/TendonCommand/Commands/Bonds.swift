@@ -49,6 +49,7 @@ extension Command {
             throw .usage("bonds export takes one file", next: "tendon bonds export keys.json")
         }
         let path = arguments.operands[0]
+        guard path != "-" else { throw .usage("bonds export writes to a named file; '-' is not supported") }
         try arguments.checkReplaces(path)
         let bonds = try Bond.stored()
         let document: JSON = [
