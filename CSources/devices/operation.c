@@ -3,29 +3,10 @@
 
 #define OUT_OF_SYNC TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC)
 
-static void starting(tendon_operation *operation, uint8_t kind) {
-    operation->kind = kind;
-    operation->starting = true;
-}
-
-/* After a starting call, with what it returned. */
-static void started(tendon_operation *operation, tendon_gatt_client *client, tendon_status request) {
-    if (operation->client != client) {
-        /* A callback within the call disconnected. */
-        (void)tendon_gatt_client_cancel(client, (uint32_t)request, operation->now);
-    } else if (operation->starting) { /* no result yet */
-        if (request < 0) {
-            const tendon_gatt_result refused = {.status = request, .now = operation->now};
-            operation->rules->done(operation->context, &refused);
-            return;
-        }
-        operation->starting = false;
-        operation->request = (uint32_t)request;
-        uint32_t limit = (operation->kind & TENDON_OPERATION_UNLIMITED) == 0 ? operation->rules->limit : 0;
-        if (limit != 0) {
-            tendon_gatt_client_set_limit(client, operation->request, limit, operation->now);
-        }
-    }
+/* The result of a call that the client never had, or never took. */
+static void fail_call(tendon_operation *operation, tendon_status status) {
+    const tendon_gatt_result result = {.status = status, .now = operation->now};
+    operation->rules->done(operation->context, &result);
 }
 
 static void send_call(tendon_operation *operation) {
@@ -35,7 +16,6 @@ static void send_call(tendon_operation *operation) {
     void *context = operation->context;
     uint64_t now = operation->now;
     tendon_status request;
-    starting(operation, operation->kind);
     switch (call.verb) {
     case TENDON_OPERATION_MTU:
         request = tendon_gatt_exchange_mtu(client, done, context, now);
@@ -61,7 +41,15 @@ static void send_call(tendon_operation *operation) {
         request = tendon_gatt_unsubscribe(client, call.handle, done, context, now);
         break;
     }
-    started(operation, client, request);
+    if (request < 0) {
+        fail_call(operation, request);
+        return;
+    }
+    operation->request = (uint32_t)request;
+    uint32_t limit = (operation->kind & TENDON_OPERATION_UNLIMITED) == 0 ? operation->rules->limit : 0;
+    if (limit != 0) {
+        tendon_gatt_client_set_limit(client, operation->request, limit, now);
+    }
 }
 
 /* ---- the attribute table changed while connected ---- */
@@ -97,11 +85,6 @@ static bool subscription_has_moved(const tendon_operation *operation) {
 static uint8_t row_of_session(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
     const tendon_operation *operation = context;
     return operation->row_of(operation->context, row, service, characteristic);
-}
-
-static void fail_call(tendon_operation *operation, tendon_status status) {
-    const tendon_gatt_result result = {.status = status, .now = operation->now};
-    operation->rules->done(operation->context, &result);
 }
 
 /* The link reports Database Out Of Sync as the reason of its end. */
@@ -142,7 +125,6 @@ static void rediscovered(void *context, tendon_status status, size_t row, uint64
 static void rediscover(tendon_operation *operation) {
     tendon_operation_call *call = &operation->call;
     operation->request = 0;
-    operation->starting = false;
     call->rediscovering = true;
     call->row = (uint8_t)tendon_profile_row_of(operation->found, operation->count, call->handle);
     tendon_status status =
@@ -151,7 +133,7 @@ static void rediscover(tendon_operation *operation) {
     if (status < 0) {
         call->rediscovering = false;
         fail_call(operation, status);
-    } else if (call->rediscovering) { /* a memory radio may have completed it */
+    } else {
         tendon_profile_limit(&operation->again, operation->rules->limit, operation->now);
     }
 }
@@ -198,7 +180,7 @@ void tendon_operation_discover(tendon_operation *operation, uint8_t kind, tendon
 
 uint8_t tendon_operation_ended(tendon_operation *operation, const tendon_gatt_result *result) {
     uint8_t kind = operation->kind;
-    if (kind == 0 || (!operation->starting && result->request != operation->request)) {
+    if (kind == 0 || result->request != operation->request) {
         return 0;
     }
     operation->now = result->now;
@@ -215,7 +197,6 @@ uint8_t tendon_operation_ended(tendon_operation *operation, const tendon_gatt_re
 void tendon_operation_reset(tendon_operation *operation) {
     operation->kind = 0;
     operation->request = 0;
-    operation->starting = false;
     if (operation->call.rediscovering) {
         operation->call.rediscovering = false;
         operation->again.client->config.cache->state = TENDON_GATT_CACHE_STALE; /* until it is discovered */

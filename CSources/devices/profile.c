@@ -26,9 +26,6 @@ static void set_deadline(const tendon_profile *profile, uint64_t now) {
 
 static tendon_status ask(tendon_profile *profile, uint64_t now) {
     tendon_status status;
-    bool over = false, *outer = profile->over;
-    uint8_t turn = ++profile->turn;
-    profile->over = &over;
     switch (profile->step) {
     case HASH:
         status = tendon_gatt_read_database_hash(profile->client, page_done, profile, now);
@@ -48,19 +45,8 @@ static tendon_status ask(tendon_profile *profile, uint64_t now) {
                                              TENDON_PROFILE_PAGE, page_done, profile, now);
         break;
     }
-    /* A memory radio may have completed the request within the call: the next page is outstanding, or the discovery
-     * ended and the profile's memory has another use by now. */
-    if (over) {
-        if (outer != NULL) {
-            *outer = true;
-        }
-        return status;
-    }
-    profile->over = outer;
-    if (turn == profile->turn) {
-        profile->request = status > 0 ? (uint32_t)status : 0;
-        set_deadline(profile, now);
-    }
+    profile->request = status > 0 ? (uint32_t)status : 0;
+    set_deadline(profile, now);
     return status;
 }
 
@@ -149,14 +135,6 @@ static bool take_hash(tendon_profile *profile, const tendon_gatt_result *result)
     return known;
 }
 
-static void end(tendon_profile *profile) {
-    profile->step = IDLE;
-    if (profile->over != NULL) {
-        *profile->over = true;
-        profile->over = NULL;
-    }
-}
-
 static void finish(tendon_profile *profile, tendon_status status, uint64_t now) {
     size_t row = profile->row;
     tendon_gatt_client *client = profile->client;
@@ -169,7 +147,7 @@ static void finish(tendon_profile *profile, tendon_status status, uint64_t now) 
     if (status == TENDON_OK && profile->caching) {
         keep(profile);
     }
-    end(profile);
+    profile->step = IDLE;
     profile->done(profile->context, status, row, now); /* the memory of the profile has another use from here on */
     if (status == TENDON_OK && changed.cccd != 0 && !client->closed) {
         (void)tendon_gatt_enable_service_changed(client, changed.value, changed.cccd, now);
@@ -389,7 +367,7 @@ void tendon_profile_limit(tendon_profile *profile, uint32_t ms, uint64_t now) {
 
 void tendon_profile_cancel(tendon_profile *profile, uint64_t now) {
     uint32_t request = profile->request;
-    end(profile);
+    profile->step = IDLE;
     profile->request = 0;
     if (request != 0) {
         tendon_gatt_client_cancel(profile->client, request, now);

@@ -104,16 +104,7 @@ static tendon_status to_server(tendon_att_bearer *bearer, tendon_att_class class
     return TENDON_ERROR_UNSUPPORTED;
 }
 
-tendon_status tendon_att_bearer_receive(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length, uint64_t now) {
-    bearer->counters.received++;
-    if (bearer->closed) {
-        bearer->counters.after_close++;
-        return TENDON_ERROR_DISCONNECTED;
-    }
-    if (length == 0 || length > bearer->own_mtu) {
-        bearer->counters.malformed++;
-        return length == 0 ? TENDON_ERROR_TRUNCATED : TENDON_ERROR_MALFORMED;
-    }
+static tendon_status route(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length, uint64_t now) {
     /* Almost all PDUs of a wearable are notifications: they skip the table. */
     if (pdu[0] == TENDON_ATT_HANDLE_VALUE_NOTIFICATION && bearer->client != NULL) {
         return tendon_gatt_client_receive(bearer->client, pdu, length, now);

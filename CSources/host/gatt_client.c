@@ -10,7 +10,7 @@ static bool is_discovery(uint8_t kind) {
 }
 
 static bool is_read(uint8_t kind) {
-    return kind >= GATTC_READ && kind <= GATTC_READ_MULTIPLE_VARIABLE;
+    return kind >= GATTC_READ && kind <= GATTC_READ_BY_UUID;
 }
 
 tendon_status tendon_gatt_client_init(tendon_gatt_client *client, const tendon_gatt_client_config *config) {
@@ -166,9 +166,6 @@ static tendon_status encode(const tendon_gatt_client *client, tendon_gatt_reques
     uint8_t scratch[16];
     tendon_att_pdu pdu = {0};
     tendon_status status;
-    if (request->kind == GATTC_READ_MULTIPLE || request->kind == GATTC_READ_MULTIPLE_VARIABLE) {
-        return tendon_gattc_read_multiple_encode(request, out, client->bearer->mtu);
-    }
     if (request->kind == GATTC_MTU) {
         pdu.opcode = TENDON_ATT_EXCHANGE_MTU_REQUEST;
         pdu.mtu = client->bearer->own_mtu;
@@ -191,7 +188,6 @@ static tendon_status send_request(tendon_gatt_client *client, tendon_gatt_reques
     if (length < 0) {
         return length;
     }
-    /* Before the send: a memory radio can deliver the response within the call. */
     request->flags |= GATTC_STARTED;
     client->in_flight = request->id;
     client->in_flight_opcode = pdu[0];

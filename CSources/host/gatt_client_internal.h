@@ -21,14 +21,11 @@ enum {
     GATTC_READ,
     GATTC_READ_LONG,
     GATTC_READ_BY_UUID,
-    GATTC_READ_MULTIPLE,
-    GATTC_READ_MULTIPLE_VARIABLE,
     /* writes */
     GATTC_WRITE,
     GATTC_SUBSCRIBE,
     GATTC_UNSUBSCRIBE,
-    GATTC_WRITE_LONG,
-    GATTC_WRITE_RELIABLE
+    GATTC_WRITE_LONG
 };
 
 /* Flags of a request. */
@@ -102,8 +99,6 @@ tendon_status tendon_gattc_discovery_refused(tendon_gatt_request *request, tendo
 bool tendon_gattc_discovery_hit(const tendon_gatt_request *request, uint16_t start, uint16_t end);
 
 tendon_status tendon_gattc_read_build(const tendon_gatt_request *request, tendon_att_pdu *pdu);
-/* A list of handles has no view to lend: encoded straight from the caller's array. Returns the length or an error. */
-tendon_status tendon_gattc_read_multiple_encode(const tendon_gatt_request *request, uint8_t *out, size_t capacity);
 tendon_status tendon_gattc_read_respond(const tendon_gatt_client *client, tendon_gatt_request *request,
                                         const tendon_att_pdu *pdu, tendon_gatt_result *result);
 tendon_status tendon_gattc_read_refused(tendon_gatt_request *request, tendon_status status);

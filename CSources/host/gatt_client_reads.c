@@ -64,43 +64,6 @@ tendon_status tendon_gatt_read_database_hash(tendon_gatt_client *client, tendon_
     return read_by_uuid(client, 1, 0xFFFF, &uuid, GATTC_HASH, done, context, now);
 }
 
-static tendon_status read_multiple(tendon_gatt_client *client, uint8_t kind, const uint16_t *handles, size_t count,
-                                   tendon_gatt_done done, void *context, uint64_t now) {
-    tendon_status status;
-    if (handles == NULL || count < 2 || count > (TENDON_ATT_MTU_MAX - 1) / 2) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    tendon_gatt_request *request = tendon_gattc_take(client, kind, done, context, &status);
-    if (request == NULL) {
-        return status;
-    }
-    request->handle = handles[0];
-    request->borrowed.data = handles;
-    request->capacity = (uint16_t)count;
-    return tendon_gattc_start(client, request, now);
-}
-
-tendon_status tendon_gatt_read_multiple(tendon_gatt_client *client, const uint16_t *handles, size_t count,
-                                        tendon_gatt_done done, void *context, uint64_t now) {
-    return read_multiple(client, GATTC_READ_MULTIPLE, handles, count, done, context, now);
-}
-
-tendon_status tendon_gatt_read_multiple_variable(tendon_gatt_client *client, const uint16_t *handles, size_t count,
-                                                 tendon_gatt_done done, void *context, uint64_t now) {
-    return read_multiple(client, GATTC_READ_MULTIPLE_VARIABLE, handles, count, done, context, now);
-}
-
-tendon_status tendon_gattc_read_multiple_encode(const tendon_gatt_request *request, uint8_t *out, size_t capacity) {
-    const uint16_t *handles = request->borrowed.data;
-    tendon_writer writer = tendon_writer_make(out, capacity);
-    tendon_write_u8(&writer, request->kind == GATTC_READ_MULTIPLE ? TENDON_ATT_READ_MULTIPLE_REQUEST
-                                                                  : TENDON_ATT_READ_MULTIPLE_VARIABLE_REQUEST);
-    for (size_t i = 0; i < request->capacity; i++) {
-        tendon_write_u16le(&writer, handles[i]);
-    }
-    return tendon_writer_result(&writer);
-}
-
 tendon_status tendon_gattc_read_build(const tendon_gatt_request *request, tendon_att_pdu *pdu) {
     pdu->handle = request->handle;
     if (request->kind == GATTC_READ_BY_UUID) {

@@ -44,8 +44,6 @@ static tendon_status proceed(tendon_gatt_client *client, tendon_gatt_request *re
     case GATTC_READ:
     case GATTC_READ_LONG:
     case GATTC_READ_BY_UUID:
-    case GATTC_READ_MULTIPLE:
-    case GATTC_READ_MULTIPLE_VARIABLE:
         if ((request->flags & GATTC_ZOMBIE) != 0) {
             return TENDON_OK;
         }

@@ -47,28 +47,6 @@ tendon_status tendon_gatt_write_value(tendon_gatt_client *client, uint16_t handl
     return start(client, kind, handle, 0, value, length, done, context, now);
 }
 
-tendon_status tendon_gatt_write_reliable(tendon_gatt_client *client, const tendon_gatt_write_part *parts, size_t count,
-                                         tendon_gatt_done done, void *context, uint64_t now) {
-    tendon_status status;
-    if (parts == NULL || count == 0 || count > 0xFFFF) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (parts[i].handle == 0 || !fits_attribute(parts[i].offset, parts[i].length) ||
-            (parts[i].value == NULL && parts[i].length > 0)) {
-            return TENDON_ERROR_INVALID_ARGUMENT;
-        }
-    }
-    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_WRITE_RELIABLE, done, context, &status);
-    if (request == NULL) {
-        return status;
-    }
-    request->handle = parts[0].handle;
-    request->borrowed.data = parts;
-    request->capacity = (uint16_t)count;
-    return tendon_gattc_start(client, request, now);
-}
-
 /* Commands: no slot in the queue, no response. */
 static tendon_status send_command(tendon_gatt_client *client, tendon_att_pdu *pdu, uint16_t handle,
                                   const uint8_t *value, size_t length) {
@@ -93,29 +71,17 @@ tendon_status tendon_gatt_write_command(tendon_gatt_client *client, uint16_t han
     return send_command(client, &pdu, handle, value, length);
 }
 
-/* The next or the outstanding part: request->count bytes of the present value are accepted. */
-static tendon_gatt_write_part part_of(const tendon_gatt_request *request) {
-    if (request->kind == GATTC_WRITE_RELIABLE) {
-        return ((const tendon_gatt_write_part *)request->borrowed.data)[request->cursor];
-    }
-    tendon_gatt_write_part whole = {request->handle, request->offset, request->borrowed.data, request->length};
-    return whole;
-}
-
-static bool is_prepared(const tendon_gatt_request *request) {
-    return request->kind == GATTC_WRITE_LONG || request->kind == GATTC_WRITE_RELIABLE;
-}
-
+/* The next or the outstanding part: request->count bytes of the value are accepted. */
 static void build_prepare(const tendon_gatt_client *client, tendon_gatt_request *request, tendon_att_pdu *pdu) {
-    tendon_gatt_write_part part = part_of(request);
+    const uint8_t *value = request->borrowed.data;
     size_t room = (size_t)client->bearer->mtu - PREPARE_OVERHEAD;
-    size_t rest = part.length - request->count;
+    size_t rest = (size_t)request->length - request->count;
     request->progress = (uint16_t)(rest < room ? rest : room);
     pdu->opcode = TENDON_ATT_PREPARE_WRITE_REQUEST;
-    pdu->handle = part.handle;
-    pdu->offset = (uint16_t)(part.offset + request->count);
+    pdu->handle = request->handle;
+    pdu->offset = (uint16_t)(request->offset + request->count);
     pdu->length = request->progress;
-    pdu->data = pdu->length > 0 ? part.value + request->count : NULL;
+    pdu->data = pdu->length > 0 ? value + request->count : NULL;
 }
 
 tendon_status tendon_gattc_write_build(const tendon_gatt_client *client, tendon_gatt_request *request,
@@ -125,7 +91,7 @@ tendon_status tendon_gattc_write_build(const tendon_gatt_client *client, tendon_
         pdu->flags = request->step == GATTC_STEP_EXECUTE ? EXECUTE_WRITE : EXECUTE_CANCEL;
         return TENDON_OK;
     }
-    if (is_prepared(request)) {
+    if (request->kind == GATTC_WRITE_LONG) {
         build_prepare(client, request, pdu);
         return TENDON_OK;
     }
@@ -159,31 +125,15 @@ static tendon_status abort_with(tendon_gatt_request *request, tendon_status stat
     return GATTC_CONTINUE;
 }
 
-static bool echoed(const tendon_gatt_request *request, const tendon_att_pdu *pdu) {
-    tendon_gatt_write_part part = part_of(request);
-    return pdu->handle == part.handle && pdu->offset == (uint16_t)(part.offset + request->count) &&
-           pdu->length == request->progress &&
-           (pdu->length == 0 || memcmp(pdu->data, part.value + request->count, pdu->length) == 0);
-}
-
-static tendon_status take_prepared(tendon_gatt_request *request, const tendon_att_pdu *pdu) {
+static tendon_status take_prepared(tendon_gatt_request *request) {
     request->flags |= GATTC_PREPARED;
     if ((request->flags & GATTC_ZOMBIE) != 0) {
         return abort_with(request, TENDON_ERROR_CANCELLED);
     }
-    if (request->kind == GATTC_WRITE_RELIABLE && !echoed(request, pdu)) {
-        return abort_with(request, TENDON_GATT_ERROR_VERIFY);
-    }
     request->count = (uint16_t)(request->count + request->progress);
-    if (request->count < part_of(request).length) {
-        return GATTC_CONTINUE;
+    if (request->count >= request->length) {
+        request->step = GATTC_STEP_EXECUTE;
     }
-    if (request->kind == GATTC_WRITE_RELIABLE && request->cursor + 1u < request->capacity) {
-        request->cursor++;
-        request->count = 0;
-        return GATTC_CONTINUE;
-    }
-    request->step = GATTC_STEP_EXECUTE;
     return GATTC_CONTINUE;
 }
 
@@ -224,7 +174,7 @@ tendon_status tendon_gattc_write_respond(tendon_gatt_request *request, const ten
         return (request->flags & GATTC_ZOMBIE) != 0 ? TENDON_OK : take_descriptors(request, pdu);
     }
     if (pdu->opcode == TENDON_ATT_PREPARE_WRITE_RESPONSE) {
-        return take_prepared(request, pdu);
+        return take_prepared(request);
     }
     return TENDON_OK;
 }
@@ -238,7 +188,7 @@ tendon_status tendon_gattc_write_refused(tendon_gatt_request *request, tendon_st
     case GATTC_STEP_CCCD:
         return status == TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND) ? TENDON_ERROR_NOT_FOUND : status;
     default:
-        if (status == TENDON_GATT_ERROR_BAD_RESPONSE && is_prepared(request)) {
+        if (status == TENDON_GATT_ERROR_BAD_RESPONSE && request->kind == GATTC_WRITE_LONG) {
             request->flags |= GATTC_PREPARED; /* it accepted the part, only what it says of it is wrong */
         }
         return abort_with(request, status);

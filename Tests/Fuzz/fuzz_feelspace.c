@@ -69,14 +69,8 @@ static void notifications(fuzz_block block) {
 
 static void development(fuzz_block block) {
     tendon_feelspace_debug debug;
-    tendon_feelspace_raw_sample sample;
     tendon_feelspace_usb_frame frame;
-    size_t count = 0;
     (void)tendon_feelspace_decode_debug(block.data, block.length, &debug, NULL);
-    while (tendon_feelspace_raw_sample_at(block.data, block.length, count, &sample)) {
-        count++;
-    }
-    FUZZ_CHECK(count * 7 <= block.length);
     if (tendon_feelspace_decode_usb_frame(block.data, block.length, &frame, NULL) >= 0) {
         (void)fuzz_touch(frame.payload, frame.length);
     }
@@ -142,8 +136,6 @@ static void tones(fuzz_input *input, uint8_t *out, size_t capacity) {
     free(second.data);
     tendon_status length = tendon_feelspace_encode_tone(seconds, hertz, count, out, capacity);
     FUZZ_CHECK(length < 0 || ((size_t)length == 2 + 2 * count && (size_t)length <= capacity && out[1] == count));
-    length = tendon_feelspace_encode_sound((tendon_feelspace_sound)(count), out, capacity);
-    FUZZ_CHECK(length < 0 || (size_t)length <= capacity);
 }
 
 static void encode(fuzz_input *input, uint8_t kind) {

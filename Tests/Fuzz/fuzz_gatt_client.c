@@ -36,9 +36,7 @@ static union {
 } tables[4]; /* one per request under way */
 
 static void start(unsigned which, fuzz_input *input, uint64_t now) {
-    static const uint16_t handles[3] = {3, 5, 7};
     static const uint8_t value[100] = {1, 2, 3};
-    static const tendon_gatt_write_part parts[2] = {{3, 0, value, 30}, {5, 2, value, 4}};
     uint16_t a = fuzz_u16(input), b = fuzz_u16(input);
     tendon_uuid uuid = tendon_uuid_from_u16(0x2A00);
     unsigned slot = started % 4;
@@ -75,20 +73,11 @@ static void start(unsigned which, fuzz_input *input, uint64_t now) {
     case 9:
         id = tendon_gatt_read_by_uuid(&client, a, b, &uuid, done, NULL, now);
         break;
-    case 10:
-        id = tendon_gatt_read_multiple(&client, handles, 3, done, NULL, now);
-        break;
-    case 11:
-        id = tendon_gatt_read_multiple_variable(&client, handles, 3, done, NULL, now);
-        break;
     case 12:
         id = tendon_gatt_write(&client, a, value, b % 30, done, NULL, now);
         break;
     case 13:
         id = tendon_gatt_write_long(&client, a, b & 0x3Fu, value, 100, done, NULL, now);
-        break;
-    case 14:
-        id = tendon_gatt_write_reliable(&client, parts, 2, done, NULL, now);
         break;
     case 15:
         id = tendon_gatt_subscribe(&client, a, b, (b & 1u) != 0, on_value, NULL, done, NULL, now);

@@ -82,7 +82,7 @@ void tendon_bose_discover(tendon_bose_session *session) {
     tendon_profile *profile = &session->kept.scratch.discovery;
     tendon_operation_discover(&session->op, BOSE_DISCOVERY, profile, tendon_bose_row, session->kept.found, BOSE_ROWS,
                               discovered);
-    if (session->op.kind == BOSE_DISCOVERY) { /* a memory radio may have completed the whole discovery */
+    if (session->op.kind == BOSE_DISCOVERY) { /* else it was rejected */
         tendon_profile_limit(profile, TENDON_BOSE_OPERATION_TIMEOUT_MS, session->op.now);
     }
 }

@@ -63,7 +63,7 @@ enum {
 enum { BOSE_PAIRING_RETRY_MS = 1000, BOSE_PAIRING_RETRIES = 35 };
 
 /* session.c */
-void tendon_bose_emit(tendon_bose_session *session, const tendon_bose_event *event);
+void tendon_bose_emit(tendon_bose_session *session, tendon_bose_event *event);
 void tendon_bose_emit_kind(tendon_bose_session *session, tendon_bose_event_kind kind, tendon_status status);
 /* The session that a context belongs to; NULL, and counted: the context is of an earlier opening. */
 tendon_bose_session *tendon_bose_session_of(void *context);

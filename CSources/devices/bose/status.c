@@ -27,36 +27,3 @@ const char *tendon_bose_status_name(tendon_status status) {
 const char *tendon_bose_status_text(tendon_status status) {
     return tendon_packed_status(TENDON_BOSE_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, status, tendon_status_text);
 }
-
-int tendon_bose_sdk_code(tendon_status status, tendon_bose_sdk_numbering *numbering) {
-    static const struct {
-        tendon_status status;
-        uint8_t numbering, code;
-    } table[] = {
-        {TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED, TENDON_BOSE_SDK_SESSION, 1},
-        {TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE, TENDON_BOSE_SDK_SESSION, 2},
-        {TENDON_BOSE_ERROR_NO_MATCHING_DEVICE_TYPE, TENDON_BOSE_SDK_SESSION, 3},
-        {TENDON_ERROR_CANCELLED, TENDON_BOSE_SDK_SESSION, 4},
-        {TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE, TENDON_BOSE_SDK_SESSION, 5},
-        {TENDON_BOSE_ERROR_REFRESH_REQUIRED, TENDON_BOSE_SDK_SESSION, 6},
-        {TENDON_BOSE_ERROR_BONDING_FAILED, TENDON_BOSE_SDK_SESSION, 7},
-        {TENDON_BOSE_ERROR_INVALID_RESPONSE, TENDON_BOSE_SDK_DEVICE, 1},
-        {TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE, TENDON_BOSE_SDK_DEVICE, 3},
-        {TENDON_BOSE_ERROR_DEVICE_NOT_FOUND, TENDON_BOSE_SDK_DEVICE, 4},
-        {TENDON_BOSE_ERROR_NO_FOCUS, TENDON_BOSE_SDK_DEVICE, 5},
-        {TENDON_BOSE_ERROR_MISSING_REQUIRED_DATA, TENDON_BOSE_SDK_DEVICE, 6},
-        {TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED, TENDON_BOSE_SDK_DEVICE, 7},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (table[i].status == status) {
-            if (numbering != NULL) {
-                *numbering = (tendon_bose_sdk_numbering)table[i].numbering;
-            }
-            return table[i].code;
-        }
-    }
-    if (numbering != NULL) {
-        *numbering = TENDON_BOSE_SDK_NONE;
-    }
-    return 0;
-}

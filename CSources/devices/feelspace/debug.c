@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FE14 debug output and FE0B raw sensor data: development packets. */
+/* FE14 debug output: development packets. */
 #include "internal.h"
 
 tendon_status tendon_feelspace_decode_debug(const uint8_t *data, size_t length, tendon_feelspace_debug *out,
@@ -32,32 +32,4 @@ tendon_status tendon_feelspace_decode_debug(const uint8_t *data, size_t length, 
     }
     *out = d;
     return TENDON_OK;
-}
-
-enum { RAW_HEADER = 2, RAW_RECORD = 7 };
-
-tendon_status tendon_feelspace_raw_count(const uint8_t *data, size_t length, uint8_t *sequence, size_t *offset) {
-    if (length < RAW_HEADER) {
-        return feelspace_needs(length, RAW_HEADER, offset);
-    }
-    if (data[0] != 0x01) {
-        return feelspace_fail(TENDON_FEELSPACE_ERROR_BAD_VALUE, 0, offset);
-    }
-    *sequence = data[1];
-    return (tendon_status)((length - RAW_HEADER) / RAW_RECORD);
-}
-
-bool tendon_feelspace_raw_sample_at(const uint8_t *data, size_t length, size_t index,
-                                    tendon_feelspace_raw_sample *out) {
-    uint8_t sequence;
-    tendon_status count = tendon_feelspace_raw_count(data, length, &sequence, NULL);
-    if (count < 0 || index >= (size_t)count) {
-        return false;
-    }
-    const uint8_t *record = data + RAW_HEADER + index * RAW_RECORD;
-    out->sensor_id = record[0];
-    out->x = tendon_i16_from_u16(feelspace_word(record, 1));
-    out->y = tendon_i16_from_u16(feelspace_word(record, 3));
-    out->z = tendon_i16_from_u16(feelspace_word(record, 5));
-    return true;
 }

@@ -66,7 +66,7 @@ static inline uint64_t feelspace_after(uint64_t now, uint64_t span) {
 tendon_feelspace_characteristic tendon_feelspace_uuid(unsigned which);
 /* An event without members: all of them are 0, so that nothing of the stack leaves in one. */
 void tendon_feelspace_event_init(tendon_feelspace_event *event, tendon_feelspace_event_kind kind, tendon_status status);
-void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feelspace_event *event);
+void tendon_feelspace_emit(tendon_feelspace_session *session, tendon_feelspace_event *event);
 void tendon_feelspace_emit_kind(tendon_feelspace_session *session, tendon_feelspace_event_kind kind,
                                 tendon_status status);
 /* Enters @p state and reports it. */

@@ -28,35 +28,3 @@ tendon_status tendon_feelspace_encode_tone(const float *seconds, const float *he
     }
     return tendon_feelspace_put(bytes, 2 + 2 * count, out, capacity);
 }
-
-/* In the units of the wire: lengths of a tone and of the silence behind it, frequencies; 0: no further tone. */
-static const uint8_t sounds[TENDON_FEELSPACE_SOUND_COUNT][5] = {
-    [TENDON_FEELSPACE_SOUND_START] = {5, 10, 25, 32},
-    [TENDON_FEELSPACE_SOUND_STOP] = {5, 10, 32, 25},
-    [TENDON_FEELSPACE_SOUND_SUCCESS] = {5, 10, 32, 48, 64},
-    [TENDON_FEELSPACE_SOUND_ERROR] = {25, 25, 32, 32, 32},
-    [TENDON_FEELSPACE_SOUND_SHORT_BEEP] = {5, 10, 48},
-    [TENDON_FEELSPACE_SOUND_DOUBLE_SHORT_BEEP] = {5, 10, 48, 48},
-    [TENDON_FEELSPACE_SOUND_TRIPLE_SHORT_BEEP] = {5, 10, 48, 48, 48},
-    [TENDON_FEELSPACE_SOUND_LONG_BEEP] = {25, 25, 48},
-    [TENDON_FEELSPACE_SOUND_DOUBLE_LONG_BEEP] = {25, 25, 48, 48},
-    [TENDON_FEELSPACE_SOUND_TRIPLE_LONG_BEEP] = {25, 25, 48, 48, 48},
-};
-
-tendon_status tendon_feelspace_encode_sound(tendon_feelspace_sound which, uint8_t *out, size_t capacity) {
-    if ((unsigned)which >= TENDON_FEELSPACE_SOUND_COUNT) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    const uint8_t *sound = sounds[which];
-    size_t tones = 1;
-    while (tones < 3 && sound[2 + tones] != 0) {
-        tones++;
-    }
-    size_t steps = 2 * tones - 1;
-    uint8_t bytes[2 + 2 * 5] = {0x01, (uint8_t)steps};
-    for (size_t i = 0; i < steps; i++) { /* tone, silence, tone ... */
-        bytes[2 + i] = i % 2 == 0 ? sound[2 + i / 2] : 0;
-        bytes[2 + steps + i] = sound[i % 2];
-    }
-    return tendon_feelspace_put(bytes, 2 + 2 * steps, out, capacity);
-}

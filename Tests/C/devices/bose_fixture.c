@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bose_fixture.h"
+#include "test_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,9 +83,6 @@ static tendon_status on_send(void *context, const uint8_t *pdu, size_t length) {
     f->log[f->log_count++] = (uint32_t)pdu[0] << 16 | (length >= 3 ? u16(pdu + 1) : 0);
     memcpy(f->pending, pdu, length);
     f->pending_length = length;
-    if (f->at_once) {
-        (void)answer_one(f);
-    }
     return TENDON_OK;
 }
 

@@ -75,7 +75,6 @@ typedef struct fixture {
     attribute attributes[ATTRIBUTES_MAX];
     size_t attribute_count;
     uint16_t mtu;       /* what it answers; 0: it refuses */
-    bool at_once;       /* answers come before the sending call returns */
     bool mute;          /* requests stay unanswered */
     bool keeps_written; /* false: a written configuration is acknowledged, and reads back as before */
     int answer_limit;   /* answers so many requests, then goes mute; < 0: no limit */

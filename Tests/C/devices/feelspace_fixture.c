@@ -68,9 +68,6 @@ static tendon_status on_send(void *context, const uint8_t *pdu, size_t length) {
     }
     memcpy(b->pending, pdu, length);
     b->pending_length = length;
-    if (b->at_once) {
-        (void)belt_answer_one(b);
-    }
     return TENDON_OK;
 }
 

@@ -70,7 +70,6 @@ typedef struct belt {
     belt_attribute attributes[BELT_ATTRIBUTES_MAX];
     size_t attribute_count;
     bool blocked;       /* the link takes nothing now */
-    bool at_once;       /* answers come before the sending call returns */
     bool mute;          /* requests stay unanswered */
     bool silent;        /* parameter requests are acknowledged, not answered */
     bool answers_early; /* ... answered before the write response */

@@ -264,15 +264,6 @@ static void statuses(void **state) {
                         "the device does not have the sensor");
     assert_string_equal(tendon_bose_status_name(TENDON_ERROR_TRUNCATED), tendon_status_name(TENDON_ERROR_TRUNCATED));
     assert_string_equal(tendon_bose_status_text(TENDON_ERROR_TRUNCATED), tendon_status_text(TENDON_ERROR_TRUNCATED));
-    tendon_bose_sdk_numbering numbering;
-    assert_int_equal(tendon_bose_sdk_code(TENDON_BOSE_ERROR_BONDING_FAILED, &numbering), 7);
-    assert_int_equal(numbering, TENDON_BOSE_SDK_SESSION);
-    assert_int_equal(tendon_bose_sdk_code(TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED, &numbering), 7);
-    assert_int_equal(numbering, TENDON_BOSE_SDK_DEVICE);
-    assert_int_equal(tendon_bose_sdk_code(TENDON_ERROR_TRUNCATED, &numbering), 0);
-    assert_int_equal(numbering, TENDON_BOSE_SDK_NONE);
-    assert_int_equal(tendon_bose_sdk_code(TENDON_ERROR_CANCELLED, NULL), 4);
-    assert_int_equal(tendon_bose_sdk_code(TENDON_OK, NULL), 0);
 }
 
 /* ---- intents ---- */

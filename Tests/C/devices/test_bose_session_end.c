@@ -336,25 +336,6 @@ static void a_send_that_fails(void **state) {
     assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->status, TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE);
 }
 
-/* A link in memory: the answer comes before the sending call returns. */
-static void a_link_that_answers_at_once(void **state) {
-    fixture *f = *state;
-    f->at_once = true;
-    fixture_connect(f);
-    assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
-    fixture_configure(f, 2, 40);
-    fixture_configure_gesture(f, 0x82, true);
-    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
-    fixture_assert_value(f, H_GESTURE_CONFIG, "8100 8201 8300 c000 c100 c200");
-    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 1);
-    tendon_bose_session_close(&f->session, f->now);
-    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
-    assert_true(f->disconnect_asked);
-    fixture_disconnect_if_asked(f);
-    assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
-    assert_int_equal(f->session.counters.illegal_inputs, 0);
-}
-
 static void memory_budget(void **state) {
     (void)state;
     assert_true(sizeof(tendon_bose_session) <= 2360);
@@ -378,7 +359,6 @@ int main(void) {
         T(i08_a_stale_completion_does_not_fire),
         T(opens_a_hundred_times),
         T(a_send_that_fails),
-        T(a_link_that_answers_at_once),
         cmocka_unit_test(memory_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,23 +299,8 @@ static void firmware_features(void **state) {
     assert_false(tendon_feelspace_patch_candidate(&(tendon_feelspace_firmware){.version = 4}));
 }
 
-static void raw_samples_and_debug(void **state) {
+static void debug_packets(void **state) {
     (void)state;
-    block b = block_hex("01 fe 02 0100 ffff 0080 03 02");
-    uint8_t sequence = 0;
-    assert_int_equal(tendon_feelspace_raw_count(b.data, b.length, &sequence, NULL), 1);
-    assert_int_equal(sequence, 0xFE);
-    tendon_feelspace_raw_sample s;
-    assert_true(tendon_feelspace_raw_sample_at(b.data, b.length, 0, &s));
-    assert_int_equal(s.sensor_id, 2);
-    assert_int_equal(s.x, 1);
-    assert_int_equal(s.y, -1);
-    assert_int_equal(s.z, -32768);
-    assert_false(tendon_feelspace_raw_sample_at(b.data, b.length, 1, &s));
-    assert_int_equal(tendon_feelspace_raw_count(b.data, 1, &sequence, NULL), TENDON_ERROR_TRUNCATED);
-    b.data[0] = 2;
-    assert_int_equal(tendon_feelspace_raw_count(b.data, b.length, &sequence, NULL), TENDON_FEELSPACE_ERROR_BAD_VALUE);
-    free(b.data);
     value v;
     assert_int_equal(decode(debug, "0b 0102 03 04000000 05000000", &v, NULL), TENDON_OK);
     assert_int_equal(v.debug.session, 0x0201);
@@ -409,7 +394,7 @@ int main(void) {
         cmocka_unit_test(examples_21_and_22_battery),
         cmocka_unit_test(examples_23_to_25_press_orientation_mode),
         cmocka_unit_test(firmware_features),
-        cmocka_unit_test(raw_samples_and_debug),
+        cmocka_unit_test(debug_packets),
         cmocka_unit_test(mal_I04_a_length_that_lies),
         cmocka_unit_test(mal_I10_a_name_without_an_end),
         cmocka_unit_test(names),

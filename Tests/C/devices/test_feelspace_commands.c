@@ -131,16 +131,9 @@ static void usb_frames_cut_and_hostile(void **state) {
     free(whole.data);
 }
 
-static void sounds(void **state) {
+static void tones_of_the_buzzer(void **state) {
     (void)state;
     uint8_t bytes[20];
-    assert_int_equal(tendon_feelspace_encode_sound(TENDON_FEELSPACE_SOUND_START, bytes, 20), 8);
-    assert_hex(bytes, 8, "01 03 19 00 20 05 0a 05");
-    for (unsigned s = 0; s < TENDON_FEELSPACE_SOUND_COUNT; s++) {
-        assert_true(tendon_feelspace_encode_sound((tendon_feelspace_sound)s, bytes, 20) > 0);
-    }
-    assert_int_equal(tendon_feelspace_encode_sound(TENDON_FEELSPACE_SOUND_COUNT, bytes, 20),
-                     TENDON_ERROR_INVALID_ARGUMENT);
     const float bad[] = {-0.01f, 2.56f, NAN};
     const float hertz = 100.0f;
     /* 1000 Hz for 1 s, 50 Hz for 20 ms: units of 31.25 Hz and of 10 ms */
@@ -266,7 +259,7 @@ int main(void) {
         cmocka_unit_test(iterations_as_a_belt_reads_them),
         cmocka_unit_test(navigation_signals),
         cmocka_unit_test(usb_frames_cut_and_hostile),
-        cmocka_unit_test(sounds),
+        cmocka_unit_test(tones_of_the_buzzer),
         cmocka_unit_test(usb_handles_are_those_of_the_fixed_profile),
         cmocka_unit_test(a_system_signal_needs_its_second_byte),
         cmocka_unit_test(a_belt_stops_in_app_mode_alone),

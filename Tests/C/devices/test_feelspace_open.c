@@ -368,20 +368,6 @@ static void belt_radio_errors_are_told_apart(void **state) {
     assert_int_equal(b->disconnects, 0);
 }
 
-/* ---- both generations, a link in memory ---- */
-
-static void belt_answers_at_once(void **state) {
-    belt *b = *state;
-    b->at_once = true;
-    belt_set(b, H_FIRMWARE, "040004"); /* newer hardware; there is no front range to be read here */
-    belt_connect(b);
-    assert_true(b->session.firmware.has_variant);
-    belt_advance(b, 250);
-    assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTED);
-    assert_true(tendon_feelspace_session_idle(&b->session));
-    assert_int_equal(b->session.patch, TENDON_FEELSPACE_PATCH_NONE);
-}
-
 /* ---- the patch of one firmware ---- */
 
 static void add_front_range(belt *b, const char *hex) {
@@ -453,7 +439,6 @@ int main(void) {
         TEST(mal_I01_empty_firmware_fails_the_handshake),
         TEST(mal_I02_short_battery_does_not_fail_the_handshake),
         TEST(belt_radio_errors_are_told_apart),
-        TEST(belt_answers_at_once),
         TEST(belt_patch_is_written_before_all_else),
         TEST(belt_patch_is_in_place),
     };

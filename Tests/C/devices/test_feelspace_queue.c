@@ -62,9 +62,10 @@ static void belt_gets_each_command(void **state) {
     GETS(tendon_feelspace_session_signal(s, TENDON_FEELSPACE_SIGNAL_BATTERY, b->now), H_VIBRATION, "2002");
     GETS(tendon_feelspace_session_stop(s, -1, b->now), H_VIBRATION, "30ff");
     uint8_t packet[20];
+    const float seconds = 1.0f, hertz = 1000.0f;
     GETS(tendon_feelspace_session_send(s, TENDON_FEELSPACE_BUZZER_COMMAND, packet,
-                                       tendon_feelspace_encode_sound(TENDON_FEELSPACE_SOUND_START, packet, 20), b->now),
-         H_BUZZER, "0103190020050a05");
+                                       tendon_feelspace_encode_tone(&seconds, &hertz, 1, packet, 20), b->now),
+         H_BUZZER, "01012064");
     GETS(tendon_feelspace_session_send(s, TENDON_FEELSPACE_PARAMETER_REQUEST, packet,
                                        tendon_feelspace_encode_set_name("x", 1, packet, 20), b->now),
          H_REQUEST, "018478");
@@ -191,9 +192,9 @@ static void belt_firmware_decides(void **state) {
         NEEDS(rows[i].pulse, tendon_feelspace_session_pulse(s, &pulse, b->now));
         NEEDS(true, tendon_feelspace_session_set_mode(s, TENDON_FEELSPACE_MODE_COMPASS, b->now));
         NEEDS(rows[i].crossing, tendon_feelspace_session_set_mode(s, TENDON_FEELSPACE_MODE_CROSSING, b->now));
-        NEEDS(rows[i].buzzer,
-              tendon_feelspace_session_send(s, TENDON_FEELSPACE_BUZZER_COMMAND, packet,
-                                            tendon_feelspace_encode_sound(0, packet, sizeof packet), b->now));
+        NEEDS(rows[i].buzzer, tendon_feelspace_session_send(
+                                  s, TENDON_FEELSPACE_BUZZER_COMMAND, packet,
+                                  tendon_feelspace_encode_tone(NULL, NULL, 0, packet, sizeof packet), b->now));
         NEEDS(rows[i].period, tendon_feelspace_session_set_orientation_period(s, 100, b->now));
 #undef NEEDS
         b->mode = TENDON_FEELSPACE_MODE_WAIT;
@@ -460,8 +461,8 @@ static void belt_commands_from_callbacks(void **state) {
     belt *b = *state;
     belt_open(b);
     b->hook = more_in_callback;
-    b->at_once = true;
     assert_int_equal(tendon_feelspace_session_signal(&b->session, 0, b->now), TENDON_OK);
+    belt_run(b);
     assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_COMMAND), 6);
     assert_int_equal(belt_writes(b, H_VIBRATION), 6);
 }

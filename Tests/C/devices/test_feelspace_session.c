@@ -521,31 +521,28 @@ static void disconnect_at_nth(belt *b, const tendon_feelspace_event *event) {
 static void belt_is_disconnected_from_every_callback(void **state) {
     (void)state;
     for (int nth = 0; nth < 12; nth++) {
-        for (int at_once = 0; at_once < 2; at_once++) {
-            void *fresh = NULL;
-            belt_setup(&fresh);
-            belt *b = fresh;
-            b->hook = disconnect_at_nth;
-            b->hooked = nth;
-            b->at_once = at_once != 0;
-            (void)tendon_feelspace_session_connect(&b->session, &belt_address, NULL, b->now);
-            if (b->session.state == TENDON_FEELSPACE_CONNECTING) {
-                belt_link_up(b);
-            }
-            belt_run(b);
-            if (b->session.state == TENDON_FEELSPACE_CONNECTED) {
-                (void)tendon_feelspace_session_set_mode(&b->session, TENDON_FEELSPACE_MODE_APP, b->now);
-                (void)tendon_feelspace_session_signal(&b->session, 0, b->now);
-                belt_run(b);
-                belt_press(b, 3, 1, 1, 2);
-                belt_notify(b, H_BATTERY, "02003ff100");
-                belt_notify(b, H_PARAMETER, "010203");
-                belt_run(b);
-            }
-            assert_int_equal(b->session.state, TENDON_FEELSPACE_NOT_CONNECTED);
-            assert_null(b->session.op.client);
-            belt_teardown(&fresh);
+        void *fresh = NULL;
+        belt_setup(&fresh);
+        belt *b = fresh;
+        b->hook = disconnect_at_nth;
+        b->hooked = nth;
+        (void)tendon_feelspace_session_connect(&b->session, &belt_address, NULL, b->now);
+        if (b->session.state == TENDON_FEELSPACE_CONNECTING) {
+            belt_link_up(b);
         }
+        belt_run(b);
+        if (b->session.state == TENDON_FEELSPACE_CONNECTED) {
+            (void)tendon_feelspace_session_set_mode(&b->session, TENDON_FEELSPACE_MODE_APP, b->now);
+            (void)tendon_feelspace_session_signal(&b->session, 0, b->now);
+            belt_run(b);
+            belt_press(b, 3, 1, 1, 2);
+            belt_notify(b, H_BATTERY, "02003ff100");
+            belt_notify(b, H_PARAMETER, "010203");
+            belt_run(b);
+        }
+        assert_int_equal(b->session.state, TENDON_FEELSPACE_NOT_CONNECTED);
+        assert_null(b->session.op.client);
+        belt_teardown(&fresh);
     }
 }
 

@@ -8,8 +8,6 @@ enum { KIND = 3, UNLIMITED = 4 | TENDON_OPERATION_UNLIMITED, LIMIT = 1000 };
 typedef struct session {
     tendon_operation op;
     peer *p;
-    const char *answer; /* of a link in memory, from within the call; NULL: none */
-    bool leaves;        /* such a link's answer is heard by somebody who ends the connection */
     uint8_t buffer[8];
     unsigned calls, strays;
     uint8_t kind;
@@ -32,12 +30,7 @@ static void on_done(void *context, const tendon_gatt_result *result) {
 }
 
 static void on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
-    session *s = context;
-    (void)value, (void)now;
-    if (s->leaves) {
-        s->op.client = NULL;
-        tendon_operation_reset(&s->op);
-    }
+    (void)context, (void)value, (void)now;
 }
 
 static const tendon_operation_rules rules = {on_done, LIMIT, 8};
@@ -53,12 +46,6 @@ static void ended(const session *s, uint8_t kind, tendon_status status) {
     assert_int_equal(s->kind, kind);
     assert_int_equal(s->status, status);
     assert_int_equal(s->strays, 0);
-}
-
-static tendon_status in_memory(void *context, const uint8_t *pdu, size_t length) {
-    session *s = context;
-    (void)pdu, (void)length;
-    return peer_send(s->p, s->answer) == TENDON_OK ? TENDON_OK : TENDON_ERROR_MALFORMED;
 }
 
 static void each_verb_is_its_request(void **state) {
@@ -124,41 +111,6 @@ static void a_refusal_is_told_like_an_answer(void **state) {
     tendon_operation_start(&s.op, KIND, TENDON_OPERATION_READ, 0, NULL, 0);
     ended(&s, KIND, TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(s.op.now, s.p->now);
-    peer_close(s.p);
-}
-
-static void a_link_in_memory_answers_within_the_call(void **state) {
-    (void)state;
-    session s;
-    begin(&s);
-    s.answer = "0B 0102";
-    s.p->bearer.io = (tendon_bearer_io){&s, in_memory};
-    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_READ, 9, NULL, 0);
-    ended(&s, KIND, TENDON_OK);
-    assert_int_equal(s.op.request, 0);
-    assert_false(s.op.starting);
-    peer_close(s.p);
-}
-
-/* A value comes before the answer, and whoever hears it leaves: the request does not stay with the client. */
-static void who_leaves_within_the_call_leaves_nothing(void **state) {
-    (void)state;
-    session s;
-    begin(&s);
-    const tendon_profile_found found = {.value = 9, .cccd = 10};
-    tendon_operation_subscribe(&s.op, KIND, &found, false, on_value);
-    peer_exchange(s.p, "12 0A00 0100", "13");
-    s.calls = 0;
-    s.leaves = true;
-    s.answer = "1B 0900 01";
-    tendon_bearer_io io = s.p->bearer.io;
-    s.p->bearer.io = (tendon_bearer_io){&s, in_memory};
-    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_READ, 12, NULL, 0);
-    s.p->bearer.io = io;
-    assert_int_equal(s.calls, 0);
-    assert_int_equal(s.strays, 1); /* the cancelled request */
-    peer_send(s.p, "0B 01");
-    assert_int_equal(s.strays, 1);
     peer_close(s.p);
 }
 
@@ -301,8 +253,6 @@ int main(void) {
         cmocka_unit_test(a_long_write_is_prepared),
         cmocka_unit_test(a_subscription_comes_and_goes),
         cmocka_unit_test(a_refusal_is_told_like_an_answer),
-        cmocka_unit_test(a_link_in_memory_answers_within_the_call),
-        cmocka_unit_test(who_leaves_within_the_call_leaves_nothing),
         cmocka_unit_test(an_operation_has_its_time_unless_it_says_otherwise),
         cmocka_unit_test(the_time_ends_with_a_pairing),
         cmocka_unit_test(what_waits_for_a_pairing_has_no_limit),

@@ -266,16 +266,6 @@ tendon_status op_read_by_uuid(peer *p) {
     return tendon_gatt_read_by_uuid(&p->client, 0x0001, 0x0010, &uuid, peer_on_done, p, p->now);
 }
 
-static const uint16_t two_handles[] = {0x0003, 0x0007};
-
-tendon_status op_read_multiple(peer *p) {
-    return tendon_gatt_read_multiple(&p->client, two_handles, 2, peer_on_done, p, p->now);
-}
-
-tendon_status op_read_multiple_variable(peer *p) {
-    return tendon_gatt_read_multiple_variable(&p->client, two_handles, 2, peer_on_done, p, p->now);
-}
-
 tendon_status op_write(peer *p) {
     static const uint8_t value[] = {1, 2, 3};
     return tendon_gatt_write(&p->client, 0x0007, value, 3, peer_on_done, p, p->now);
@@ -284,12 +274,6 @@ tendon_status op_write(peer *p) {
 tendon_status op_write_long(peer *p) {
     static const uint8_t value[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
     return tendon_gatt_write_long(&p->client, 0x0007, 0, value, sizeof(value), peer_on_done, p, p->now);
-}
-
-tendon_status op_write_reliable(peer *p) {
-    static const uint8_t value[] = {1, 2, 3, 4, 5};
-    static const tendon_gatt_write_part parts[] = {{0x0007, 0, value, 3}, {0x0009, 0, value + 3, 2}};
-    return tendon_gatt_write_reliable(&p->client, parts, 2, peer_on_done, p, p->now);
 }
 
 tendon_status op_subscribe(peer *p) {

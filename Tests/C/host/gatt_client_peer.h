@@ -111,11 +111,8 @@ tendon_status op_read(peer *p);                    /* 0003 */
 tendon_status op_read_long(peer *p);               /* 0003 from 0 into buffer_capacity bytes */
 tendon_status op_read_long_from_100(peer *p);      /* 0003 from 100 */
 tendon_status op_read_by_uuid(peer *p);            /* 0001 to 0010, 2A29 */
-tendon_status op_read_multiple(peer *p);           /* 0003, 0007 */
-tendon_status op_read_multiple_variable(peer *p);  /* 0003, 0007 */
 tendon_status op_write(peer *p);                   /* 0007: 01 02 03 */
 tendon_status op_write_long(peer *p);              /* 0007: 20 bytes 00 to 13 */
-tendon_status op_write_reliable(peer *p);          /* 0007: 01 02 03; 0009: 04 05 */
 tendon_status op_subscribe(peer *p);               /* 0003, CCCD 0004, notify */
 tendon_status op_subscribe_indicate(peer *p);      /* 0003, CCCD 0004, indicate */
 

@@ -42,7 +42,6 @@ static void accepted(tendon_status id, const char *pdu) {
 
 static void reads(void **state) {
     (void)state;
-    static const uint16_t handles[300] = {3, 4};
     tendon_gatt_client *c = &p->client;
     assert_int_equal(tendon_gatt_read(c, 0, on_done, p, 0), wrong);
     assert_int_equal(tendon_gatt_read_long(c, 0, 0, bytes, 10, on_done, p, 0), wrong);
@@ -51,14 +50,9 @@ static void reads(void **state) {
     const tendon_uuid uuid = tendon_uuid_from_u16(0x2A00);
     assert_int_equal(tendon_gatt_read_by_uuid(c, 0, 5, &uuid, on_done, p, 0), wrong);
     assert_int_equal(tendon_gatt_read_by_uuid(c, 6, 5, &uuid, on_done, p, 0), wrong);
-    assert_int_equal(tendon_gatt_read_multiple(c, NULL, 2, on_done, p, 0), wrong);
-    assert_int_equal(tendon_gatt_read_multiple(c, handles, 1, on_done, p, 0), wrong);
-    assert_int_equal(tendon_gatt_read_multiple(c, handles, 259, on_done, p, 0), wrong);
-    assert_int_equal(tendon_gatt_read_multiple_variable(c, handles, 1, on_done, p, 0), wrong);
     peer_quiet(p);
     accepted(tendon_gatt_read_long(c, 3, 512, bytes, 10, on_done, p, 0), "0c 03 00 00 02");
     accepted(tendon_gatt_read_by_uuid(&p->client, 5, 5, &uuid, on_done, p, 0), "08 05 00 05 00 00 2a");
-    accepted(tendon_gatt_read_multiple(&p->client, handles, 2, on_done, p, 0), "0e 03 00 04 00");
 }
 
 static void writes(void **state) {
@@ -71,26 +65,10 @@ static void writes(void **state) {
     assert_int_equal(tendon_gatt_write_long(c, 3, 513, bytes, 0, on_done, p, 0), wrong);
     assert_int_equal(tendon_gatt_write_long(c, 3, 500, bytes, 13, on_done, p, 0), wrong);
     assert_int_equal(tendon_gatt_write_long(c, 3, 0, bytes, 513, on_done, p, 0), wrong);
-    static const struct {
-        tendon_gatt_write_part part;
-        bool good;
-    } parts[] = {{{.handle = 0, .value = bytes, .length = 1}, false},
-                 {{.handle = 3, .offset = 513}, false},
-                 {{.handle = 3, .offset = 512, .value = bytes, .length = 1}, false},
-                 {{.handle = 3, .value = NULL, .length = 1}, false}};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        const tendon_gatt_write_part both[] = {{.handle = 3, .value = bytes, .length = 1}, parts[i].part};
-        assert_int_equal(tendon_gatt_write_reliable(c, both, 2, on_done, p, 0), wrong);
-    }
-    const tendon_gatt_write_part one = {.handle = 3, .value = bytes, .length = 1};
-    assert_int_equal(tendon_gatt_write_reliable(c, NULL, 1, on_done, p, 0), wrong);
-    assert_int_equal(tendon_gatt_write_reliable(c, &one, 0, on_done, p, 0), wrong);
-    assert_int_equal(tendon_gatt_write_reliable(c, &one, 0x10000, on_done, p, 0), wrong);
     peer_quiet(p);
     accepted(tendon_gatt_write(c, 3, NULL, 0, on_done, p, 0), "12 03 00");
     accepted(tendon_gatt_write_long(&p->client, 3, 512, NULL, 0, on_done, p, 0), "16 03 00 00 02");
     accepted(tendon_gatt_write_long(&p->client, 3, 511, bytes, 1, on_done, p, 0), "16 03 00 ff 01 00");
-    accepted(tendon_gatt_write_reliable(&p->client, &one, 1, on_done, p, 0), "16 03 00 00 00 00");
     assert_int_equal(tendon_gatt_write_command(&p->client, 3, NULL, 0), TENDON_OK);
     peer_expect(p, "52 03 00");
     tendon_gatt_client_disconnected(&p->client, TENDON_RADIO_ERROR_PEER_CLOSED, p->now);

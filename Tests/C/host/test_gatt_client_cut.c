@@ -30,17 +30,12 @@ static const positive positives[] = {
     {op_read_long, "0B " FULL, 1, 1},
     {op_read_long_from_100, "0D 01 02 03", 1, 1},
     {op_read_by_uuid, "09 05 09 00 01 02 03 0B 00 04 05 06", 2, 5},
-    {op_read_multiple, "0F 01 02 03 04", 1, 1},
-    {op_read_multiple_variable, "21 02 00 AA BB 01 00 CC", 0, 0}, /* a cut last item is valid: see below */
     {op_write, "13", 0, 0},
     {op_subscribe, "13", 0, 0},
     {op_write_long, "17 " PART_1, 5, 1},
 };
 
 static bool valid_length(const positive *c, size_t length, size_t whole) {
-    if (c->op == op_read_multiple_variable) {
-        return length == 3 || length == 4 || length == 5 || length >= 7;
-    }
     return length == whole || (c->step > 0 && length > 0 && length >= c->base && (length - c->base) % c->step == 0 &&
                                (length > c->base || c->step == 1));
 }
@@ -97,21 +92,9 @@ static bool can_complete(uint8_t request, uint8_t opcode) {
 /* Every request on the air, every opcode, every length from 1 to 9, of bytes 00 and of bytes FF. */
 static void every_opcode_at_every_request(void **state) {
     (void)state;
-    static const peer_operation ops[] = {op_mtu,
-                                         op_services,
-                                         op_services_by_uuid,
-                                         op_included,
-                                         op_characteristics,
-                                         op_descriptors,
-                                         op_read,
-                                         op_read_long,
-                                         op_read_by_uuid,
-                                         op_read_multiple,
-                                         op_read_multiple_variable,
-                                         op_write,
-                                         op_write_long,
-                                         op_write_reliable,
-                                         op_subscribe};
+    static const peer_operation ops[] = {
+        op_mtu,  op_services,  op_services_by_uuid, op_included, op_characteristics, op_descriptors,
+        op_read, op_read_long, op_read_by_uuid,     op_write,    op_write_long,      op_subscribe};
     for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
         for (unsigned j = 0; j < 256 * 9 * 2; j++) {
             uint8_t pdu[9];
@@ -242,8 +225,6 @@ static void note_step(world *w) {
 
 static void start_random(world *w) {
     static const uint8_t value[40] = {1};
-    static const tendon_gatt_write_part parts[] = {{7, 0, value, 30}, {9, 2, value, 3}};
-    static const uint16_t handles[] = {3, 7};
     peer *p = w->p;
     tendon_gatt_client *c = &p->client;
     tendon_uuid uuid = tendon_uuid_from_u16(0x2A29);
@@ -253,9 +234,6 @@ static void start_random(world *w) {
     case 14:
         id =
             tendon_gatt_discover_characteristics_by_uuid(c, 1, 16, &uuid, p->characteristics, 3, on_world_done, w, now);
-        break;
-    case 15:
-        id = tendon_gatt_read_multiple(c, handles, 2, on_world_done, w, now);
         break;
     case 16:
         id = tendon_gatt_unsubscribe(c, (uint16_t)(3 + next_random(w) % 6), on_world_done, w, now);
@@ -291,17 +269,11 @@ static void start_random(world *w) {
     case 8:
         id = tendon_gatt_read_by_uuid(c, 1, 0x10, &uuid, on_world_done, w, now);
         break;
-    case 9:
-        id = tendon_gatt_read_multiple_variable(c, handles, 2, on_world_done, w, now);
-        break;
     case 10:
         id = tendon_gatt_write(c, 7, value, next_random(w) % 40, on_world_done, w, now);
         break;
     case 11:
         id = tendon_gatt_write_long(c, 7, 0, value, 40, on_world_done, w, now);
-        break;
-    case 12:
-        id = tendon_gatt_write_reliable(c, parts, 2, on_world_done, w, now);
         break;
     default:
         id = tendon_gatt_subscribe(c, (uint16_t)(3 + next_random(w) % 6), 9, true, on_world_value, w, on_world_done, w,
@@ -422,20 +394,17 @@ static void play(recording *r, unsigned number) {
     free(w);
 }
 
-/* Each completes exactly once, and all of it is as it was before. */
-static void random_operations_are_as_recorded(void **state) {
+/* Each completes exactly once. */
+static void random_operations_complete_once(void **state) {
     (void)state;
-    static const uint32_t known[] = {
-        0xA1C01297, 0x83033E9A, 0xED5AB8EB, 0x11897636, 0xB115CAC4, 0x2DEC9DEC, 0x11E371A8, 0xCB93447A,
-    };
-    compare_recordings(known, sizeof known / sizeof known[0], play);
+    play_recordings(8, play);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         RUN(positive_responses_cut_at_every_position),
         RUN(every_opcode_at_every_request),
-        RUN(random_operations_are_as_recorded),
+        RUN(random_operations_complete_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

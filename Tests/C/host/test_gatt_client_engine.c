@@ -194,22 +194,23 @@ static void cancelled_mtu_exchange_still_counts(void **state) {
     peer_close(p);
 }
 
-#define RELIABLE_1 "07 00 00 00 01 02 03"
-#define RELIABLE_2 "09 00 00 00 04 05"
+/* The two parts of op_write_long(). */
+#define PART_1 "07 00 00 00 00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10 11"
+#define PART_2 "07 00 12 00 12 13"
 
 static void cancel_with_prepared_parts_takes_them_back(void **state) {
     (void)state;
     for (int point = 0; point < 3; point++) {
         peer *p = peer_open();
-        tendon_status id = op_write_reliable(p);
+        tendon_status id = op_write_long(p);
         tendon_status next = op_read(p);
-        peer_expect(p, "16 " RELIABLE_1);
+        peer_expect(p, "16 " PART_1);
         if (point > 0) { /* the second part is on the air, or waits for the link */
             p->link = point == 2 ? TENDON_ERROR_WOULD_BLOCK : TENDON_OK;
-            peer_exchange(p, NULL, "17 " RELIABLE_1);
+            peer_exchange(p, NULL, "17 " PART_1);
         }
         if (point == 1) {
-            peer_expect(p, "16 " RELIABLE_2);
+            peer_expect(p, "16 " PART_2);
         }
         assert_int_equal(tendon_gatt_client_cancel(&p->client, (uint32_t)id, p->now), TENDON_OK);
         peer_done(p, id, TENDON_ERROR_CANCELLED);
@@ -218,7 +219,7 @@ static void cancel_with_prepared_parts_takes_them_back(void **state) {
             p->link = TENDON_OK;
             tendon_att_bearer_writable(&p->bearer, p->now);
         } else {
-            peer_exchange(p, NULL, point == 0 ? "17 " RELIABLE_1 : "01 16 09 00 09");
+            peer_exchange(p, NULL, point == 0 ? "17 " PART_1 : "01 16 07 00 09");
         }
         peer_exchange(p, "18 00", "19");
         peer_not_done(p);
@@ -231,9 +232,9 @@ static void cancel_with_prepared_parts_takes_them_back(void **state) {
 static void cancel_while_execute_is_on_the_air(void **state) {
     (void)state;
     peer *p = peer_open();
-    tendon_status id = op_write_reliable(p);
-    peer_exchange(p, "16 " RELIABLE_1, "17 " RELIABLE_1);
-    peer_exchange(p, "16 " RELIABLE_2, "17 " RELIABLE_2);
+    tendon_status id = op_write_long(p);
+    peer_exchange(p, "16 " PART_1, "17 " PART_1);
+    peer_exchange(p, "16 " PART_2, "17 " PART_2);
     peer_expect(p, "18 01");
     tendon_gatt_client_cancel(&p->client, (uint32_t)id, p->now);
     peer_done(p, id, TENDON_ERROR_CANCELLED);

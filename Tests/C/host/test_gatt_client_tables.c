@@ -101,24 +101,6 @@ static void a_pdu_without_a_byte_is_truncated(void **state) {
     peer_close(p);
 }
 
-/* Parts are counted with 16 bits. */
-static void more_parts_than_can_be_counted_are_refused(void **state) {
-    (void)state;
-    static tendon_gatt_write_part parts[0x10000];
-    peer *p = peer_open();
-    for (size_t i = 0; i < 0x10000; i++) {
-        parts[i] = (tendon_gatt_write_part){0x0007, 0, (const uint8_t *)"x", 1};
-    }
-    assert_int_equal(tendon_gatt_write_reliable(&p->client, parts, 0x10000, peer_on_done, p, p->now),
-                     TENDON_ERROR_INVALID_ARGUMENT);
-    assert_true(tendon_gatt_write_reliable(&p->client, parts, 0xFFFF, peer_on_done, p, p->now) > 0);
-    peer_expect(p, "16 07 00 00 00 78");
-    tendon_gatt_client_disconnected(&p->client, TENDON_ERROR_DISCONNECTED, p->now);
-    assert_int_equal(p->completions, 1);
-    p->completions = 0;
-    peer_close(p);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         RUN(every_place_times_out),
@@ -126,7 +108,6 @@ int main(void) {
         RUN(a_client_without_subscriptions_takes_values),
         RUN(a_result_has_the_time_of_its_cause),
         RUN(a_pdu_without_a_byte_is_truncated),
-        RUN(more_parts_than_can_be_counted_are_refused),
     };
     return cmocka_run_group_tests_name("host_gatt_client_tables", tests, NULL, NULL);
 }

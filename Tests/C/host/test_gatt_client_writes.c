@@ -2,11 +2,9 @@
 /* Writes: modelled on test purposes GATT/CL/GAW, and hostile answers C07 to C14. */
 #include "gatt_client_peer.h"
 
-/* The two parts that 20 bytes take at MTU 23, and those of the reliable write. */
+/* The two parts that 20 bytes take at MTU 23. */
 #define PART_1 "07 00 00 00 00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10 11"
 #define PART_2 "07 00 12 00 12 13"
-#define RELIABLE_1 "07 00 00 00 01 02 03"
-#define RELIABLE_2 "09 00 00 00 04 05"
 
 /* X(name, operation, request, Error Response, code): the first request is refused, and nothing else leaves. */
 #define REFUSALS(X)                                                                                                    \
@@ -21,11 +19,6 @@
     X(gatt_cl_gaw_bi_11_c, op_write_long, "16 " PART_1, "01 16 07 00 08", 0x08)                                        \
     X(gatt_cl_gaw_bi_12_c, op_write_long, "16 " PART_1, "01 16 07 00 05", 0x05)                                        \
     X(gatt_cl_gaw_bi_13_c, op_write_long, "16 " PART_1, "01 16 07 00 0C", 0x0C)                                        \
-    X(gatt_cl_gaw_bi_14_c, op_write_reliable, "16 " RELIABLE_1, "01 16 07 00 01", 0x01)                                \
-    X(gatt_cl_gaw_bi_15_c, op_write_reliable, "16 " RELIABLE_1, "01 16 07 00 03", 0x03)                                \
-    X(gatt_cl_gaw_bi_17_c, op_write_reliable, "16 " RELIABLE_1, "01 16 07 00 08", 0x08)                                \
-    X(gatt_cl_gaw_bi_18_c, op_write_reliable, "16 " RELIABLE_1, "01 16 07 00 05", 0x05)                                \
-    X(gatt_cl_gaw_bi_19_c, op_write_reliable, "16 " RELIABLE_1, "01 16 07 00 0C", 0x0C)                                \
     X(gatt_cl_gaw_bi_20_c, op_subscribe, "12 04 00 01 00", "01 12 04 00 01", 0x01)                                     \
     X(gatt_cl_gaw_bi_21_c, op_subscribe, "12 04 00 01 00", "01 12 04 00 03", 0x03)                                     \
     X(gatt_cl_gaw_bi_22_c, op_subscribe, "12 04 00 01 00", "01 12 04 00 08", 0x08)                                     \
@@ -136,36 +129,6 @@ static void gatt_cl_gaw_bv_05_c_write_long(void **state) {
     peer_close(p);
 }
 
-static void gatt_cl_gaw_bv_06_c_reliable_write(void **state) {
-    (void)state;
-    peer *p = peer_open();
-    tendon_status id = op_write_reliable(p);
-    peer_exchange(p, "16 " RELIABLE_1, "17 " RELIABLE_1);
-    peer_exchange(p, "16 " RELIABLE_2, "17 " RELIABLE_2);
-    peer_exchange(p, "18 01", "19");
-    peer_done(p, id, TENDON_OK);
-    peer_close(p);
-}
-
-static void reliable_write_of_a_long_part(void **state) {
-    (void)state;
-    uint8_t value[20];
-    for (uint8_t i = 0; i < 20; i++) {
-        value[i] = i;
-    }
-    const tendon_gatt_write_part parts[] = {{7, 0, value, 20}, {9, 0, NULL, 0}};
-    peer *p = peer_open();
-    tendon_status id = tendon_gatt_write_reliable(&p->client, parts, 2, peer_on_done, p, p->now);
-    peer_exchange(p, "16 " PART_1, "17 " PART_1);
-    peer_exchange(p, "16 " PART_2, "17 " PART_2);
-    peer_exchange(p, "16 09 00 00 00", "17 09 00 00 00");
-    peer_exchange(p, "18 01", "19");
-    peer_done(p, id, TENDON_OK);
-    assert_int_equal(tendon_gatt_write_reliable(&p->client, parts, 0, peer_on_done, p, p->now),
-                     TENDON_ERROR_INVALID_ARGUMENT);
-    peer_close(p);
-}
-
 static void gatt_cl_gaw_bv_08_c_write_descriptor(void **state) {
     (void)state;
     static const uint8_t value[] = {'a'};
@@ -189,32 +152,29 @@ static void gatt_cl_gaw_bv_09_c_write_long_descriptor(void **state) {
     peer_close(p);
 }
 
-static void mal_C07_prepare_write_echo_differs(void **state) {
+/* A long write does not look at what comes back (Core Spec Vol 3 Part G 4.9.4): its progress is what it sent. */
+static void mal_C07_prepare_write_response_differs(void **state) {
     (void)state;
-    static const char *const echoes[] = {
-        "17 08 00 00 00 01 02 03",    /* other handle */
-        "17 07 00 01 00 01 02 03",    /* other offset */
-        "17 07 00 00 00 01 02 04",    /* other value */
-        "17 07 00 00 00 01 02",       /* shorter */
-        "17 07 00 00 00",             /* empty */
-        "17 07 00 00 00 01 02 03 04", /* longer */
+    static const char *const responses[] = {
+        "17 08 00 00 00 00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10 11", /* other handle */
+        "17 07 00 01 00 00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10 11", /* other offset */
+        "17 07 00 00 00 FF 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10 11", /* other value */
+        "17 07 00 00 00 00 01 02",                                              /* shorter */
+        "17 07 00 00 00",                                                       /* empty */
     };
-    for (size_t i = 0; i < sizeof(echoes) / sizeof(echoes[0]); i++) {
+    for (size_t i = 0; i < sizeof(responses) / sizeof(responses[0]); i++) {
         peer *p = peer_open();
-        tendon_status id = op_write_reliable(p);
-        peer_exchange(p, "16 " RELIABLE_1, NULL);
-        assert_int_equal(peer_send(p, echoes[i]), TENDON_OK);
-        peer_not_done(p);
-        peer_expect(p, "18 00");
-        assert_int_equal(peer_send(p, "19"), TENDON_GATT_ERROR_VERIFY);
-        peer_done(p, id, TENDON_GATT_ERROR_VERIFY);
-        assert_int_equal(p->bearer.counters.malformed, 1);
+        tendon_status id = op_write_long(p);
+        peer_exchange(p, "16 " PART_1, responses[i]);
+        peer_exchange(p, "16 " PART_2, "17 " PART_2);
+        peer_exchange(p, "18 01", "19");
+        peer_done(p, id, TENDON_OK);
+        assert_int_equal(p->bearer.counters.malformed, 0);
         peer_alive(p);
         peer_close(p);
     }
 }
 
-/* A plain long write does not look at echoes: its progress is what it sent, whatever comes back. */
 static void mal_C08_prepare_write_response_that_looks_split(void **state) {
     (void)state;
     peer *p = peer_open();
@@ -223,13 +183,14 @@ static void mal_C08_prepare_write_response_that_looks_split(void **state) {
     peer_exchange(p, "16 " PART_2, "17 07 00 FF FF");
     peer_exchange(p, "18 01", "19");
     peer_done(p, id, TENDON_OK);
-    id = op_write_reliable(p); /* the rest of a split echo comes after the first half was judged */
-    peer_exchange(p, "16 " RELIABLE_1, "17 07 00 00 00 01");
-    peer_expect(p, "18 00");
-    assert_int_equal(peer_send(p, "17 07 00 01 00 02 03"), TENDON_GATT_ERROR_UNEXPECTED_RESPONSE);
+    id = op_write_long(p); /* the rest of a response that was split comes after Execute Write is sent */
+    peer_exchange(p, "16 " PART_1, "17 07 00 00 00 00 01");
+    peer_exchange(p, "16 " PART_2, "17 " PART_2);
+    peer_expect(p, "18 01");
+    assert_int_equal(peer_send(p, "17 07 00 02 00 02 03"), TENDON_GATT_ERROR_UNEXPECTED_RESPONSE);
     assert_int_equal(p->bearer.counters.unexpected_response, 1);
-    peer_send(p, "19");
-    peer_done(p, id, TENDON_GATT_ERROR_VERIFY);
+    peer_exchange(p, NULL, "19");
+    peer_done(p, id, TENDON_OK);
     id = op_write_long(p); /* shorter than a header: the server may hold the part all the same */
     peer_expect(p, "16 " PART_1);
     assert_int_equal(peer_send(p, "17 07 00 00"), TENDON_ERROR_TRUNCATED);
@@ -261,9 +222,9 @@ static void mal_C09_prepare_queue_full(void **state) {
     peer_not_done(p);
     peer_exchange(p, "18 00", "19");
     peer_done(p, id, ATT(0x09));
-    id = op_write_reliable(p); /* and the cancel refused as well: the first error stands */
-    peer_exchange(p, "16 " RELIABLE_1, "17 " RELIABLE_1);
-    peer_exchange(p, "16 " RELIABLE_2, "01 16 09 00 09");
+    id = op_write_long(p); /* and the cancel refused as well: the first error stands */
+    peer_exchange(p, "16 " PART_1, "17 " PART_1);
+    peer_exchange(p, "16 " PART_2, "01 16 07 00 09");
     peer_exchange(p, "18 00", "01 18 00 00 0E");
     peer_done(p, id, ATT(0x09));
     peer_alive(p);
@@ -285,12 +246,12 @@ static void mal_C10_write_response_with_trailing_bytes(void **state) {
 static void mal_C11_execute_write_refused_after_accepted_parts(void **state) {
     (void)state;
     peer *p = peer_open();
-    tendon_status id = op_write_reliable(p);
-    peer_exchange(p, "16 " RELIABLE_1, "17 " RELIABLE_1);
-    peer_exchange(p, "16 " RELIABLE_2, "17 " RELIABLE_2);
-    peer_exchange(p, "18 01", "01 18 09 00 0D");
+    tendon_status id = op_write_long(p);
+    peer_exchange(p, "16 " PART_1, "17 " PART_1);
+    peer_exchange(p, "16 " PART_2, "17 " PART_2);
+    peer_exchange(p, "18 01", "01 18 07 00 0D");
     peer_done(p, id, ATT(0x0D)); /* the server's queue is empty after any Execute Write */
-    assert_int_equal(p->result.handle, 9);
+    assert_int_equal(p->result.handle, 7);
     peer_alive(p);
     peer_close(p);
 }
@@ -317,10 +278,10 @@ static void mal_C12_security_that_is_never_enough(void **state) {
 static void mal_C13_link_lost_between_prepare_and_execute(void **state) {
     (void)state;
     peer *p = peer_open();
-    tendon_status id = op_write_reliable(p);
+    tendon_status id = op_write_long(p);
     tendon_status next = op_read(p);
-    peer_exchange(p, "16 " RELIABLE_1, "17 " RELIABLE_1);
-    peer_expect(p, "16 " RELIABLE_2);
+    peer_exchange(p, "16 " PART_1, "17 " PART_1);
+    peer_expect(p, "16 " PART_2);
     tendon_gatt_client_disconnected(&p->client, TENDON_RADIO_ERROR_PEER_CLOSED, p->now);
     assert_int_equal(p->completions, 2);
     assert_int_equal(p->result.request, next);
@@ -342,7 +303,6 @@ static void mal_C14_every_procedure_is_bounded(void **state) {
     } cases[] = {
         {op_read_long, "0D 00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10 11 12 13 14 15", 24},
         {op_write_long, "17 07 00 00 00 00", 3},
-        {op_write_reliable, "17 07 00 00 00 00", 2},
         {op_services, "11 06 01 00 05 00 00 18", 2},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -374,11 +334,9 @@ int main(void) {
         RUN(gatt_cl_gaw_bv_03_c_write),
         RUN(write_that_does_not_fit),
         RUN(gatt_cl_gaw_bv_05_c_write_long),
-        RUN(gatt_cl_gaw_bv_06_c_reliable_write),
-        RUN(reliable_write_of_a_long_part),
         RUN(gatt_cl_gaw_bv_08_c_write_descriptor),
         RUN(gatt_cl_gaw_bv_09_c_write_long_descriptor),
-        RUN(mal_C07_prepare_write_echo_differs),
+        RUN(mal_C07_prepare_write_response_differs),
         RUN(mal_C08_prepare_write_response_that_looks_split),
         RUN(mal_C09_prepare_queue_full),
         RUN(mal_C10_write_response_with_trailing_bytes),

@@ -317,14 +317,10 @@ static void descriptors(pair *p) {
 
 static void reads(pair *p) {
     tendon_uuid uuid = tendon_uuid_from_u16(0x2A29);
-    const uint16_t handles[] = {p->maker, p->other_value};
     yields(p, tendon_gatt_read(&p->client, p->maker, on_done, p, p->now), "Tendon", 6);
     yields(p, tendon_gatt_read(&p->client, p->description, on_done, p, p->now), "abc", 3);
     yields(p, tendon_gatt_read_by_uuid(&p->client, 1, 0xFFFF, &uuid, on_done, p, p->now), "Tendon", 6);
     assert_int_equal(p->result.handle, p->maker);
-    yields(p, tendon_gatt_read_multiple(&p->client, handles, 2, on_done, p, p->now), "Tendonother", 11);
-    yields(p, tendon_gatt_read_multiple_variable(&p->client, handles, 2, on_done, p, p->now), "\6\0Tendon\5\0other",
-           15);
 }
 
 static void refusals(pair *p) {
@@ -367,17 +363,6 @@ static void long_values(pair *p) {
                    p->data + 7, length - 7);
         }
     }
-}
-
-static void reliable(pair *p) {
-    const tendon_gatt_write_part parts[] = {{p->value, 0, p->data, 100}, {p->value, 100, p->data + 100, 50}};
-    const tendon_gatt_write_part refused[] = {{p->value, 0, p->data, 10}, {p->maker, 0, p->data, 10}};
-    expect(p, tendon_gatt_write_reliable(&p->client, parts, 2, on_done, p, p->now), TENDON_OK);
-    assert_memory_equal(p->stored, p->data, 150);
-    p->stored_length = 0;
-    expect(p, tendon_gatt_write_reliable(&p->client, refused, 2, on_done, p, p->now), TENDON_ATT_ERROR(0x03));
-    assert_int_equal(p->stored_length, 0);
-    assert_int_equal(p->connection.prepared_count, 0);
 }
 
 static void notifications(pair *p) {
@@ -434,12 +419,17 @@ static void service_changed(pair *p) {
 static const struct {
     const char *name;
     void (*check)(pair *p);
-} procedures[] = {{"services", services},           {"services by uuid", services_by_uuid},
-                  {"included", included},           {"characteristics", characteristics},
-                  {"descriptors", descriptors},     {"reads", reads},
-                  {"refusals", refusals},           {"writes", writes},
-                  {"long values", long_values},     {"reliable", reliable},
-                  {"notifications", notifications}, {"service changed", service_changed}};
+} procedures[] = {{"services", services},
+                  {"services by uuid", services_by_uuid},
+                  {"included", included},
+                  {"characteristics", characteristics},
+                  {"descriptors", descriptors},
+                  {"reads", reads},
+                  {"refusals", refusals},
+                  {"writes", writes},
+                  {"long values", long_values},
+                  {"notifications", notifications},
+                  {"service changed", service_changed}};
 
 static void check_all(bool blocks) {
     static const uint16_t mtus[] = {23, 24, 25, 64, 185, 247, 517};

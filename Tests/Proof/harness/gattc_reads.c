@@ -21,7 +21,7 @@ int main(void) {
 
     tendon_gatt_request request;
     Frama_C_make_unknown((char *)&request, sizeof request);
-    int kind = Frama_C_interval(GATTC_READ, GATTC_READ_MULTIPLE_VARIABLE);
+    int kind = Frama_C_interval(GATTC_READ, GATTC_READ_BY_UUID);
     int capacity = Frama_C_interval(0, ROOM);
     //@ split kind;
     //@ split capacity;

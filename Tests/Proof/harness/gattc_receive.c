@@ -79,15 +79,6 @@ tendon_status tendon_gattc_write_build(const tendon_gatt_client *of, tendon_gatt
     return build(request, pdu, scratch);
 }
 
-tendon_status tendon_gattc_read_multiple_encode(const tendon_gatt_request *request, uint8_t *out, size_t capacity) {
-    (void)request;
-    if (capacity > TENDON_ATT_MTU_MAX) {
-        proof_fail();
-    }
-    Frama_C_make_unknown((char *)out, TENDON_ATT_MTU_MIN);
-    return proof_unknown ? TENDON_ERROR_BUFFER_TOO_SMALL : Frama_C_interval(1, TENDON_ATT_MTU_MIN);
-}
-
 tendon_status tendon_gattc_discovery_respond(tendon_gatt_request *request, const tendon_att_pdu *pdu) {
     proof_view(pdu->data, pdu->length);
     request->count = (uint16_t)Frama_C_interval(0, 0xFFFF);
@@ -174,7 +165,7 @@ int main(void) {
     size_t length = proof_length();
     //@ split length;
     uint8_t *pdu = proof_input(length);
-    int kind = Frama_C_interval(GATTC_MTU, GATTC_WRITE_RELIABLE);
+    int kind = Frama_C_interval(GATTC_MTU, GATTC_WRITE_LONG);
     int queued = Frama_C_interval(0, REQUESTS);
     //@ split kind;
     //@ split queued;

@@ -71,7 +71,6 @@ typedef enum tendon_layer {
     X(GATT_ERROR_NO_PROGRESS, GATT, 4, "the peer returned handles out of order")                                       \
     X(GATT_ERROR_VALUE_TOO_LONG, GATT, 5, "the attribute value is longer than 512 bytes")                              \
     X(GATT_ERROR_QUEUE_FULL, GATT, 6, "the request queue is full")                                                     \
-    X(GATT_ERROR_VERIFY, GATT, 7, "the peer returned a prepared write with different content")                         \
     X(GATT_ERROR_NOT_SUBSCRIBED, GATT, 8, "the client has not enabled notifications")                                  \
     X(RADIO_ERROR_NO_ADAPTER, RADIO, 1, "the Bluetooth adapter does not exist")                                        \
     X(RADIO_ERROR_NO_KERNEL_SUPPORT, RADIO, 2, "the kernel does not support Bluetooth")                                \

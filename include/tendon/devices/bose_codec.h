@@ -32,8 +32,7 @@ tendon_uuid tendon_bose_uuid(tendon_bose_characteristic which);
 
 /*
  * Statuses of this layer. X(name, code, text). 1 to 31 come from the codec,
- * 32 to 63 from the session (the two numberings of the SDK are kept apart in
- * tendon_bose_sdk_code()).
+ * 32 to 63 from the session.
  */
 #define TENDON_BOSE_STATUS_LIST(X)                                                                                     \
     X(UNKNOWN_SENSOR, 1, "the device does not list the sensor")                                                        \
@@ -81,15 +80,6 @@ tendon_status tendon_bose_status_from_att(tendon_status status);
 const char *tendon_bose_status_name(tendon_status status);
 /** Returns one line about a status; for other layers, the result of tendon_status_text(). Never NULL. */
 const char *tendon_bose_status_text(tendon_status status);
-
-/** The two error numberings of the SDK, which use the same numbers. */
-typedef enum tendon_bose_sdk_numbering {
-    TENDON_BOSE_SDK_NONE = 0, /**< the SDK has no number for it */
-    TENDON_BOSE_SDK_SESSION,  /**< firmware update required 1 ... bonding failed 7 */
-    TENDON_BOSE_SDK_DEVICE    /**< invalid response 1, device out of range 3 ... intents check failed 7 */
-} tendon_bose_sdk_numbering;
-/** Returns the SDK's number of a status and its numbering; 0 and SDK_NONE if the SDK has no number for it. */
-int tendon_bose_sdk_code(tendon_status status, tendon_bose_sdk_numbering *numbering);
 
 /* ---- device information, 19 bytes ---- */
 

@@ -373,21 +373,6 @@ bool tendon_feelspace_patch_needed(const tendon_feelspace_parameter *front_range
 tendon_status tendon_feelspace_encode_tone(const float *seconds, const float *hertz, size_t count, uint8_t *out,
                                            size_t capacity);
 
-typedef enum tendon_feelspace_sound {
-    TENDON_FEELSPACE_SOUND_START = 0,
-    TENDON_FEELSPACE_SOUND_STOP,
-    TENDON_FEELSPACE_SOUND_SUCCESS,
-    TENDON_FEELSPACE_SOUND_ERROR,
-    TENDON_FEELSPACE_SOUND_SHORT_BEEP,
-    TENDON_FEELSPACE_SOUND_DOUBLE_SHORT_BEEP,
-    TENDON_FEELSPACE_SOUND_TRIPLE_SHORT_BEEP,
-    TENDON_FEELSPACE_SOUND_LONG_BEEP,
-    TENDON_FEELSPACE_SOUND_DOUBLE_LONG_BEEP,
-    TENDON_FEELSPACE_SOUND_TRIPLE_LONG_BEEP,
-    TENDON_FEELSPACE_SOUND_COUNT
-} tendon_feelspace_sound;
-tendon_status tendon_feelspace_encode_sound(tendon_feelspace_sound sound, uint8_t *out, size_t capacity);
-
 /* ---- FE13, FE14: debug ---- */
 
 enum { TENDON_FEELSPACE_DEBUG_SELF_TEST = 0x02, TENDON_FEELSPACE_DEBUG_ERROR_LOG = 0x0B };
@@ -411,19 +396,6 @@ typedef struct tendon_feelspace_debug {
 
 tendon_status tendon_feelspace_decode_debug(const uint8_t *data, size_t length, tendon_feelspace_debug *out,
                                             size_t *offset);
-
-/* ---- FE0B: raw sensor stream, for development ---- */
-
-typedef struct tendon_feelspace_raw_sample {
-    uint8_t sensor_id;
-    int16_t x, y, z;
-} tendon_feelspace_raw_sample;
-
-/** Counts the samples of a raw notification; an incomplete last sample is dropped. @return their number, or _TRUNCATED,
- * _BAD_VALUE. */
-tendon_status tendon_feelspace_raw_count(const uint8_t *data, size_t length, uint8_t *sequence, size_t *offset);
-/** Reads one sample; returns false beyond the last. */
-bool tendon_feelspace_raw_sample_at(const uint8_t *data, size_t length, size_t index, tendon_feelspace_raw_sample *out);
 
 /* ---- USB serial transport ---- */
 

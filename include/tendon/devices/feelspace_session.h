@@ -258,10 +258,10 @@ typedef struct tendon_feelspace_session {
         uint64_t deadline;       /* scanning, opening, pause before a reconnection */
         uint64_t drain_deadline; /* deadline of an older connection that is closing */
         uint64_t patch_deadline, log_deadline, heard, told_at, timeout_ms;
-        tendon_profile profile; /* not in the union: a synchronous link can use it after the discovery ended */
         tendon_profile_found found[TENDON_FEELSPACE_CHARACTERISTIC_COUNT];
         union {
             tendon_feelspace_advertiser advertisers[TENDON_FEELSPACE_ADVERTISERS_MAX]; /* scanning */
+            tendon_profile profile;                                                    /* discovery */
             tendon_feelspace_slot slots[TENDON_FEELSPACE_COMMANDS_MAX];                /* from the handshake on */
         };
     } kept;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One GATT operation at a time, from its start to its completion; shared by all sessions. A memory radio may complete
- * an operation before the call returns, a client may reject it, and a callback that receives a result may disconnect.
- * In all these cases a session receives one completion per operation, and none for an operation that it cancelled.
+ * One GATT operation at a time, from its start to its completion; shared by all sessions. A client may reject an
+ * operation, and a callback that receives a result may disconnect. In all cases a session receives one completion per
+ * operation, and none for an operation that it cancelled.
  *
  * If the GATT client has a cache that was dropped while connected (Service Changed, Database Out Of Sync), the next
  * operation discovers the characteristics of the session again before it is sent. An operation that fails with Database
@@ -56,8 +56,7 @@ typedef struct tendon_operation_call {
 
 typedef struct tendon_operation {
     uint8_t kind;     /**< kind of the outstanding operation, a number of the session; 0: none */
-    bool starting;    /**< within the starting call */
-    uint32_t request; /**< ID, after the starting call returned */
+    uint32_t request; /**< its ID; 0 until the client has it */
     const tendon_operation_rules *rules;
     tendon_gatt_client *client; /**< NULL: not connected */
     void *context;              /**< of done, of subscriptions and of the discovery */

@@ -45,7 +45,7 @@ enum {
 
 /** One discovery. Opaque. */
 typedef struct tendon_profile {
-    uint8_t step, row, turn;
+    uint8_t step, row;
     tendon_profile_row row_of;
     tendon_profile_found *found;
     size_t count;
@@ -54,7 +54,6 @@ typedef struct tendon_profile {
     void (*done)(void *context, tendon_status status, size_t row, uint64_t now);
     uint32_t request; /**< the outstanding request; 0: none */
     uint32_t limit;   /**< ms for each request; 0: the 30 s of ATT */
-    bool *over;       /**< set if the discovery ends within the call that sends a request */
     uint16_t cursor, end;
     bool caching; /**< the Database Hash was read: rows of Generic Attribute follow, and the result is kept */
     tendon_profile_found own[TENDON_PROFILE_OWN_ROWS]; /**< of those rows */

@@ -25,7 +25,8 @@ struct tendon_gatt_connection;
 typedef struct tendon_bearer_io {
     void *context;
     /**
-     * Sends one whole PDU; the bytes are borrowed for the call.
+     * Sends one whole PDU; the bytes are borrowed for the call. It must not call tendon_att_bearer_receive():
+     * the sessions rely on it. A response that is there immediately is passed on after the call.
      * @return TENDON_OK, TENDON_ERROR_WOULD_BLOCK (nothing was sent; the sender keeps the PDU and sends it again in its
      * writable()), or another error (the connection is lost).
      */

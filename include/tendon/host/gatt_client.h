@@ -102,14 +102,6 @@ typedef struct tendon_gatt_subscription {
     uint64_t received;
 } tendon_gatt_subscription;
 
-/** Part of a reliable write. */
-typedef struct tendon_gatt_write_part {
-    uint16_t handle;
-    uint16_t offset;
-    const uint8_t *value;
-    size_t length;
-} tendon_gatt_write_part;
-
 typedef struct tendon_gatt_client_config {
     tendon_att_bearer *bearer; /**< init()ed; its client is set by tendon_gatt_client_init() */
     tendon_gatt_request *requests;
@@ -197,8 +189,8 @@ void tendon_gatt_client_set_on_writable(tendon_gatt_client *client, void (*on_wr
 
 /**
  * Cancels a request: its completion is called with TENDON_ERROR_CANCELLED before this function returns. If the request
- * is outstanding, the client waits for its response and ignores it; the next request is sent after that. If a long or
- * reliable write has prepared parts, the client sends Execute Write (cancel).
+ * is outstanding, the client waits for its response and ignores it; the next request is sent after that. If a long
+ * write has prepared parts, the client sends Execute Write (cancel).
  * @return TENDON_OK or TENDON_ERROR_NOT_FOUND.
  */
 tendon_status tendon_gatt_client_cancel(tendon_gatt_client *client, uint32_t request, uint64_t now);
@@ -280,13 +272,6 @@ tendon_status tendon_gatt_read_by_uuid(tendon_gatt_client *client, uint16_t star
 /** Reads the Database Hash (0x2B2A). A length other than 16 completes with TENDON_GATT_ERROR_BAD_RESPONSE. */
 tendon_status tendon_gatt_read_database_hash(tendon_gatt_client *client, tendon_gatt_done done, void *context,
                                              uint64_t now);
-/** Reads values that the peer concatenates without lengths. @p handles: at least 2, borrowed until the completion. */
-tendon_status tendon_gatt_read_multiple(tendon_gatt_client *client, const uint16_t *handles, size_t count,
-                                        tendon_gatt_done done, void *context, uint64_t now);
-/** Reads a list of lengths and values; walk it with tendon_att_items. */
-tendon_status tendon_gatt_read_multiple_variable(tendon_gatt_client *client, const uint16_t *handles, size_t count,
-                                                 tendon_gatt_done done, void *context, uint64_t now);
-
 /* Writes, 4.9. Values are borrowed until the completion. TENDON_ERROR_BUFFER_TOO_SMALL if a value does not fit the MTU.
  */
 tendon_status tendon_gatt_write(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, size_t length,
@@ -303,12 +288,6 @@ tendon_status tendon_gatt_write_long(tendon_gatt_client *client, uint16_t handle
  */
 tendon_status tendon_gatt_write_value(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, size_t length,
                                       tendon_gatt_done done, void *context, uint64_t now);
-/** Writes all parts or none. The values in the responses are compared (4.9.5); a difference cancels the write and
- * completes with TENDON_GATT_ERROR_VERIFY.
- * @p parts and their values are borrowed until the completion. */
-tendon_status tendon_gatt_write_reliable(tendon_gatt_client *client, const tendon_gatt_write_part *parts, size_t count,
-                                         tendon_gatt_done done, void *context, uint64_t now);
-
 /**
  * Installs @p on_value for @p value_handle (and replaces an older one), then writes 1 (notify) or 2 (indicate) to the
  * CCCD. The handler is installed before the write is sent; a rejected or cancelled write removes it.
