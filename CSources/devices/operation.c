@@ -203,3 +203,7 @@ void tendon_operation_reset(tendon_operation *operation) {
         tendon_profile_cancel(&operation->again, operation->now);
     }
 }
+
+uint64_t tendon_operation_received_at(const tendon_operation *operation) {
+    return operation->client != NULL ? operation->client->bearer->received_at : 0;
+}

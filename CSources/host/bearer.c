@@ -125,6 +125,27 @@ static tendon_status route(tendon_att_bearer *bearer, const uint8_t *pdu, size_t
     }
 }
 
+tendon_status tendon_att_bearer_receive_at(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length, uint64_t now,
+                                           uint64_t received_at) {
+    bearer->counters.received++;
+    if (bearer->closed) {
+        bearer->counters.after_close++;
+        return TENDON_ERROR_DISCONNECTED;
+    }
+    if (length == 0 || length > bearer->own_mtu) {
+        bearer->counters.malformed++;
+        return length == 0 ? TENDON_ERROR_TRUNCATED : TENDON_ERROR_MALFORMED;
+    }
+    bearer->received_at = received_at;
+    tendon_status status = route(bearer, pdu, length, now);
+    bearer->received_at = 0;
+    return status;
+}
+
+tendon_status tendon_att_bearer_receive(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length, uint64_t now) {
+    return tendon_att_bearer_receive_at(bearer, pdu, length, now, now * 1000000u);
+}
+
 void tendon_att_bearer_writable(tendon_att_bearer *bearer, uint64_t now) {
     if (bearer->refusal_pending) {
         (void)send_refusal(bearer);

@@ -152,7 +152,8 @@ static tendon_status deliver(tendon_gatt_client *client, uint16_t handle, const 
         client->bearer->counters.unhandled_value++;
         return TENDON_ERROR_NOT_FOUND;
     }
-    const tendon_gatt_value value = {handle, data, length, indication, ++subscription->received};
+    const tendon_gatt_value value = {
+        handle, data, length, indication, ++subscription->received, client->bearer->received_at};
     subscription->on_value(subscription->context, &value, now);
     return TENDON_OK;
 }

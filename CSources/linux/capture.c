@@ -220,6 +220,14 @@ tendon_status tendon_capture_report(tendon_capture *capture, const tendon_ad_rep
     return write_packet(capture, ADAPTER_OF_REPORTS, TENDON_HCI_PACKET_EVENT, true, &writer, unix_us);
 }
 
+/** When the PDU arrived that was received last. @param now UNIX microseconds. */
+static uint64_t arrival_of(const tendon_link *link, uint64_t now) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    const uint64_t monotonic = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    return link->received_at > 0 && link->received_at < monotonic ? now - (monotonic - link->received_at) / 1000u : now;
+}
+
 void tendon_capture_tap(void *context, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu,
                         size_t length) {
     tendon_capture *capture = context;
@@ -231,8 +239,11 @@ void tendon_capture_tap(void *context, const tendon_link *link, tendon_tap_kind 
     case TENDON_TAP_CLOSED:
         (void)tendon_capture_disconnected(capture, link->handle, link->reason, now);
         break;
+    case TENDON_TAP_RECEIVED:
+        (void)tendon_capture_att(capture, link->handle, true, pdu, length, arrival_of(link, now));
+        break;
     default:
-        (void)tendon_capture_att(capture, link->handle, kind == TENDON_TAP_RECEIVED, pdu, length, now);
+        (void)tendon_capture_att(capture, link->handle, false, pdu, length, now);
         break;
     }
 }

@@ -327,7 +327,7 @@ static void link_received(void *context, const uint8_t *pdu, size_t length, uint
         return; /* not from a connection with the required security */
     }
     touch(connection); /* once per batch, not per PDU: the timer expires after the whole batch */
-    (void)tendon_att_bearer_receive(&connection->bearer, pdu, length, now);
+    (void)tendon_att_bearer_receive_at(&connection->bearer, pdu, length, now, connection->link.received_at);
 }
 
 static void link_writable(void *context, uint64_t now) {

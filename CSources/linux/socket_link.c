@@ -106,7 +106,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->handle = 0xFFFF;
     link->rssi = TENDON_RSSI_UNKNOWN;
     link->signal_wanted = false;
-    link->received = link->sent = 0;
+    link->received = link->sent = link->received_at = 0;
     link->lost = 0;
     link->singles = 0;
     link->error = 0;
@@ -198,6 +198,7 @@ void tendon_socket_link_settle(tendon_link *link, uint64_t now) {
 
 static void open_now(tendon_link *link, uint64_t now) {
     link->state = TENDON_LINK_OPEN;
+    link->received_at = now * 1000000u; /* no stamp is older than the connection */
     link->source.deadline = UINT64_MAX;
     tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
     if (status < 0) {
@@ -392,6 +393,8 @@ static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint
 static bool deliver_all(tendon_link *link, const tendon_socket_packets *packets, uint64_t now) {
     for (uint32_t i = 0; i < packets->count; i++) {
         note_lost(link, packets->lost[i]);
+        /* In order, also when the clock of the stamps was set forward between the arrival and the read. */
+        link->received_at = packets->arrived[i] > link->received_at ? packets->arrived[i] : link->received_at;
         if (!deliver(link, packets->bytes[i], packets->lengths[i], now)) {
             return false;
         }

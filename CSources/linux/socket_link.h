@@ -73,6 +73,8 @@ typedef struct tendon_socket_hooks {
      * NULL: nothing is lost, the sender waits.
      */
     uint32_t (*lost)(const tendon_link *link);
+    /** The socket gives the time of arrival of each PDU, by CLOCK_REALTIME (SO_TIMESTAMPNS). */
+    bool stamps;
     /**
      * A number that changes as long as the socket gets rid of its PDUs. A link that cannot send for 40 s, while this
      * stays the same, ends with TENDON_RADIO_ERROR_STALLED. NULL: the sender waits without a limit.

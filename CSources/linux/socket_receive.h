@@ -2,7 +2,7 @@
 /*
  * How packets get out of the socket of a link. Internal to component linux.
  *
- * Two forms with the same result. The simple one is recv() for each packet, and again to find that there is none;
+ * Two forms with the same result. The simple one is recvmsg() for each packet, and again to find that there is none;
  * it is the reference that the other is tested against, and what remains where the kernel has no recvmmsg(). The other
  * reads many packets with one call and does not ask a second time: epoll reports what is left.
  */
@@ -22,7 +22,8 @@
  */
 typedef struct tendon_socket_packets {
     uint32_t count;
-    bool last; /**< the socket has no more: no second call is needed */
+    bool last;                             /**< the socket has no more: no second call is needed */
+    uint64_t arrived[TENDON_SOCKET_SLOTS]; /**< monotonic ns, by the kernel's stamp; without one, of the read */
     uint32_t lengths[TENDON_SOCKET_SLOTS];
     uint32_t lost[TENDON_SOCKET_SLOTS]; /**< tendon_link.lost when the packet arrived */
     uint8_t bytes[TENDON_SOCKET_SLOTS][TENDON_SOCKET_SLOT];

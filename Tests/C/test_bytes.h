@@ -100,4 +100,9 @@ static inline block block_random(dice *d, size_t length) {
     return b;
 }
 
+/* When a PDU arrived that is taken at @p now, in ms: a little before, in ns. */
+#define ARRIVAL_OF(now) ((now)*UINT64_C(1000000) - 250000)
+/* It arrived then, or at @p now. */
+#define HAS_ARRIVED_AT(received_at, now) ((now)*UINT64_C(1000000) - (received_at) <= 250000)
+
 #endif

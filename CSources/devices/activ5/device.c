@@ -49,6 +49,7 @@ bool tendon_activ5_device_report(tendon_activ5_device *device, unsigned kind, co
                                  int32_t detail) {
     const tendon_activ5_event event = {.kind = (tendon_activ5_event_kind)kind,
                                        .device = device,
+                                       .received_at = device->received_at,
                                        .status = detail < 0 ? detail : TENDON_OK,
                                        .message = message,
                                        .on = detail > 0};
@@ -58,8 +59,11 @@ bool tendon_activ5_device_report(tendon_activ5_device *device, unsigned kind, co
 
 void tendon_activ5_device_reject(tendon_activ5_device *device, tendon_activ5_characteristic which,
                                  tendon_status status) {
-    const tendon_activ5_event event = {
-        .kind = TENDON_ACTIV5_EVENT_ERROR, .device = device, .status = status, .characteristic = which};
+    const tendon_activ5_event event = {.kind = TENDON_ACTIV5_EVENT_ERROR,
+                                       .device = device,
+                                       .received_at = device->received_at,
+                                       .status = status,
+                                       .characteristic = which};
     device->on_event(device->event_context, &event, device->now);
 }
 

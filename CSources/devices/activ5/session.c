@@ -77,6 +77,14 @@ static void find_all(tendon_activ5_session *session) {
 
 /* ---- the queue ---- */
 
+static void take_value(tendon_activ5_session *session, tendon_activ5_characteristic which, const uint8_t *value,
+                       size_t length, uint64_t now) {
+    tendon_activ5_device *device = session->device;
+    device->received_at = tendon_operation_received_at(&session->op);
+    tendon_activ5_device_value(device, which, value, length, now);
+    device->received_at = 0;
+}
+
 static void first_ended(tendon_activ5_session *session, const tendon_gatt_result *result) {
     tendon_activ5_operation operation = session->queue[session->first];
     session->first = (uint8_t)((session->first + 1u) % TENDON_ACTIV5_QUEUE_SIZE);
@@ -90,7 +98,7 @@ static void first_ended(tendon_activ5_session *session, const tendon_gatt_result
         .length = operation.length,
     };
     if (result->status >= 0 && operation.kind == TENDON_ACTIV5_REQUEST_READ) {
-        tendon_activ5_device_value(device, request.characteristic, result->value, result->length, result->now);
+        take_value(session, request.characteristic, result->value, result->length, result->now);
     }
     tendon_activ5_device_done(device, &request, result->status < 0 ? result->status : TENDON_OK, result->now);
 }
@@ -118,8 +126,7 @@ static void on_value(void *context, const tendon_gatt_value *value, uint64_t now
     tendon_activ5_session *session = context;
     size_t which = tendon_profile_row_of(session->found, TENDON_ACTIV5_ROWS, value->handle);
     if (which < TENDON_ACTIV5_ROWS && session->device != NULL) {
-        tendon_activ5_device_value(session->device, (tendon_activ5_characteristic)which, value->value, value->length,
-                                   now);
+        take_value(session, (tendon_activ5_characteristic)which, value->value, value->length, now);
     }
 }
 

@@ -47,7 +47,8 @@ const char *tendon_bose_state_name(tendon_bose_state state) {
 
 /* ---- events ---- */
 
-void tendon_bose_emit(tendon_bose_session *session, const tendon_bose_event *event) {
+void tendon_bose_emit(tendon_bose_session *session, tendon_bose_event *event) {
+    event->received_at = tendon_operation_received_at(&session->op);
     session->config.on_event(session->config.context, event, session->op.now);
 }
 

@@ -23,7 +23,8 @@ void tendon_feelspace_event_init(tendon_feelspace_event *event, tendon_feelspace
     event->status = status;
 }
 
-void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feelspace_event *event) {
+void tendon_feelspace_emit(tendon_feelspace_session *session, tendon_feelspace_event *event) {
+    event->received_at = tendon_operation_received_at(&session->op);
     session->config.on_event(session->config.context, event, session->op.now);
 }
 

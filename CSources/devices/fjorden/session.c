@@ -3,7 +3,8 @@
 
 void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_session_event_kind kind, tendon_status status,
                       int detail, const void *what) {
-    tendon_fjorden_session_event notice = {.kind = kind, .status = status};
+    tendon_fjorden_session_event notice = {
+        .kind = kind, .status = status, .received_at = tendon_operation_received_at(&s->op)};
     switch (kind) {
     case TENDON_FJORDEN_SESSION_EVENT_OUTPUT:
     case TENDON_FJORDEN_SESSION_EVENT_TARGET:

@@ -12,10 +12,6 @@ enum { PROFILE_SIZE = 6, PROFILE_VERSION = 1, SHORT_LENGTH = 4, MIDDLE_LENGTH = 
     }
 const tendon_obvious_gatt tendon_obvious_gatt_ogp = {OGP_UUID(1), OGP_UUID(2), OGP_UUID(3)};
 
-tendon_obvious_gatt tendon_obvious_gatt_defaults(void) {
-    return tendon_obvious_gatt_ogp;
-}
-
 tendon_status tendon_obvious_parse_uuid(const char *text, size_t length, tendon_uuid *out) {
     /* Not "0xFDD2", which tendon_uuid_parse() takes too: 6 or 10 characters. */
     bool form = length == SHORT_LENGTH || length == MIDDLE_LENGTH || length == LONG_LENGTH;

@@ -6,10 +6,14 @@
 
 enum { PROTOCOL_VERSION = 1 };
 
+static void emit(tendon_obvious_session *s, const tendon_obvious_session_event *event) {
+    s->config.on_event(s->config.context, event, s->op.now);
+}
+
 void tendon_obvious_session_tell(tendon_obvious_session *s, tendon_obvious_session_event_kind kind,
                                  tendon_status status) {
     const tendon_obvious_session_event event = {.kind = kind, .status = status, .cause = s->work.cause};
-    s->config.on_event(s->config.context, &event, s->op.now);
+    emit(s, &event);
 }
 
 /* ---- ends ---- */
@@ -139,10 +143,15 @@ static void on_control(void *context, const tendon_obvious_control *control, uin
 
 static void on_event(void *context, uint8_t opcode, const tendon_obvious_payload *payload, uint64_t now) {
     tendon_obvious_session *s = context;
-    const tendon_obvious_session_event event = {
-        .kind = TENDON_OBVIOUS_SESSION_EVENT_DEVICE, .opcode = opcode, .payload = payload};
+    (void)now; /* that of the value */
     if (s->state == TENDON_OBVIOUS_SESSION_OPEN) {
-        s->config.on_event(s->config.context, &event, now);
+        const tendon_obvious_session_event event = {.kind = TENDON_OBVIOUS_SESSION_EVENT_DEVICE,
+                                                    .status = TENDON_OK,
+                                                    .cause = TENDON_OK,
+                                                    .received_at = s->op.client->bearer->received_at,
+                                                    .opcode = opcode,
+                                                    .payload = payload};
+        emit(s, &event);
     }
 }
 

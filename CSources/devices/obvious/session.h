@@ -5,9 +5,6 @@
 
 #include "tendon/devices/obvious_session.h"
 
-/* What tendon_obvious_gatt_defaults() returns. */
-extern const tendon_obvious_gatt tendon_obvious_gatt_ogp;
-
 /* TENDON_OK if a request could be sent now; else the status of tendon_obvious_session_request(). */
 tendon_status tendon_obvious_session_ready(const tendon_obvious_session *session);
 /* Place of the payload of the next request; valid if ready() is TENDON_OK. */

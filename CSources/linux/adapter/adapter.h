@@ -104,8 +104,8 @@ uint32_t tendon_bluez_buffer_size(uint64_t memory, size_t sockets);
 void tendon_bluez_set_buffer(int fd, uint32_t size);
 /** @p fd is the socket of a further link: all links of the radio get their share of the memory. */
 void tendon_bluez_share_buffers(const tendon_bluez_radio *radio, int fd);
-/** The packets that follow a dropped one carry the count. */
-void tendon_bluez_count_dropped(int fd);
+/** Packets carry the time of their arrival, and those that follow a dropped one the count of the dropped. */
+void tendon_bluez_ask_for_details(int fd);
 /** Packets that the kernel dropped because the receive buffer was full. */
 uint32_t tendon_bluez_dropped(int fd);
 /** Waits until the socket is readable; false when @p until passed first. */

@@ -94,7 +94,7 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
     struct sockaddr_l2 own = tendon_bluez_name_of(&radio->radio.address), peer = tendon_bluez_name_of(&link->peer);
     set_limit(fd, link->deadline);
     tendon_bluez_share_buffers(radio, fd);
-    tendon_bluez_count_dropped(fd);
+    tendon_bluez_ask_for_details(fd);
     attempt->failure = 0;
     if (bind(fd, (struct sockaddr *)&own, sizeof own) != 0) {
         tendon_status status = tendon_bluez_socket_status(errno);

@@ -34,6 +34,7 @@ const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
                                                      .secured = is_secured,
                                                      .is_encrypted = tendon_bluez_is_encrypted,
                                                      .lost = tendon_bluez_link_lost,
+                                                     .stamps = true,
                                                      .queued = queued};
 
 /*
@@ -341,7 +342,7 @@ static void accepted(tendon_radio *radio, tendon_link *link, int fd) {
     link->handle = tendon_bluez_handle_of(fd);
     tendon_bluez_link_timing(link);
     tendon_bluez_share_buffers((tendon_bluez_radio *)radio, fd);
-    tendon_bluez_count_dropped(fd);
+    tendon_bluez_ask_for_details(fd);
 }
 
 static const tendon_socket_acceptor acceptor = {

@@ -86,9 +86,10 @@ void tendon_bluez_share_buffers(const tendon_bluez_radio *radio, int fd) {
     tendon_bluez_set_buffer(fd, size);
 }
 
-void tendon_bluez_count_dropped(int fd) {
+void tendon_bluez_ask_for_details(int fd) {
     const int on = 1;
-    (void)setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on); /* without it: the count at the end of the link */
+    (void)setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);    /* without it: the count at the end of the link */
+    (void)setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on); /* without it: the time of the read */
 }
 
 uint32_t tendon_bluez_dropped(int fd) {

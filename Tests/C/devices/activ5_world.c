@@ -5,7 +5,9 @@ activ5_world *activ5_the_world;
 
 void activ5_world_hook(activ5_fixture *f, const tendon_activ5_event *event, uint64_t now) {
     activ5_world *w = activ5_the_world;
-    (void)now;
+    if (event->kind == TENDON_ACTIV5_EVENT_ISOMETRIC || event->kind == TENDON_ACTIV5_EVENT_IMU) {
+        assert_true(event->received_at == now * UINT64_C(1000000));
+    }
     switch (event->kind) {
     case TENDON_ACTIV5_EVENT_ISOMETRIC:
         w->forces++;

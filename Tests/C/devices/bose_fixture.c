@@ -115,6 +115,9 @@ static void on_event(void *context, const tendon_bose_event *event, uint64_t now
     fixture *f = context;
     assert_true(f->event_count < EVENTS_MAX);
     assert_true(now <= f->now);
+    bool notified = event->kind == TENDON_BOSE_EVENT_SENSOR_DATA || event->kind == TENDON_BOSE_EVENT_SAMPLE ||
+                    event->kind == TENDON_BOSE_EVENT_GESTURE;
+    assert_true(event->received_at == 0 ? !notified : HAS_ARRIVED_AT(event->received_at, now));
     seen *s = &f->events[f->event_count++];
     *s = (seen){.kind = event->kind,
                 .status = event->status,
@@ -246,7 +249,7 @@ static bool answer_one(fixture *f) {
     /* exactly sized, so that reading beyond it shows */
     uint8_t *copy = malloc(length);
     memcpy(copy, out, length);
-    tendon_att_bearer_receive(&f->bearer, copy, length, f->now);
+    tendon_att_bearer_receive_at(&f->bearer, copy, length, f->now, ARRIVAL_OF(f->now));
     free(copy);
     return true;
 }
@@ -350,7 +353,7 @@ void fixture_notify(fixture *f, uint16_t handle, const char *hex) {
     pdu[0] = 0x1B;
     put16(pdu + 1, handle);
     memcpy(pdu + 3, value, length);
-    tendon_att_bearer_receive(&f->bearer, pdu, length + 3, f->now);
+    tendon_att_bearer_receive_at(&f->bearer, pdu, length + 3, f->now, ARRIVAL_OF(f->now));
     free(pdu);
 }
 
@@ -363,7 +366,7 @@ void fixture_status(fixture *f, uint16_t status) {
     }
     uint8_t pdu[3 + 19] = {0x1B, H_DEVICE, 0};
     memcpy(pdu + 3, a->value, 19);
-    tendon_att_bearer_receive(&f->bearer, pdu, sizeof pdu, f->now);
+    tendon_att_bearer_receive_at(&f->bearer, pdu, sizeof pdu, f->now, ARRIVAL_OF(f->now));
 }
 
 size_t fixture_count(const fixture *f, tendon_bose_event_kind kind) {

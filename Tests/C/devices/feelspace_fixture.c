@@ -133,6 +133,8 @@ static void on_event(void *context, const tendon_feelspace_event *event, uint64_
     belt *b = context;
     assert_true(b->event_count < BELT_EVENTS_MAX);
     assert_int_equal(now, b->now);
+    bool notified = event->kind == TENDON_FEELSPACE_EVENT_ORIENTATION || event->kind == TENDON_FEELSPACE_EVENT_BUTTON;
+    assert_true(event->received_at == 0 ? !notified : HAS_ARRIVED_AT(event->received_at, now));
     const uint8_t *members = (const uint8_t *)&event->connection;
     for (size_t i = members_of(event); i < sizeof *event - offsetof(tendon_feelspace_event, connection); i++) {
         assert_int_equal(members[i], 0);
@@ -319,7 +321,7 @@ void belt_notify_bytes(belt *b, uint16_t handle, const uint8_t *bytes, size_t le
     }
     memcpy(pdu + 3, bytes, length);
     block exact = block_copy(pdu, length + 3); /* exactly sized, so that reading beyond it shows */
-    (void)tendon_att_bearer_receive(&b->bearer, exact.data, exact.length, b->now);
+    (void)tendon_att_bearer_receive_at(&b->bearer, exact.data, exact.length, b->now, ARRIVAL_OF(b->now));
     free(exact.data);
 }
 

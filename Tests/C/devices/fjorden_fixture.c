@@ -3,6 +3,9 @@
 
 static void on_event(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
     fjorden_fixture *f = context;
+    assert_true(
+        notice->received_at == ARRIVAL_OF(now) ||
+        (notice->received_at == 0 && (notice->kind != TENDON_FJORDEN_SESSION_EVENT_EVENT || notice->synthesized)));
     if (f->uncounted && f->count == FJORDEN_KEPT) {
         return;
     }
@@ -142,7 +145,7 @@ void fjorden_forget(fjorden_fixture *f) {
 
 void fjorden_inject(fjorden_fixture *f, const char *hex) {
     block pdu = block_hex(hex);
-    (void)tendon_att_bearer_receive(&f->air.ours, pdu.data, pdu.length, f->now);
+    (void)tendon_att_bearer_receive_at(&f->air.ours, pdu.data, pdu.length, f->now, ARRIVAL_OF(f->now));
     free(pdu.data);
 }
 

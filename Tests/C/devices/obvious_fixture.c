@@ -489,7 +489,8 @@ static void on_event(void *context, const tendon_obvious_session_event *event, u
     static const char *const names[] = {"opened", "unusable", "closed", "device"};
     static const char *const events[] = {"EVT_FEATURE_CHANGED", "EVT_REBOOTING", "EVT_XFER_PROGRESS", "EVT_FW_TRIAL"};
     obvious_fixture *f = context;
-    (void)now;
+    assert_true(event->received_at ==
+                (event->kind == TENDON_OBVIOUS_SESSION_EVENT_DEVICE ? now * UINT64_C(1000000) : 0));
     f->last_status = event->status;
     f->last_cause = event->cause;
     f->opened += event->kind == TENDON_OBVIOUS_SESSION_EVENT_OPENED;

@@ -82,6 +82,7 @@ void peer_on_value(void *context, const tendon_gatt_value *value, uint64_t now) 
     note(p, 'V');
     assert_non_null(value->value);
     assert_true(now == p->now);
+    assert_true(now * 1000000u - value->received_at <= 250000u && p->bearer.received_at == value->received_at);
     p->values++;
     p->value = *value;
     memcpy(p->value_bytes, value->value, value->length);
@@ -163,7 +164,9 @@ tendon_status peer_send_bytes(peer *p, const uint8_t *bytes, size_t length) {
     uint8_t *block = malloc(length > 0 ? length : 1);
     assert_non_null(block);
     memcpy(block, bytes, length);
-    tendon_status status = tendon_att_bearer_receive(&p->bearer, block, length, p->now);
+    /* It arrived a little before it is taken. */
+    tendon_status status = tendon_att_bearer_receive_at(&p->bearer, block, length, p->now, p->now * 1000000u - 250000u);
+    assert_true(p->bearer.received_at == 0);
     free(block);
     return status;
 }

@@ -111,6 +111,7 @@ static void on_done(void *context, const tendon_gatt_result *result) {
 
 static void on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
     (void)context;
+    assert_true(value->received_at == w.connection.link.received_at);
     note(w.r, "value of %u at %u", value->handle, (unsigned)now);
     connection_sets_deadline();
     act();

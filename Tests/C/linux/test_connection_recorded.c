@@ -98,6 +98,7 @@ static void device_sends(void) {
     connection_plan();
     block pdu = block_hex(pdus[choose(r, sizeof pdus / sizeof pdus[0])]);
     link->received++;
+    link->received_at = fake_clock_ms * UINT64_C(1000000) - 7;
     link->callbacks.received(link->callbacks.context, pdu.data, pdu.length, fake_clock_ms);
     free(pdu.data);
 }

@@ -26,9 +26,9 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
     return failing_sends-- > 0 ? -1 : (ssize_t)syscall(SYS_sendmsg, fd, message, flags);
 }
 
-ssize_t recv(int fd, void *bytes, size_t size, int flags) {
+ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
     errno = EAGAIN;
-    return empty_receives-- > 0 ? -1 : (ssize_t)syscall(SYS_recvfrom, fd, bytes, size, flags, NULL, NULL);
+    return empty_receives-- > 0 ? -1 : (ssize_t)syscall(SYS_recvmsg, fd, message, flags);
 }
 
 int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {

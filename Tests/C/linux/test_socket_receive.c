@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading with few calls: how many there are, each of them failing, and the same results as the simple form, which is
- * one recv() for each packet and stays where the kernel has no recvmmsg().
+ * one recvmsg() for each packet and stays where the kernel has no recvmmsg().
  */
 #include "open_files.h"
 #include "socket_fixture.h"
@@ -10,18 +10,31 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* In the C library's place. */
 static struct {
-    unsigned ones, manies;   /**< calls of recv() and of recvmmsg() */
+    unsigned ones, manies;   /**< calls of recvmsg() and of recvmmsg() */
     bool no_recvmmsg;        /**< a kernel without it */
     int packets_until_error; /**< so many packets are read, then one call fails; -1: none does */
     int error;
     uint32_t drops[40]; /**< what the kernel had dropped before each packet; it says nothing where it is 0 */
     unsigned next_drop;
-    bool controls; /**< some call had room for control messages */
+    bool controls;       /**< some call had room for control messages */
+    uint64_t stamps[10]; /**< of each packet, CLOCK_REALTIME ns; 0: it has none */
+    unsigned next_stamp;
+    uint64_t monotonic, real; /**< both clocks, ns; 0: the machine's */
 } calls;
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    const uint64_t at = clock == CLOCK_MONOTONIC ? calls.monotonic : clock == CLOCK_REALTIME ? calls.real : 0;
+    if (at == 0) {
+        return (int)syscall(SYS_clock_gettime, clock, time);
+    }
+    *time = (struct timespec){.tv_sec = (time_t)(at / 1000000000u), .tv_nsec = (long)(at % 1000000000u)};
+    return 0;
+}
 
 /** True: this call fails. Otherwise @p count is how many packets it may bring. An error takes the place of a packet. */
 static bool fails(int fd, unsigned *count) {
@@ -44,27 +57,42 @@ static void passed(ssize_t count) {
     }
 }
 
-ssize_t recv(int fd, void *bytes, size_t size, int flags) {
+static void add_control(struct msghdr *message, size_t room, int type, const void *bytes, size_t size) {
+    assert_true(message->msg_controllen + CMSG_SPACE(size) <= room);
+    struct cmsghdr *control = (struct cmsghdr *)(void *)((char *)message->msg_control + message->msg_controllen);
+    *control = (struct cmsghdr){.cmsg_len = CMSG_LEN(size), .cmsg_level = SOL_SOCKET, .cmsg_type = type};
+    memcpy(CMSG_DATA(control), bytes, size);
+    message->msg_controllen += CMSG_SPACE(size);
+}
+
+/* The stamp first, as the kernel writes them. @p room: what the caller gave. */
+static void add_controls(struct msghdr *message, size_t room) {
+    const uint64_t at = calls.next_stamp < 10 ? calls.stamps[calls.next_stamp++] : 0;
+    const uint32_t drops = calls.next_drop < 40 ? calls.drops[calls.next_drop++] : 0;
+    calls.controls = calls.controls || room > 0;
+    message->msg_controllen = 0;
+    if (room > 0 && at != 0) {
+        const struct timespec stamp = {.tv_sec = (time_t)(at / 1000000000u), .tv_nsec = (long)(at % 1000000000u)};
+        add_control(message, room, SCM_TIMESTAMPNS, &stamp, sizeof stamp);
+    }
+    if (room > 0 && drops != 0) {
+        add_control(message, room, SO_RXQ_OVFL, &drops, sizeof drops);
+    }
+}
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
     unsigned count = 1;
+    const size_t room = message->msg_controllen;
     calls.ones++;
     if (fails(fd, &count)) {
         return -1;
     }
-    ssize_t length = syscall(SYS_recvfrom, fd, bytes, size, flags, NULL, NULL);
+    ssize_t length = syscall(SYS_recvmsg, fd, message, flags);
+    if (length >= 0) {
+        add_controls(message, room);
+    }
     passed(length >= 0 ? 1 : 0);
     return length;
-}
-
-static void note_drops(struct msghdr *message, uint32_t drops) {
-    if (message->msg_controllen == 0 || drops == 0) {
-        message->msg_controllen = 0;
-        return;
-    }
-    assert_true(message->msg_controllen >= CMSG_SPACE(sizeof drops));
-    struct cmsghdr *control = CMSG_FIRSTHDR(message);
-    *control = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof drops), .cmsg_level = SOL_SOCKET, .cmsg_type = SO_RXQ_OVFL};
-    memcpy(CMSG_DATA(control), &drops, sizeof drops);
-    message->msg_controllen = CMSG_SPACE(sizeof drops);
 }
 
 int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
@@ -76,15 +104,10 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct
     if (fails(fd, &count)) {
         return -1;
     }
-    struct msghdr asked[40];
-    for (unsigned i = 0; i < count; i++) {
-        asked[i] = messages[i].msg_hdr;
-        calls.controls = calls.controls || asked[i].msg_controllen > 0;
-    }
+    const size_t room = messages[0].msg_hdr.msg_controllen;
     int got = (int)syscall(SYS_recvmmsg, fd, messages, count, flags, timeout);
     for (int i = 0; i < got; i++) {
-        messages[i].msg_hdr.msg_controllen = asked[i].msg_controllen;
-        note_drops(&messages[i].msg_hdr, calls.next_drop < 40 ? calls.drops[calls.next_drop++] : 0);
+        add_controls(&messages[i].msg_hdr, room);
     }
     passed(got);
     return got;
@@ -379,6 +402,81 @@ static void an_unknown_total_takes_nothing_back(void **state) {
     bench_close(&b);
 }
 
+/* ---- when a packet arrived ---- */
+
+static const tendon_socket_hooks stamped = {.header = 0, .stamps = true};
+static uint64_t arrivals[10];
+
+static void note_arrival(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
+    link_end *end = context;
+    (void)pdu, (void)length, (void)now;
+    arrivals[end->received++] = end->link.received_at;
+}
+
+enum { MS = 1000000 };
+#define REAL UINT64_C(1764385200123456789)
+#define MONOTONIC UINT64_C(5000000000000)
+
+/* With each way to read. A clock that was set is noticed by an age that cannot be, or by the order of the packets. */
+static void the_stamp_of_the_kernel_is_the_time_of_arrival(void **state) {
+    (void)state;
+    static const uint64_t stamps[] = {REAL - 9 * MS, REAL - 7 * MS, 0, REAL + 1, /* set back after it */
+                                      REAL - 3600000ull * MS};                   /* set forward by an hour */
+    static const uint64_t wanted[] = {MONOTONIC - 9 * MS, MONOTONIC - 7 * MS, MONOTONIC, MONOTONIC, MONOTONIC};
+    for (int kind = 0; kind < 3; kind++) {
+        bench b;
+        start(&b, &stamped);
+        b.end.link.received_at = MONOTONIC - 10 * MS; /* the connection */
+        b.end.link.callbacks.received = note_arrival;
+        calls.no_recvmmsg = kind == 1;
+        b.end.link.singles = kind == 2 ? 4 : 0;
+        calls.real = REAL, calls.monotonic = MONOTONIC;
+        memcpy(calls.stamps, stamps, sizeof stamps);
+        send_numbers(&b, 0, 5);
+        STEP_UNTIL(&b.loop, b.end.received == 5);
+        assert_memory_equal(arrivals, wanted, sizeof wanted);
+        calls.next_stamp = 0;
+        calls.stamps[0] = REAL - 2 * MS;
+        calls.real = REAL, calls.monotonic = MONOTONIC + 20 * MS;
+        send_numbers(&b, 5, 1);
+        STEP_UNTIL(&b.loop, b.end.received == 6);
+        assert_true(arrivals[5] == MONOTONIC + 18 * MS);
+        calls.real = calls.monotonic = 0;
+        bench_close(&b);
+    }
+}
+
+static void no_arrival_is_before_the_connection(void **state) {
+    (void)state;
+    bench b;
+    start(&b, &stamped);
+    b.end.link.callbacks.received = note_arrival;
+    const uint64_t opened = b.end.link.received_at;
+    assert_true(opened > 0 && opened % MS == 0); /* that of the step of the loop in which it was opened */
+    calls.real = REAL, calls.monotonic = opened + 5 * MS;
+    calls.stamps[0] = REAL - 3600000ull * MS;
+    send_numbers(&b, 0, 1);
+    STEP_UNTIL(&b.loop, b.end.received == 1);
+    assert_true(arrivals[0] == opened);
+    calls.real = calls.monotonic = 0;
+    bench_close(&b);
+}
+
+/* The radio of simulated devices. */
+static void without_stamps_it_is_the_time_of_the_read(void **state) {
+    (void)state;
+    bench b;
+    start(&b, &bare);
+    b.end.link.callbacks.received = note_arrival;
+    calls.stamps[0] = REAL - 9 * MS;
+    calls.real = REAL, calls.monotonic = b.end.link.received_at + 7 * MS;
+    send_numbers(&b, 0, 1);
+    STEP_UNTIL(&b.loop, b.end.received == 1);
+    assert_true(arrivals[0] == calls.monotonic);
+    calls.real = calls.monotonic = 0;
+    bench_close(&b);
+}
+
 /* A Unix socket can carry descriptors; nobody asked for them, so none is installed. */
 static void a_peer_cannot_send_descriptors(void **state) {
     (void)state;
@@ -502,6 +600,9 @@ int main(void) {
         cmocka_unit_test(mal_D07_a_drop_is_counted_before_the_packet_behind_it),
         cmocka_unit_test(mal_D07_a_slow_consumer_loses_what_the_queue_cannot_hold),
         cmocka_unit_test(an_unknown_total_takes_nothing_back),
+        cmocka_unit_test(the_stamp_of_the_kernel_is_the_time_of_arrival),
+        cmocka_unit_test(no_arrival_is_before_the_connection),
+        cmocka_unit_test(without_stamps_it_is_the_time_of_the_read),
         cmocka_unit_test(a_peer_cannot_send_descriptors),
         cmocka_unit_test(both_forms_give_the_same),
     };

@@ -72,6 +72,10 @@ ssize_t recv(int fd, void *bytes, size_t length, int flags) {
     return refused() ? -1 : syscall(SYS_recvfrom, fd, bytes, length, flags, NULL, NULL);
 }
 
+ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
+    return refused() ? -1 : syscall(SYS_recvmsg, fd, message, flags);
+}
+
 int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
     return refused() ? -1 : (int)syscall(SYS_recvmmsg, fd, messages, count, flags, timeout);
 }

@@ -116,6 +116,7 @@ typedef enum tendon_activ5_event_kind {
 typedef struct tendon_activ5_event {
     tendon_activ5_event_kind kind;
     tendon_activ5_device *device; /**< NULL: of the manager */
+    uint64_t received_at;         /**< when the PDU arrived that caused it, monotonic nanoseconds; 0: none did */
     tendon_status status;
     tendon_activ5_characteristic characteristic;
     const tendon_activ5_message *message; /**< MESSAGE to BATTERY */
@@ -188,9 +189,10 @@ struct tendon_activ5_device {
     void *event_context;
     tendon_activ5_on_request on_request; /**< of the session while a session is attached, otherwise as set by init() */
     void *request_context;
-    void *program;  /**< for the application; NULL in a new entry */
-    uint64_t now;   /**< time of the current input; of a timer that is late, its deadline */
-    uint64_t clock; /**< time of the latest tick: of the requests that a late timer makes */
+    void *program;        /**< for the application; NULL in a new entry */
+    uint64_t now;         /**< time of the current input; of a timer that is late, its deadline */
+    uint64_t received_at; /**< of the value that is being taken, monotonic nanoseconds; 0: none is */
+    uint64_t clock;       /**< time of the latest tick: of the requests that a late timer makes */
     uint64_t evergreen_deadline;
     uint64_t silence_deadline, greeting_deadline; /**< while opening or starts_force */
     uint32_t search;                              /**< number of the manager's search that last found it */

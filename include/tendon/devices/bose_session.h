@@ -107,6 +107,7 @@ typedef enum tendon_bose_event_kind {
 typedef struct tendon_bose_event {
     tendon_bose_event_kind kind;
     tendon_status status;
+    uint64_t received_at; /**< when the PDU arrived that caused it, monotonic nanoseconds; 0: none did */
     tendon_bose_characteristic characteristic; /**< MALFORMED */
     size_t offset;                             /**< MALFORMED */
     tendon_uuid service_uuid,

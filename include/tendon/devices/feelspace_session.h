@@ -134,6 +134,7 @@ typedef enum tendon_feelspace_event_kind {
 typedef struct tendon_feelspace_event {
     tendon_feelspace_event_kind kind;
     tendon_status status;
+    uint64_t received_at; /**< when the PDU arrived that caused it, monotonic nanoseconds; 0: none did */
     union {
         struct {
             tendon_feelspace_state previous, state; /**< equal: a rejected connect() */

@@ -74,6 +74,7 @@ typedef enum tendon_fjorden_characteristic {
 typedef struct tendon_fjorden_session_event {
     tendon_fjorden_session_event_kind kind;
     tendon_status status, cause;
+    uint64_t received_at; /**< when the PDU arrived that caused it, monotonic nanoseconds; 0: none did */
     const tendon_fjorden_output *output;
     const tendon_fjorden_record *record;
     bool synthesized;

@@ -106,8 +106,12 @@ typedef struct tendon_obvious_gatt {
 /** Flags of the OGP_STATUS value. For display: unknown flags are reported, and no decision depends on them. */
 enum { TENDON_OBVIOUS_FLAG_RECOVERY = 1, TENDON_OBVIOUS_FLAG_TRIAL = 2 };
 
-/** Returns Tendon's own UUIDs: 9c190001-c113-4e20-95f4-2602d4fc9f35 and the two that follow. */
-tendon_obvious_gatt tendon_obvious_gatt_defaults(void);
+/** Tendon's own UUIDs: 9c190001-c113-4e20-95f4-2602d4fc9f35 and the two that follow. */
+extern const tendon_obvious_gatt tendon_obvious_gatt_ogp;
+/** Returns a copy of them, to be changed. */
+static inline tendon_obvious_gatt tendon_obvious_gatt_defaults(void) {
+    return tendon_obvious_gatt_ogp;
+}
 /** Parses a configured UUID: 4, 8 or 36 characters, any case. @return TENDON_OK or UUID_FORMAT. */
 tendon_status tendon_obvious_parse_uuid(const char *text, size_t length, tendon_uuid *out);
 /** Decodes the OGP_STATUS value. @return TENDON_OK and the flags, or UNSUPPORTED_PROFILE. */

@@ -62,7 +62,8 @@ typedef enum tendon_obvious_session_event_kind {
 typedef struct tendon_obvious_session_event {
     tendon_obvious_session_event_kind kind;
     tendon_status status;
-    tendon_status cause; /**< UNUSABLE: error of the GATT operation or of the pairing, if one failed */
+    tendon_status cause;  /**< UNUSABLE: error of the GATT operation or of the pairing, if one failed */
+    uint64_t received_at; /**< DEVICE: when its last segment arrived, monotonic nanoseconds */
     uint8_t opcode;
     const tendon_obvious_payload *payload;
 } tendon_obvious_session_event;

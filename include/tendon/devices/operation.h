@@ -96,6 +96,9 @@ void tendon_operation_discover(tendon_operation *operation, uint8_t kind, tendon
  */
 uint8_t tendon_operation_ended(tendon_operation *operation, const tendon_gatt_result *result);
 
+/** Returns when the PDU arrived that is being taken, monotonic nanoseconds; 0: none is. For the events of a session. */
+uint64_t tendon_operation_received_at(const tendon_operation *operation);
+
 /** Forgets the outstanding operation. */
 void tendon_operation_reset(tendon_operation *operation);
 

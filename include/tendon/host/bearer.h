@@ -55,6 +55,8 @@ typedef struct tendon_att_bearer {
     bool closed;          /**< nothing is sent or accepted; set by tendon_att_bearer_close() */
     bool refusal_pending; /**< the bearer's own Error Response is kept until writable() */
     uint8_t refusal[5];
+    /** When the PDU arrived that is being taken: monotonic nanoseconds. 0: none is. */
+    uint64_t received_at;
     tendon_bearer_counters counters;
     struct tendon_gatt_client *client;     /**< NULL: responses and notifications are counted and dropped */
     struct tendon_gatt_connection *server; /**< NULL: requests are rejected with Request Not Supported */
@@ -67,8 +69,12 @@ void tendon_att_bearer_init(tendon_att_bearer *bearer, tendon_bearer_io io, uint
  * Takes one received PDU and routes it: responses, notifications and
  * indications to the client, requests, commands and confirmations to the server.
  * @param now monotonic milliseconds.
+ * @param received_at when the PDU arrived, monotonic nanoseconds; @p now or earlier.
  * @return TENDON_OK, or the reason why the PDU was rejected (it is already counted; the caller need not act).
  */
+tendon_status tendon_att_bearer_receive_at(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length, uint64_t now,
+                                           uint64_t received_at);
+/** The same for a PDU whose arrival is not known better than @p now. */
 tendon_status tendon_att_bearer_receive(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length, uint64_t now);
 
 /**

@@ -68,8 +68,9 @@ typedef struct tendon_gatt_value {
     uint16_t handle;
     const uint8_t *value; /**< never NULL */
     size_t length;
-    bool indication;   /**< true for an indication, which is already confirmed */
-    uint64_t sequence; /**< of the values of this subscription, from 1: a queue behind the callback shows its gaps */
+    bool indication;      /**< true for an indication, which is already confirmed */
+    uint64_t sequence;    /**< of the values of this subscription, from 1: a queue behind the callback shows its gaps */
+    uint64_t received_at; /**< when its PDU arrived, monotonic nanoseconds */
 } tendon_gatt_value;
 
 typedef void (*tendon_gatt_on_value)(void *context, const tendon_gatt_value *value, uint64_t now);

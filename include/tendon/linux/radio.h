@@ -144,6 +144,9 @@ struct tendon_link {
      * after the end of the link all of them. Always 0 on the virtual radio, where the sender waits. */
     uint32_t lost;
     uint64_t received, sent; /**< PDUs */
+    /** When the PDU arrived that was received last: monotonic nanoseconds, by the kernel's own stamp where the socket
+     * gives one, else the time of the read. Never less than that of the PDU before. */
+    uint64_t received_at;
     uint32_t batch; /**< maximum number of PDUs read per wake-up, before other sources are served; 0: 32, the maximum */
     uint64_t deadline; /**< of the attempt to connect */
     tendon_pairing_attempt pairing;
