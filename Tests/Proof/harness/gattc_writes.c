@@ -20,12 +20,14 @@ int main(void) {
     request.status = Frama_C_interval(-0x10000, TENDON_OK);
     bool prepares = kind == GATTC_WRITE_LONG;
     if (prepares) {
-        /* The outstanding part of the value, which has bytes behind it or is the last one. */
-        int count = Frama_C_interval(0, TENDON_ATT_VALUE_MAX);
-        int progress = Frama_C_interval(0, TENDON_ATT_VALUE_MAX - count);
+        /* The outstanding part of the value has bytes before and behind it, or none. */
+        int count = Frama_C_interval(0, 1);
+        int rest = Frama_C_interval(0, 1);
+        //@ split count;
+        //@ split rest;
         request.count = (uint16_t)count;
-        request.progress = (uint16_t)progress;
-        request.length = (uint16_t)Frama_C_interval(count + progress, TENDON_ATT_VALUE_MAX);
+        request.progress = (uint16_t)length;
+        request.length = (uint16_t)((size_t)count + length + (size_t)rest);
     }
     tendon_att_pdu pdu = {0};
     pdu.opcode = (uint8_t)(prepares ? TENDON_ATT_PREPARE_WRITE_RESPONSE : Frama_C_interval(0, 255));
