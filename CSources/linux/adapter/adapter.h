@@ -349,6 +349,8 @@ void tendon_bluez_kernel_counts(tendon_bluez_kernel *kernel, int change);
 bool tendon_bluez_is_creating(const tendon_bluez_kernel *kernel, uint64_t now);
 /** The kernel reports a discovery. @param ours it means our scan. */
 void tendon_bluez_kernel_discovers(tendon_bluez_kernel *kernel, bool on, bool ours, uint8_t kinds);
+/** It may have a discovery of these kinds, which it has not reported to this radio. */
+void tendon_bluez_kernel_suspects(tendon_bluez_kernel *kernel, uint8_t kinds);
 /** It was asked to stop it, or could not be asked. @param disables_until when it has disabled our scan with it; 0: our
  * scan is off. */
 void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked, uint64_t disables_until);
@@ -371,6 +373,8 @@ bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio);
 bool tendon_bluez_discovery_close(tendon_bluez_radio *radio);
 /** Disables the activity of a program that has ended; the controller rejects it if nothing is enabled. */
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio);
+/** The scan that is taken over may be a discovery of another program: it is stopped as one first. */
+void tendon_bluez_discovery_suspect(tendon_bluez_radio *radio);
 
 /* scan.c */
 /** Our scan is off, and no command in flight changes that. */

@@ -11,6 +11,10 @@
 /** A controller responds within some ms; closing does not wait longer for one that does not. */
 #define CLOSE_LIMIT_MS 100u
 
+/** Kinds of devices, Start Discovery in BlueZ's doc/mgmt-api.txt: BR/EDR, LE public, LE random. */
+#define ALL_KINDS 0x07u
+#define LE_KINDS 0x06u
+
 static bool is_enabling(const tendon_bluez_radio *radio) {
     return tendon_bluez_in_flight(radio, &radio->scan.activity) && radio->command.request == TENDON_BLUEZ_SEND_ENABLE;
 }
@@ -77,6 +81,14 @@ bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
     return stop(radio, 0);
 }
 
+/* A scan that shows nothing can be another program's discovery that began before this radio was opened. A raw command
+ * that disables it also cancels the timer that would end the discovery: the kernel would consider it on permanently,
+ * and connect to no device (seen with Linux 6.12). So the kernel is asked to stop it, for each set of kinds that a
+ * daemon discovers; it rejects the wrong ones, and all of them if the scan is none. */
+void tendon_bluez_discovery_suspect(tendon_bluez_radio *radio) {
+    tendon_bluez_kernel_suspects(&radio->kernel, ALL_KINDS);
+}
+
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {
     const uint8_t kinds = 0; /* as the kernel counts a raw scan, if no daemon has discovered devices before */
     (void)tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &kinds, 1);
@@ -84,10 +96,16 @@ void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {
 
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
     if (event->opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) { /* only an answer has an opcode */
-        if (event->status == 0 && radio->scan.activity.state == TENDON_BLUEZ_ON) {
+        const uint8_t state = radio->scan.activity.state;
+        if (event->status == 0 && state == TENDON_BLUEZ_ON) {
             (void)tendon_bluez_discovery_disabled(radio); /* the raw socket shows that too, perhaps later */
         }
+        const bool other_kinds = event->status != 0 && state == TENDON_BLUEZ_STALE &&
+                                 radio->kernel.disables_until != 0 && radio->kernel.kinds == ALL_KINDS;
         tendon_bluez_kernel_forget_discovery(&radio->kernel); /* rejected: there was nothing to stop */
+        if (other_kinds) {
+            tendon_bluez_kernel_suspects(&radio->kernel, LE_KINDS);
+        }
     } else if (event->code == TENDON_MANAGEMENT_DISCOVERING) {
         tendon_reader reader = tendon_reader_make(event->data, event->length);
         uint8_t kinds = tendon_read_u8(&reader);

@@ -141,6 +141,11 @@ void tendon_bluez_kernel_discovers(tendon_bluez_kernel *kernel, bool on, bool ou
     }
 }
 
+void tendon_bluez_kernel_suspects(tendon_bluez_kernel *kernel, uint8_t kinds) {
+    kernel->kinds = kinds;
+    kernel->discovery = TENDON_BLUEZ_DISCOVERY_ON;
+}
+
 void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked, uint64_t disables_until) {
     kernel->discovery = asked ? TENDON_BLUEZ_DISCOVERY_STOPPING : TENDON_BLUEZ_DISCOVERY_OFF;
     kernel->disables_until = asked ? disables_until : 0;

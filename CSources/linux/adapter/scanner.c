@@ -84,7 +84,11 @@ static bool is_deaf(const tendon_bluez_radio *radio, uint64_t now) {
 }
 
 /** Disabled first, then it is ours. */
-static void take_over(tendon_bluez_scan *scan) {
+static void take_over(tendon_bluez_radio *radio) {
+    tendon_bluez_scan *scan = &radio->scan;
+    if (!radio->kernel.filters) {
+        tendon_bluez_discovery_suspect(radio);
+    }
     tendon_bluez_activity_input(&scan->activity, TENDON_BLUEZ_UNANSWERED);
     scan->joined = false;
     scan->replaces = true;
@@ -133,7 +137,7 @@ static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
         return TENDON_BLUEZ_WAIT;
     }
     if (is_deaf(radio, now) && activity->state != TENDON_BLUEZ_ON) {
-        take_over(scan);
+        take_over(radio);
         return TENDON_BLUEZ_RUN;
     }
     return leaves_scanner(radio, now) ? TENDON_BLUEZ_WAIT : TENDON_BLUEZ_RUN;

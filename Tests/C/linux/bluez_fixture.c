@@ -253,9 +253,24 @@ void bluez_discovering(bluez_bench *b, uint8_t on) {
     assert_int_equal(sent, b->radio.management.fd < 0 ? -1 : (ssize_t)sizeof pdu);
 }
 
-bool bluez_stops_discovery(bluez_bench *b) {
-    static const uint8_t stop[] = {0x24, 0, 7, 0, 1, 0, 6};
+static bool stops_discovery(bluez_bench *b, uint8_t kinds) {
+    const uint8_t stop[] = {0x24, 0, 7, 0, 1, 0, kinds};
     uint8_t pdu[64];
     ssize_t got = recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT);
     return got == (ssize_t)sizeof stop && memcmp(pdu, stop, sizeof stop) == 0;
+}
+
+bool bluez_stops_discovery(bluez_bench *b) {
+    return stops_discovery(b, 6);
+}
+
+void bluez_has_no_discovery(bluez_bench *b) {
+    static const uint8_t refused[] = {2, 0, 7, 0, 3, 0, 0x24, 0, 0x0B};
+    for (uint8_t kinds = 7; kinds >= 6; kinds--) {
+        bluez_expect_nothing(b);
+        assert_true(stops_discovery(b, kinds));
+        assert_int_equal(send(b->kernel, refused, sizeof refused, 0), sizeof refused);
+        bluez_read(b);
+    }
+    bluez_expect_no_management(b);
 }

@@ -84,5 +84,7 @@ void bluez_kernel_encrypts(bluez_bench *b, uint16_t handle, const uint8_t key[16
 void bluez_discovering(bluez_bench *b, uint8_t on);
 /** Whether the next management command is Stop Discovery of LE, both types of address. */
 bool bluez_stops_discovery(bluez_bench *b);
+/** A scan is taken over: the kernel is asked to stop a discovery of either kind, and has none. */
+void bluez_has_no_discovery(bluez_bench *b);
 
 #endif

@@ -77,6 +77,7 @@ static uint8_t scan(fake_adapter *a, uint16_t opcode, const uint8_t *p, int by) 
     }
     /* What a program that is gone has left enabled is nobody's. */
     a->wronged += !on && a->scanner != by && (a->scanner >= 0 || fake.programs > 0);
+    a->orphaned = a->orphaned || (!on && by != FAKE_KERNEL && a->discovers != 0);
     a->scanner = on ? by : FAKE_NOBODY;
     return 0;
 }
@@ -231,7 +232,7 @@ static void update_scan(fake_adapter *a) {
     }
     if (a->powered && wanted > 0 && a->creating < 0 && a->scanner != FAKE_KERNEL && a->tried != wanted) {
         kernel_scans(a, true);
-    } else if (wanted == 0 && a->scanner == FAKE_KERNEL) {
+    } else if (wanted == 0 && a->scanner == FAKE_KERNEL && a->discovers == 0) {
         kernel_scans(a, false);
     }
     a->tried = a->creating < 0 ? wanted : 0;
@@ -422,6 +423,22 @@ static void information(int fd, const fake_adapter *a) {
 }
 
 /** The status of a command that changes settings, once it has. */
+/** stop_discovery() in net/bluetooth/mgmt.c of Linux. */
+static uint8_t stop_discovery(fake_adapter *a, uint8_t kinds) {
+    if (a->discovers == 0) {
+        return TENDON_MANAGEMENT_REJECTED;
+    }
+    if (a->discovers != kinds) {
+        return TENDON_MANAGEMENT_INVALID_PARAMETERS;
+    }
+    a->discovers = 0;
+    a->orphaned = false;
+    if (a->scanner == FAKE_KERNEL) {
+        kernel_scans(a, false);
+    }
+    return 0;
+}
+
 static uint8_t set(fake_adapter *a, uint16_t opcode, const uint8_t *data, size_t length) {
     static const uint32_t bits[][2] = {
         {TENDON_MANAGEMENT_SET_LOW_ENERGY, TENDON_MANAGEMENT_LOW_ENERGY},
@@ -444,7 +461,10 @@ static uint8_t set(fake_adapter *a, uint16_t opcode, const uint8_t *data, size_t
         }
         memcpy(a->static_wire, data, length < 6 ? length : 6);
         a->settings |= TENDON_MANAGEMENT_STATIC_ADDRESS;
-    } else if (opcode == TENDON_MANAGEMENT_REMOVE_DEVICE || opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) {
+    } else if (opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) {
+        a->tried = 0;
+        return stop_discovery(a, data[0]);
+    } else if (opcode == TENDON_MANAGEMENT_REMOVE_DEVICE) {
         a->tried = 0;
     } else if (opcode == TENDON_MANAGEMENT_SET_IO_CAPABILITY) {
         a->io = data[0];

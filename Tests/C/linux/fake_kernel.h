@@ -49,6 +49,8 @@ typedef struct fake_adapter {
     int scanner;       /**< who has the scan on: the descriptor of a socket of this process, or FAKE_... */
     bool filters;      /**< the scan reports the accept list alone */
     bool awaits;       /**< the kernel waits for a device of another program, and scans for it */
+    uint8_t discovers; /**< the scan of the kernel is a discovery of another program, of these kinds; 0: none */
+    bool orphaned;     /**< a raw command has disabled it, and the kernel considers it on */
     unsigned tried;    /**< devices that the kernel waited for when it last tried to scan for them */
     unsigned wronged;  /**< a scan was ended by a program that had not enabled it */
     bool legacy_on;    /**< advertising with the legacy commands */

@@ -262,6 +262,9 @@ static void settle(bluez_bench *b) {
     for (int i = 0; i < 40; i++) {
         b->radio.scan.activity.retry_at = b->radio.advertising.activity.retry_at = 0;
         b->radio.scan.heard_at = 0;
+        if (b->radio.kernel.disables_until != 0) {
+            b->radio.kernel.disables_until = 1; /* the kernel does not respond */
+        }
         if (b->radio.command.opcode != 0) {
             bluez_answer_pending(b, 0);
         } else {

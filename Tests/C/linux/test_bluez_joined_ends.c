@@ -334,6 +334,59 @@ static void a_scan_that_nothing_shows_is_taken_over(void **state) {
     users_end();
 }
 
+/* It is a discovery of bluetoothd's, which filters duplicates, where nothing new advertises. A raw command would leave
+ * the kernel with a discovery that never ends: it is stopped first, whatever kinds of devices it has. */
+static void a_discovery_that_nothing_shows_is_stopped(void **state) {
+    (void)state;
+    static const uint8_t kinds[] = {7, 6}; /* of an adapter with BR/EDR; of LE alone */
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        users_start(true, true);
+        fake.programs = 1;
+        adapter->awaits = true;
+        users_pass(0);
+        adapter->discovers = kinds[i];
+        adapter->awaits = false;
+        user_open(FIRST);
+        user_scan(FIRST, true, 60);
+        users_pass(500);
+        assert_true(scan_of(FIRST)->joined);
+        assert_int_equal(adapter->discovers, kinds[i]);
+        fake_forget_log();
+        users_pass(TENDON_BLUEZ_JOIN_CHECK_MS);
+        assert_true(fake_sent("m0024=7"));
+        assert_int_equal(fake_sent("m0024=6"), kinds[i] == 6);
+        assert_int_equal(adapter->discovers, 0);
+        assert_false(adapter->orphaned);
+        users_pass(1000);
+        assert_int_equal(scan_owner(), FIRST);
+        assert_true(user_heard(FIRST));
+        users_end();
+    }
+}
+
+/* The kernel does not respond, or may not be asked: the scan is disabled as before. */
+static void a_discovery_that_cannot_be_stopped(void **state) {
+    (void)state;
+    for (int why = 0; why < 2; why++) {
+        users_start(true, true);
+        fake.programs = 1;
+        adapter->awaits = true;
+        users_pass(0);
+        user_open(FIRST);
+        user_scan(FIRST, true, 60);
+        users_pass(500);
+        fake.answer = (fake_answer){.opcode = 0x0024, .status = why == 0 ? 0 : 0x14, .none = why == 0};
+        users_pass(TENDON_BLUEZ_JOIN_CHECK_MS);
+        if (why == 0) {
+            assert_int_equal(scan_owner(), -1);
+            users_pass(TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
+        }
+        assert_int_equal(scan_owner(), FIRST);
+        assert_true(user_heard(FIRST));
+        users_end();
+    }
+}
+
 /* No program is left, and the kernel scans without the accept list, for a device that this radio waits for, too: the
  * kernel connects to that from the reports of ours. */
 static void the_scan_of_no_program_is_ended(void **state) {
@@ -454,6 +507,8 @@ int main(void) {
         cmocka_unit_test(a_joined_radio_connects),
         cmocka_unit_test(a_scan_that_hears_only_the_accept_list_is_taken_over),
         cmocka_unit_test(a_scan_that_nothing_shows_is_taken_over),
+        cmocka_unit_test(a_discovery_that_nothing_shows_is_stopped),
+        cmocka_unit_test(a_discovery_that_cannot_be_stopped),
         cmocka_unit_test(the_scan_of_no_program_is_ended),
         cmocka_unit_test(refused_parameters_have_no_filter),
         cmocka_unit_test(the_discovery_of_the_first_scan_is_not_stopped),

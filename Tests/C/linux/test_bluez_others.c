@@ -172,6 +172,7 @@ static void a_scan_that_is_rejected_for_long_is_given_up(void **state) {
         assert_true(b->radio.scan.joined);
         b->radio.scan.activity.retry_at = b->radio.scan.heard_at = 0;
         bluez_tick(b, tendon_monotonic_ms());
+        bluez_has_no_discovery(b);
         assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0); /* it brings nothing */
         assert_int_equal(b->failures, 0);
     }

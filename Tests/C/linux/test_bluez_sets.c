@@ -144,6 +144,7 @@ static void the_kernels_scan_is_taken_over_with_its_commands(void **state) {
             assert_true(b->radio.scan.joined);
             b->radio.scan.heard_at = b->radio.scan.activity.retry_at = 0; /* 5 s without a report */
             bluez_tick(b, tendon_monotonic_ms());
+            bluez_has_no_discovery(b);
             assert_int_equal(bluez_answer(b, bluez_scan_enable[1], DISALLOWED)[0], 0);
         }
         assert_int_equal(bluez_answer(b, bluez_scan_enable[0], 0)[0], 0);

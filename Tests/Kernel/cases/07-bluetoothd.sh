@@ -17,7 +17,8 @@ searches() { # bluetoothd's own word for it
 }
 told() { grep -a "Device $peer" "$CASE_DIR/bluetoothctl.txt"; }
 sleep 0.5
-radio_check scan hci0 4000 active Nobody - >"$CASE_DIR/scan.txt" 2>&1
+# For longer than a scan without a report is left alone: the search is stopped then, and bluetoothd begins another one.
+radio_check scan hci0 7000 active Nobody - >"$CASE_DIR/scan.txt" 2>&1
 check "while bluetoothd scans: no failure" eval '! grep failure "$CASE_DIR/scan.txt"'
 expect "the device is not there yet, for bluetoothd either" 1 told
 # A scan of ours lasts while the device begins to advertise.
