@@ -125,7 +125,9 @@ prepare_build() {
     if [ "$sockets" = kernel ]; then
         bluez=kernel build=$cache/meson-sockets
     fi
-    if [ ! -f "$build/build.ninja" ]; then
+    # In a cache that two clones share, these are the programs of one of them.
+    if ! grep -qsF "\"$project/meson.build\"" "$build/meson-info/intro-buildsystem_files.json"; then
+        rm -rf "$build"
         meson setup "$build" "$project" -Dtests=false -Dkernel_tests=true -Dbluez=$bluez -Ddebug=false -Dwerror=false >"$cache/meson.log" 2>&1 ||
             { cat "$cache/meson.log" >&2 && exit 1; }
     fi
