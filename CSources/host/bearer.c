@@ -136,9 +136,11 @@ tendon_status tendon_att_bearer_receive_at(tendon_att_bearer *bearer, const uint
         bearer->counters.malformed++;
         return length == 0 ? TENDON_ERROR_TRUNCATED : TENDON_ERROR_MALFORMED;
     }
+    /* Not 0 within the handler of a PDU that has sent over a transport that responds immediately. */
+    const uint64_t outer = bearer->received_at;
     bearer->received_at = received_at;
     tendon_status status = route(bearer, pdu, length, now);
-    bearer->received_at = 0;
+    bearer->received_at = outer;
     return status;
 }
 
