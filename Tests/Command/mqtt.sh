@@ -150,7 +150,7 @@ result $? "a device that is forgotten: its discovery is removed" "$(payload seco
 until_true seen second "tendon/$trainer" 'm is None'
 result $? "and its state" ""
 run run --radio virtual --for 1 --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw3
-like "$status $err" "^1 .*in use by another process" "a queue of another gateway: an error"
+like "$status $err" "^1 .*in use by another gateway; each needs a name" "a queue of another gateway: an error"
 stop_hard "$gateway"
 until_true seen second tendon/bridge/gw3/state 'm["state"] == "offline"'
 result $? "a killed gateway: its last will" ""
