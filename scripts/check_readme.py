@@ -150,6 +150,16 @@ class Terminal:
             os.killpg(self.shell.pid, signal.SIGTERM)
             os.killpg(self.shell.pid, signal.SIGHUP)
             self.shell.wait(10)
+            self.drain(time.monotonic() + 10)
+
+    def drain(self, until):
+        """A terminal ends with the last program that has it: the port of a server is free then."""
+        while time.monotonic() < until:
+            if select.select([self.screen], [], [], 1)[0]:
+                try:
+                    os.read(self.screen, 65536)
+                except OSError:
+                    return
 
 
 class Page:
