@@ -156,6 +156,7 @@ final class Gateway: Sendable {
             await finishOutputs()
             throw error
         }
+        let isUnread = Output.isClosed  // not by the lines of the end: they come after what the run has shown
         await finishOutputs()
         // A service that is stopped has not failed, whatever was in range.
         if manager.isPresent, Termination.shared.isSignalled { return .done }
@@ -165,7 +166,7 @@ final class Gateway: Sendable {
             throw CommandError(.noRadio, waiting.values.first ?? "no radio was opened", next: CommandError.radioAdvice)
         }
         // How far the run came says nothing when its reader has seen enough.
-        if Output.isClosed { return .done }
+        if isUnread { return .done }
         let wasConnected = reporter.wasConnected
         if state.withLock({ $0.found }) == 0, !wasConnected {
             // Who ended the search knows that nothing was found yet.
