@@ -314,17 +314,24 @@ static void a_scan_that_hears_only_the_accept_list_is_taken_over(void **state) {
     }
 }
 
-/* It began before this radio was opened: the parameters are not known, and nothing comes. */
-static void a_scan_that_nothing_shows_is_taken_over(void **state) {
-    (void)state;
+/** The kernel's scan began before the first user opened. @param kinds of a discovery; 0: it is for the accept list. */
+static void joined_to_what_shows_nothing(uint8_t kinds) {
     users_start(true, true);
     fake.programs = 1;
     adapter->awaits = true;
     users_pass(0);
+    adapter->discovers = kinds;
+    adapter->awaits = kinds == 0;
     user_open(FIRST);
     user_scan(FIRST, true, 60);
     users_pass(500);
     assert_true(scan_of(FIRST)->joined);
+}
+
+/* It began before this radio was opened: the parameters are not known, and nothing comes. */
+static void a_scan_that_nothing_shows_is_taken_over(void **state) {
+    (void)state;
+    joined_to_what_shows_nothing(0);
     users_pass(TENDON_BLUEZ_JOIN_CHECK_MS);
     assert_int_equal(scan_owner(), FIRST);
     assert_true(user_heard(FIRST));
@@ -340,16 +347,7 @@ static void a_discovery_that_nothing_shows_is_stopped(void **state) {
     (void)state;
     static const uint8_t kinds[] = {7, 6}; /* of an adapter with BR/EDR; of LE alone */
     for (size_t i = 0; i < sizeof kinds; i++) {
-        users_start(true, true);
-        fake.programs = 1;
-        adapter->awaits = true;
-        users_pass(0);
-        adapter->discovers = kinds[i];
-        adapter->awaits = false;
-        user_open(FIRST);
-        user_scan(FIRST, true, 60);
-        users_pass(500);
-        assert_true(scan_of(FIRST)->joined);
+        joined_to_what_shows_nothing(kinds[i]);
         assert_int_equal(adapter->discovers, kinds[i]);
         fake_forget_log();
         users_pass(TENDON_BLUEZ_JOIN_CHECK_MS);
@@ -368,13 +366,7 @@ static void a_discovery_that_nothing_shows_is_stopped(void **state) {
 static void a_discovery_that_cannot_be_stopped(void **state) {
     (void)state;
     for (int why = 0; why < 2; why++) {
-        users_start(true, true);
-        fake.programs = 1;
-        adapter->awaits = true;
-        users_pass(0);
-        user_open(FIRST);
-        user_scan(FIRST, true, 60);
-        users_pass(500);
+        joined_to_what_shows_nothing(0);
         fake.answer = (fake_answer){.opcode = 0x0024, .status = why == 0 ? 0 : 0x14, .none = why == 0};
         users_pass(TENDON_BLUEZ_JOIN_CHECK_MS);
         if (why == 0) {
