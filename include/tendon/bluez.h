@@ -353,10 +353,10 @@ typedef struct tendon_bluez_radio {
     tendon_source timer;      /**< retries, and failures to be reported */
     void *worker_context;
     tendon_bluez_worker worker; /**< see tendon_bluez_set_worker() */
-    int leases[4];    /**< show other processes the adapter of the two sockets above, the bond store in use, sole use */
-    uint8_t bondable; /**< tendon_bluez_mode: who decides about it */
-    bool bondable_before; /**< as it was before that */
-    bool io_set;          /**< the adapter has this radio's IO capability */
+    int leases[2];              /**< show other processes the use of the adapter, and the bond store in use */
+    uint8_t bondable;           /**< tendon_bluez_mode: who decides about it */
+    bool bondable_before;       /**< as it was before that */
+    bool io_set;                /**< the adapter has this radio's IO capability */
     uint8_t io;
     bool identities_loaded; /**< the kernel has the identity keys of the bonds */
     bool identity_received; /**< the kernel has made one in a pairing */

@@ -170,8 +170,6 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     }
     radio->hci.fd = fd;
     tendon_bluez_set_buffer(fd, tendon_bluez_buffer_size(tendon_bluez_memory(), TENDON_BLUEZ_HCI_SHARE));
-    radio->leases[0] = tendon_bluez_lease(radio->hci.fd, radio->index);
-    radio->leases[1] = tendon_bluez_lease(radio->management.fd, radio->index);
     status = tendon_bluez_set_filter(fd);
     if (status == TENDON_RADIO_ERROR_NO_CAP_NET_RAW && unprivileged) {
         status = TENDON_OK; /* the kernel's queue of the old socket can still report reasons of disconnections */
@@ -302,18 +300,19 @@ static const tendon_radio_ops ops = {.name = "bluez",
 
 void tendon_bluez_close_sockets(tendon_bluez_radio *radio) {
     tendon_source *const sources[] = {&radio->hci, &radio->management};
+    /* First: see tendon_bluez_count_sockets(). */
+    for (size_t i = 0; i < sizeof radio->leases / sizeof radio->leases[0]; i++) {
+        if (radio->leases[i] >= 0) {
+            close(radio->leases[i]);
+        }
+        radio->leases[i] = -1;
+    }
     for (size_t i = 0; i < 2; i++) {
         tendon_loop_remove(radio->radio.loop, sources[i]);
         if (sources[i]->fd >= 0) {
             close(sources[i]->fd);
         }
         sources[i]->fd = -1;
-    }
-    for (size_t i = 0; i < sizeof radio->leases / sizeof radio->leases[0]; i++) {
-        if (radio->leases[i] >= 0) {
-            close(radio->leases[i]);
-        }
-        radio->leases[i] = -1;
     }
 }
 
@@ -327,7 +326,7 @@ void tendon_bluez_init(tendon_bluez_radio *radio) {
     tendon_bluez_kernel_init(&radio->kernel);
     radio->radio.ops = &ops;
     radio->power.deadline = UINT64_MAX;
-    radio->leases[0] = radio->leases[1] = radio->leases[2] = radio->leases[3] = -1;
+    radio->leases[0] = radio->leases[1] = -1;
     tendon_source_init(&radio->hci, -1, radio, tendon_bluez_hci_ready, tendon_bluez_hci_expired);
     tendon_source_init(&radio->management, -1, radio, management_ready, NULL);
     tendon_source_init(&radio->timer, -1, radio, NULL, tendon_bluez_timer_expired);

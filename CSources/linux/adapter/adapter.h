@@ -110,27 +110,42 @@ void tendon_bluez_ask_for_details(int fd);
 uint32_t tendon_bluez_dropped(int fd);
 /** Waits until the socket is readable; false when @p until passed first. */
 bool tendon_bluez_wait_readable(int fd, uint64_t until);
-/**
- * HCI sockets that other processes, or other radios, have open; -1: unknown.
- * @param index without those that radios have open for other adapters than this one; -1: all.
- */
-int tendon_bluez_other_sockets(int own_fd, int own_other_fd, int index);
-/** Publishes and checks radio->use. The radio has its sockets and their leases, and nothing else was done. */
+/* use.c: who else uses an adapter. */
+/** What a radio, and a program that changes nothing, show to others as their use; what a store of keys begins with. */
+#define TENDON_BLUEZ_USE_RADIO "radio"
+#define TENDON_BLUEZ_USE_SOLE "sole"
+#define TENDON_BLUEZ_USE_WATCHER "watcher"
+#define TENDON_BLUEZ_USE_KEYS "keys-"
+#define TENDON_BLUEZ_USE_SIZE 64u
+/** What radios and watchers of this library show, this one too. */
+typedef struct tendon_bluez_names {
+    uint16_t index;      /**< "here" is this adapter */
+    const char *store;   /**< and this the caller's store */
+    int here, elsewhere; /**< HCI sockets */
+    bool sole;           /**< a radio has the adapter for itself */
+    bool other_store;    /**< one has loaded the keys of another store */
+    uint32_t crc;        /**< of all that was read */
+} tendon_bluez_names;
+/** Shows a use of an adapter, HCI_DEV_NONE for none, to other radios until the returned descriptor is closed. @return
+ * -1 and errno on failure. */
+int tendon_bluez_lease(uint16_t index, const char *use);
+/** Reads the names. @return false if they cannot be read, not all of them at least. */
+bool tendon_bluez_read_names(uint16_t index, const char *store, tendon_bluez_names *out);
+/** @return HCI sockets of the machine, at the time of @p out; -1: unknown. */
+int tendon_bluez_count_sockets(uint16_t index, tendon_bluez_names *out);
+/** Shows and checks radio->use. The radio has its sockets, and nothing else was done. */
 tendon_status tendon_bluez_claim(tendon_bluez_radio *radio);
 /** The functions of an observer. */
 extern const tendon_radio_ops tendon_bluez_observer_ops;
 void tendon_bluez_close(tendon_radio *base);
-/** Those that may be about the radio's adapter. 0: no program uses the adapter, so a program that has ended enabled the
- * activity. */
+/** HCI sockets of others that may be for the radio's adapter; -1: unknown. 0: no program uses the adapter, so a program
+ * that has ended enabled the activity. */
 int tendon_bluez_users(const tendon_bluez_radio *radio);
 /** Those of programs that are not of this library, for any adapter: they may have loaded keys. -1: unknown. */
 int tendon_bluez_programs(const tendon_bluez_radio *radio);
 /** Calls visit() for each line of a file; one that is longer than the buffer, 4 KiB, is left out. Returns false if the
  * file cannot be read. */
 bool tendon_bluez_each_line(const char *path, void (*visit)(void *context, const char *line), void *context);
-/** Announces the adapter of @p fd, HCI_DEV_NONE for a socket that changes nothing, to other radios until the returned
- * descriptor is closed; returns -1 on failure. */
-int tendon_bluez_lease(int fd, uint16_t index);
 /** Closes a socket that changes nothing, and what announces it. */
 void tendon_bluez_close_watcher(tendon_source *source, int *lease);
 

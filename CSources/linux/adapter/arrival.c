@@ -17,6 +17,13 @@ static bool is_wanted(const tendon_bluez_arrival *arrival, uint16_t index) {
     return any || tendon_bluez_index_of(name) == index;
 }
 
+/** Whether another program has an HCI socket that may be for this adapter; false as well if that is not known. */
+static bool has_user(const tendon_bluez_arrival *arrival, uint16_t index) {
+    tendon_bluez_names names;
+    int count = tendon_bluez_count_sockets(index, &names);
+    return count >= 0 && count > names.elsewhere + (arrival->lease < 0); /* its own is shown, if it could be */
+}
+
 /** Whether the adapter is what is waited for. One that is off is looked at again later. */
 static bool is_enough(tendon_bluez_arrival *arrival, uint16_t index, uint64_t now) {
     struct hci_dev_info info;
@@ -30,7 +37,7 @@ static bool is_enough(tendon_bluez_arrival *arrival, uint16_t index, uint64_t no
         return false; /* it went away while it was off; its event follows when it comes back */
     }
     bool off = (info.flags & TENDON_BLUEZ_IS_UP) == 0;
-    if (!off || tendon_bluez_other_sockets(arrival->source.fd, -1, index) <= 0) {
+    if (!off || !has_user(arrival, index)) {
         return true;
     }
     arrival->off = index;
@@ -118,7 +125,7 @@ static tendon_status await(tendon_bluez_arrival *arrival, tendon_loop *loop, con
         return fd;
     }
     arrival->source.fd = fd;
-    arrival->lease = tendon_bluez_lease(fd, HCI_DEV_NONE);
+    arrival->lease = tendon_bluez_lease(HCI_DEV_NONE, TENDON_BLUEZ_USE_WATCHER);
     arrival->source.interest = TENDON_READABLE;
     /* Asked once the socket gets events: an adapter is in the list, or its event follows. */
     tendon_status status = tendon_loop_add(loop, &arrival->source);

@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /** Parameters of the two commands: a count, then 36 bytes for each key, 23 for each identity key. */
@@ -21,66 +20,32 @@ enum { NO_KEYS = 2, KEYS_SIZE = TENDON_BLUEZ_PARAMETERS_MAX, IDENTITY_KEY_SIZE =
 
 /** Identifies a store among those of one machine. */
 typedef struct store_id {
-    char text[40];
+    char text[TENDON_BLUEZ_USE_SIZE];
 } store_id;
 
-/** Directory and name of the file, for the file is a new one after each change; a store in memory is its own. */
+/** Directory and name of the file, for the file is a new one after each change; a store in memory is its radio's. */
 static store_id id_of(const tendon_bluez_radio *radio) {
     const char *path = radio->radio.bonds->path, *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     char directory[TENDON_BONDS_PATH_SIZE] = ".";
-    struct stat state;
+    struct stat state = {0};
     store_id id;
     if (slash != NULL) {
         memcpy(directory, path, (size_t)(slash - path) + 1);
         directory[slash - path + 1] = '\0';
     }
     if (path[0] == '\0' || stat(directory, &state) != 0) {
-        snprintf(id.text, sizeof id.text, "memory-%ld-%d", (long)getpid(), radio->management.fd);
-    } else {
-        snprintf(id.text, sizeof id.text, "%llx-%llx-%x", (unsigned long long)state.st_dev,
-                 (unsigned long long)state.st_ino, (unsigned)tendon_crc32(0, (const uint8_t *)name, strlen(name)));
+        (void)fstat(radio->management.fd, &state);
     }
+    snprintf(id.text, sizeof id.text, TENDON_BLUEZ_USE_KEYS "%llx-%llx-%x", (unsigned long long)state.st_dev,
+             (unsigned long long)state.st_ino, (unsigned)tendon_crc32(0, (const uint8_t *)name, strlen(name)));
     return id;
 }
 
-/** Shows other processes which store this radio uses, in an abstract address that ends with the process. */
-static int announce(const tendon_bluez_radio *radio, const store_id *id) {
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "tendon/keys/hci%u/%s/%ld-%d", radio->index,
-                          id->text, (long)getpid(), radio->management.fd);
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && bind(fd, (struct sockaddr *)&name,
-                        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
 void tendon_bluez_keys_stored(tendon_bluez_radio *radio) {
-    if (radio->leases[2] < 0) {
-        const store_id id = id_of(radio);
-        radio->leases[2] = announce(radio, &id);
+    if (radio->leases[1] < 0) {
+        radio->leases[1] = tendon_bluez_lease(radio->index, id_of(radio).text);
     }
-}
-
-typedef struct store_search {
-    const tendon_bluez_radio *radio;
-    store_id id;
-    bool found;
-} store_search;
-
-/** Whether a line of the kernel's list shows another store at this adapter. */
-static void find_other_store(void *context, const char *line) {
-    store_search *search = context;
-    const store_id *id = &search->id;
-    char prefix[32];
-    int length = snprintf(prefix, sizeof prefix, "@tendon/keys/hci%u/", search->radio->index);
-    const char *found = strstr(line, prefix);
-    const size_t id_length = strlen(id->text);
-    search->found = search->found || (found != NULL && (strncmp(found + length, id->text, id_length) != 0 ||
-                                                        found[(size_t)length + id_length] != '/'));
 }
 
 /** Who may have loaded keys for this adapter. */
@@ -92,9 +57,10 @@ typedef enum key_owner {
 
 /* bluetoothd is found by its sockets: in a container, and in the sandbox of a service, its process cannot be seen. */
 static key_owner owner_of_keys(const tendon_bluez_radio *radio) {
-    store_search search = {.radio = radio, .id = id_of(radio)};
-    bool known = tendon_bluez_each_line("/proc/self/net/unix", find_other_store, &search);
-    if (search.found) {
+    const store_id id = id_of(radio);
+    tendon_bluez_names names;
+    bool known = tendon_bluez_read_names(radio->index, id.text, &names);
+    if (names.other_store) {
         return OF_OTHER_STORE;
     }
     return known && tendon_bluez_programs(radio) == 0 ? OURS : OF_OTHERS;
@@ -162,9 +128,9 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     if (status >= 0 && owner == OURS) {
         load_identities(radio);
     }
-    if (status < 0 && radio->leases[2] >= 0) {
-        close(radio->leases[2]);
-        radio->leases[2] = -1;
+    if (status < 0 && radio->leases[1] >= 0) {
+        close(radio->leases[1]);
+        radio->leases[1] = -1;
     }
     return status;
 }

@@ -104,7 +104,7 @@ tendon_status tendon_bluez_monitor_open(tendon_bluez_monitor *monitor, tendon_lo
     (void)setsockopt(fd, SOL_SOCKET, SO_TIMESTAMP, &on, sizeof on);
     tendon_bluez_set_buffer(fd, tendon_bluez_buffer_size(tendon_bluez_memory(), 1));
     monitor->source.fd = fd;
-    monitor->lease = tendon_bluez_lease(fd, HCI_DEV_NONE);
+    monitor->lease = tendon_bluez_lease(HCI_DEV_NONE, TENDON_BLUEZ_USE_WATCHER);
     monitor->source.interest = TENDON_READABLE;
     tendon_status status = tendon_loop_add(loop, &monitor->source);
     if (status < 0) {

@@ -9,38 +9,34 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-/** Maximum number of adapters whose leases are checked. */
+/** Adapters of which exclusive ones are looked for: hci0 to hci15. */
 #define ADAPTERS 16u
-
-static bool inode_of(int fd, unsigned long *inode) {
-    struct stat info;
-    if (fd < 0 || fstat(fd, &info) != 0) {
-        return false;
-    }
-    *inode = (unsigned long)info.st_ino;
-    return true;
-}
+/** Maximum number of equal names that differ in their last number. */
+#define NAMES_MAX 64u
+/** Sockets of a radio (raw, management) and of a program that only watches. */
+#define SOCKETS_OF_RADIO 2
+#define SOCKETS_OF_WATCHER 1
+/** How often the sockets are counted if names come and go meanwhile. */
+#define COUNTS_MAX 3
 
 /*
- * The kernel does not report which adapter an HCI socket is bound to. So a radio publishes it: while the radio is open,
- * an abstract address exists that contains the socket's inode and the adapter's index; for sole use a second one.
+ * The kernel lists the HCI sockets of all programs, and not what they are for. So each radio shows itself by a name in
+ * the abstract namespace of sockets, which belongs to the network namespace, and so does Bluetooth: @tendon/hciN/USE/K.
+ * K is the first number that is free. One name for an adapter would be too few: it has one owner, and is gone with it,
+ * while other radios still use the adapter.
  */
-static socklen_t lease_name(struct sockaddr_un *name, unsigned long inode, unsigned index, bool sole) {
-    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    int length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "tendon/hci%u/%lu%s", index, inode,
-                          sole ? "/sole" : "");
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-}
-
-static int publish(int fd, uint16_t index, bool sole) {
-    struct sockaddr_un name;
-    unsigned long inode = 0;
-    int lease = inode_of(fd, &inode) ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
-    if (lease >= 0 && bind(lease, (struct sockaddr *)&name, lease_name(&name, inode, index, sole)) != 0) {
+int tendon_bluez_lease(uint16_t index, const char *use) {
+    int lease = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), status = -1;
+    for (unsigned i = 0; lease >= 0 && status != 0 && i < NAMES_MAX; i++) {
+        struct sockaddr_un name = {.sun_family = AF_UNIX};
+        int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "tendon/hci%u/%s/%u", index, use, i);
+        status = bind(lease, (struct sockaddr *)&name,
+                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length));
+    }
+    if (lease >= 0 && status != 0) {
         const int number = errno;
         close(lease);
         errno = number;
@@ -49,50 +45,14 @@ static int publish(int fd, uint16_t index, bool sole) {
     return lease;
 }
 
-int tendon_bluez_lease(int fd, uint16_t index) {
-    return publish(fd, index, false);
-}
-
+/* The name goes first: as long as it is there, its sockets are. */
 void tendon_bluez_close_watcher(tendon_source *source, int *lease) {
-    close(source->fd);
-    source->fd = -1;
     if (*lease >= 0) {
         close(*lease);
     }
     *lease = -1;
-}
-
-/** Returns true if a radio of this library has published this. */
-static bool is_published(unsigned long inode, unsigned index, bool sole) {
-    struct sockaddr_un name;
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool found = fd >= 0 && connect(fd, (struct sockaddr *)&name, lease_name(&name, inode, index, sole)) == 0;
-    if (fd >= 0) {
-        close(fd);
-    }
-    return found;
-}
-
-static bool is_sole(unsigned long inode, int index) {
-    return is_published(inode, (unsigned)index, true);
-}
-
-/** Returns true if a radio of this library uses this socket, for an adapter that is not @p except, or for none. */
-static bool is_of_radio(unsigned long inode, int except) {
-    bool found = except != HCI_DEV_NONE && is_published(inode, HCI_DEV_NONE, false);
-    for (unsigned i = 0; i < ADAPTERS && !found; i++) {
-        found = (int)i != except && is_published(inode, i, false);
-    }
-    return found;
-}
-
-static bool may_be_for(unsigned long inode, int index) {
-    return index < 0 || !is_of_radio(inode, index);
-}
-
-static bool is_of_program(unsigned long inode, int index) {
-    (void)index;
-    return !is_of_radio(inode, -1);
+    close(source->fd);
+    source->fd = -1;
 }
 
 bool tendon_bluez_each_line(const char *path, void (*visit)(void *context, const char *line), void *context) {
@@ -118,32 +78,57 @@ bool tendon_bluez_each_line(const char *path, void (*visit)(void *context, const
     return got == 0;
 }
 
-typedef struct socket_count {
-    unsigned long own[2]; /* 0: none */
-    int index, found;
-    bool (*counts)(unsigned long inode, int index);
-} socket_count;
-
-/* Every HCI socket of the machine is a line: sk, references, memory, memory, user, inode, parent. */
-static void count_line(void *context, const char *line) {
-    socket_count *count = context;
-    unsigned long inode = 0;
-    if (sscanf(line, "%*s %*s %*s %*s %*s %lu", &inode) == 1 && inode != count->own[0] && inode != count->own[1]) {
-        count->found += count->counts(inode, count->index);
+/** A line of /proc/self/net/unix; those of others than radios say nothing. */
+static void read_name(void *context, const char *line) {
+    tendon_bluez_names *names = context;
+    unsigned index = 0;
+    char use[TENDON_BLUEZ_USE_SIZE];
+    const char *name = strstr(line, " @tendon/hci");
+    if (name == NULL || sscanf(name, " @tendon/hci%u/%63[^/]/", &index, use) != 2) {
+        return;
     }
+    const bool is_here = index == names->index, is_sole = strcmp(use, TENDON_BLUEZ_USE_SOLE) == 0;
+    int sockets = is_sole || strcmp(use, TENDON_BLUEZ_USE_RADIO) == 0 ? SOCKETS_OF_RADIO
+                  : strcmp(use, TENDON_BLUEZ_USE_WATCHER) == 0        ? SOCKETS_OF_WATCHER
+                                                                      : 0;
+    names->here += is_here ? sockets : 0;
+    names->elsewhere += is_here ? 0 : sockets;
+    names->sole = names->sole || (is_here && is_sole);
+    names->other_store =
+        names->other_store || (is_here && strncmp(use, TENDON_BLUEZ_USE_KEYS, strlen(TENDON_BLUEZ_USE_KEYS)) == 0 &&
+                               strcmp(use, names->store) != 0);
+    names->crc = tendon_crc32(names->crc, (const uint8_t *)line, strlen(line));
 }
 
-/* By the directory of this process: it is there if procfs shows no other one, and nothing else (systemd's
- * ProtectProc=invisible and ProcSubset=pid). */
-static int count_sockets(int own_fd, int own_other_fd, int index, bool (*counts)(unsigned long inode, int index)) {
-    socket_count count = {.index = index, .counts = counts};
-    (void)inode_of(own_fd, &count.own[0]);
-    (void)inode_of(own_other_fd, &count.own[1]);
-    return tendon_bluez_each_line("/proc/self/net/hci", count_line, &count) ? count.found : -1;
+bool tendon_bluez_read_names(uint16_t index, const char *store, tendon_bluez_names *out) {
+    *out = (tendon_bluez_names){.index = index, .store = store};
+    return tendon_bluez_each_line("/proc/self/net/unix", read_name, out);
 }
 
-int tendon_bluez_other_sockets(int own_fd, int own_other_fd, int index) {
-    return count_sockets(own_fd, own_other_fd, index, may_be_for);
+/* Every HCI socket of the machine is a line, below a first one with the names of the columns. */
+static void count_line(void *context, const char *line) {
+    *(int *)context += strncmp(line, "sk ", 3) != 0;
+}
+
+/*
+ * By the directory of this process: it is there if procfs shows no other one, and nothing else (systemd's
+ * ProtectProc=invisible and ProcSubset=pid). A name comes after its sockets and goes before them, so those of a name
+ * that is there before and after the sockets are counted are among them.
+ */
+int tendon_bluez_count_sockets(uint16_t index, tendon_bluez_names *out) {
+    for (int i = 0; i < COUNTS_MAX; i++) {
+        tendon_bluez_names before;
+        int count = 0;
+        if (!tendon_bluez_read_names(index, "", &before) ||
+            !tendon_bluez_each_line("/proc/self/net/hci", count_line, &count) ||
+            !tendon_bluez_read_names(index, "", out)) {
+            return -1;
+        }
+        if (before.crc == out->crc && out->here + out->elsewhere <= count) {
+            return count;
+        }
+    }
+    return -1;
 }
 
 /** Bit N: another adapter hciN is on. */
@@ -181,38 +166,48 @@ static int exclusive_adapters(const tendon_bluez_radio *radio) {
     return count < 0 ? 0 : __builtin_popcount(on);
 }
 
-static int count_others(const tendon_bluez_radio *radio, bool (*counts)(unsigned long inode, int index)) {
-    int found = count_sockets(radio->hci.fd, radio->management.fd, radio->index, counts);
+/** Without programs that have another adapter for themselves. */
+static int without_exclusive(const tendon_bluez_radio *radio, int found) {
     int exclusive = found > 0 ? exclusive_adapters(radio) : 0;
     return found > 0 && found < exclusive ? 0 : found - exclusive;
 }
 
+/** A radio that has failed has none. */
+static int own_sockets(const tendon_bluez_radio *radio) {
+    return (radio->hci.fd >= 0) + (radio->management.fd >= 0);
+}
+
 int tendon_bluez_users(const tendon_bluez_radio *radio) {
-    return count_others(radio, may_be_for);
+    tendon_bluez_names names;
+    int count = tendon_bluez_count_sockets(radio->index, &names);
+    return count < 0 ? -1 : without_exclusive(radio, count - names.elsewhere - own_sockets(radio));
 }
 
 int tendon_bluez_programs(const tendon_bluez_radio *radio) {
-    return count_others(radio, is_of_program);
+    tendon_bluez_names names;
+    int count = tendon_bluez_count_sockets(radio->index, &names);
+    int own = radio->leases[0] < 0 ? own_sockets(radio) : 0; /* not among those that are shown */
+    return count < 0 ? -1 : without_exclusive(radio, count - names.elsewhere - names.here - own);
 }
 
 /*
- * A radio publishes its own use first, then looks at the others. Of two that open the adapter at the same time at least
- * one sees the other, whatever the order.
+ * A radio shows its own use first, then looks at the others. Of two that open the adapter at the same time at least one
+ * sees the other, whatever the order.
  */
 tendon_status tendon_bluez_claim(tendon_bluez_radio *radio) {
-    if (radio->use == TENDON_BLUEZ_SHARED) {
-        int owners = count_sockets(radio->hci.fd, radio->management.fd, radio->index, is_sole);
-        return owners > 0 ? TENDON_RADIO_ERROR_ADAPTER_BUSY : TENDON_OK;
+    tendon_bluez_names names;
+    const bool sole = radio->use == TENDON_BLUEZ_SOLE;
+    radio->leases[0] = tendon_bluez_lease(radio->index, sole ? TENDON_BLUEZ_USE_SOLE : TENDON_BLUEZ_USE_RADIO);
+    if (sole && radio->leases[0] < 0) {
+        return TENDON_SYSTEM_ERROR(errno);
     }
-    if (radio->use == TENDON_BLUEZ_SOLE) {
-        radio->leases[3] = publish(radio->hci.fd, radio->index, true);
-        if (radio->leases[3] < 0) {
-            return TENDON_SYSTEM_ERROR(errno);
-        }
+    if (sole) {
         int users = tendon_bluez_users(radio);
         return users > 0 ? TENDON_RADIO_ERROR_ADAPTER_BUSY : users < 0 ? TENDON_ERROR_UNSUPPORTED : TENDON_OK;
     }
-    return TENDON_OK;
+    return radio->use == TENDON_BLUEZ_SHARED && tendon_bluez_read_names(radio->index, "", &names) && names.sole
+               ? TENDON_RADIO_ERROR_ADAPTER_BUSY
+               : TENDON_OK;
 }
 
 /* ---- an observer ---- */

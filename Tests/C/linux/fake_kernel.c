@@ -574,14 +574,13 @@ static int file_with(const char *text) {
 /** /proc/self/net/hci: the sockets of this process, and one of each other program. */
 static int list_of_sockets(void) {
     char text[4096] = "sk RefCnt Rmem Wmem User Inode Parent\n";
+    int count = fake.programs;
     fake_run(); /* of those that were closed another file may have the descriptor */
     for (int fd = 0; fd < top; fd++) {
         const fake_socket *s = find(fd);
-        if (s != NULL && s->channel != ATT && s->state == BOUND) {
-            snprintf(text + strlen(text), sizeof text - strlen(text), "0 2 0 0 0 %lu 0\n", (unsigned long)s->inode);
-        }
+        count += s != NULL && s->channel != ATT;
     }
-    for (int i = 0; i < fake.programs; i++) {
+    for (int i = 0; i < count; i++) {
         snprintf(text + strlen(text), sizeof text - strlen(text), "0 2 0 0 0 %d 0\n", i + 1);
     }
     return file_with(text);
@@ -609,6 +608,9 @@ int open(const char *path, int flags, ...) {
     va_end(arguments);
     if (refuses(FAKE_OPEN)) {
         return -1;
+    }
+    if (fake.on_open != NULL) {
+        fake.on_open(path);
     }
     char full[256];
     snprintf(full, sizeof full, "%s%s", tree, path);

@@ -140,6 +140,7 @@ typedef struct fake_kernel {
     uint8_t security_level;           /**< of every socket; setsockopt() changes it */
     /** Sees a command before it is sent. @return false: it is refused, and errno is set. */
     bool (*on_send)(int fd, uint16_t opcode, const uint8_t *packet, size_t length);
+    void (*on_open)(const char *path); /**< of a file, before that */
 
     char log[4096]; /**< what this process sent: " 7:h200c=1" a command to hci7, " 7:m0005=1" to the kernel about it */
 } fake_kernel;

@@ -76,7 +76,7 @@ static void files_that_cannot_be_read(void **state) {
                 assert_true(status == TENDON_OK || status == TENDON_ERROR_UNSUPPORTED);
             }
             assert_true(after >= 1);
-            assert_int_equal(unsupported, kind == ADAPTER_SOLE);
+            assert_int_equal(unsupported, kind == ADAPTER_SOLE ? 3 : 0); /* the names, the sockets, the names again */
         }
     }
 }

@@ -303,22 +303,22 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
         dummies[i] = other_program(dummy);
     }
     char text[64];
-    snprintf(text, sizeof text, "tendon/keys/hci77/1-2/%d", (int)getpid());
+    snprintf(text, sizeof text, "tendon/hci77/keys-1-2-3/%d", (int)getpid());
     int other = -1, another_adapter = other_program(text);
     for (int i = 0; i < 16; i++) { /* wherever the kernel lists it */
-        snprintf(text, sizeof text, "tendon/keys/hci7/1-2-3/%d-%d", (int)getpid(), i);
+        snprintf(text, sizeof text, "tendon/hci7/keys-1-2-3/%d-%d", (int)getpid(), i);
         close(other);
         other = other_program(text);
         assert_int_equal(use(b, &some), TENDON_RADIO_ERROR_OTHER_BOND_STORE);
     }
     assert_null(tendon_radio_pairing(&b->radio.radio));
     assert_int_equal(loaded_length, 0); /* nothing was loaded */
-    assert_int_equal(b->radio.leases[2], -1);
+    assert_int_equal(b->radio.leases[1], -1);
     assert_int_equal(use(b, &none), TENDON_OK); /* no keys */
     tendon_bluez_load_missing(&b->radio);       /* as before a connection */
     assert_int_equal(loaded_length, 0);
     assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), -1);
-    assert_int_equal(b->radio.leases[2], -1);
+    assert_int_equal(b->radio.leases[1], -1);
     assert_false(b->radio.identities_loaded);
     close(other);
     tendon_status status = use(b, &some);
@@ -332,7 +332,7 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
                                               0x1D, 0x1D, 0x1D, 0x1D, 0x1D, 0x1D, 0x1D, 0x1D, 0x1D};
         assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), sizeof expected);
         assert_memory_equal(pdu, expected, sizeof expected);
-        assert_true(b->radio.leases[2] >= 0); /* others see that this store is in use */
+        assert_true(b->radio.leases[1] >= 0); /* others see that this store is in use */
         assert_true(b->radio.identities_loaded);
         b->radio.identities_loaded = false;
     }

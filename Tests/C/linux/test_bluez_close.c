@@ -192,11 +192,9 @@ static void nothing_is_left_open(void **state) {
         assert_int_equal(tendon_radio_listen(&radio->radio, &listener), TENDON_OK);
         start_scan(b);
         start_advertising(b);
-        radio->leases[0] = tendon_bluez_lease(radio->hci.fd, 7);
-        radio->leases[1] = tendon_bluez_lease(radio->management.fd, 7);
+        radio->leases[0] = tendon_bluez_lease(7, "radio");
         tendon_bluez_keys_stored(radio);
-        const int fds[] = {radio->hci.fd,    radio->management.fd, listener.source.fd,
-                           radio->leases[0], radio->leases[1],     radio->leases[2]};
+        const int fds[] = {radio->hci.fd, radio->management.fd, listener.source.fd, radio->leases[0], radio->leases[1]};
         for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++) {
             assert_true(fcntl(fds[i], F_GETFD) >= 0);
         }
@@ -214,7 +212,7 @@ static void nothing_is_left_open(void **state) {
         assert_int_equal(radio->hci.fd, -1);
         assert_int_equal(radio->management.fd, -1);
         assert_int_equal(listener.source.fd, -1);
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 2; i++) {
             assert_int_equal(radio->leases[i], -1);
         }
         assert_null(radio->radio.listener);
@@ -318,7 +316,7 @@ static void a_failed_radio_has_no_sockets(void **state) {
     tendon_bluez_fail(&b->radio, TENDON_RADIO_ERROR_NO_ADAPTER);
     assert_int_equal(b->radio.hci.fd, -1);
     assert_int_equal(b->radio.management.fd, -1);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 2; i++) {
         assert_int_equal(b->radio.leases[i], -1);
     }
     assert_int_equal(recv(b->controller, &(uint8_t){0}, 1, 0), 0);

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static const tendon_address device = {.bytes = {0xC0, 0, 0, 0, 0, 1}, .type = TENDON_ADDRESS_TYPE_RANDOM};
 static tendon_loop *const loop = &own.loop;
@@ -56,12 +58,15 @@ static void sole_use_is_refused_if_nobody_knows(void **state) {
 /* A claim that others cannot see is none. */
 static void sole_use_that_cannot_be_shown_is_refused(void **state) {
     (void)state;
-    assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_SOLE), TENDON_OK);
-    int claim = radio->leases[3];
-    assert_true(claim >= 0);
-    assert_int_equal(tendon_bluez_claim(radio), TENDON_SYSTEM_ERROR(EADDRINUSE)); /* its name is taken */
-    assert_int_equal(radio->leases[3], -1);
-    radio->leases[3] = claim;
+    int taken[64];
+    for (int i = 0; i < 64; i++) {
+        taken[i] = tendon_bluez_lease(1, "sole");
+    }
+    assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_SOLE), TENDON_SYSTEM_ERROR(EADDRINUSE));
+    for (int i = 0; i < 64; i++) {
+        close(taken[i]);
+    }
+    fake_settled();
 }
 
 /* All pairs of uses, of the same adapter and of two. */
@@ -309,6 +314,47 @@ static void programs_that_only_watch_are_no_users(void **state) {
     tendon_bluez_arrival_close(&arrival);
 }
 
+/* ---- a name shows sockets that are there ---- */
+
+enum { CLOSED = 64 };
+static int closed[CLOSED];
+static unsigned closed_count;
+
+/* In the place of the C library's. */
+int close(int fd) {
+    closed[closed_count++ % CLOSED] = fd;
+    return (int)syscall(SYS_close, fd);
+}
+
+/** When this descriptor was closed, after closed_count was 0. */
+static unsigned when_closed(int fd) {
+    unsigned i = 0;
+    while (i < CLOSED && i < closed_count && closed[i] != fd) {
+        i++;
+    }
+    assert_true(i < closed_count && i < CLOSED);
+    return i;
+}
+
+static void a_name_goes_before_its_sockets(void **state) {
+    (void)state;
+    static tendon_bluez_arrival arrival;
+    static tendon_bluez_monitor monitor;
+    static tendon_capture capture = {.datalink = TENDON_CAPTURE_H4};
+    assert_int_equal(open_as(radio, "hci1", TENDON_BLUEZ_SHARED), TENDON_OK);
+    assert_int_equal(tendon_bluez_await_adapter(&arrival, loop, "hci7", NULL, adapter_arrived), TENDON_OK);
+    assert_int_equal(tendon_bluez_monitor_open(&monitor, loop, &capture, NULL), TENDON_OK);
+    const int hci = radio->hci.fd, management = radio->management.fd, lease = radio->leases[0];
+    const int waits = arrival.source.fd, watches = monitor.source.fd, shown[] = {arrival.lease, monitor.lease};
+    closed_count = 0;
+    tendon_radio_close(&radio->radio);
+    assert_true(when_closed(lease) < when_closed(hci) && when_closed(lease) < when_closed(management));
+    closed_count = 0;
+    tendon_bluez_arrival_close(&arrival);
+    tendon_bluez_monitor_close(&monitor);
+    assert_true(when_closed(shown[0]) < when_closed(waits) && when_closed(shown[1]) < when_closed(watches));
+}
+
 /* A program that uses another adapter without the kernel's stack can have no other use for its socket. */
 static void a_program_that_has_another_adapter_for_itself_is_no_user(void **state) {
     static const struct {
@@ -391,6 +437,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(radios_of_this_library_do_not_keep_keys_from_each_other, start,
                                         adapter_teardown),
         cmocka_unit_test_setup_teardown(programs_that_only_watch_are_no_users, start, adapter_teardown),
+        cmocka_unit_test_setup_teardown(a_name_goes_before_its_sockets, start, adapter_teardown),
         cmocka_unit_test_setup_teardown(a_program_that_has_another_adapter_for_itself_is_no_user, start,
                                         adapter_teardown),
         cmocka_unit_test_setup_teardown(the_first_adapter_is_as_any_other, start, adapter_teardown),
