@@ -26,17 +26,21 @@ tendon_status tendon_radio_advertise_start(tendon_radio *radio, const tendon_adv
         checked.length > TENDON_AD_EXTENDED_MAX || checked.scan_response_length > TENDON_AD_EXTENDED_MAX) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    return radio->ops->advertise_start(radio, &checked);
+    return radio->ops->advertise_start != NULL ? radio->ops->advertise_start(radio, &checked)
+                                               : TENDON_ERROR_UNSUPPORTED;
 }
 
 tendon_status tendon_radio_advertise_stop(tendon_radio *radio) {
-    return radio->ops->advertise_stop(radio);
+    return radio->ops->advertise_stop != NULL ? radio->ops->advertise_stop(radio) : TENDON_OK;
 }
 
 static tendon_status start_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
                                    uint64_t deadline, bool background) {
     if (link->state != TENDON_LINK_CLOSED) {
         return TENDON_ERROR_WRONG_STATE;
+    }
+    if (radio->ops->connect == NULL) {
+        return TENDON_ERROR_UNSUPPORTED;
     }
     link->background = background;
     /* A bonded device may have another private address by now. */
@@ -76,11 +80,16 @@ tendon_status tendon_link_set_parameters(tendon_link *link, const tendon_connect
 }
 
 tendon_status tendon_radio_listen(tendon_radio *radio, tendon_listener *listener) {
-    return listener->accept == NULL ? TENDON_ERROR_INVALID_ARGUMENT : radio->ops->listen(radio, listener);
+    if (listener->accept == NULL) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    return radio->ops->listen != NULL ? radio->ops->listen(radio, listener) : TENDON_ERROR_UNSUPPORTED;
 }
 
 void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener) {
-    radio->ops->unlisten(radio, listener);
+    if (radio->ops->unlisten != NULL) {
+        radio->ops->unlisten(radio, listener);
+    }
 }
 
 tendon_status tendon_radio_ask_signals(tendon_radio *radio) {

@@ -143,9 +143,14 @@ static tendon_status choose_commands(tendon_bluez_radio *radio) {
     return TENDON_OK;
 }
 
+static const tendon_radio_ops observer_ops = {.name = "bluez",
+                                              .scan_start = tendon_bluez_scan_start,
+                                              .scan_stop = tendon_bluez_scan_stop,
+                                              .close = tendon_bluez_close};
+
 /** An observer takes the adapter as it is. */
 static tendon_status observe(tendon_bluez_radio *radio, const tendon_bluez_adapter *adapter) {
-    radio->radio.ops = &tendon_bluez_observer_ops;
+    radio->radio.ops = &observer_ops;
     radio->radio.address = adapter->address;
     radio->settings = adapter->current_settings;
     return adapter->powered ? TENDON_OK : tendon_bluez_why_off(radio->index);

@@ -135,8 +135,6 @@ bool tendon_bluez_read_names(uint16_t index, const char *store, tendon_bluez_nam
 int tendon_bluez_count_sockets(uint16_t index, tendon_bluez_names *out);
 /** Shows and checks radio->use. The radio has its sockets, and nothing else was done. */
 tendon_status tendon_bluez_claim(tendon_bluez_radio *radio);
-/** The functions of an observer. */
-extern const tendon_radio_ops tendon_bluez_observer_ops;
 void tendon_bluez_close(tendon_radio *base);
 /** HCI sockets of others that may be for the radio's adapter; -1: unknown. 0: no program uses the adapter, so a program
  * that has ended enabled the activity. */

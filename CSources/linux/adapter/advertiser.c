@@ -79,7 +79,7 @@ static bool has_step(const tendon_bluez_radio *radio, uint8_t step) {
     case STEP_ADDRESS: /* a set has its own address if the address is random */
         return radio->extended_advertising && tendon_bluez_address_is_random(radio);
     case STEP_RESPONSE: /* an extended set that is not scannable has no scan response (Vol 4 Part E 7.8.55) */
-        return !radio->extended_advertising || legacy_pdus(&radio->advertising);
+        return legacy_pdus(&radio->advertising);
     default:
         return true;
     }

@@ -334,7 +334,6 @@ void tendon_bluez_background_scans(tendon_bluez_radio *radio, bool on, uint64_t 
             attempt->parked = attempt->parked || on;
             attempt->check_at =
                 now + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio); /* the kernel may be about to scan or to connect */
-            tendon_bluez_wake_at(radio, on ? UINT64_MAX : attempt->check_at);
         }
     }
 }

@@ -78,7 +78,7 @@ static tendon_status settle(tendon_bluez_radio *radio) {
 }
 
 void tendon_bluez_pairing_settle(tendon_bluez_radio *radio) {
-    if (radio->radio.bonds != NULL && radio->opened && !tendon_bluez_failed(radio)) {
+    if (radio->radio.bonds != NULL && radio->opened) {
         (void)settle(radio);
     }
 }

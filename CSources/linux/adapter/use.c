@@ -29,20 +29,19 @@
  * while other radios still use the adapter.
  */
 int tendon_bluez_lease(uint16_t index, const char *use) {
-    int lease = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), status = -1;
-    for (unsigned i = 0; lease >= 0 && status != 0 && i < NAMES_MAX; i++) {
+    int lease = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    for (unsigned i = 0; lease >= 0 && i < NAMES_MAX; i++) {
         struct sockaddr_un name = {.sun_family = AF_UNIX};
         int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "tendon/hci%u/%s/%u", index, use, i);
-        status = bind(lease, (struct sockaddr *)&name,
-                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length));
+        if (bind(lease, (struct sockaddr *)&name,
+                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0) {
+            return lease;
+        }
     }
-    if (lease >= 0 && status != 0) {
-        const int number = errno;
-        close(lease);
-        errno = number;
-        lease = -1;
+    if (lease >= 0) {
+        close(lease); /* errno stays that of bind() */
     }
-    return lease;
+    return -1;
 }
 
 /* The name goes first: as long as it is there, its sockets are. */
@@ -209,49 +208,5 @@ tendon_status tendon_bluez_claim(tendon_bluez_radio *radio) {
                ? TENDON_RADIO_ERROR_ADAPTER_BUSY
                : TENDON_OK;
 }
-
-/* ---- an observer ---- */
-
-static tendon_status refuse_advertising(tendon_radio *radio, const tendon_advertise_parameters *parameters) {
-    (void)radio;
-    (void)parameters;
-    return TENDON_ERROR_UNSUPPORTED;
-}
-
-static tendon_status stop_nothing(tendon_radio *radio) {
-    (void)radio;
-    return TENDON_OK;
-}
-
-static tendon_status refuse_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
-                                    uint64_t deadline) {
-    (void)radio;
-    (void)link;
-    (void)peer;
-    (void)deadline;
-    return TENDON_ERROR_UNSUPPORTED;
-}
-
-static tendon_status refuse_listen(tendon_radio *radio, tendon_listener *listener) {
-    (void)radio;
-    (void)listener;
-    return TENDON_ERROR_UNSUPPORTED;
-}
-
-static void nothing_to_unlisten(tendon_radio *radio, tendon_listener *listener) {
-    (void)radio;
-    (void)listener;
-}
-
-const tendon_radio_ops tendon_bluez_observer_ops = {.name = "bluez",
-                                                    .scan_start = tendon_bluez_scan_start,
-                                                    .scan_stop = tendon_bluez_scan_stop,
-                                                    .advertise_start = refuse_advertising,
-                                                    .advertise_stop = stop_nothing,
-                                                    .connect = refuse_connect,
-                                                    .listen = refuse_listen,
-                                                    .unlisten = nothing_to_unlisten,
-                                                    .link_close = tendon_bluez_link_close,
-                                                    .close = tendon_bluez_close};
 
 #endif

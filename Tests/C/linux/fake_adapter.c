@@ -422,7 +422,6 @@ static void information(int fd, const fake_adapter *a) {
     reply(fd, TENDON_MANAGEMENT_READ_INFORMATION, a->index, 0, data, sizeof data, 0);
 }
 
-/** The status of a command that changes settings, once it has. */
 /** stop_discovery() in net/bluetooth/mgmt.c of Linux. */
 static uint8_t stop_discovery(fake_adapter *a, uint8_t kinds) {
     if (a->discovers == 0) {
@@ -439,6 +438,7 @@ static uint8_t stop_discovery(fake_adapter *a, uint8_t kinds) {
     return 0;
 }
 
+/** The status of a command that changes settings, once it has. */
 static uint8_t set(fake_adapter *a, uint16_t opcode, const uint8_t *data, size_t length) {
     static const uint32_t bits[][2] = {
         {TENDON_MANAGEMENT_SET_LOW_ENERGY, TENDON_MANAGEMENT_LOW_ENERGY},

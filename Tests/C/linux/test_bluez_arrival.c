@@ -71,6 +71,21 @@ static void any_adapter_is_one(void **state) {
     assert_int_equal(seen.calls, 1);
 }
 
+/* Of 512 bytes, the longest that is read: what is behind the header is of no interest. */
+static void an_event_of_any_length_is_read(void **state) {
+    (void)state;
+    static const uint8_t longest[512] = {0x04, 0x00, 0x03, 0x00, 0xFA, 0x01};
+    static const uint8_t too_long[513] = {0x04, 0x00, 0x03, 0x00, 0xFB, 0x01};
+    assert_int_equal(await_adapter("hci3"), TENDON_OK);
+    fake_pass(&own.loop, 0);
+    kernel_sends(too_long, sizeof too_long);
+    fake_pass(&own.loop, 0);
+    assert_int_equal(seen.calls, 0);
+    kernel_sends(longest, sizeof longest);
+    fake_pass(&own.loop, 0);
+    assert_int_equal(seen.calls, 1);
+}
+
 static void another_adapter_than_the_named_one_is_not_reported(void **state) {
     (void)state;
     assert_int_equal(await_adapter("hci3"), TENDON_OK);
@@ -207,6 +222,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_that_is_there_already_is_reported_once, start, end),
         cmocka_unit_test_setup_teardown(any_adapter_is_one, start, end),
+        cmocka_unit_test_setup_teardown(an_event_of_any_length_is_read, start, end),
         cmocka_unit_test_setup_teardown(another_adapter_than_the_named_one_is_not_reported, start, end),
         cmocka_unit_test_setup_teardown(without_a_list_the_event_is_awaited, start, end),
         cmocka_unit_test_setup_teardown(a_long_list_is_read_to_its_end, start, end),

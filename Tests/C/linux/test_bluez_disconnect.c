@@ -483,14 +483,20 @@ static void a_central_is_not_disconnected_before_it_is_open(void **state) {
 /* Another connection has the handle by now, or the kernel knows none. */
 static void a_reused_handle_is_not_disconnected(void **state) {
     (void)state;
-    for (int how = 0; how < 3; how++) {
+    static const uint8_t as_central[19] = {
+        TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x40, 0, 1, 0, 0x01, 0x53, 0, 0x5E, [12] = 0x18, [16] = 0x2A};
+    for (int how = 0; how < 4; how++) {
         bluez_connecting *l = bluez_connecting_connected();
         if (how == 0) {
             fake.connection.handle = 0x41;
         } else if (how == 1) {
             fake.refuse[FAKE_GET_CONNECTION] = (fake_refusal){.number = ENOENT};
-        } else { /* the controller has reported a new connection with it */
+        } else if (how == 2) { /* the controller has reported a new connection with it */
             bluez_connection_complete(l, 0, 0);
+            assert_int_equal(l->link.handle, TENDON_BLUEZ_HANDLE_UNKNOWN);
+        } else { /* one that the same device has made */
+            bluez_event(l->b, TENDON_HCI_LE_META, as_central, sizeof as_central);
+            bluez_read(l->b);
             assert_int_equal(l->link.handle, TENDON_BLUEZ_HANDLE_UNKNOWN);
         }
         tendon_link_close(&l->link);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -165,6 +166,12 @@ static void a_use_is_shown_by_a_name_of_its_own(void **state) {
     assert_int_equal(tendon_bluez_lease(7, "sole"), -1);
     assert_int_equal(errno, EADDRINUSE);
     assert_int_equal(open_descriptors(), before + 64);
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 3, .rlim_max = limit.rlim_max}), 0);
+    assert_int_equal(tendon_bluez_lease(8, "sole"), -1);
+    assert_int_equal(errno, EMFILE);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     close(leases[5]);
     leases[5] = tendon_bluez_lease(7, "sole");
     int other = tendon_bluez_lease(8, "sole");

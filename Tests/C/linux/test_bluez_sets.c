@@ -153,6 +153,19 @@ static void the_kernels_scan_is_taken_over_with_its_commands(void **state) {
     }
 }
 
+/* Which commands another program uses is a sign that the controller has them only if it accepts them. */
+static void a_rejected_command_of_another_program_chooses_no_set(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(true, &bluez_public_address);
+    bluez_other_sends(b, bluez_scan_enable[0], 1);
+    bluez_complete(b, bluez_scan_enable[0], DISALLOWED);
+    bluez_read(b);
+    bluez_start_scan(b);
+    (void)bluez_answer(b, bluez_scan_parameters[1], 0);
+    assert_int_equal(bluez_answer(b, bluez_scan_enable[1], 0)[0], 1);
+    bluez_close(b);
+}
+
 static void advertising_uses_the_legacy_commands(void **state) {
     (void)state;
     static const uint8_t codes[] = {UNKNOWN_COMMAND, DISALLOWED};
@@ -212,6 +225,7 @@ int main(void) {
         cmocka_unit_test(a_scan_of_le_coded_has_no_other_commands),
         cmocka_unit_test(a_rejection_for_another_reason_changes_nothing),
         cmocka_unit_test(the_kernels_scan_is_taken_over_with_its_commands),
+        cmocka_unit_test(a_rejected_command_of_another_program_chooses_no_set),
         cmocka_unit_test(advertising_uses_the_legacy_commands),
         cmocka_unit_test(each_length_of_data_reaches_the_controller),
     };

@@ -94,6 +94,19 @@ static void answers_cut_at_every_position(void **state) {
     pairing_scene_close(s);
 }
 
+/* A question that waits for its turn, until its link has ended. */
+static void a_link_that_ends_meanwhile_is_not_asked_about(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(2);
+    assert_int_equal(tendon_radio_ask_signals(&s->b->radio.radio), TENDON_OK);
+    pairing_scene_expect(s, GET_CONNECTION_INFORMATION, 1, -1);
+    tendon_link_close(&s->ends[0].end.link);
+    pairing_scene_drain(s);
+    answer(s, 1, 0, -71, 19);
+    pairing_scene_expect_nothing(s);
+    pairing_scene_close(s);
+}
+
 /* A link that is used again begins without a value, and one that ends is not asked about. */
 static void a_closed_link_is_forgotten(void **state) {
     (void)state;
@@ -130,9 +143,13 @@ static void a_socket_that_takes_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_open_link_is_asked_about), cmocka_unit_test(after_a_reset_it_is_asked_again),
-        cmocka_unit_test(failures_leave_no_old_value),   cmocka_unit_test(answers_cut_at_every_position),
-        cmocka_unit_test(a_closed_link_is_forgotten),    cmocka_unit_test(a_socket_that_takes_nothing),
+        cmocka_unit_test(each_open_link_is_asked_about),
+        cmocka_unit_test(after_a_reset_it_is_asked_again),
+        cmocka_unit_test(failures_leave_no_old_value),
+        cmocka_unit_test(answers_cut_at_every_position),
+        cmocka_unit_test(a_closed_link_is_forgotten),
+        cmocka_unit_test(a_link_that_ends_meanwhile_is_not_asked_about),
+        cmocka_unit_test(a_socket_that_takes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

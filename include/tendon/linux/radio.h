@@ -195,12 +195,14 @@ typedef struct tendon_radio_ops {
     tendon_status (*scan_stop)(tendon_radio *radio);
     /** Called when scan_pauses changes to or from 0. NULL if the radio can scan and connect at the same time. */
     void (*scan_paused)(tendon_radio *radio);
+    /* All NULL if the radio only receives what is advertised. */
     tendon_status (*advertise_start)(tendon_radio *radio, const tendon_advertise_parameters *parameters);
     tendon_status (*advertise_stop)(tendon_radio *radio);
     tendon_status (*connect)(tendon_radio *radio, tendon_link *link, const tendon_address *peer, uint64_t deadline);
     tendon_status (*listen)(tendon_radio *radio, tendon_listener *listener);
     void (*unlisten)(tendon_radio *radio, tendon_listener *listener);
     void (*link_close)(tendon_link *link);
+    /* Always. */
     void (*close)(tendon_radio *radio);
     /* Pairing; all members are NULL if the radio does not support pairing. */
     uint8_t bond_radio; /**< tendon_bond_radio */
