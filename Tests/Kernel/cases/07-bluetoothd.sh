@@ -15,6 +15,7 @@ searches() { # bluetoothd's own word for it
     dbus-send --system --print-reply --dest=org.bluez /org/bluez/hci0 org.freedesktop.DBus.Properties.Get \
         string:org.bluez.Adapter1 string:Discovering | grep -q 'boolean true'
 }
+searches_beside() { kill -0 "$1" && searches; } # PROCESS, which has not ended
 told() { grep -a "Device $peer" "$CASE_DIR/bluetoothctl.txt"; }
 sleep 0.5
 # For longer than a scan without a report is left alone: the search is stopped then, and bluetoothd begins another one.
@@ -35,7 +36,9 @@ streams() {
     for attempt in 1 2 3 4; do
         "$BUILD/Tests/Kernel/c/radio_check" connect hci0 40000 "$peer" 8000 3000 >"$CASE_DIR/stream.txt" 2>&1 &
         link=$! code=0
-        wait_for 10 grep -q '^connected' "$CASE_DIR/stream.txt" && searches && : >"$CASE_DIR/beside-search.txt"
+        # bluetoothd pauses between two searches, and the kernel ends one to connect.
+        wait_for 10 grep -q '^connected' "$CASE_DIR/stream.txt" && wait_for 10 searches_beside $link &&
+            : >"$CASE_DIR/beside-search.txt"
         wait $link || code=$?
         cat "$CASE_DIR/stream.txt"
         [ $code -ne 0 ] || return 0
