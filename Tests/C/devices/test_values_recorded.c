@@ -4,7 +4,7 @@
 #include "test_recording.h"
 
 #include "tendon/devices/feelspace.h"
-#include "tendon/devices/fjorden_gesture.h"
+#include "tendon/simulate/fjorden_gesture.h"
 
 enum { RUNS = 12, VALUES = 4000 };
 

@@ -6,7 +6,6 @@
 #include "tendon/devices/family.h"
 #include "tendon/devices/fjorden_codec.h"
 #include "tendon/devices/fjorden_firmware.h"
-#include "tendon/devices/fjorden_gesture.h"
 #include "tendon/devices/fjorden_manager.h"
 #include "tendon/devices/fjorden_profile.h"
 #include "tendon/devices/fjorden_session.h"

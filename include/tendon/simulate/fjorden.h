@@ -12,8 +12,8 @@
 #ifndef TENDON_SIMULATE_FJORDEN_H
 #define TENDON_SIMULATE_FJORDEN_H
 
-#include "tendon/devices/fjorden_gesture.h"
 #include "tendon/simulate/device.h"
+#include "tendon/simulate/fjorden_gesture.h"
 #include "tendon/simulate/scenario.h"
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 /* Fjorden gestures: each row of the derivation, every position with every input, against a plain second writing. */
 #include "test_bytes.h"
 
-#include "tendon/devices/fjorden_gesture.h"
+#include "tendon/simulate/fjorden_gesture.h"
 
 typedef struct hand {
     tendon_fjorden_gesture_engine engine;

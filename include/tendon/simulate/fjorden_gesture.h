@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fjorden grip: derives events from the positions of the controls and from time, as firmware and simulator do. */
-#ifndef TENDON_DEVICES_FJORDEN_GESTURE_H
-#define TENDON_DEVICES_FJORDEN_GESTURE_H
+#ifndef TENDON_SIMULATE_FJORDEN_GESTURE_H
+#define TENDON_SIMULATE_FJORDEN_GESTURE_H
 
 #include "tendon/devices/fjorden_codec.h"
 

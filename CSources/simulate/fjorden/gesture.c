@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/devices/fjorden_gesture.h"
+#include "tendon/simulate/fjorden_gesture.h"
 
 #include "tendon/base/packed.h"
 
