@@ -8,6 +8,7 @@
 #include "fuzz_air.h"
 #include "tendon/devices/feelspace.h"
 #include "tendon/simulate/feelspace.h"
+#include "tendon/simulate/feelspace_usb.h"
 
 static struct {
     tendon_feelspace_session session;

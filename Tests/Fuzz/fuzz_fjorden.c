@@ -7,6 +7,7 @@
 #include "fuzz_air.h"
 #include "tendon/devices/fjorden.h"
 #include "tendon/simulate/fjorden.h"
+#include "tendon/simulate/fjorden_services.h"
 
 static struct {
     tendon_fjorden_profile profile;

@@ -2,6 +2,8 @@
 /* feelSpace: values at the edges of what docs/protocols/feelspace.md permits, and fields that look alike. */
 #include "feelspace_fixture.h"
 
+#include "tendon/simulate/feelspace_usb.h"
+
 /* Four bytes of status, each with a field of its own. */
 static void an_orientation_has_four_statuses(void **state) {
     (void)state;

@@ -3,6 +3,7 @@
 #include "test_bytes.h"
 
 #include "tendon/devices/feelspace_codec.h"
+#include "tendon/simulate/feelspace_usb.h"
 
 /* One function per decoder, all of one shape, so that every packet gets every hostile treatment. */
 typedef union value {

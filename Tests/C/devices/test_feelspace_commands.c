@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "tendon/devices/feelspace_signal.h"
+#include "tendon/simulate/feelspace_usb.h"
 
 static const tendon_feelspace_channel left = {.channel = 0,
                                               .pattern = 3,

@@ -2,6 +2,8 @@
 /* Fjorden: values at the edges of what docs/protocols/fjorden.md permits. */
 #include "fjorden_fixture.h"
 
+#include "tendon/simulate/fjorden_services.h"
+
 /* CBOR (RFC 8949 3.1): text of up to 23 bytes has a head of one byte, up to 255 of two, else of three. */
 static void the_head_of_a_text_grows_with_its_length(void **state) {
     (void)state;

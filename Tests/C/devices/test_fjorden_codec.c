@@ -3,6 +3,7 @@
 #include "test_bytes.h"
 
 #include "tendon/devices/fjorden.h"
+#include "tendon/simulate/fjorden_services.h"
 
 static void control_state_every_cut_and_byte_i02(void **state) {
     (void)state;

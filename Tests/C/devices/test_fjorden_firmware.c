@@ -3,6 +3,7 @@
 #include "test_bytes.h"
 
 #include "tendon/devices/fjorden.h"
+#include "tendon/simulate/fjorden_services.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

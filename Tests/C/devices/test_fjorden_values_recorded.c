@@ -4,6 +4,7 @@
 
 #include "tendon/devices/fjorden_firmware.h"
 #include "tendon/devices/fjorden_stream.h"
+#include "tendon/simulate/fjorden_services.h"
 
 enum { RUNS = 12, VALUES = 2500 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "proof.h"
-#include "tendon/devices/feelspace_codec.h"
+#include "tendon/simulate/feelspace_usb.h"
 
 int main(void) {
     size_t length = proof_length();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "proof.h"
-#include "tendon/devices/fjorden_codec.h"
+#include "tendon/simulate/fjorden_services.h"
 
 int main(void) {
     size_t length = proof_length();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/devices/feelspace_codec.h"
+#include "tendon/simulate/feelspace_usb.h"
 #include "view.h"
 
 int main(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/devices/fjorden_codec.h"
+#include "tendon/simulate/fjorden_services.h"
 #include "view.h"
 
 int main(void) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The same packets over the belt's USB port: fixed handles, one byte of length. */
-#include "internal.h"
+#include "tendon/simulate/feelspace_usb.h"
+
+#include "tendon/base/reader.h"
+#include "tendon/base/writer.h"
 
 enum { LONG_PAYLOAD = 255, PAYLOAD_MAX = 22, RAW_PAYLOAD_MAX = 244 };
 
@@ -44,7 +47,9 @@ tendon_status tendon_feelspace_encode_usb_notify(uint16_t characteristic, bool e
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     const uint8_t bytes[] = {handles.configuration, 2, enable, 0};
-    return tendon_feelspace_put(bytes, sizeof bytes, out, capacity);
+    tendon_writer writer = tendon_writer_make(out, capacity);
+    tendon_write_bytes(&writer, bytes, sizeof bytes);
+    return tendon_writer_result(&writer);
 }
 
 tendon_status tendon_feelspace_encode_usb_read(uint16_t characteristic, uint8_t *out, size_t capacity) {
@@ -61,25 +66,32 @@ static uint16_t owner_of(uint8_t handle) {
     return 0;
 }
 
+static tendon_status fail(tendon_status status, size_t at, size_t *offset) {
+    if (offset != NULL) {
+        *offset = at;
+    }
+    return status;
+}
+
 tendon_status tendon_feelspace_decode_usb_frame(const uint8_t *data, size_t length, tendon_feelspace_usb_frame *out,
                                                 size_t *offset) {
     if (length == 0) {
-        return feelspace_fail(TENDON_ERROR_INCOMPLETE, 0, offset);
+        return fail(TENDON_ERROR_INCOMPLETE, 0, offset);
     }
     uint16_t characteristic = owner_of(data[0]);
     if (characteristic == 0) {
-        return feelspace_fail(TENDON_ERROR_MALFORMED, 0, offset);
+        return fail(TENDON_ERROR_MALFORMED, 0, offset);
     }
     if (length < 2) {
-        return feelspace_fail(TENDON_ERROR_INCOMPLETE, 1, offset);
+        return fail(TENDON_ERROR_INCOMPLETE, 1, offset);
     }
     size_t most = characteristic == TENDON_FEELSPACE_SENSOR_NOTIFICATION ? RAW_PAYLOAD_MAX : PAYLOAD_MAX;
     size_t payload = data[1];
     if (payload > most) {
-        return feelspace_fail(TENDON_ERROR_MALFORMED, 1, offset);
+        return fail(TENDON_ERROR_MALFORMED, 1, offset);
     }
     if (length - 2 < payload) {
-        return feelspace_fail(TENDON_ERROR_INCOMPLETE, length, offset);
+        return fail(TENDON_ERROR_INCOMPLETE, length, offset);
     }
     *out = (tendon_feelspace_usb_frame){characteristic, data + 2, payload};
     return (tendon_status)(2 + payload);
