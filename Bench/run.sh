@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 check=${1:-}
-questions=(advertisement dispatch bose_record feelspace activ5 fjorden motion obvious ota_goodput read_to_callback eight_a_wake_up one_a_wake_up
+questions=(advertisement arrival dispatch bose_record feelspace activ5 fjorden motion obvious ota_goodput read_to_callback eight_a_wake_up one_a_wake_up
     round_trips)
 results=$build/bench.jsonl
 options=()

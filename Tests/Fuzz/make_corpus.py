@@ -564,6 +564,9 @@ def cloud():
 
 def main():
     write("att", ATT)
+    write("clock", [  # steps of a steady stream, a clock that jumps in both directions, a reconnection, an interval
+        bytes(16) + h("b40a" * 20 + "b8ff" * 20), h("0102030405060708 1112131415161718" + "b404" * 9 + "38ff b404 b404"),
+        bytes(16) + h("5400 30 75" + "b408" * 30 + "60 b4ff" * 4), h("ff" * 16 + "0000 0102030405060708" + "98ff" * 12)])
     write("att_items", [seed[:1] + (seed[1:2] if seed[:1] in (b"\x05", b"\x09", b"\x11") else b"\0") +
                         (seed[2:] if seed[:1] in (b"\x05", b"\x09", b"\x11") else seed[1:]) for seed in ATT])
     write("advertisement", ADVERTISEMENTS)

@@ -8,6 +8,7 @@
 
 #include "tendon/devices/activ5.h"
 #include "tendon/devices/bose.h"
+#include "tendon/devices/clock.h"
 #include "tendon/devices/family.h"
 #include "tendon/devices/feelspace.h"
 #include "tendon/devices/fjorden.h"
