@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
-   prctl(2) and syscall(2) have a variable number of arguments, which Swift does not call. */
+   prctl(2) and syscall(2) have a variable number of arguments, which Swift does not call; O_TMPFILE it does not see. */
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -22,5 +23,16 @@ static inline int tendon_process_descriptor(pid_t process) {
 #else
     (void)process;
     return -1;
+#endif
+}
+
+/** A file without a name in a folder, for its owner: nothing of it is left when the process ends, however it ends. exec
+   closes it. -1 with errno: the folder cannot be written, EOPNOTSUPP or EISDIR: the file system or the kernel has no
+   such files. */
+static inline int tendon_unnamed_file(const char *folder) {
+#ifdef __O_TMPFILE /* of glibc, which has O_TMPFILE only with _GNU_SOURCE: Swift imports headers without it */
+    return open(folder, __O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+#else
+    return open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 #endif
 }

@@ -16,8 +16,12 @@ package enum WholeFile {
 
     /// Why a file of this name cannot be made or written: an error number; 0: it can.
     package static func obstacle(to path: String) -> Int32 {
-        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        return access(path, W_OK) == 0 || access(folder, W_OK | X_OK) == 0 ? 0 : errno
+        access(path, W_OK) == 0 || access(folder(of: path), W_OK | X_OK) == 0 ? 0 : errno
+    }
+
+    /// The folder that a file of this name is in.
+    package static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
     /// Writes a new file and renames it to the old one's name. A device or a pipe is written to and keeps its name.

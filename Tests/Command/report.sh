@@ -126,8 +126,8 @@ is "$status" 0 "what is said of the machine is not compared"
 mkdir "$work/killed"
 "$TENDON" report "$work/killed/report" --radio virtual --for 60 >"$work/killed.txt" 2>&1 &
 killed=$!
-until_true eval 'ls -l /proc/'$killed'/fd | grep -q "killed/report.*(deleted)"'
-like "$(ls -l /proc/$killed/fd)" 'killed/report\..* \(deleted\)' "the capture has no name while it is made"
+until_true eval 'ls -l /proc/'$killed'/fd | grep -q "killed/.*(deleted)"'
+like "$(ls -l /proc/$killed/fd)" 'killed/#[0-9]+ \(deleted\)' "the capture never has a name: not even between two system calls"
 kill -9 $killed
 wait $killed 2>/dev/null
 is "$(ls "$work/killed")" "" "killed while it captures: nothing is left"

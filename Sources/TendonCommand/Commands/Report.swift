@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // report: one file for a bug report, which is also a test of replay.
+import CSystemProcess
 import CTendon
 import Tendon
 import TendonSupport
@@ -146,12 +147,8 @@ struct Report {
     ///   now. It has no name there, because it has names of devices in it: whatever ends the command also deletes the file.
     @MainActor
     mutating func record(beside path: String, for milliseconds: UInt64) async throws(CommandError) {
-        let place = WholeFile.isSpecial(path) ? "/tmp/tendon-report" : path
-        var name = Array((place + ".XXXXXX").utf8CString)
-        let raw = mkstemp(&name)
+        let raw = Report.unnamedFile(beside: WholeFile.isSpecial(path) ? "/tmp/tendon-report" : path)
         guard raw >= 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }
-        unlink(name)
-        _ = fcntl(raw, F_SETFD, FD_CLOEXEC)
         defer { close(raw) }
         let events = CollectedLines(compact: true, takesSamples: false, limit: Report.messageLimit)
         var ending: CommandError?
@@ -179,6 +176,18 @@ struct Report {
             if let ending { sentences.append("The run ended with: \(anonymizer.text(ending.message)).") }
         }
         addMessages(events.lines)
+    }
+
+    /// Not even a process that is killed between two calls leaves it, where the file system has files without a name.
+    private static func unnamedFile(beside path: String) -> Int32 {
+        let file = tendon_unnamed_file(WholeFile.folder(of: path))
+        guard file < 0, [EOPNOTSUPP, EISDIR].contains(errno) else { return file }
+        var name = Array((path + ".XXXXXX").utf8CString)
+        let named = mkstemp(&name)
+        guard named >= 0 else { return named }
+        unlink(name)
+        _ = fcntl(named, F_SETFD, FD_CLOEXEC)
+        return named
     }
 
     /// - Parameter path: of a capture.
