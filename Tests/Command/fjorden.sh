@@ -74,6 +74,11 @@ is "$(field undecoded "$(summary "$work/out")")" 0 "replay: nothing stays undeco
 echo '{"codes": {"0x61": "somethingElse"}}' >"$work/profile"
 run stream grip --radio virtual --profile "$work/profile"
 is "$status" 2 "a profile with an unknown event is refused"
+for profile in '{}' '{"nmae_prefix": "x"}' '{"service": "zz"}' '[]'; do
+    echo "$profile" >"$work/profile"
+    run stream grip --radio virtual --profile "$work/profile" --for 0.2
+    like "$status $err" "^2 tendon: --profile $work/profile: (it has no member; known: name_prefix, .*|unknown member 'nmae_prefix'; did you mean 'name_prefix'|the value of 'service' is not allowed|this is no JSON object)" "the profile $profile is refused"
+done
 run run --radio virtual --rule 'grip.event noSuchEvent => grip.led on'
 is "$status" 2 "a rule with an unknown event is refused"
 run run --radio virtual --rule 'grip.event dialButtonCW => grip.led purple'

@@ -260,11 +260,21 @@ extension GripProfile {
         } catch {
             throw wrong("this is not JSON")
         }
-        guard case .object(let members) = file else { throw wrong("this is no object") }
+        guard case .object(let members) = file else { throw wrong("this is no JSON object") }
+        guard !members.isEmpty else {
+            throw wrong("it has no member; known: \(GripProfile.memberNames.joined(separator: ", "))")
+        }
         for member in members {
-            guard try set(member.key, member.value) else { throw wrong("'\(sanitized(member.key))' is not understood") }
+            guard GripProfile.memberNames.contains(member.key) else {
+                throw wrong(CommandError.unknown("member", member.key, among: GripProfile.memberNames).message)
+            }
+            guard try set(member.key, member.value) else { throw wrong("the value of '\(member.key)' is not allowed") }
         }
     }
+
+    private static let memberNames = [
+        "name_prefix", "service", "event", "state", "control", "event_format", "codes",
+    ]
 
     private mutating func set(_ key: String, _ value: JSON) throws(CommandError) -> Bool {
         let uuid = value.string.flatMap { BluetoothUUID($0) }
