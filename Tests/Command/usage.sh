@@ -265,4 +265,26 @@ run forget --help
 like "$(tr -s ' \n' ' ' <<<"$out")" "without a type, both types match" "forget --help: an address without a type"
 run simulate --help
 like "$(tr -s ' \n' ' ' <<<"$out")" "timed events; they happen once" "simulate --help: a scenario runs once"
+
+# On a narrow terminal words stay whole.
+narrow() { # columns, words
+    local columns=$1 words
+    shift
+    words=$(printf '%q ' "$TENDON" "$@")
+    out=$(timeout 20 script -qec "stty cols $columns rows 24; $words" /dev/null </dev/null 2>&1 | tr -d '\r')
+}
+for columns in 40 60 80; do
+    for page in --help "scan --help" "help run" "help obvious"; do
+        # shellcheck disable=SC2086
+        narrow $columns $page
+        # A line to be copied, the name of an option with its value and a single word are longer than some terminals.
+        is "$(grep -vE '^ *(tendon|sudo tendon|--[a-z0-9-]+) |^Usage: | \| grep' <<<"$out" | awk -v n=$columns 'NF > 1 && length > n')" "" \
+            "$page in $columns columns: no line is longer"
+    done
+done
+narrow 40 scan --help
+like "$out" "^  --coded$" "in 40 columns an option has a line of its own"
+is "$(tr -s ' \n' ' ' <<<"$out")" "$("$TENDON" scan --help | tr -s ' \n' ' ')" "and the text is the same"
+run --help
+like "$out" "^  report +write a file for a bug report: .* without keys and names$" "in a pipe a command is one line"
 finish

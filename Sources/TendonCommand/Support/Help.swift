@@ -12,35 +12,46 @@ enum Help {
     // MARK: Help texts
 
     static func overview(for output: Output) -> String {
-        let width = (visibleCommands.map(\.name.count).max() ?? 0) + 2
-        var lines = [
-            "tendon \(tagline)", "", output.styled("Usage:", .bold) + " tendon COMMAND [OPTIONS]", "",
-            output.styled("Commands:", .bold),
-        ]
-        lines += visibleCommands.map { "  \(pad($0.name, width))\($0.summary)" }
-        lines += ["", output.styled("Common options", .bold) + " (anywhere on the line; -- ends options):"]
-        lines += describe(Option.common)
-        lines += ["", output.styled("Exit status:", .bold)]
-        lines += ExitStatus.all.map { "  \($0.rawValue)  \($0.meaning)" }
-        lines += ["", output.styled("Lost devices:", .bold)] + wrap(lostDevice, 76).map { "  " + $0 }
+        let columns = columns(of: output)
+        var lines = wrap("tendon \(tagline)", columns)
         lines += [
-            "", output.styled("Try:", .bold), "  tendon simulate bose --radio virtual &    a device to play with",
-            "  tendon run --radio virtual --for 10       decoded head motion",
-            "  tendon help COMMAND                       details and examples",
+            "", output.styled("Usage:", .bold) + " tendon COMMAND [OPTIONS]", "", output.styled("Commands:", .bold),
         ]
+        // In a pipe each command is one line, for grep.
+        lines += table(visibleCommands.map { ($0.name, $0.summary) }, output.isTerminal ? columns : .max)
+        let (heading, place) = ("Common options", " (anywhere on the line; -- ends options):")
+        lines += [
+            "",
+            output.styled(heading, .bold)
+                + wrap(heading + place, columns).joined(separator: "\n").dropFirst(heading.count),
+        ]
+        lines += describe(Option.common, columns)
+        lines += ["", output.styled("Exit status:", .bold)]
+        lines += table(ExitStatus.all.map { ("\($0.rawValue)", $0.meaning) }, columns)
+        lines += ["", output.styled("Lost devices:", .bold)] + wrap(lostDevice, columns - 2).map { "  " + $0 }
+        lines += ["", output.styled("Try:", .bold)]
+        lines += table(
+            [
+                ("tendon simulate bose --radio virtual &", "a device to play with"),
+                ("tendon run --radio virtual --for 10", "decoded head motion"),
+                ("tendon help COMMAND", "details and examples"),
+            ], columns)
         return lines.joined(separator: "\n") + "\n"
     }
 
     static func text(of command: Command, for output: Output) -> String {
-        var lines = ["tendon \(command.name): \(command.summary)", ""]
+        let columns = columns(of: output)
+        var lines = wrap("tendon \(command.name): \(command.summary)", output.isTerminal ? columns : .max) + [""]
         lines.append(output.styled("Usage:", .bold) + " tendon " + synopsis(command))
-        for detail in command.details { lines += [""] + wrap(detail, 78) }
+        for detail in command.details { lines += [""] + wrap(detail, columns) }
         for (title, options) in groups(of: command.options.filter { !$0.hidden }) {
-            lines += ["", output.styled("\(title):", .bold)] + describe(options)
+            lines += ["", output.styled("\(title):", .bold)] + describe(options, columns)
         }
-        lines += ["", output.styled("Common options:", .bold)] + describe(command.common)
+        lines += ["", output.styled("Common options:", .bold)] + describe(command.common, columns)
         lines += ["", output.styled("Examples:", .bold)]
-        for example in command.examples { lines += ["  " + example.line, "      " + example.does] }
+        for example in command.examples {
+            lines += ["  " + example.line] + wrap(example.does, columns - 6).map { "      " + $0 }
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -70,21 +81,31 @@ enum Help {
         [command.name, command.operands, "[OPTIONS]"].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    static func describe(_ options: [Option]) -> [String] {
-        let titles = options.map(\.title)
-        let width = min(28, (titles.map(\.count).max() ?? 0) + 2)
+    private static func describe(_ options: [Option], _ columns: Int) -> [String] {
+        table(options.map { ($0.title, $0.helpText) }, columns, widest: 28)
+    }
+
+    /// Two columns of text, the second one in lines; on a narrow terminal it stands below the first.
+    /// - Parameter widest: a longer title has a line of its own.
+    private static func table(
+        _ rows: [(title: String, text: String)], _ columns: Int, widest: Int = .max
+    ) -> [String] {
+        let width = min(widest, (rows.map(\.title.count).max() ?? 0) + 2)
+        let isNarrow = columns < width + 34
+        let indent = isNarrow ? 6 : 2 + width
         var lines: [String] = []
-        for (option, title) in zip(options, titles) {
-            let help = wrap(option.helpText, 76 - width)
-            if title.count + 1 >= width {
-                lines.append("  " + title)
-                lines += help.map { "  " + pad("", width) + $0 }
-            } else {
-                lines.append("  " + pad(title, width) + (help.first ?? ""))
-                lines += help.dropFirst().map { "  " + pad("", width) + $0 }
-            }
+        for (title, text) in rows {
+            let text = wrap(text, columns - indent)
+            let joins = !isNarrow && title.count + 1 < width
+            lines.append("  " + (joins ? pad(title, width) + (text.first ?? "") : title))
+            lines += text.dropFirst(joins ? 1 : 0).map { pad("", indent) + $0 }
         }
         return lines
+    }
+
+    /// Columns of help: of the terminal, but no more than can be read well; of a pipe, those of paper.
+    private static func columns(of output: Output) -> Int {
+        output.isTerminal ? min(max(output.size.columns - 2, 20), 78) : 78
     }
 
     static func pad(_ text: String, _ width: Int) -> String {
@@ -93,18 +114,22 @@ enum Help {
 
     /// "- A sentence", in lines.
     static func bullet(_ text: String) -> String {
-        wrap(text, 76).enumerated().map { ($0.offset == 0 ? "- " : "  ") + $0.element + "\n" }.joined()
+        wrap("- " + text, columns(of: .standard), hanging: 2).map { $0 + "\n" }.joined()
     }
 
-    static func wrap(_ text: String, _ width: Int) -> [String] {
-        var lines: [String] = [""]
+    /// - Parameter hanging: blanks before each line but the first.
+    static func wrap(_ text: String, _ width: Int, hanging: Int = 0) -> [String] {
+        var lines: [String] = []
+        var line = ""
         for word in text.split(separator: " ") {
-            if !lines[lines.count - 1].isEmpty, lines[lines.count - 1].count + 1 + word.count > width {
-                lines.append("")
+            if !line.isEmpty, line.count + 1 + word.count > width {
+                lines.append(line)
+                line = pad("", hanging) + word
+            } else {
+                line += (line.isEmpty ? "" : " ") + word
             }
-            lines[lines.count - 1] += (lines[lines.count - 1].isEmpty ? "" : " ") + word
         }
-        return lines
+        return lines + [line]
     }
 
     static var visibleCommands: [Command] { allCommands }
@@ -195,8 +220,9 @@ extension Help {
     static func group(_ words: [String]) -> String? {
         let group = allCommands.filter { $0.words.starts(with: words) }
         guard !group.isEmpty, !group.contains(where: { $0.words == words }) else { return nil }
-        let width = max(28, (group.map(\.name.count).max() ?? 0) + "tendon ".count + 2)
-        return group.map { pad("tendon \($0.name)", width) + $0.summary + "\n" }.joined()
+        let rows = group.map { (title: "tendon \($0.name)", text: $0.summary) }
+        let isTerminal = Output.standard.isTerminal
+        return table(rows, isTerminal ? columns(of: .standard) : .max).map { String($0.dropFirst(2)) + "\n" }.joined()
     }
 
     /// Each word once, in the order of the first ones.
