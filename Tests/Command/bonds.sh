@@ -118,6 +118,24 @@ chmod 644 "$work/passkeys"
 run pair feelspace --radio virtual --address $belt --passkey-file "$work/passkeys"
 like "$err" "try: chmod 600 $work/passkeys" "a file that others can read: what to do"
 chmod 600 "$work/passkeys"
+# A mistake in the file: with its line, before a radio is opened, and without what is in it.
+wrong() { # line, text of the file, name
+    printf "$2" >"$work/wrong"
+    chmod 600 "$work/wrong"
+    for command in "pair feelspace" run; do
+        # shellcheck disable=SC2086
+        run $command --adapter hci99 --passkey-file "$work/wrong"
+        like "$status $err" "^1 tendon: $work/wrong:$1: neither an address \\(or \\*\\) with six digits, nor a comment" "$command, $3: the line"
+        unlike "$err" "654321" "$command, $3: and no passkey"
+    done
+}
+wrong 3 '# by hand\n* 000000\nC0:00:00:00:00:41 65432\n* 654321\n' "five digits"
+wrong 1 'belt 654321\n' "a name"
+wrong 2 '\nC0:00:00:00:00:41 654321 Annas belt\n' "a word too many"
+wrong 2 '* 654321\nC0:00:00:00:00:41\n' "no passkey"
+run pair feelspace --radio virtual --passkey-file "$work"
+like "$status $err" "^1 .*$work: Is a directory" "a directory in the place of the file: says so"
+unlike "$err" "chmod" "and does not advise to close it to others"
 run pair feelspace --radio virtual --address $belt --passkey-file "$work/passkeys" --json
 is "$status" 0 "a bonded device pairs no second time, so its passkey is not needed"
 run run --radio virtual --json --passkey-file "$work/passkeys" --require-authentication --for 3 --notifications 1 --address $belt

@@ -32,6 +32,7 @@ extension Command {
         guard let family = Family.named(name) else { throw .usage("\(name) devices do not pair") }
         let choice = try PairingChoice(arguments, asks: true)
         let settings = try StreamSettings(arguments, pairing: choice)
+        try choice.check()
         let stream = try family.stream.init(arguments)
         let events = Events(json: arguments.has("--json"))
         let access = try DeviceAccess(arguments, family: name, timeout: choice.asksUser ? 60 : 15)

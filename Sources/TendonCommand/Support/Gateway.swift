@@ -131,6 +131,7 @@ final class Gateway: Sendable {
     ) async throws(CommandError) -> ExitStatus {
         let configuration = try Configuration.requested(arguments)
         let plan = try GatewayPlan(arguments, configuration, family: family, capture: capture)
+        try plan.settings.pairingChoice.check()
         let configured = arguments.configured(by: configuration)
         let duration = try configured.duration()
         let gateway = try Gateway(plan, outputs: capture == nil ? configured : nil)

@@ -153,20 +153,34 @@ struct PairingChoice: Sendable {
 
     private func failure(_ error: TendonError) -> CommandError {
         guard case .file(let path) = source else { return CommandError(.failed, error.cause) }
-        return PairingChoice.fileFailure(
-            error, path, next: "at most 8 KiB of lines such as 'AA:BB:CC:DD:EE:FF 123456' or '* 123456'")
+        let form = "at most 8 KiB of lines such as 'AA:BB:CC:DD:EE:FF 123456' or '* 123456', with mode 600"
+        if isDirectory(path) {
+            return CommandError(.failed, "\(sanitized(path)): \(text(strerror(EISDIR)))", next: form)
+        }
+        let failed = { (next: String?) in CommandError(.failed, "\(sanitized(path)): \(error.cause)", next: next) }
+        switch Int(error.status) {
+        case TENDON_ERROR_NOT_FOUND, TENDON_ERROR_OVERFLOW: return failed(form)
+        case TENDON_ERROR_MALFORMED:
+            let line = PairingChoice.wrongLine(of: path).map { ":\($0)" } ?? ""
+            return CommandError(
+                .failed, "\(sanitized(path))\(line): neither an address (or *) with six digits, nor a comment",
+                next: form)
+        case TENDON_ERROR_FILE_PERMISSION: return failed("chmod 600 \(sanitized(path)), as the user that it belongs to")
+        default: return failed(nil)
+        }
     }
 
-    /// - Parameter next: what the file has to be.
-    private static func fileFailure(_ error: TendonError, _ path: String, next: String) -> CommandError {
-        switch Int(error.status) {
-        case TENDON_ERROR_NOT_FOUND, TENDON_ERROR_MALFORMED, TENDON_ERROR_OVERFLOW, TENDON_ERROR_TRUNCATED,
-            TENDON_ERROR_TABLE_FULL, TENDON_ERROR_UNSUPPORTED:
-            return CommandError(.failed, "\(sanitized(path)): \(error.cause)", next: next)
-        case TENDON_ERROR_FILE_PERMISSION:
-            return CommandError(.failed, "\(sanitized(path)): \(error.cause)", next: "chmod 600 \(sanitized(path))")
-        default: return CommandError(.failed, "\(sanitized(path)): \(error.cause)")
+    /// Which line of a file of passkeys is malformed: the library, which has read the file, reports only that one is.
+    private static func wrongLine(of path: String) -> Int? {
+        let lines = ((try? readFile(path, limit: 1 << 16)) ?? []).split(
+            separator: 0x0A, omittingEmptySubsequences: false)
+        let index = lines.firstIndex { line in
+            let words = String(decoding: line.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
+                .split(whereSeparator: \.isWhitespace).map(String.init)
+            guard let device = words.first else { return false }
+            return words.count != 2 || (device != "*" && Address(device) == nil) || Passkey(words[1]) == nil
         }
+        return index.map { $0 + 1 }
     }
 }
 
