@@ -257,6 +257,7 @@ final class Client: Broker, @unchecked Sendable {
             return "the connection ended before an answer to MQTT: another port, or mqtts:// for one with TLS"
         case MOSQ_ERR_ERRNO.code, MOSQ_ERR_PROTOCOL.code, MOSQ_ERR_MALFORMED_PACKET.code:
             return attempt.answer == nil ? "what answers on this port is no MQTT" : Client.text(code)
+        case MOSQ_ERR_EAI.code: return "the name of the host is not known, or no name server responds"
         default: return Client.text(code)
         }
     }

@@ -236,7 +236,9 @@ other=()
 [ "$(id -u)" != 0 ] || { other=(setpriv --reuid 65534 --regid 65534 --clear-groups); chown 65534 "$work/closed"; }
 XDG_STATE_HOME=$work/closed XDG_RUNTIME_DIR=$work/closed "${other[@]}" "$TENDON" run --radio virtual --for 1 \
     --mqtt "mqtt://127.0.0.1:$port" >"$work/out" 2>"$work/err"
-is "$? $(head -n 1 "$work/err")" "1 tendon: MQTT: $work/closed/tendon: Permission denied" "a directory that cannot be made is named"
+is "$? $(head -n 1 "$work/err")" \
+    "1 tendon: MQTT: no folder for messages that wait: $work/closed/tendon: Permission denied; --mqtt-queue names a file for them" \
+    "a directory that cannot be made is named, and what to do"
 
 # TLS: the broker demands a certificate of the client.
 hold_port port
@@ -289,6 +291,11 @@ children+=("$!")
 until_true bash -c ": </dev/tcp/127.0.0.1/$port"
 run run --radio virtual --mqtt "mqtts://127.0.0.1:$port" --mqtt-ca "$work/ca.pem" --mqtt-gateway gw5 --for 1.5
 like "$err" "no connection: the port does not speak TLS" "a web server"
+limit=5 start unknown run --radio virtual --no-lines --families none --mqtt mqtt://broker.invalid --mqtt-gateway gw6
+until_true grep -q "no connection: the name of the host is not known" "$work/unknown.err"
+result $? "a host that is not known" "$(cat "$work/unknown.err")"
+run run --radio virtual --mqtt mqtt://localhost --mqtt-password-file "$work/client.key" --for 0.2
+like "$status $err" "^2 .*--mqtt-password-file needs --mqtt-user" "a password without a user"
 chmod 644 "$work/client.key"
 run run "${tls[@]}" --mqtt-ca "$work/ca.pem" --for 1
 like "$status $err" "^1 .*other users can read" "a key that others can read is refused"

@@ -99,6 +99,9 @@
             var settings = try settings(url)
             settings.version = arguments.value(version.name) == "3.1.1" ? .threeOneOne : .five
             settings.user = arguments.value(user.name)
+            guard settings.user != nil || !arguments.has(passwordFile.name) else {
+                throw .usage("\(passwordFile.name) needs \(user.name)", next: "\(user.name) NAME")
+            }
             settings.passwordFile = arguments.value(passwordFile.name)
             settings.caFile = arguments.value(authorities.name)
             settings.certificateFile = arguments.value(certificate.name)
@@ -175,7 +178,10 @@
                 guard mkdir(made, 0o700) != 0 else { continue }
                 // Of a directory that is there, the reason may also be that none may be made.
                 let number = errno
-                if !isDirectory(made) { throw MQTTError("\(sanitized(made)): \(text(strerror(number)))") }
+                guard !isDirectory(made) else { continue }
+                throw MQTTError(
+                    "no folder for messages that wait: \(sanitized(made)): \(text(strerror(number))); --mqtt-queue names "
+                        + "a file for them")
             }
             return path
         }
