@@ -58,4 +58,19 @@ extension BondStorage {
         try check(status, .pair)
         return elements(store.pointer.pointee.items, of: tendon_bond.self, store.pointer.pointee.count).map(Bond.init)
     }
+
+    /// The file of `standard`; `nil`: its path is too long.
+    package static var standardPath: String? {
+        let store = CBlock<tendon_bonds>()
+        _ = tendon_bonds_open(store.pointer, nil)
+        return path(of: store)
+    }
+
+    /// The file of a store; `nil`: it is in memory.
+    static func path(of store: CBlock<tendon_bonds>) -> String? {
+        let path = withUnsafeBytes(of: store.pointer.pointee.path) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        return path.isEmpty ? nil : path
+    }
 }

@@ -197,12 +197,7 @@ package final class RadioCore: @unchecked Sendable {
     }
 
     /// The file of the bonds; `nil`: they are in memory.
-    package var bondPath: String? {
-        let path = withUnsafeBytes(of: bonds.pointer.pointee.path) {
-            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        return path.isEmpty ? nil : path
-    }
+    package var bondPath: String? { BondStorage.path(of: bonds) }
 
     /// Why pairing with this device, or the latest connection to it, failed: the cause behind the error that its session
     /// reports. `nil`: nothing failed since `clearPeerFailure(of:)`.

@@ -223,5 +223,12 @@ chmod 644 "$XDG_STATE_HOME/tendon/bonds"
 run bonds list
 is "$status" 1 "a file of bonds that others can read: status 1"
 like "$err" "ERROR_FILE_PERMISSION" "a file of bonds that others can read: the cause"
-like "$err" "try: chmod 600" "a file of bonds that others can read: what to do"
+like "$err" "try: chmod 600 $XDG_STATE_HOME/tendon/bonds" "a file of bonds that others can read: what to do"
+if [ "$(id -u)" = 0 ]; then
+    chmod 755 "$work"
+    chmod 600 "$XDG_STATE_HOME/tendon/bonds"
+    setpriv --reuid=nobody --clear-groups "$TENDON" bonds list >"$work/out" 2>&1
+    like "$? $(cat "$work/out")" "^1 tendon: $XDG_STATE_HOME/tendon/bonds: .*ERROR_FILE_PERMISSION" "a file of another user's: its path"
+    like "$(cat "$work/out")" "try: the same as the user that it belongs to" "and no advice to change it"
+fi
 finish

@@ -72,11 +72,14 @@ extension Bond {
         do throws(TendonError) {
             return try BondStorage.standard.bonds()
         } catch {
-            let advice = "the file of bonds, $XDG_STATE_HOME/tendon/bonds or ~/.local/state/tendon/bonds"
+            let path = BondStorage.standardPath.map(sanitized) ?? "the file of bonds"
             let isPermission = error.status == Int32(TENDON_ERROR_FILE_PERMISSION)
+            let isClosed = isPermission && !isReadable(path)
             throw CommandError(
-                .failed, "\(advice): \(error.cause)",
-                next: isPermission ? "chmod 600 the file, as the user that it belongs to" : "tendon doctor")
+                .failed, "\(path): \(error.cause)",
+                next: isClosed
+                    ? "the same as the user that it belongs to"
+                    : isPermission ? "chmod 600 \(path), as the user that it belongs to" : "tendon doctor")
         }
     }
 
