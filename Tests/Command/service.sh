@@ -105,6 +105,10 @@ like "$err" "log-level takes error or warning or notice" "an unknown level"
 unit=$root/packaging/systemd/tendon.service
 run config check "$root/packaging/tendon.conf"
 is "$status" 0 "the sample configuration has no mistakes"
+# By hand, as docs/service.md says it: the command where `make install` puts it.
+(cd "$root" && sed -n "s/^\(sed .*tendon\.service\) >tendon\.service$/\1/p" docs/service.md | bash) >"$work/by-hand.service"
+prefix=$(sed -n 's/^prefix=${PREFIX:-\(.*\)}$/\1/p' "$root/scripts/install.sh")
+like "$(cat "$work/by-hand.service")" "^ExecStart=$prefix/bin/tendon run --config" "the unit that is installed by hand starts the command of make install"
 if command -v systemd-analyze >/dev/null; then
     figure=$(systemd-analyze security --offline=true --no-pager "$unit" | sed -n 's/.*Overall exposure level for tendon.service: \([0-9.]*\).*/\1/p')
     like "$(cat "$root/docs/service.md")" "exposure level $figure " "docs/service.md has the figure of systemd-analyze security"
