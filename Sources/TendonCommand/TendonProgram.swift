@@ -72,10 +72,11 @@ struct TendonProgram {
         if let status = try generate(words) { return status }
         let options = Option.common + allCommands.flatMap(\.options)
         let arguments: Arguments
+        let meant = named(words)
         do throws(CommandError) {
-            arguments = try Arguments(words, options: options)
+            arguments = try Arguments(words, options: options, of: meant)
         } catch {
-            throw error.helped(by: named(words))
+            throw error.helped(by: meant)
         }
         if arguments.has("--version") {
             Output.standard.line("tendon \(version)")
@@ -83,6 +84,7 @@ struct TendonProgram {
         }
         guard !arguments.operands.isEmpty else {
             let isRequested = arguments.has("--help")
+            guard isRequested || words.isEmpty else { throw .usage("a command is missing", next: "tendon help") }
             let output = isRequested ? Output.standard : Output.error
             output.write(Help.overview(for: output))
             return isRequested ? .done : .usage
@@ -135,7 +137,8 @@ struct TendonProgram {
             }
             throw .unknown("command", operands[place], among: words, of: given)
         }
-        throw .unknown("command", operands[0], among: allCommands.map { $0.words[0] })
+        throw .unknown(
+            "command", operands[0], among: allCommands.map { $0.words[0] }, meant: Spellings.command(operands[0]))
     }
 
     /// The hidden options that packaging uses.

@@ -188,7 +188,13 @@ chmod 700 "$work/fixed"
 run bonds forget --radio virtual
 is "$status" 2 "bonds forget: needs an address"
 like "$err" "try: tendon bonds list" "bonds forget: where the addresses are"
-run bonds forget --radio virtual --address $buttons --json
+printf '[device %s]\nname = buttons\n[device C0:00:00:00:00:99]\nname = absent\n' "$buttons" >"$work/names.conf"
+people forget --radio virtual --config "$work/names.conf" --address absent
+like "$out" "the virtual radio has no bond with absent \(C0:00:00:00:00:99\)" "forget: a name, and which radio has no bond"
+like "$out" "try: tendon bonds list" "forget: where they are"
+run forget --radio virtual --config "$work/names.conf" buttons
+like "$err" "try: tendon forget --address buttons --radio virtual$" "forget NAME: the command"
+run bonds forget --radio virtual --config "$work/names.conf" --address buttons --json
 like "$out" '"event":"forgotten","address":"C0:00:00:00:00:43"' "bonds forget: done"
 run bonds list --json
 unlike "$out" "$buttons" "bonds list: it is no longer there"

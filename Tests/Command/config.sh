@@ -128,6 +128,32 @@ is "$status" 4 "--ignore: no device of the family"
 printf '[gateway]\nradio = virtual\nknown-only = yes\n[device C0:00:00:00:00:11 random]\n' >"$work/known.conf"
 run run --config "$work/known.conf" --for 2
 is "$(printf '%s\n' "$out" | grep '"event":"connected"' | grep -o 'C0:[0-9A-F:]*')" "C0:00:00:00:00:11" "a section without keys makes a device known"
+sed 's/^known-only.*/&\nfamilies = all/; /^\[device/d' "$work/known.conf" >"$work/unknown.conf"
+run run --config "$work/unknown.conf" --for 0.5
+like "$status $err" "^4 .*--known-only leaves every device alone: the configuration has no section of a device that is served" \
+    "known-only without a section: the reason"
+like "$err" "try: \[device ADDRESS\] in $work/unknown.conf for each device; 'tendon scan --families all --radio virtual' shows addresses" \
+    "and what to do"
+run run --radio virtual --known-only --for 0.5
+like "$err" "try: \[device ADDRESS\] in the file of --config for each device" "--known-only without a configuration: what to do"
+limit=3 start alone run --radio virtual --known-only
+until_true grep -q "^tendon: --known-only leaves every device alone" "$work/alone.err"
+result $? "a run without end says it when it begins" "$(cat "$work/alone.err")"
+for choice in "--families bose --ignore bose" "--families bose,activ5 --ignore all" "--families all --ignore all"; do
+    # shellcheck disable=SC2086
+    run run --radio virtual $choice --for 0.5
+    like "$status $err" "^2 .*--ignore leaves none of the families that --families takes" "$choice: a contradiction"
+done
+printf '[gateway]\nfamilies = bose\nignore = bose\n' >"$work/none.conf"
+run config check "$work/none.conf"
+like "$status $out" "^2 $work/none.conf:[23]: ignore leaves none of the families that families takes" "config check: the same, with the keys"
+run run --radio virtual --ignore all --for 0.5
+like "$status $err" "^4 .*no family is served: see --families and --ignore" "no family at all is possible, and said"
+run stream bose --ignore bose --radio virtual --for 0.5
+like "$status $err" "^2 .*'tendon stream' has no option --ignore" "stream has one family"
+printf '[gateway]\nradio = virtual\nfamilies = activ5\n' >"$work/one.conf"
+run stream bose --config "$work/one.conf" --for 2 --notifications 1
+like "$out" '"event":"connected".*"family":"bose"' "stream serves its family, whatever the file has"
 run run --radio virtual --for 1 --families activ5,fjorden
 is "$status" 4 "--families: no device of another family"
 export TENDON_CONFIG=$work/tendon.conf
@@ -160,6 +186,12 @@ printf '[device C0:00:00:00:00:01 random]\nname = trainer\n[rules]\nrule = train
 run config check "$work/named.conf"
 is "$status" 2 "config check: a rule about a device that has no such name"
 like "$out$err" "unknown family or device 'trainr'; did you mean 'trainer'" "the nearest name, of a device too"
+
+# What other files allow.
+printf '[gateway]\nradio = virtual # simulated\nfamilies = "bose"\n' >"$work/other.conf"
+run config check "$work/other.conf"
+like "$out" "other.conf:2: .*; a comment has a line of its own" "config check: a comment behind a value"
+like "$out" "other.conf:3: .*; a value stands without quotes" "config check: quotes"
 
 # What run would refuse, check refuses: a page for others without a token, an option of a page without one.
 printf '[web]\naddress = 0.0.0.0:8099\n' >"$work/open.conf"

@@ -48,6 +48,12 @@ until_true ready bondable
 run run --radio virtual --json --for 1 --address C0:00:00:00:00:21
 is "$status" 1 "run: a new device is not paired unless that is enabled"
 like "$out" '"event":"connect_failed".*pairing with new devices is not enabled: use --pair' "run: says what enables it"
+start platform simulate obvious --radio virtual --json --address C0:00:00:00:00:27/random
+until_true ready platform
+run run --radio virtual --json --for 1 --address C0:00:00:00:00:27
+like "$out" '"event":"connect_failed".*"text":"the device is not paired; pairing with new devices is not enabled: use --pair, .*tendon pair obvious --radio virtual' \
+    "run: the same of a family whose error has no word of pairing"
+kill "$child"
 run pair feelspace --radio virtual --address C0:00:00:00:00:21 --json
 is "$status" 0 "pair: done"
 like "$out" '"event":"paired","family":"feelspace","address":"C0:00:00:00:00:21"' "pair: the device"

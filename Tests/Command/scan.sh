@@ -31,9 +31,24 @@ like "$out" '"event":"connected".*in the response' "stream: asks a device of the
 run scan --radio virtual --address C0:00:00:00:00:02 --for 0.6 --json
 is "$status" 4 "scan --address: only that one"
 run scan --radio virtual --coded --for 0.6 --json
-is "$status $out" "1 " "scan --coded: the virtual radio has one PHY"
-run run --radio virtual --coded --for 0.6 --json
-is "$status" 1 "run --coded: the same"
+is "$status $out" "2 " "scan --coded: the virtual radio has no PHYs"
+like "$err" "^tendon: --coded is for --radio bluez" "scan --coded: says so"
+TENDON_RADIO=virtual run run --coded --for 0.6 --json
+is "$status $out" "2 " "run --coded: the same, before anything is opened"
+like "$err" "^tendon: --coded is for --radio bluez" "run --coded: says so"
+for selection in "--name nobody" "--service 180d" "--families fjorden" "--address C0:00:00:00:00:02"; do
+    # shellcheck disable=SC2086
+    run scan --radio virtual $selection --for 0.6
+    like "$status $err" "^4 .*devices in range: 1; none of them is one that was searched for" "scan $selection: other devices are in range"
+    like "$err" "try: tendon scan --radio virtual$" "and the command that shows them"
+done
+run run --radio virtual --address C0:00:00:00:00:02 --for 0.6
+like "$err" "the device C0:00:00:00:00:02 was not found" "run --address: which device is missing"
+like "$err" "try: tendon simulate bose --radio virtual --address C0:00:00:00:00:02/random &" "and how to simulate it"
+run feelspace mode --radio virtual --address C0:00:00:00:00:01 --timeout 1
+like "$status $err" "^4 .*C0:00:00:00:00:01 is in range, and is no feelSpace belt but of the family bose" "a device of another family: says so"
+run feelspace mode --radio virtual --address C0:00:00:00:00:02 --timeout 0.5
+like "$err" "no feelSpace belt was found with the address C0:00:00:00:00:02" "a device that is not in range: its address"
 run scan --radio virtual --service nonsense
 is "$status" 2 "scan: a service that is no UUID"
 kill "$device"

@@ -65,6 +65,8 @@ for kind in dumb ''; do
     TERMINAL=$kind on_terminal '(?!)' bose info --radio virtual
     unlike "$out" '\^\[' "bose info: none with TERM=$kind"
 done
+on_terminal 'Try: [^\n]*\n' run --adapter hci99
+like "$out" 'waiting for a Bluetooth adapter: [^(]*\. Try: tendon doctor; for simulated devices: --radio virtual' "run without an adapter: what to do"
 on_terminal '(?!)' --help
 like "$out" '\^\[\[1mUsage' "help: colours on a terminal"
 NO_COLOR=1 TERM=xterm python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$TENDON" --help >"$work/out" </dev/null

@@ -182,8 +182,9 @@ like "$status $err" "^4 .*" "scan takes the families as run does"
 like "$err" "try: tendon simulate activ5 --radio virtual" "a search for a family: how to simulate one"
 run stream fjorden --radio virtual --for 0.2
 like "$err" "try: tendon simulate fjorden --radio virtual" "stream: how to simulate the family"
-run run --family bose
-like "$err" "has no option --family; did you mean '--families'" "run: the right spelling"
+run run --family bose --radio virtual --for 0.2
+is "$status" 4 "run --family: another spelling of --families"
+like "$err" "try: tendon simulate bose --radio virtual" "run --family: for this family"
 run run --radio virtual --sensors rotation,all
 like "$status $err" "^2 .*'all' stands alone" "all and a sensor"
 run simulate activ5 --radio virtual --fault drop=200% --for 0.1
@@ -265,6 +266,79 @@ run forget --help
 like "$(tr -s ' \n' ' ' <<<"$out")" "without a type, both types match" "forget --help: an address without a type"
 run simulate --help
 like "$(tr -s ' \n' ' ' <<<"$out")" "timed events; they happen once" "simulate --help: a scenario runs once"
+
+# Words that people try.
+run stream --family bose
+like "$status $err" "^2 .*'tendon stream' has no option --family; the family is no option: 'tendon stream FAMILY'" "a family is an operand of stream"
+spelling() { # words, what is meant, where to read on
+    # shellcheck disable=SC2086
+    run $1
+    like "$status $err" "^2 .*did you mean '$2'" "tendon $1: $2 is meant"
+}
+spelling "scan --timeout 5" --for
+spelling "pair bose --for 5" --timeout
+spelling "scan --duration 5" --for
+spelling "forget --device C0:00:00:00:00:01" --address
+spelling "forget --name trainer" --address
+spelling "scan --interface hci0" --adapter
+spelling "scan --virtual" "--radio virtual"
+spelling "run --verbose" --log-level
+spelling "run --broker mqtt://localhost" --mqtt
+spelling "run --mqtt-password secret" --mqtt-password-file
+spelling "pair bose --pin 123456" --passkey
+spelling "capture --force FILE" --replace
+spelling discover scan
+spelling connect run
+spelling unpair forget
+spelling sniff capture
+spelling version --version
+spelling "belt vibrate" feelspace
+spelling vibrate "feelspace vibrate"
+run doctor --filter bose
+unlike "$err" "did you mean" "nothing is meant that the command does not have"
+run --radio virtual
+is "$status $out" "2 " "an option and no command: usage"
+like "$err" "^tendon: a command is missing" "says what is missing"
+run scan --name --radio virtual
+like "$status $err" "^2 .*--name needs a value: --name TEXT, and '--radio' is an option; a value that begins so follows =" \
+    "an option in the place of a value"
+run scan --name=--radio --radio virtual --for 0.2
+is "$status" 4 "such a value after ="
+
+# A device, or a list, that stands as an operand.
+for command in forget "bonds forget" "bose info" run; do
+    # shellcheck disable=SC2086
+    run $command C0:00:00:00:00:01 --radio virtual
+    like "$status $err" "^2 .*; a device follows --address" "$command ADDRESS: where the address belongs"
+    like "$err" "try: tendon $command --address C0:00:00:00:00:01 --radio virtual$" "and the command, for the same radio"
+done
+run pair feelspace C0:00:00:00:00:01
+like "$err" "try: tendon pair feelspace --address C0:00:00:00:00:01$" "pair FAMILY ADDRESS: the command"
+run pair C0:00:00:00:00:01
+like "$status $err" "^2 .*'C0:00:00:00:00:01' is a device, and no family; a device follows --address" "pair ADDRESS: a family is missing"
+run run --radio virtual --families bose activ5
+like "$status $err" "^2 .*; a list has commas" "a list with blanks: usage"
+like "$err" "try: --families bose,activ5$" "and the list"
+run stream bose --radio virtual --sensors rotation, gyroscope
+like "$err" "try: --sensors rotation,gyroscope$" "a list with commas and blanks"
+for option in --families --ignore --sensors --gestures; do
+    run run --radio virtual $option '' --for 0.2
+    like "$status $err" "^2 tendon: $option needs at least one of: " "$option without a word: usage"
+done
+run run --adapter , --for 0.2
+like "$status $err" "^2 tendon: --adapter needs a value: ADAPTER" "a list of nothing, where anything can stand"
+for command in "report $work --radio virtual" "capture $work --radio virtual" "bonds export $work" "replay --to-test $work $0"; do
+    # shellcheck disable=SC2086
+    run $command
+    like "$status $err" "^1 tendon: $work: Is a directory" "${command%% /*}: a folder is no file to be replaced"
+    unlike "$err" "--replace" "${command%% /*}: and --replace does not help"
+done
+run stream bose --radio virtual --period 40ms --for 0.2
+is "$status" 4 "a period with its unit"
+run stream bose --radio virtual --period 25ms --for 0.2
+like "$status $err" "^2 .*it takes 5, 10, 20, 40, 80, 160 or 320, not '25ms'" "a period that is none"
+run decode bose sensor_data 0x03ffff
+like "$err" "hexadecimal digits; write them without 0x" "bytes with 0x: says so"
 
 # On a narrow terminal words stay whole.
 narrow() { # columns, words

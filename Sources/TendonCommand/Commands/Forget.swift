@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // forget: removes a bond.
 import Tendon
+import TendonSupport
 
 extension Command {
     static let forget = forget("forget")
@@ -44,10 +45,15 @@ extension Command {
                 await central.close()
                 return forgotten
             }
-            guard forgotten else { throw CommandError(.noDevice, "there is no bond with \(wanted.address)") }
+            let name = arguments.value("--address").flatMap { Address($0) == nil ? sanitized($0) : nil }
+            let device = name.map { "\($0) (\(wanted.address))" } ?? "\(wanted.address)"
+            guard forgotten else {
+                let place = radio.isVirtual ? "the virtual radio" : "this adapter"
+                throw CommandError(
+                    .noDevice, "\(place) has no bond with \(device)", next: "tendon bonds list" + StateDirectory.words)
+            }
             Events(json: arguments.has("--json")).result(
-                "forgotten", nil, ["address": .string(wanted.address.description)],
-                text: "\(wanted.address) is forgotten\n")
+                "forgotten", nil, ["address": .string(wanted.address.description)], text: "\(device) is forgotten\n")
             return .done
         }
     }

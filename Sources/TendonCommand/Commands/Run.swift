@@ -39,7 +39,8 @@ struct StreamSettings: Sendable {
         notifications = try arguments.integer(Self.notifications).map(UInt64.init)
         reconnects = !arguments.has("--no-reconnect")
         gattCache = arguments.gattCache()
-        includesCodedPHY = arguments.has("--coded")
+        includesCodedPHY = arguments.has(Option.coded.name)
+        try Option.coded.check(arguments, on: radios)
         connection = arguments.value(Self.connection.name).flatMap(ConnectionParameters.init)
         capacity = try arguments.integer(Self.queueSize) ?? 1
         capture = arguments.value("--capture").map { .named($0) }
@@ -81,8 +82,11 @@ struct StreamSettings: Sendable {
         name: "--no-lines", value: nil, help: "print neither JSON lines nor the table on standard output",
         setting: Setting("output", key: "lines", isInverted: true, isFixed: true))
 
-    static let options: [Option] =
-        ServedFamilies.options + [
+    static let options = ServedFamilies.options + further
+    static let optionsOfOneFamily = ServedFamilies.optionsOfOne + further
+
+    private static let further: [Option] =
+        [
             Option(
                 name: "--rule", value: "'EVENT => ACTION'",
                 help: "when EVENT happens or a value passes a limit, execute actions: see docs/rules.md",
@@ -99,10 +103,7 @@ struct StreamSettings: Sendable {
                 help:
                     "keep the attribute handles of devices that have a Database Hash, in this directory; --gatt-cache "
                     + "alone: in $XDG_STATE_HOME/tendon/gatt", setting: Setting("gateway", isFixed: true)),
-            Option(
-                name: "--coded", value: nil,
-                help: "search on LE Coded too, for devices with long range; an error if the adapter cannot",
-                setting: Setting("gateway", isFixed: true)),
+            .coded,
             .adapterUse(
                 ["shared", "sole"],
                 help: "sole: only if no other program uses the adapter, bluetoothd among them; shared: beside them"),
@@ -120,24 +121,30 @@ struct ServedFamilies: Sendable {
     /// Devices without a section in the configuration are left alone.
     let knownOnly: Bool
 
+    private static let words = TendonCommand.familyNames() + ["all", "none"]
     private static let list = Option.words { (word) throws(CommandError) in
         if word != "all", word != "none" { _ = try familyName(word) }
     }
     private static let taken = Option(
         name: "--families", value: "LIST", help: "serve these families, separated by commas",
-        choices: TendonCommand.familyNames() + ["all", "none"], isList: true,
-        standard: "all", takes: list, setting: Setting("gateway", isFixed: true))
+        choices: words, isList: true, standard: "all", takes: list, setting: Setting("gateway", isFixed: true))
     private static let ignored = Option(
-        name: "--ignore", value: "LIST", help: "leave these families alone, separated by commas", isList: true,
-        standard: "none", takes: list, setting: Setting("gateway", isFixed: true))
+        name: "--ignore", value: "LIST", help: "leave these families alone, separated by commas",
+        choices: words, isList: true, standard: "none", takes: list, setting: Setting("gateway", isFixed: true))
     private static let known = Option(
         name: "--known-only", value: nil, help: "leave devices alone that have no section in the configuration",
         setting: Setting("gateway"))
     static let options = [taken, ignored, known]
+    /// Of a command whose operand is the family.
+    static let optionsOfOne = [known]
 
     init(_ arguments: Arguments) throws(CommandError) {
         let taken = try ServedFamilies.names(arguments.value(ServedFamilies.taken))
         names = taken.subtracting(try ServedFamilies.names(arguments.value(ServedFamilies.ignored)))
+        let options = [ServedFamilies.taken, ServedFamilies.ignored].map(\.name)
+        if names.isEmpty, !taken.isEmpty, options.allSatisfy(arguments.has) {
+            throw .usage("\(options[1]) leaves none of the families that \(options[0]) takes")
+        }
         knownOnly = arguments.has(ServedFamilies.known.name)
     }
 
@@ -223,7 +230,7 @@ extension Command {
         "stream", operands: "FAMILY",
         summary: "stream sensor data and events from one device family (like run, for one family)",
         details: ["Does the same as run, but connects only to devices of the family."],
-        options: StreamSettings.options + StreamSettings.familyOptions,
+        options: StreamSettings.optionsOfOneFamily + StreamSettings.familyOptions,
         examples: [
             ("tendon stream bose", "show head motion as a live table"),
             ("tendon stream bose --sensors all --gestures all --json", "print all sensors and gestures as JSON lines"),

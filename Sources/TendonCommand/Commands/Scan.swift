@@ -20,16 +20,13 @@ extension Command {
             Option(
                 name: "--families", value: "LIST",
                 help: "show only devices of these families, separated by commas; all: of every supported family",
-                choices: familyNames() + ["all"], isList: true),
-            // The spelling of earlier versions.
-            Option(name: "--family", value: "FAMILY", help: "--families", hidden: true),
+                choices: familyNames() + ["all"], isList: true,
+                takes: Option.words { (word) throws(CommandError) in _ = try ScanFilter.families(word) }),
             Option(name: "--duplicates", value: nil, help: "JSON: print a line for every advertisement"),
             Option(
                 name: "--passive", value: nil,
                 help: "scan passively: send no scan requests, so receive no scan responses"),
-            Option(
-                name: "--coded", value: nil,
-                help: "scan on LE Coded too, for devices with long range; an error if the adapter cannot"),
+            .coded,
             .adapterUse(
                 ["shared", "sole", "observer"],
                 help: "sole: only if no other program uses the adapter; observer: send nothing, and show what the "
@@ -45,18 +42,20 @@ extension Command {
         guard arguments.operands.isEmpty else { throw .usage("scan takes no operands", next: "tendon scan --help") }
         let filter = try ScanFilter(arguments)
         let radio = try arguments.radio()
-        let view = ScanView(
+        try Option.coded.check(arguments, on: [radio])
+        let empty = ScanView(
             events: Events(json: arguments.has("--json")), every: arguments.has("--duplicates"),
             filter: filter, limit: try arguments.integer("--count", in: 1...10000))
         let limit = try arguments.duration() ?? (Output.standard.isTerminal ? nil : 10_000)
-        let options = ScanOptions(isActive: !arguments.has("--passive"), includesCodedPHY: arguments.has("--coded"))
-        let (found, hasJoined) = try await Termination.task(for: limit) { () throws(CommandError) in
+        let options = ScanOptions(
+            isActive: !arguments.has("--passive"), includesCodedPHY: arguments.has(Option.coded.name))
+        let (view, hasJoined) = try await Termination.task(for: limit) { () throws(CommandError) in
             try await translating { () throws(TendonError) in
                 let central = try await Central(radio: radio)
                 // Stops the scan explicitly: the program can end before the radio is released, and the controller would
                 // continue to scan.
                 do throws(TendonError) {
-                    var view = view
+                    var view = empty
                     let scan = try await central.scan(options)
                     // The live view is also redrawn without new advertisements.
                     for try await advertisement in scan {
@@ -65,21 +64,28 @@ extension Command {
                     view.draw(force: true)
                     let hasJoined = await central.hasJoinedScan
                     await central.close()
-                    return (view.found, hasJoined)
+                    return (view, hasJoined)
                 } catch {
                     await central.close()
                     throw error
                 }
             }
         }
-        if found == 0, !Termination.shared.isSignalled {
-            guard hasJoined else { throw CommandError.nothingFound(filter.onlyFamily, onVirtualRadio: radio.isVirtual) }
+        if view.found == 0, !Termination.shared.isSignalled {
+            if view.others > 0, !hasJoined {
+                throw CommandError(
+                    .noDevice, "devices in range: \(view.others); none of them is one that was searched for",
+                    next: "tendon scan\(radio.words)")
+            }
+            guard hasJoined else {
+                throw CommandError.nothingFound(filter.onlyFamily, filter.address, onVirtualRadio: radio.isVirtual)
+            }
             throw CommandError(
                 .noDevice,
                 "no device was found; another program scans on this adapter, and only what its scan receives "
                     + "was shown", next: "tendon doctor --watch 10")
         }
-        return found > 0 ? .done : .noDevice
+        return view.found > 0 ? .done : .noDevice
     }
 }
 
@@ -101,18 +107,16 @@ struct ScanFilter: Sendable {
             service = uuid
         }
         name = arguments.value("--name")
-        if let list = arguments.value("--families") ?? arguments.value("--family") {
+        if let list = arguments.value("--families") {
             var names: Set<String> = []
-            for word in listWords(list) {
-                if ["any", "all"].contains(word) {
-                    names.formUnion(familyNames())
-                } else {
-                    names.insert(try familyName(word))
-                }
-            }
+            for word in listWords(list) { names.formUnion(try ScanFilter.families(word)) }
             families = names
         }
         address = try arguments.address()
+    }
+
+    fileprivate static func families(_ word: String) throws(CommandError) -> [String] {
+        ["any", "all"].contains(word) ? familyNames() : [try familyName(word)]
     }
 
     func accepts(_ device: ScannedDevice) -> Bool {
@@ -191,6 +195,8 @@ struct ScanView: Sendable {
     let filter: ScanFilter
     let limit: Int?
     private(set) var found = 0
+    /// Devices that were received and are not selected.
+    var others: Int { devices.values.count { !$0.wasFound } }
     /// A hostile neighbor makes addresses up: the device that was received longest ago is forgotten.
     private var devices = RecentTable<Address, ScannedDevice>(capacity: 4096)
     private var nextNumber = 0

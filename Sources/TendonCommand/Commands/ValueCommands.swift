@@ -93,7 +93,8 @@ extension Command {
 func hexOperands(_ words: ArraySlice<String>) throws(CommandError) -> [UInt8] {
     guard !words.isEmpty else { throw .usage("bytes in hexadecimal are missing") }
     guard let bytes = parseHex(words.joined(separator: " ")) else {
-        throw .usage("'\(sanitized(words.joined(separator: " ")))' is not an even number of hexadecimal digits")
+        let hint = words.contains { $0.lowercased().hasPrefix("0x") } ? "; write them without 0x" : ""
+        throw .usage("'\(sanitized(words.joined(separator: " ")))' is not an even number of hexadecimal digits\(hint)")
     }
     return bytes
 }

@@ -187,7 +187,11 @@ struct Configuration: Sendable {
     private static func row(_ key: String, in section: String, _ value: String) throws(CommandError) -> Option {
         let rows = SettingsTable.rows(of: section)
         if let row = rows.first(where: { $0.key == key }) {
-            try row.checkSetting(value)
+            do throws(CommandError) {
+                try row.checkSetting(value)
+            } catch {
+                throw .usage(error.message + hint(value), next: error.next)
+            }
             return row
         }
         let title = SettingsTable.title(of: section)
@@ -196,6 +200,13 @@ struct Configuration: Sendable {
             throw .usage("\(key) is a key of [\(SettingsTable.title(of: other))], not of [\(title)]")
         }
         throw .unknown("key of [\(title)]", key, among: rows.map(\.key))
+    }
+
+    /// What other files of this kind allow, and this one does not.
+    private static func hint(_ value: String) -> String {
+        if [" #", " ;", "\t#", "\t;"].contains(where: value.contains) { return "; a comment has a line of its own" }
+        let isQuoted = value.count > 1 && value.first == value.last && ["\"", "'"].contains(value.first)
+        return isQuoted ? "; a value stands without quotes" : ""
     }
 
     /// A name belongs to one device.

@@ -13,6 +13,8 @@ final class GatewayPlan: Sendable {
     private let devices: [Device]
     /// The arguments of devices without a section.
     private let arguments: Arguments
+    /// Of the configuration.
+    private let path: String?
     /// Keys with other values than those of the running plan, which take effect at the next start only.
     let needsRestart: [String]
 
@@ -71,6 +73,7 @@ final class GatewayPlan: Sendable {
         self.streams = streams
         self.devices = devices
         self.arguments = arguments
+        path = configuration?.path
     }
 
     private static func rules(
@@ -94,6 +97,19 @@ final class GatewayPlan: Sendable {
             }
         }
         return rules
+    }
+
+    /// Why no device can be served, and what to do about it; nil: some can.
+    var obstacle: CommandError? {
+        if streams.isEmpty {
+            return CommandError(.noDevice, "no family is served: see --families and --ignore", next: "--families all")
+        }
+        guard settings.served.knownOnly, !devices.contains(where: \.isServed) else { return nil }
+        return CommandError(
+            .noDevice,
+            "--known-only leaves every device alone: the configuration has no section of a device that is served",
+            next: "[device ADDRESS] in \(path.map(sanitized) ?? "the file of --config") for each device; 'tendon scan "
+                + "--families all\(settings.radios[0].words)' shows addresses")
     }
 
     private func device(_ address: Address) -> Device? { devices.first { $0.address.matches(address) } }

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The command line: options anywhere, `--` ends them.
+import Tendon
 import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// A parsed command line, with the settings of a configuration file below it.
 struct Arguments: Sendable {
@@ -20,6 +27,8 @@ struct Arguments: Sendable {
     /// "--pair=60" for the words "--pair 60", of which the second is an operand.
     fileprivate var separated: [String] = []
     private var values: [String: [Given]] = [:]
+    /// By the name of the option: how it was written, if differently.
+    private var spelled: [String: String] = [:]
 
     func has(_ option: String) -> Bool { values[option] != nil }
 
@@ -113,7 +122,9 @@ struct Arguments: Sendable {
 
 extension Arguments {
     /// Splits words into operands and options; an option's value is the next word or follows `=`.
-    init(_ words: [String], options: [Option]) throws(CommandError) {
+    /// - Parameter command: that the words are for, if it is known: its options may be meant by those that are unknown.
+    init(_ words: [String], options: [Option], of command: Command? = nil) throws(CommandError) {
+        let known = (command.map { $0.options + $0.common } ?? options).filter { !$0.hidden }.map(\.name)
         var rest = words[...]
         while let word = rest.popFirst() {
             if word == "--" {
@@ -125,9 +136,12 @@ extension Arguments {
                 continue
             }
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = ["-h": "--help", "-v": "--version"][parts[0]] ?? String(parts[0])
+            let written = String(parts[0])
+            let name = Spellings.accepted[written] ?? written
+            if name != written { spelled[name] = written }
             guard let option = options.first(where: { $0.name == name }) else {
-                throw .unknown("option", name, among: options.filter { !$0.hidden }.map(\.name))
+                throw .unknown(
+                    "option", name, among: known, meant: Spellings.option(name, among: Set(known)))
             }
             var value = parts.count > 1 ? String(parts[1]) : nil
             if option.isValueOptional {
@@ -138,8 +152,7 @@ extension Arguments {
                 continue
             }
             if let placeholder = option.value {
-                value = value ?? rest.popFirst()
-                guard value != nil else { throw .usage("\(name) needs a value: \(name) \(placeholder)") }
+                if value == nil { value = try Arguments.value(&rest, of: written, placeholder, options) }
             } else if value != nil {
                 throw .usage("\(name) takes no value")
             }
@@ -147,13 +160,31 @@ extension Arguments {
         }
     }
 
+    /// The next word, which is no option: the value of one was forgotten then.
+    private static func value(
+        _ rest: inout ArraySlice<String>, of name: String, _ placeholder: String, _ options: [Option]
+    ) throws(CommandError) -> String {
+        let next = rest.first.map { String($0.prefix { $0 != "=" }) }
+        let isOption = next.map { next in options.contains { $0.name == next } || Spellings.accepted[next] != nil }
+        guard isOption == false, let value = rest.popFirst() else {
+            let hint = next.map { ", and '\($0)' is an option; a value that begins so follows =" } ?? ""
+            throw .usage("\(name) needs a value: \(name) \(placeholder)\(hint)")
+        }
+        return value
+    }
+
     /// Arguments without the words of the command; rejects options that the command does not have.
     func dropping(_ count: Int, for command: Command) throws(CommandError) -> Arguments {
         let allowed = Set((command.options + command.common).map(\.name))
         for name in values.keys.sorted() where !allowed.contains(name) {
-            let near = allowed.contains("--families") && name == "--family" ? "; did you mean '--families'?" : ""
+            let written = spelled[name] ?? name
+            let isOperand = name == "--families" && command.operands.hasPrefix("FAMILY")
+            let meant =
+                isOperand
+                ? "; the family is no option: 'tendon \(command.name) FAMILY'"
+                : Spellings.option(written, among: allowed).map { "; did you mean '\($0)'?" } ?? ""
             throw .usage(
-                "'tendon \(command.name)' has no option \(name)\(near)", next: "tendon \(command.name) --help")
+                "'tendon \(command.name)' has no option \(written)\(meant)", next: "tendon \(command.name) --help")
         }
         for option in command.options + command.common {
             for text in all(option.name) where !option.isSwitch && !(text.isEmpty && option.isValueOptional) {
@@ -178,9 +209,25 @@ extension Arguments {
 extension Arguments {
     /// Rejects a file that exists, without `--replace`.
     func checkReplaces(_ path: String) throws(CommandError) {
+        guard !isDirectory(path) else {
+            throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(EISDIR)))", next: "a file in it")
+        }
         guard has(Option.replaces.name) || !isReplaceable(path) else {
             throw CommandError(.failed, "\(sanitized(path)) exists", next: "--replace, or another name")
         }
+    }
+}
+
+extension Arguments {
+    /// Operands that continue the list of an option, which has commas instead of blanks; nil: they do not.
+    /// - Parameter places: how many operands the command has.
+    fileprivate func listMeant(_ command: Command, from places: Int) -> (option: String, list: String)? {
+        for option in command.options where option.isList {
+            guard let first = value(option.name) else { continue }
+            let list = (listWords(first) + operands.dropFirst(places)).joined(separator: ",")
+            if (try? option.check(list, called: option.name)) != nil { return (option.name, list) }
+        }
+        return nil
     }
 }
 
@@ -193,14 +240,26 @@ extension CommandError {
         return error
     }
 
-    /// Too many operands: one of them may be meant as the value of an option that takes it after `=` only.
+    /// Too many operands: one of them may be meant as the value of an option that takes it after `=` only, or of --address.
     func explained(_ arguments: Arguments, of command: Command) -> CommandError {
         let places = command.operands.split(separator: " ").count
-        guard status == .usage, arguments.operands.count > places, let meant = arguments.separated.first else {
+        guard status == .usage, arguments.operands.count > places else { return self }
+        if let meant = arguments.separated.first {
+            let name = meant.prefix { $0 != "=" }
+            return .usage(
+                "\(message); a value of \(name) follows =", next: "tendon \(command.name) \(sanitized(meant))")
+        }
+        if let (option, list) = arguments.listMeant(command, from: places) {
+            return .usage("\(message); a list has commas", next: "\(option) \(sanitized(list))")
+        }
+        let takesAddress = command.common.contains { $0.name == "--address" } && !arguments.has("--address")
+        guard takesAddress, let address = arguments.operands.first(where: { WantedAddress.isMeant(by: $0) }) else {
             return self
         }
-        let name = meant.prefix { $0 != "=" }
-        return .usage("\(message); a value of \(name) follows =", next: "tendon \(command.name) \(sanitized(meant))")
+        let others = arguments.operands.filter { $0 != address }.prefix(places)
+        let words = (["tendon", command.name] + others + ["--address", address]).map(sanitized)
+        let radio = (try? arguments.radio())?.words ?? ""
+        return .usage("\(message); a device follows --address", next: words.joined(separator: " ") + radio)
     }
 
     /// The command to try is for the radio of the one that failed, if it takes one.
@@ -217,15 +276,19 @@ extension CommandError {
     }
 
     /// "unknown WHAT 'WORD'", with the nearest known word if one is near.
-    /// - Parameter group: the first words of the commands that are known; nil: of all commands, or of something else.
+    /// - Parameters:
+    ///   - group: the first words of the commands that are known; nil: of all commands, or of something else.
+    ///   - meant: what the word is another name for.
     static func unknown(
-        _ what: String, _ word: String, among known: [String], of group: String? = nil
+        _ what: String, _ word: String, among known: [String], of group: String? = nil, meant: String? = nil
     ) -> CommandError {
         // Dashes do not count as mistyped letters.
         func bare(_ word: String) -> String { String(word.drop { $0 == "-" }) }
         let nearest = known.map { ($0, editDistance(bare($0), bare(word))) }.min { $0.1 < $1.1 }
         var message = "unknown \(what) '\(sanitized(word))'"
-        if let (name, distance) = nearest, distance <= max(1, bare(word).count / 3) {
+        if let meant {
+            message += "; did you mean '\(meant)'?"
+        } else if let (name, distance) = nearest, distance <= max(1, bare(word).count / 3) {
             message += "; did you mean '\(name)'?"
         } else if let group {
             message += " of \(group); known: \(known.joined(separator: ", "))"

@@ -50,12 +50,12 @@ struct DeviceAccess: Sendable {
         let (central, known) = try await open()
         do throws(CommandError) {
             DeviceAccess.tell("searching for a device of the family \(family)...")
-            var found = known
-            if found == nil { found = try await find(central) }
-            guard let found else {
+            var search = Search(found: known)
+            if known == nil { search = try await find(central) }
+            guard let found = search.found else {
                 DeviceAccess.tell(nil)
                 if Termination.shared.isSignalled { throw CommandError.interrupted }
-                throw CommandError(.noDevice, "no \(title) was found", next: "tendon scan --families \(family)")
+                throw notFound(search)
             }
             DeviceAccess.tell(nil)
             let result: Result
@@ -108,12 +108,31 @@ struct DeviceAccess: Sendable {
 
     private var title: String { familyTitle(family) }
 
+    private struct Search: Sendable {
+        var found: Found?
+        /// The device of --address was received, and is not of the family.
+        var isOther = false
+        /// Its family.
+        var otherFamily: String?
+    }
+
+    private func notFound(_ search: Search) -> CommandError {
+        let next = "tendon scan --families \(family)"
+        guard let address else { return CommandError(.noDevice, "no \(title) was found", next: next) }
+        guard search.isOther else {
+            return CommandError(.noDevice, "no \(title) was found with the address \(address.address)", next: next)
+        }
+        let what = search.otherFamily.map { " but of the family \($0)" } ?? ""
+        return CommandError(.noDevice, "\(address.address) is in range, and is no \(title)\(what)", next: next)
+    }
+
     /// The first that advertises, with its name when the scan response brings one soon.
-    private func find(_ central: Central) async throws(CommandError) -> Found? {
+    private func find(_ central: Central) async throws(CommandError) -> Search {
         try await inTime { () throws(CommandError) in
             try await translating { () throws(TendonError) in
                 var devices = RecentTable<Address, ScannedDevice>(capacity: 256)
                 var found: Address?
+                var other: ScannedDevice?
                 var seen = 0
                 let advertisements = try await central.scan()
                 for try await advertisement in advertisements {
@@ -123,12 +142,18 @@ struct DeviceAccess: Sendable {
                     if found == nil, address?.matches(device.address) ?? true, device.family == family {
                         found = device.address
                     }
+                    if let address, address.matches(device.address) {
+                        other = device
+                    }
                     guard let address = found else { continue }
                     seen += 1
-                    if device.address == address, let name = device.name { return Found(family, address, name: name) }
+                    if device.address == address, let name = device.name {
+                        return Search(found: Found(family, address, name: name))
+                    }
                     if seen > DeviceAccess.patience { break }
                 }
-                return found.map { Found(family, $0) }
+                return Search(
+                    found: found.map { Found(family, $0) }, isOther: other != nil, otherFamily: other?.family)
             }
         }
     }

@@ -18,13 +18,14 @@ struct Failure: Sendable {
         let isBonded = central.core.isBonded(with: address)
         let isPairing = ["pair", "bond"].contains { what.lowercased().contains($0) }
         cause = central.core.peerFailure(of: address) ?? (isPairing && !isBonded ? central.core.bondFailure : nil)
+        let isRefusedHere = cause?.status == Int32(TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED)
         let advice = cause.flatMap { cause in
-            isPairing
+            isPairing || isRefusedHere
                 ? Failure.advice(
                     on: cause, device, isBonded: isBonded, central.core.choice.words + StateDirectory.words)
                     ?? Failure.place(of: cause, central) : nil
         }
-        if let advice, cause?.status == Int32(TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED) {
+        if let advice, isRefusedHere {
             text = "the device is not paired; \(advice)"
             return
         }

@@ -19,7 +19,12 @@ func familyNames() -> [String] {
 
 /// The family's own name for a name or an alias.
 func familyName(_ word: String) throws(CommandError) -> String {
-    guard let family = tendon_family_find(word) else { throw .unknown("family", word, among: familyNames()) }
+    guard let family = tendon_family_find(word) else {
+        guard WantedAddress.isMeant(by: word) else { throw .unknown("family", word, among: familyNames()) }
+        throw .usage(
+            "'\(sanitized(word))' is a device, and no family; a device follows --address, a family is one of: "
+                + familyNames().joined(separator: ", "))
+    }
     return text(family.pointee.name)
 }
 

@@ -149,6 +149,9 @@ final class Gateway: Sendable {
         let ticker = reporter.isTable ? drawTable() : nil
         defer { ticker?.cancel() }
         leaveAlone(plan)
+        if milliseconds == nil, settings.served.knownOnly, let obstacle = plan.obstacle {
+            Log.write(.warning, obstacle.message)
+        }
         let manager = ServiceManager.shared
         Termination.shared.onRequest { manager.send("STOPPING=1") }
         do {
@@ -172,8 +175,9 @@ final class Gateway: Sendable {
         if state.withLock({ $0.found }) == 0, !wasConnected {
             // Who ended the search knows that nothing was found yet.
             if Termination.shared.isSignalled { return .noDevice }
+            if let obstacle = plan.obstacle { throw obstacle }
             throw CommandError.nothingFound(
-                plan.onlyFamily, onVirtualRadio: settings.radios.allSatisfy(\.isVirtual))
+                plan.onlyFamily, settings.address, onVirtualRadio: settings.radios.allSatisfy(\.isVirtual))
         }
         return wasConnected ? .done : .failed
     }

@@ -97,6 +97,12 @@ extension Option {
         if !isList, !choices.isEmpty, !choices.contains(text) {
             throw .usage("\(title) takes \(choices.joined(separator: " or ")), not '\(sanitized(text))'")
         }
+        if isList, listWords(text).allSatisfy(\.isEmpty) {
+            throw .usage(
+                choices.isEmpty
+                    ? "\(title) needs a value: \(value ?? "")"
+                    : "\(title) needs at least one of: \(choices.joined(separator: ", "))")
+        }
         switch takes {
         case .text, .device: break
         case .integer(let range):

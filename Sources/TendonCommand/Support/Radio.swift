@@ -71,6 +71,19 @@ extension Arguments {
     }
 }
 
+extension Option {
+    static let coded = Option(
+        name: "--coded", value: nil,
+        help: "search on LE Coded too, for devices with long range; an error if the adapter cannot",
+        setting: Setting("gateway", isFixed: true))
+
+    /// Throws if the option is given and one of the radios is virtual: that has no PHYs.
+    func check(_ arguments: Arguments, on radios: [RadioChoice]) throws(CommandError) {
+        guard arguments.has(name), radios.contains(where: \.isVirtual) else { return }
+        throw .usage("\(name) is for --radio bluez")
+    }
+}
+
 extension AdapterUse {
     fileprivate init(_ word: String) {
         switch word {
@@ -109,6 +122,11 @@ struct WantedAddress: Sendable {
         } else {
             throw .unknown("name of a device", word, among: DeviceNames.shared.all)
         }
+    }
+
+    /// Whether a word stands for a device: an address, or a name of the configuration.
+    static func isMeant(by word: String) -> Bool {
+        Address(word) != nil || DeviceNames.shared.address(of: word) != nil
     }
 
     func matches(_ other: Address) -> Bool {
@@ -183,6 +201,8 @@ extension CommandError {
             (.radio, TENDON_RADIO_ERROR_PEER_CLOSED):
             self.init(.failed, description)
         case (.radio, _), (.hci, _), (.management, _): self.init(.noRadio, description, next: CommandError.radioAdvice)
+        case (.base, TENDON_ERROR_UNSUPPORTED) where error.operation == .scan:
+            self.init(.noRadio, "the adapter does not support LE Coded", next: "the same without \(Option.coded.name)")
         case (_, _) where error.operation == .openRadio:
             // Which directory, and what is wrong with it, if it is that of the virtual radio.
             let finding = Finding.examine()[Int(TENDON_FINDING_DIRECTORY.rawValue)]
@@ -195,11 +215,18 @@ extension CommandError {
         }
     }
 
-    /// A search without a result. `family`: the only one that was searched for.
-    static func nothingFound(_ family: String?, onVirtualRadio isVirtual: Bool) -> CommandError {
-        CommandError(
-            .noDevice, "no device was found",
-            next: isVirtual ? "tendon simulate \(family ?? "bose") --radio virtual &" : "tendon scan; tendon doctor")
+    /// A search without a result.
+    /// - Parameters:
+    ///   - family: the only one that was searched for.
+    ///   - device: the same.
+    static func nothingFound(
+        _ family: String?, _ device: WantedAddress?, onVirtualRadio isVirtual: Bool
+    ) -> CommandError {
+        let simulated = device.map { " --address \($0.address)/\($0.saysType ? $0.address.typeName : "random")" } ?? ""
+        return CommandError(
+            .noDevice, device.map { "the device \($0.address) was not found" } ?? "no device was found",
+            next: isVirtual
+                ? "tendon simulate \(family ?? "bose") --radio virtual\(simulated) &" : "tendon scan; tendon doctor")
     }
 
     /// What to do about an adapter that is missing or cannot be used.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Events and errors as sentences for a person at a terminal. In a pipe and in the journal they are lines: see `TextLines`.
+import Tendon
 import TendonSupport
 
 enum Sentences {
@@ -11,8 +12,16 @@ enum Sentences {
         let title = json["family"]?.string.map(familyTitle)
         let who = json["name"]?.string ?? [title, json["address"]?.string].compactMap(\.self).joined(separator: " ")
         let next = json["retry_in_s"]?.number.map { ". Next attempt in \(seconds($0)) s." } ?? ""
+        if event == "radio_waiting" {
+            let adapter = json["adapter"]?.string ?? "a Bluetooth adapter"
+            let reason = withoutNames(what.hasPrefix(opening) ? String(what.dropFirst(opening.count)) : what)
+            return sanitized("waiting for \(adapter): \(reason). Try: \(CommandError.radioAdvice)")
+        }
         return sanitized((who.isEmpty ? "" : who + ": ") + withoutNames(what) + next)
     }
+
+    /// What an error of a radio that did not open begins with.
+    private static let opening = TendonError.Operation.openRadio.rawValue + ": "
 
     /// Events without a text of their own.
     private static let words = ["connected": "connected", "paired": "paired", "missing": "not found yet"]

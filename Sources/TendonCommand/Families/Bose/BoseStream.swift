@@ -37,8 +37,8 @@ struct BoseStream: FamilyStream {
     }
 
     private static func period(_ text: String) throws(CommandError) -> SamplePeriod {
-        guard let period = parseInteger(text).flatMap(UInt16.init(exactly:)).flatMap(SamplePeriod.init(milliseconds:))
-        else {
+        let number = parseInteger(text) ?? milliseconds(text).flatMap(Int.init(exactly:))
+        guard let period = number.flatMap(UInt16.init(exactly:)).flatMap(SamplePeriod.init(milliseconds:)) else {
             throw .usage("it takes 5, 10, 20, 40, 80, 160 or 320, not '\(sanitized(text))'")
         }
         return period
