@@ -184,7 +184,8 @@ static bool ends_ours(const tendon_bluez_radio *radio, uint16_t opcode, tendon_r
     uint8_t sets = extended ? tendon_read_u8(parameters) : 0; /* 0: all */
     bool ours = sets == 0;
     for (uint8_t i = 0; i < sets; i++) {
-        ours = ours || tendon_read_u8(parameters) == radio->advertising.set;
+        const bool is_it = tendon_read_u8(parameters) == radio->advertising.set;
+        ours = ours || is_it;
         (void)tendon_read_bytes(parameters, ENTRY_REST);
     }
     return ours && tendon_reader_ok(parameters);

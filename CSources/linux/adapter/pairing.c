@@ -78,7 +78,7 @@ static tendon_status settle(tendon_bluez_radio *radio) {
 }
 
 void tendon_bluez_pairing_settle(tendon_bluez_radio *radio) {
-    if (radio->radio.bonds != NULL && radio->opened) {
+    if (radio->opened) {
         (void)settle(radio);
     }
 }
@@ -359,8 +359,7 @@ static turn turn_of(const tendon_bluez_radio *radio, const tendon_link *link, ui
     if (link != NULL && link->pairing.state == TENDON_PAIRING_RUNNING) {
         return OURS;
     }
-    bool cancelled = link != NULL && link->pairing.state == TENDON_PAIRING_NONE &&
-                     link->pairing.result == TENDON_ERROR_CANCELLED && link->pairing.deadline > now;
+    bool cancelled = link != NULL && link->pairing.result == TENDON_ERROR_CANCELLED && link->pairing.deadline > now;
     bool alone = radio->use == TENDON_BLUEZ_SOLE || tendon_bluez_users(radio) == 0;
     return cancelled || alone ? REFUSED : OF_OTHERS;
 }

@@ -247,11 +247,10 @@ static bool is_second(const tendon_bluez_radio *radio, tendon_bluez_request requ
 
 /** Not for a scan that only the extended commands know, nor while another program's scan explains the rejection. */
 static bool changes_set(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t *status) {
-    const tendon_bluez_scan *scan = &radio->scan;
-    bool explained = request != TENDON_BLUEZ_SEND_DISABLE && radio->kernel.scans && scan->unseen == 0 &&
-                     *status == HCI_COMMAND_DISALLOWED_ERROR;
+    bool explained =
+        request != TENDON_BLUEZ_SEND_DISABLE && radio->kernel.scans && *status == HCI_COMMAND_DISALLOWED_ERROR;
     return tendon_bluez_activity_changes_set(&radio->scan.activity, &radio->extended_scan, status,
-                                             !scan->parameters.coded && !explained);
+                                             !radio->scan.parameters.coded && !explained);
 }
 
 void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now) {

@@ -170,6 +170,24 @@ static void a_kernel_that_never_scans_is_asked_again(void **state) {
     end(b, &link, 1);
 }
 
+/* Its scan begins and ends while this program reads nothing: it has scanned all the same. */
+static void a_scan_of_the_kernel_that_has_ended_counts(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    tendon_link link;
+    wait_for_peer(b, &link, 1);
+    for (uint8_t on = 2; on-- > 0;) {
+        const uint8_t packet[] = {HCI_COMMAND_PKT, 0x0C, 0x20, 2, on, 0};
+        assert_int_equal(send(b->controller, packet, sizeof packet, 0), sizeof packet);
+        bluez_complete(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    }
+    bluez_read(b);
+    elapse(b, TENDON_BLUEZ_BEGIN_LIMIT_MS(&b->radio));
+    assert_int_equal(b->radio.counters.renewals, 1);
+    assert_int_equal(b->radio.counters.connect_reissues, 0);
+    end(b, &link, 1);
+}
+
 /* A program that searches without the list is left alone; the kernel uses what it receives. */
 static void the_search_of_another_program_is_not_taken_over(void **state) {
     (void)state;
@@ -483,6 +501,7 @@ int main(void) {
         cmocka_unit_test(without_a_scan_of_its_own_the_radio_rests),
         cmocka_unit_test(the_end_of_our_scan_makes_the_kernel_scan_again),
         cmocka_unit_test(a_kernel_that_never_scans_is_asked_again),
+        cmocka_unit_test(a_scan_of_the_kernel_that_has_ended_counts),
         cmocka_unit_test(the_search_of_another_program_is_not_taken_over),
         cmocka_unit_test(a_scan_that_is_on_takes_nothing_over),
         cmocka_unit_test(a_joined_scan_that_takes_over_has_joined_no_more),

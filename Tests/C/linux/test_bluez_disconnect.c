@@ -299,6 +299,9 @@ static void a_connection_that_the_kernel_gave_up_is_disconnected(void **state) {
             connect_failed(l->b, &bluez_peer); /* once */
         }
         bluez_expect_nothing(l->b);
+        if (how == NEXT_ATTEMPT) { /* it goes on */
+            assert_true(tendon_bluez_is_creating(&l->b->radio.kernel, tendon_monotonic_ms()));
+        }
         bluez_close(l->b);
     }
 }
@@ -408,8 +411,9 @@ static void a_connection_that_the_kernel_ignores_ends_with_the_attempt(void **st
         fake.connection.state = how == HAS_IT ? 1 : 5; /* BT_CONNECTED, another program's; BT_CONNECT */
         tendon_link_close(&l->link);
         assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
-        if (how == IGNORED) {
+        if (how == IGNORED) { /* and is not created any more: a scan need not wait for it */
             assert_memory_equal(bluez_expect(l->b, 0x0406), "\x40\x00\x13", 3);
+            assert_false(tendon_bluez_is_creating(&l->b->radio.kernel, tendon_monotonic_ms()));
         }
         bluez_expect_nothing(l->b);
         bluez_close(l->b);

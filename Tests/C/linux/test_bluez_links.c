@@ -238,8 +238,32 @@ static void the_end_of_a_pairing_is_told_before_that_of_its_link(void **state) {
     bluez_close(l->b);
 }
 
+/* What the kernel says of the send buffer: data leaves it slowly, then no more. */
+static void a_peer_that_takes_something_is_waited_for(void **state) {
+    (void)state;
+    uint8_t pdu[20] = {0x52};
+    bluez_connecting *l = bluez_connecting_connected();
+    tendon_source *source = &l->link.source;
+    while (tendon_link_send(&l->link, pdu, sizeof pdu) == TENDON_OK) {
+    }
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(recv(bluez_far_end(), pdu, sizeof pdu, 0), sizeof pdu);
+        fake.now += 10000;
+        source->expired(source->context, fake.now);
+        assert_int_equal(l->link.state, TENDON_LINK_OPEN);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(l->link.state, TENDON_LINK_OPEN);
+        fake.now += 10000;
+        source->expired(source->context, fake.now);
+    }
+    assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
+    bluez_close(l->b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_peer_that_takes_something_is_waited_for),
         cmocka_unit_test(a_kernel_that_does_not_begin_is_asked_again),
         cmocka_unit_test(a_kernel_with_a_slow_controller_has_longer),
         cmocka_unit_test(a_kernel_that_scans_has_longer),

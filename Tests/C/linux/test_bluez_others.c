@@ -249,7 +249,6 @@ static void advertising_returns_when_a_connection_ends(void **state) {
     bluez_close(b);
 }
 
-/* The controller reports which set a central has connected to: another program may have one, too. */
 /* What another program disables before ours is on does not end it. */
 static void advertising_that_is_not_on_is_not_ended(void **state) {
     (void)state;
@@ -262,6 +261,31 @@ static void advertising_that_is_not_on_is_not_ended(void **state) {
     bluez_close(b);
 }
 
+/* LE Set Extended Advertising Enable: off, two sets of four bytes (Core Spec Vol 4 Part E 7.8.56), ours at either
+ * place. */
+static void a_set_is_ended_among_others(void **state) {
+    (void)state;
+    static const uint8_t sets[][2] = {{TENDON_BLUEZ_ADVERTISING_SET, 1},
+                                      {1, TENDON_BLUEZ_ADVERTISING_SET},
+                                      {1, 2},
+                                      {1, TENDON_BLUEZ_ADVERTISING_SET}};
+    for (size_t i = 0; i < 4; i++) {
+        const uint8_t length = i == 3 ? 9 : 10; /* the last one is cut */
+        const uint8_t packet[] = {HCI_COMMAND_PKT, 0x39, 0x20, length, 0, 2, sets[i][0], 0, 0, 0, sets[i][1], 0, 0, 0};
+        bluez_bench *b = bluez_open(true, &bluez_public_address);
+        bluez_start_advertising(b);
+        for (int command = 0; command < 4; command++) {
+            bluez_answer_pending(b, 0);
+        }
+        assert_int_equal(b->radio.advertising.activity.state, TENDON_BLUEZ_ON);
+        assert_int_equal(send(b->controller, packet, 4u + length, 0), 4 + length);
+        bluez_read(b);
+        assert_int_equal(b->radio.advertising.activity.state == TENDON_BLUEZ_ON, i >= 2);
+        bluez_close(b);
+    }
+}
+
+/* The controller reports which set a central has connected to: another program may have one, too. */
 static void a_central_of_another_set_leaves_ours_on(void **state) {
     (void)state;
     static const uint8_t central[31] = {TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [24] = 0x18};
@@ -536,6 +560,7 @@ int main(void) {
         cmocka_unit_test(advertising_that_never_was_on_is_given_up),
         cmocka_unit_test(advertising_returns_when_a_connection_ends),
         cmocka_unit_test(advertising_that_is_not_on_is_not_ended),
+        cmocka_unit_test(a_set_is_ended_among_others),
         cmocka_unit_test(a_central_of_another_set_leaves_ours_on),
         cmocka_unit_test(an_exchange_returns_what_follows_the_status),
         cmocka_unit_test(the_limits_of_a_controller),

@@ -76,6 +76,7 @@ static void unknown_commands_are_not_explained_by_another_scan(void **state) {
     b = bluez_open(true, &bluez_public_address);
     b->radio.use = TENDON_BLUEZ_SOLE;
     b->radio.kernel.scans = true;
+    fake.programs = 0; /* it is the kernel's: nothing is cleared */
     bluez_start_scan(b);
     (void)bluez_answer(b, bluez_scan_parameters[1], DISALLOWED);
     bluez_expect_nothing(b);

@@ -34,10 +34,10 @@ check "the device is received" radio_check scan hci0 20000 active - fdd2
 streams() {
     local attempt link code
     for attempt in 1 2 3 4; do
-        "$BUILD/Tests/Kernel/c/radio_check" connect hci0 40000 "$peer" 8000 3000 >"$CASE_DIR/stream.txt" 2>&1 &
+        "$BUILD/Tests/Kernel/c/radio_check" connect hci0 60000 "$peer" 8000 8000 >"$CASE_DIR/stream.txt" 2>&1 &
         link=$! code=0
-        # bluetoothd pauses between two searches, and the kernel ends one to connect.
-        wait_for 10 grep -q '^connected' "$CASE_DIR/stream.txt" && wait_for 10 searches_beside $link &&
+        # bluetoothd pauses for 5 s between two searches, and the kernel ends one to connect.
+        wait_for 10 grep -q '^connected' "$CASE_DIR/stream.txt" && wait_for 20 searches_beside $link &&
             : >"$CASE_DIR/beside-search.txt"
         wait $link || code=$?
         cat "$CASE_DIR/stream.txt"
@@ -46,7 +46,7 @@ streams() {
     done
     return 1
 }
-check "links go on all the same: 3,000 notifications, none lost" streams
+check "links go on all the same: 8,000 notifications, none lost" streams
 check "bluetoothd searched while they came" test -e "$CASE_DIR/beside-search.txt"
 check "and searches still" searches
 
