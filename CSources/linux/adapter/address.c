@@ -152,7 +152,7 @@ bool tendon_bluez_address_next(const tendon_bluez_radio *radio, const tendon_blu
 /* Linux scans actively with an address that it makes up, and sets ours again when it connects. */
 void tendon_bluez_address_other_sent(tendon_bluez_radio *radio, tendon_reader *parameters) {
     const uint8_t *wire = tendon_read_bytes(parameters, 6);
-    if (wire != NULL && tendon_bluez_address_is_random(radio)) {
+    if (wire != NULL) {
         const tendon_address other = tendon_address_from_wire(wire, TENDON_ADDRESS_TYPE_RANDOM);
         radio->address_state = tendon_address_equal(&other, &radio->radio.address) ? TENDON_BLUEZ_ADDRESS_OURS
                                                                                    : TENDON_BLUEZ_ADDRESS_OF_OTHERS;

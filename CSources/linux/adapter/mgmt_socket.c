@@ -328,8 +328,8 @@ void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out) {
     int fd = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
     out->kernel_support = fd >= 0;
     tendon_bluez_names names;
-    int count = tendon_bluez_count_sockets(HCI_DEV_NONE, &names);
-    out->other_sockets = fd >= 0 && count > 0 ? (uint32_t)count - 1 : 0;
+    const int others = tendon_bluez_count_sockets(HCI_DEV_NONE, &names) - (fd >= 0);
+    out->other_sockets = others > 0 ? (uint32_t)others : 0;
     if (fd >= 0) {
         out->net_raw = tendon_bluez_set_filter(fd) == TENDON_OK;
         out->net_admin =

@@ -201,7 +201,7 @@ void tendon_bluez_set_worker(tendon_bluez_radio *radio, void *context, tendon_bl
 }
 
 bool tendon_bluez_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t now) {
-    if (!radio->opened || !tendon_bluez_may_cycle(radio, now)) {
+    if (!tendon_bluez_may_cycle(radio, now)) {
         return false;
     }
     input(radio, TENDON_BLUEZ_POWER_STALLED, cause, now);

@@ -332,6 +332,20 @@ static void a_restart_uses_its_own_configuration(void **state) {
 }
 
 /* Paused for a connect, the scan counts; stopped by its owner, it does not. */
+/* Its owner has changed it before it was told that it was rejected. */
+static void a_restart_has_no_failure_of_before(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    bluez_start_advertising(b);
+    (void)bluez_expect(b, bluez_advertising_parameters[0]);
+    bluez_complete(b, bluez_advertising_parameters[0], 0x12);
+    b->radio.hci.ready(b->radio.hci.context, TENDON_READABLE, tendon_monotonic_ms());
+    bluez_start_advertising(b);
+    (void)bluez_answer(b, bluez_advertising_parameters[0], 0);
+    assert_int_equal(b->failures, 0);
+    bluez_close(b);
+}
+
 static void a_scan_that_is_paused_for_a_connect_is_counted(void **state) {
     (void)state;
     static const tendon_address peer = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
@@ -368,6 +382,7 @@ int main(void) {
         cmocka_unit_test(advertising_that_is_rejected_after_a_reset_is_retried),
         cmocka_unit_test(a_hardware_error_without_a_reset),
         cmocka_unit_test(a_restart_uses_its_own_configuration),
+        cmocka_unit_test(a_restart_has_no_failure_of_before),
         cmocka_unit_test(a_scan_that_is_paused_for_a_connect_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
