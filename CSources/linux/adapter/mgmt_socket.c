@@ -258,7 +258,7 @@ static tendon_status read_indexes(int fd, uint16_t opcode, uint16_t sorted[TENDO
 static void find_doubles(tendon_bluez_adapter *adapters, size_t count) {
     for (size_t i = 0; i < count; i++) {
         for (size_t other = 0; other < count && !adapters[i].static_address; other++) {
-            if (other != i && adapters[other].powered && !adapters[other].static_address &&
+            if (other != i && adapters[other].powered &&
                 tendon_address_equal(&adapters[i].address, &adapters[other].address)) {
                 adapters[i].status = TENDON_RADIO_ERROR_SAME_ADDRESS;
             }

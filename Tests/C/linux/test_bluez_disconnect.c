@@ -467,9 +467,12 @@ static void a_central_is_not_disconnected_before_it_is_open(void **state) {
         tendon_link_init(&link, NULL);
         assert_int_equal(tendon_radio_listen(&b->radio.radio, &listener), TENDON_OK);
         fake.centrals = 1;
+        fake.buffer = 0;
         listener.source.ready(&listener, TENDON_READABLE, tendon_monotonic_ms());
         assert_int_equal(link.state, TENDON_LINK_CONNECTED);
         assert_int_equal(link.handle, 0x40);
+        assert_int_equal(fake.buffer,
+                         2 * 1024 * 1024); /* 64 MB: 4 MiB for one connection, which the kernel doubles to */
         if (opened) {
             link.source.expired(link.source.context, tendon_monotonic_ms());
         }

@@ -355,8 +355,11 @@ static void keys_are_noted_by_connection(void **state) {
     tendon_bonds bonds;
     tendon_bonds_init(&bonds);
     b->radio.radio.bonds = &bonds;
-    const tendon_bond sizes_of_no_key[] = {{.key_size = 0}, {.key_size = 6, .key = {1}}, {.key_size = 17, .key = {1}}};
-    memcpy(bonds.items, sizes_of_no_key, sizeof sizes_of_no_key);
+    const tendon_bond no_keys[] = {{.key_size = 0},
+                                   {.key_size = 6, .key = {1}},
+                                   {.key_size = 17, .key = {1}},
+                                   {.radio = TENDON_BOND_VIRTUAL, .key_size = 16, .key = {1}}};
+    memcpy(bonds.items, no_keys, sizeof no_keys);
     bonds.count = TENDON_BONDS_MAX;
     /* LE Enable Encryption with a byte behind the key: it is no part of a key of 17 bytes. */
     static const uint8_t longer[] = {HCI_COMMAND_PKT, 0x19, 0x20, 29, 0xFF, 0x0E, [16] = 1, [32] = 0};
