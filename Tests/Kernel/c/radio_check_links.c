@@ -280,6 +280,7 @@ static void client_connected(void *context, uint64_t now) {
     k->connected_after = now - k->started;
     k->reports_while = k->c->reports - k->reports_before;
     printf("connected after %" PRIu64 " ms, handle 0x%04x\n", k->connected_after, k->link.handle);
+    fflush(stdout); /* a case looks at what happens meanwhile */
     if (k->wanted == 0) {
         tendon_link_close(&k->link);
         return;
