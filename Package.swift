@@ -56,7 +56,8 @@ let package = Package(
             dependencies: [.target(name: "CSystemBluetooth", condition: .when(traits: ["BlueZ"]))],
             path: ".",
             exclude: others + [
-                "CSources/meson.build", "CSources/base/meson.build", "CSources/devices/meson.build",
+                "CSources/meson.build", "CSources/base/meson.build", "CSources/definition/meson.build",
+                "CSources/devices/meson.build",
                 "CSources/host/meson.build", "CSources/linux/meson.build", "CSources/linux/adapter/meson.build",
                 "CSources/motion/meson.build", "CSources/simulate/meson.build",
             ],

@@ -16,17 +16,18 @@ COMPONENTS = {
     "host": {"base", "host"},
     "motion": {"base", "motion"},
     "devices": {"base", "host", "motion", "devices"},
-    "simulate": {"base", "host", "motion", "devices", "simulate"},
+    "definition": {"base", "host", "devices", "definition"},
+    "simulate": {"base", "host", "motion", "devices", "definition", "simulate"},
     "linux": {"base", "host", "linux"},
     "linux/gateway.c": {"base", "host", "linux", "bluez"},  # chooses between the two radios
     "linux/doctor.c": {"base", "host", "linux", "bluez"},  # asks the kernel's radio, where it is built in
     "linux/adapter": {"base", "host", "linux", "bluez"},
 }
-FREESTANDING = ["base", "host", "motion", "devices", "simulate"]
+FREESTANDING = ["base", "host", "motion", "devices", "definition", "simulate"]
 # errno.h is macros only, and taken only where the system has it; the last two are the compilers' vector types.
 SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h", "math.h", "float.h", "limits.h", "errno.h",
                   "emmintrin.h", "arm_neon.h"}
-MATH_ROOMS = {"motion", "devices", "simulate"}
+MATH_ROOMS = {"motion", "devices", "definition", "simulate"}
 results = []
 
 
@@ -64,7 +65,7 @@ def check_system_headers():
                     problems.append(f"{path.relative_to(ROOT)} includes <{include}>")
     report("the core includes no system headers", problems)
     problems = []
-    for room in ["base", "host", "motion", "devices", "simulate", "linux", "linux/gateway.c"]:
+    for room in [*FREESTANDING, "linux", "linux/gateway.c"]:
         for path in files_of(room):
             if re.search(r"#\s*include\s+<bluetooth/", path.read_text()):
                 problems.append(str(path.relative_to(ROOT)))

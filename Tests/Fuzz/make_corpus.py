@@ -5,6 +5,7 @@
 Each target reads its input as fuzz.h says: a choice byte, or a block behind a length byte. Regressions are added by
 hand as corpus/TARGET/crash-*; this script leaves them alone."""
 
+import json
 import pathlib
 import struct
 import zlib
@@ -562,6 +563,24 @@ def cloud():
         yield bytes([call]) + text.encode()
 
 
+def definitions():
+    """The files of packaging/devices with their examples, and a file with everything that a file can have."""
+    for path in sorted((ROOT.parent.parent.parent / "packaging/devices").glob("*.json")):
+        text = path.read_bytes()
+        examples = [h(value) for row in json.loads(text)["characteristics"] for value in row.get("examples", [])]
+        yield text + b"\0" + b"".join(block(value) for value in examples)
+    layout = ('[{"name":"n","type":"u8","bits":[{"name":"wide","bit":0},{"name":"kind","bit":1,"count":2,'
+              '"values":[[1,"a"]]}]},{"name":"x","type":"i24","endian":"big","factor":1.5e-2,"if":"wide","min":-5,"unknown":9},'
+              '{"switch":"kind","cases":{"0":{"fields":[{"name":"l","count":"n","records":[{"type":"sfloat"}]}],"exact":true},'
+              '"1":[{"name":"t","type":"utf8","length":"n"},{"name":"f","type":"f32","optional":true}]},'
+              '"otherwise":[{"name":"b","type":"bytes","at_most":3}]}]')
+    yield ('{"name":"t","title":"T\\u00e9","find":{"name":"T*","company":"0x59"},"characteristics":[{"name":"v",'
+           '"service":"fff0","uuid":"fff1","value":"w"},{"name":"c","service":"fff0","uuid":"fff2","write":[{"type":"u8",'
+           '"equals":1},{"name":"rate","type":"u16","max":500}]}],"layouts":{"w":' + layout + '},"events":[{"name":"e",'
+           '"layout":"w","members":["x","l"],"sample":true},{"name":"g","layout":"w"}],"actions":[{"name":"go",'
+           '"characteristic":"c"}]}').encode() + b"\0" + block(h("00")) + block(h("01000002 0000")) + block(h("03fffffb414243"))
+
+
 def main():
     write("att", ATT)
     write("clock", [  # steps of a steady stream, a clock that jumps in both directions, a reconnection, an interval
@@ -594,6 +613,7 @@ def main():
     write("obvious_device", obvious_devices())
     write("virtual", virtual())
     write("text", TEXTS)
+    write("definition", definitions())
 
 
 if __name__ == "__main__":

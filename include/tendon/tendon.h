@@ -41,6 +41,7 @@
 #define TENDON_H
 
 #include "tendon/base.h"
+#include "tendon/definition.h"
 #include "tendon/devices.h"
 #include "tendon/host.h"
 #include "tendon/linux.h"

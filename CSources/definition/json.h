@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * JSON (RFC 8259) without heap, with the place of each value: a file of a device is written by hand, and a mistake must
+ * be found by line and column. Libraries that tell the place of a syntax error do not tell that of a wrong value.
+ */
+#ifndef TENDON_DEFINITION_JSON_H
+#define TENDON_DEFINITION_JSON_H
+
+#include "tendon/definition/definition.h"
+
+typedef enum json_type { JSON_OBJECT, JSON_ARRAY, JSON_STRING, JSON_NUMBER, JSON_BOOLEAN, JSON_NULL } json_type;
+
+/* Place of a value in the tokens. Members of an object are two tokens each, the key and the value. */
+typedef uint32_t json_at;
+
+typedef struct json {
+    const char *text;
+    size_t length;
+    tendon_definition_scratch *scratch;
+    uint32_t count;
+    tendon_definition_mistake *mistake;
+} json;
+
+/* Reads all values; the first is the whole. On a mistake: TENDON_ERROR_MALFORMED. */
+tendon_status tendon_json_read(json *j);
+
+json_type tendon_json_type_of(const json *j, json_at at);
+/* Number of elements of an array, and of members of an object. */
+size_t tendon_json_count(const json *j, json_at at);
+/* The first inside of an array or an object; then tendon_json_next() of it. */
+json_at tendon_json_first(const json *j, json_at at);
+json_at tendon_json_next(const json *j, json_at at);
+bool tendon_json_is_true(const json *j, json_at at);
+/* Whether it is a string without escapes that is this text. */
+bool tendon_json_equals(const json *j, json_at at, const char *text);
+bool tendon_json_same(const json *j, json_at a, json_at b);
+/* Decodes a string; returns its length, or capacity if it is longer. */
+size_t tendon_json_string(const json *j, json_at at, char *out, size_t capacity);
+/* A number, or a string "0x..." with one. False: neither. */
+bool tendon_json_number(const json *j, json_at at, double *out);
+/* The same, of an integer that is exact. */
+bool tendon_json_integer(const json *j, json_at at, int64_t *out);
+
+/* Sets the mistake: before, the value as the file has it in quotes unless quoted is JSON_NOWHERE, after. */
+enum { JSON_NOWHERE = 0xFFFFFFFF };
+void tendon_json_wrong(const json *j, json_at at, const char *before, json_at quoted, const char *after);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "number.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DECIMALS_MAX = 9 };
+#define NUMBER_MAX 1e150 /* a float of IEEE 11073 has at most 8388607e127 */
+
+tendon_number tendon_number_of(int64_t integer) {
+    return (tendon_number){.number = (double)integer, .integer = integer, .is_integer = true};
+}
+
+uint8_t tendon_number_decimals(double step) {
+    uint8_t decimals = 0;
+    /* A hair less than 1: 0.001 * 1000 need not be 1. */
+    for (double size = fabs(step); size < 0.999999 && decimals < DECIMALS_MAX; size *= 10) {
+        decimals++;
+    }
+    return decimals;
+}
+
+static uint64_t bytes_of(const tendon_field *field, const uint8_t *bytes) {
+    uint64_t raw = 0;
+    for (unsigned i = 0; i < field->size; i++) {
+        unsigned at = (field->flags & TENDON_FIELD_BIG_ENDIAN) != 0 ? i : field->size - 1U - i;
+        raw = raw << 8 | bytes[at];
+    }
+    return raw;
+}
+
+static int64_t extended(uint64_t raw, unsigned bits) {
+    uint64_t sign = (uint64_t)1 << (bits - 1);
+    return (int64_t)((raw ^ sign) - sign);
+}
+
+static tendon_number integer_of(const tendon_field *field, uint64_t raw) {
+    if ((field->flags & TENDON_FIELD_SIGNED) != 0) {
+        return tendon_number_of(extended(raw, 8U * field->size));
+    }
+    tendon_number number = tendon_number_of((int64_t)raw);
+    if (number.integer < 0) { /* more than 63 bits: the bits stay, the number is not exact */
+        number.number = (double)raw;
+        number.is_integer = false;
+    }
+    return number;
+}
+
+/* By arithmetic: what is not finite never becomes a float. */
+static tendon_number float32_of(uint32_t bits) {
+    int exponent = (int)(bits >> 23 & 0xFF);
+    uint32_t fraction = bits & 0x7FFFFF;
+    if (exponent == 0xFF) {
+        return (tendon_number){.is_nothing = true};
+    }
+    /* IEEE 754: 1.fraction * 2^(exponent - 127); exponent 0 is 0.fraction * 2^-126. */
+    double value = ldexp((double)(exponent == 0 ? fraction : fraction | 0x800000), (exponent == 0 ? 1 : exponent) - 150);
+    return (tendon_number){.number = bits >> 31 != 0 ? -value : value, .decimals = 6};
+}
+
+/* IEEE 11073-20601 Annex F.8: mantissas from the largest but one on stand for infinity, not a number, not at this
+ * resolution, and one that is reserved. */
+static tendon_number medical_of(int mantissa, int most, int exponent) {
+    tendon_number number = {.number = mantissa};
+    if (exponent == 0 && (mantissa >= most - 1 || mantissa <= -most + 1)) {
+        return (tendon_number){.is_nothing = true};
+    }
+    double scale = 1;
+    for (int i = exponent < 0 ? -exponent : exponent; i > 0; i--) {
+        scale *= 10;
+    }
+    number.decimals = (uint8_t)(exponent >= 0 ? 0 : exponent < -DECIMALS_MAX ? DECIMALS_MAX : -exponent);
+    number.number = exponent < 0 ? number.number / scale : number.number * scale;
+    return number;
+}
+
+/* The lowest bits as a number with a sign. */
+static int small(uint32_t raw, unsigned bits) {
+    int number = (int)(raw & ((1U << bits) - 1));
+    return number >= 1 << (bits - 1) ? number - (1 << bits) : number;
+}
+
+tendon_number tendon_number_decode(const tendon_field *field, const uint8_t *bytes) {
+    uint64_t raw = bytes_of(field, bytes);
+    switch (field->type) {
+    case TENDON_FIELD_FLOAT32: return float32_of((uint32_t)raw);
+    case TENDON_FIELD_SFLOAT: return medical_of(small((uint32_t)raw, 12), 0x7FF, small((uint32_t)raw >> 12, 4));
+    case TENDON_FIELD_FLOAT: return medical_of(small((uint32_t)raw, 24), 0x7FFFFF, small((uint32_t)raw >> 24, 8));
+    default: return integer_of(field, raw);
+    }
+}
+
+static bool is_scaled(const tendon_field *field) {
+    return field->factor != 1 || field->divisor != 1 || field->offset != 0;
+}
+
+tendon_number tendon_number_scaled(tendon_number raw, const tendon_field *field) {
+    /* Beyond what a field can have, so that the product is a number. */
+    if (raw.number < -NUMBER_MAX || raw.number > NUMBER_MAX) {
+        return (tendon_number){.is_nothing = true};
+    }
+    if (is_scaled(field)) {
+        raw.number = raw.number * field->factor / field->divisor + field->offset;
+        raw.is_integer = false;
+    }
+    if (raw.decimals < field->decimals) {
+        raw.decimals = field->decimals;
+    }
+    return raw;
+}
+
+static void put(const tendon_field *field, uint64_t raw, uint8_t *out) {
+    for (unsigned i = 0; i < field->size; i++) {
+        unsigned at = (field->flags & TENDON_FIELD_BIG_ENDIAN) != 0 ? field->size - 1U - i : i;
+        out[at] = (uint8_t)(raw >> (8 * i));
+    }
+}
+
+/* The range of an integer of so many bytes; of 8 bytes without a sign, half of it. */
+static bool fits(const tendon_field *field, int64_t raw) {
+    bool is_signed = (field->flags & TENDON_FIELD_SIGNED) != 0;
+    unsigned bits = 8U * field->size - (is_signed ? 1 : 0);
+    int64_t most = bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
+    return raw <= most && raw >= (is_signed ? -most - 1 : 0);
+}
+
+bool tendon_number_encode_raw(const tendon_field *field, int64_t raw, uint8_t *out) {
+    bool is_permitted = (field->flags & TENDON_FIELD_LIMITED) == 0 || (raw >= field->low && raw <= field->high);
+    if (!is_permitted || !fits(field, raw)) {
+        return false;
+    }
+    put(field, (uint64_t)raw, out);
+    return true;
+}
+
+bool tendon_number_encode(const tendon_field *field, double value, uint8_t *out) {
+    double raw = (value - field->offset) * field->divisor / field->factor;
+    if (field->type == TENDON_FIELD_FLOAT32) {
+        float single = (float)raw;
+        uint32_t bits;
+        memcpy(&bits, &single, sizeof bits);
+        put(field, bits, out);
+        return (bits >> 23 & 0xFF) != 0xFF;
+    }
+    raw = floor(raw + 0.5);
+    /* 2^53: beyond it, neighbors of an integer are no integers. Not a number fails both comparisons. */
+    if (!(raw >= -9007199254740992.0 && raw <= 9007199254740992.0)) {
+        return false;
+    }
+    return tendon_number_encode_raw(field, (int64_t)raw, out);
+}

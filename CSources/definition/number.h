@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers of fields: coded, scaled, and back. */
+#ifndef TENDON_DEFINITION_NUMBER_H
+#define TENDON_DEFINITION_NUMBER_H
+
+#include "tendon/definition/definition.h"
+
+typedef struct tendon_number {
+    double number;
+    int64_t integer; /* the number without decimals; of a number that is none, 0 */
+    uint8_t decimals;
+    bool is_integer; /* exact in integer */
+    bool is_nothing; /* not a number, or no value */
+} tendon_number;
+
+tendon_number tendon_number_of(int64_t integer);
+/* Decodes field->size bytes. */
+tendon_number tendon_number_decode(const tendon_field *field, const uint8_t *bytes);
+/* Raw to value: * factor / divisor + offset. */
+tendon_number tendon_number_scaled(tendon_number raw, const tendon_field *field);
+/* Value to raw bytes. False: it does not fit, or is not permitted. */
+bool tendon_number_encode(const tendon_field *field, double value, uint8_t *out);
+bool tendon_number_encode_raw(const tendon_field *field, int64_t raw, uint8_t *out);
+/* Returns how many decimals a step of this size resolves: 0.01 has 2, 1/1024 has 4; at most 9. */
+uint8_t tendon_number_decimals(double step);
+
+#endif

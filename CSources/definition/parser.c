@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "parser.h"
+
+#include <string.h>
+
+bool tendon_parse_wrong_value(parser *p, json_at at, const char *before, json_at quoted, const char *after) {
+    tendon_json_wrong(&p->j, at, before, quoted, after);
+    return false;
+}
+
+bool tendon_parse_wrong(parser *p, json_at at, const char *text) {
+    return tendon_parse_wrong_value(p, at, text, JSON_NOWHERE, "");
+}
+
+bool tendon_parse_full(parser *p, json_at at, const char *what) {
+    p->is_full = true;
+    return tendon_parse_wrong_value(p, at, "too many ", JSON_NOWHERE, what);
+}
+
+static bool is_of_kind(const parser *p, json_at value, member_kind kind) {
+    json_type type = tendon_json_type_of(&p->j, value);
+    switch (kind) {
+    case STRING:
+    case NAME: return type == JSON_STRING;
+    case NUMBER:
+    case INTEGER: return type == JSON_NUMBER || type == JSON_STRING;
+    case BOOLEAN: return type == JSON_BOOLEAN;
+    case ARRAY: return type == JSON_ARRAY;
+    case OBJECT: return type == JSON_OBJECT;
+    case REFERENCE: return type == JSON_STRING || type == JSON_ARRAY || type == JSON_OBJECT;
+    default: return true;
+    }
+}
+
+static const char *const kinds[] = {[ANY] = "",
+                                    [STRING] = " must be a string",
+                                    [NAME] = " must be a name in quotes",
+                                    [NUMBER] = " must be a number",
+                                    [INTEGER] = " must be an integer",
+                                    [BOOLEAN] = " must be true or false",
+                                    [ARRAY] = " must be an array",
+                                    [OBJECT] = " must be an object",
+                                    [REFERENCE] = " must be a name, an array or an object"};
+
+static size_t add_text(char *out, size_t length, size_t capacity, const char *text) {
+    while (*text != 0 && length + 1 < capacity) {
+        out[length++] = *text++;
+    }
+    out[length] = 0;
+    return length;
+}
+
+static bool wrong_member(parser *p, json_at key, const char *what) {
+    char text[80];
+    size_t length = add_text(text, 0, sizeof text, " is not a member of ");
+    add_text(text, length, sizeof text, what);
+    return tendon_parse_wrong_value(p, key, "", key, text);
+}
+
+bool tendon_parse_members(parser *p, json_at object, const char *what, const member *known, size_t count, json_at *found) {
+    memset(found, 0, count * sizeof *found);
+    if (tendon_json_type_of(&p->j, object) != JSON_OBJECT) {
+        return tendon_parse_wrong_value(p, object, what, JSON_NOWHERE, " must be an object");
+    }
+    json_at key = tendon_json_first(&p->j, object);
+    for (size_t i = tendon_json_count(&p->j, object); i > 0; i--) {
+        json_at value = tendon_json_next(&p->j, key);
+        size_t place = 0;
+        while (place < count && !tendon_json_equals(&p->j, key, known[place].name)) {
+            place++;
+        }
+        if (place == count) {
+            return wrong_member(p, key, what);
+        }
+        if (found[place] != 0) {
+            return tendon_parse_wrong_value(p, key, "", key, " is there twice");
+        }
+        if (!is_of_kind(p, value, known[place].kind)) {
+            return tendon_parse_wrong_value(p, value, "", key, kinds[known[place].kind]);
+        }
+        found[place] = value;
+        key = tendon_json_next(&p->j, value);
+    }
+    return true;
+}
+
+bool tendon_parse_require(parser *p, json_at object, const char *what, const member *known, const json_at *found,
+                          size_t index) {
+    char text[80];
+    if (found[index] != 0) {
+        return true;
+    }
+    size_t length = add_text(text, 0, sizeof text, what);
+    length = add_text(text, length, sizeof text, " has no '");
+    length = add_text(text, length, sizeof text, known[index].name);
+    add_text(text, length, sizeof text, "'");
+    return tendon_parse_wrong(p, object, text);
+}
+
+/* Texts end with a terminator, so a text that is the end of another one is not found: it is stored again. */
+static bool find_text(const parser *p, const char *text, size_t length, uint16_t *out) {
+    for (size_t i = 0; i + length < p->out->text_length; i += 1) {
+        bool begins = i == 0 || p->out->text[i - 1] == 0;
+        if (begins && memcmp(p->out->text + i, text, length) == 0 && p->out->text[i + length] == 0) {
+            *out = (uint16_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tendon_parse_text(parser *p, json_at at, uint16_t *out) {
+    tendon_definition *d = p->out;
+    char *room = d->text + d->text_length;
+    size_t capacity = TENDON_DEFINITION_TEXT - d->text_length - 1U;
+    size_t length = tendon_json_string(&p->j, at, room, capacity);
+    if (length == capacity) {
+        return tendon_parse_full(p, at, "names");
+    }
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)room[i] < ' ') {
+            return tendon_parse_wrong_value(p, at, "", at, " contains a control character");
+        }
+    }
+    if (length == 0) {
+        return tendon_parse_wrong(p, at, "an empty text");
+    }
+    room[length] = 0;
+    if (find_text(p, room, length, out)) {
+        return true;
+    }
+    *out = d->text_length;
+    d->text_length = (uint16_t)(d->text_length + length + 1);
+    return true;
+}
+
+bool tendon_parse_name(parser *p, json_at at, uint16_t *out) {
+    if (!tendon_parse_text(p, at, out)) {
+        return false;
+    }
+    const char *name = p->out->text + *out;
+    bool is_right = *name >= 'a' && *name <= 'z';
+    size_t length = 0;
+    for (; name[length] != 0; length++) {
+        char c = name[length];
+        is_right = is_right && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_');
+    }
+    return (is_right && length <= 48) ||
+           tendon_parse_wrong_value(p, at, "", at, " is no name: small letters, digits and '_', at most 48, a letter first");
+}
+
+bool tendon_parse_uuid(parser *p, json_at at, tendon_uuid *out) {
+    char text[40];
+    size_t length = tendon_json_string(&p->j, at, text, sizeof text);
+    return (length < sizeof text && tendon_uuid_parse(text, length, out, NULL) == TENDON_OK) ||
+           tendon_parse_wrong_value(p, at, "", at, " is no UUID: 4, 8 or 32 hexadecimal digits");
+}
+
+bool tendon_parse_integer(parser *p, json_at at, int64_t low, int64_t high, int64_t *out) {
+    if (!tendon_json_integer(&p->j, at, out)) {
+        return tendon_parse_wrong_value(p, at, "", at, " is no integer");
+    }
+    return (*out >= low && *out <= high) || tendon_parse_wrong_value(p, at, "", at, " is out of range");
+}

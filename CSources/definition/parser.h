@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the parser share: members of an object by a table, names, mistakes. */
+#ifndef TENDON_DEFINITION_PARSER_H
+#define TENDON_DEFINITION_PARSER_H
+
+#include "json.h"
+
+typedef struct parser {
+    json j;
+    tendon_definition *out;
+    json_at layout_tokens[TENDON_DEFINITION_LAYOUTS]; /* where each layout is */
+    json_at row_tokens[TENDON_DEFINITION_ROWS];
+    json_at example_tokens[TENDON_DEFINITION_EXAMPLES];
+    json_at event_tokens[TENDON_DEFINITION_EVENTS]; /* of a layout's own event, its layout */
+    uint16_t around[TENDON_DEFINITION_LAYOUTS];       /* the field in whose place a layout stands; or NONE */
+    uint16_t around_layout[TENDON_DEFINITION_LAYOUTS]; /* and the layout of that field */
+    uint16_t inside; /* the layout that is being read, or NONE */
+    bool is_full;       /* the mistake is one of size */
+    bool is_big_endian; /* of the file */
+} parser;
+
+/* What a member may be. */
+typedef enum member_kind { ANY, STRING, NAME, NUMBER, INTEGER, BOOLEAN, ARRAY, OBJECT, REFERENCE } member_kind;
+
+typedef struct member {
+    const char *name;
+    member_kind kind;
+} member;
+
+/*
+ * Finds the members of an object: found[i] is the value of known[i], or 0 if it is absent (the whole file is value 0).
+ * False: it is no object, or has a member that is not known, twice, or of another kind.
+ */
+bool tendon_parse_members(parser *p, json_at object, const char *what, const member *known, size_t count, json_at *found);
+/* found[i] must be there. */
+bool tendon_parse_require(parser *p, json_at object, const char *what, const member *known, const json_at *found, size_t index);
+
+/* False, with the mistake. */
+bool tendon_parse_wrong(parser *p, json_at at, const char *text);
+bool tendon_parse_wrong_value(parser *p, json_at at, const char *before, json_at quoted, const char *after);
+bool tendon_parse_full(parser *p, json_at at, const char *what);
+
+/* Takes a text over; equal texts have one place. False: no room. */
+bool tendon_parse_text(parser *p, json_at at, uint16_t *out);
+/* snake_case: a letter, then letters, digits and '_'. */
+bool tendon_parse_name(parser *p, json_at at, uint16_t *out);
+bool tendon_parse_uuid(parser *p, json_at at, tendon_uuid *out);
+/* An integer from low to high. */
+bool tendon_parse_integer(parser *p, json_at at, int64_t low, int64_t high, int64_t *out);
+
+/* The layouts of the file, first their names, then what is in them. */
+bool tendon_parse_layout_names(parser *p, json_at layouts);
+bool tendon_parse_layouts(parser *p);
+/* A layout by its name, or written in the place of the name: then it is called name. */
+bool tendon_parse_layout_reference(parser *p, json_at at, uint16_t name, uint16_t *out);
+
+/* What only the whole shows. */
+bool tendon_parse_check(parser *p);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Which devices a definition is for, and its names. */
+#include "tendon/definition/definition.h"
+#include "tendon/host.h"
+
+enum { MANUFACTURER = 0xFF };
+
+const char *tendon_definition_text(const tendon_definition *definition, uint16_t text) {
+    return definition->text + text;
+}
+
+static bool same(const char *a, const char *b) {
+    while (*a != 0 && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+size_t tendon_definition_row_of(const tendon_definition *definition, const tendon_uuid *characteristic) {
+    size_t row = 0;
+    while (row < definition->row_count && !tendon_uuid_equal(&definition->rows[row].uuid, characteristic)) {
+        row++;
+    }
+    return row;
+}
+
+size_t tendon_definition_action_named(const tendon_definition *definition, const char *name) {
+    size_t action = 0;
+    while (action < definition->action_count && !same(definition->text + definition->actions[action].name, name)) {
+        action++;
+    }
+    return action;
+}
+
+static bool has_name(const char *pattern, const uint8_t *data, size_t length) {
+    tendon_ad_structure name;
+    if (!tendon_ad_find_name(data, length, &name)) {
+        return false;
+    }
+    size_t i = 0;
+    while (i < name.length && pattern[i] != 0 && pattern[i] == (char)name.data[i]) {
+        i++;
+    }
+    return (pattern[i] == '*' && pattern[i + 1] == 0) || (pattern[i] == 0 && i == name.length);
+}
+
+static bool has_company(uint16_t company, const uint8_t *data, size_t length) {
+    tendon_ad_iterator iterator = tendon_ad_begin(data, length);
+    tendon_ad_structure one;
+    while (tendon_ad_next(&iterator, &one)) {
+        if (one.type == MANUFACTURER && one.length >= 2 && (one.data[0] | one.data[1] << 8) == company) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All but the name. */
+static bool may_be_meant(const tendon_definition_find *find, const uint8_t *data, size_t length) {
+    bool has_service = find->service_count == 0;
+    for (size_t i = 0; i < find->service_count && !has_service; i++) {
+        has_service = tendon_ad_has_uuid(data, length, &find->services[i]);
+    }
+    return has_service && (!find->has_company || has_company(find->company, data, length));
+}
+
+bool tendon_definition_recognizes(const tendon_definition *definition, const uint8_t *data, size_t length) {
+    const tendon_definition_find *find = &definition->find;
+    return may_be_meant(find, data, length) && (find->name == 0 || has_name(definition->text + find->name, data, length));
+}
+
+bool tendon_definition_awaits_name(const tendon_definition *definition, const uint8_t *data, size_t length) {
+    const tendon_definition_find *find = &definition->find;
+    tendon_ad_structure name;
+    return find->name != 0 && may_be_meant(find, data, length) && !tendon_ad_find_name(data, length, &name);
+}
+
+/* Whether there is a name that fits both patterns. */
+static bool names_meet(const char *a, const char *b) {
+    while (*a != 0 && *a != '*' && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == '*' || *b == '*' || (*a == 0 && *b == 0);
+}
+
+bool tendon_definition_overlaps(const tendon_definition *a, const tendon_definition *b) {
+    const tendon_definition_find *first = &a->find, *second = &b->find;
+    if (first->has_company && second->has_company && first->company != second->company) {
+        return false;
+    }
+    if (first->name != 0 && second->name != 0 && !names_meet(a->text + first->name, b->text + second->name)) {
+        return false;
+    }
+    if (first->service_count == 0 || second->service_count == 0) {
+        return first->name != 0 && second->name != 0;
+    }
+    for (size_t i = 0; i < first->service_count; i++) {
+        for (size_t k = 0; k < second->service_count; k++) {
+            if (tendon_uuid_equal(&first->services[i], &second->services[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Actions as bytes. */
+#include "definition_fixture.h"
+
+static const tendon_definition *with_action(const char *fields) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': [{'name': 'v', "
+             "'service': 'fff0', 'uuid': 'fff1', 'write': [%s]}], 'actions': [{'name': 'act', 'characteristic': 'v'}]}",
+             fields);
+    return parsed(text);
+}
+
+static size_t wrong;
+
+static tendon_status encode(const tendon_definition *d, const tendon_argument *arguments, size_t count, uint8_t *out) {
+    wrong = 99;
+    return tendon_action_encode(d, 0, arguments, count, out, &wrong);
+}
+
+static void numbers(void **state) {
+    (void)state;
+    static const struct {
+        const char *field;
+        double number;
+        const char *hex; /* NULL: rejected */
+    } rows[] = {
+        {"{'name': 'x', 'type': 'u8'}", 255, "ff"},
+        {"{'name': 'x', 'type': 'u8'}", 256, NULL},
+        {"{'name': 'x', 'type': 'u8'}", -1, NULL},
+        {"{'name': 'x', 'type': 'i8'}", -128, "80"},
+        {"{'name': 'x', 'type': 'i8'}", 128, NULL},
+        {"{'name': 'x', 'type': 'u16'}", 4660, "3412"},
+        {"{'name': 'x', 'type': 'u16', 'endian': 'big'}", 4660, "1234"},
+        {"{'name': 'x', 'type': 'i32'}", -2, "feffffff"},
+        {"{'name': 'x', 'type': 'u64'}", 9007199254740992.0, "0000000000002000"},
+        {"{'name': 'x', 'type': 'u64'}", 1e17, NULL}, /* no exact integer any more */
+        {"{'name': 'x', 'type': 'u8', 'min': 3, 'max': 5}", 3, "03"},
+        {"{'name': 'x', 'type': 'u8', 'min': 3, 'max': 5}", 2, NULL},
+        {"{'name': 'x', 'type': 'u8', 'min': 3, 'max': 5}", 6, NULL},
+        {"{'name': 'x', 'type': 'i16', 'factor': 0.01}", 25.004, "c409"},
+        {"{'name': 'x', 'type': 'u8', 'offset': -40}", -40, "00"},
+        {"{'name': 'x', 'type': 'u16', 'divisor': 1024}", 1, "0004"},
+        {"{'name': 'x', 'type': 'u8'}", 1.5, "02"},
+        {"{'name': 'x', 'type': 'f32'}", 1.5, "0000c03f"},
+        {"{'name': 'x', 'type': 'f32'}", 1e39, NULL},
+        {"{'type': 'u8', 'equals': 7}, {'name': 'x', 'type': 'u8'}", 1, "0701"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const tendon_argument argument = {.number = rows[i].number};
+        uint8_t out[TENDON_DEFINITION_VALUE];
+        tendon_status length = encode(with_action(rows[i].field), &argument, 1, out);
+        if (rows[i].hex == NULL) {
+            assert_int_equal(length, TENDON_ERROR_INVALID_ARGUMENT);
+            assert_int_equal(wrong, 0);
+            continue;
+        }
+        assert_true(length > 0);
+        assert_hex(out, (size_t)length, rows[i].hex);
+    }
+    const double none[] = {0.0 / 0.0, 1.0 / 0.0, -1.0 / 0.0};
+    for (size_t i = 0; i < 3; i++) {
+        uint8_t out[TENDON_DEFINITION_VALUE];
+        const tendon_argument argument = {.number = none[i]};
+        assert_int_equal(encode(with_action("{'name': 'x', 'type': 'u8'}"), &argument, 1, out),
+                         TENDON_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(encode(with_action("{'name': 'x', 'type': 'f32'}"), &argument, 1, out),
+                         TENDON_ERROR_INVALID_ARGUMENT);
+    }
+}
+
+static void words(void **state) {
+    (void)state;
+    const tendon_definition *d = with_action("{'name': 'x', 'type': 'u8', 'values': [[0, 'off'], [5, 'on']]}");
+    uint8_t out[TENDON_DEFINITION_VALUE];
+    tendon_argument argument = {.word = "on!", .word_length = 2};
+    assert_int_equal(encode(d, &argument, 1, out), 1);
+    assert_hex(out, 1, "05");
+    argument.word_length = 3;
+    assert_int_equal(encode(d, &argument, 1, out), TENDON_ERROR_INVALID_ARGUMENT);
+    argument.word_length = 1;
+    assert_int_equal(encode(d, &argument, 1, out), TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+static void counts(void **state) {
+    (void)state;
+    const tendon_definition *d = with_action(
+        "{'name': 'a', 'type': 'u8'}, {'type': 'u16', 'equals': 258}, {'name': 'b', 'type': 'u8', 'max': 9}");
+    uint16_t fields[4] = {0};
+    uint8_t out[TENDON_DEFINITION_VALUE];
+    const tendon_argument arguments[3] = {{.number = 1}, {.number = 10}, {.number = 3}};
+    assert_int_equal(tendon_action_arguments(d, 0, fields, 4), 2);
+    assert_int_equal(fields[1] - fields[0], 2);
+    assert_int_equal(encode(d, arguments, 1, out), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wrong, 2);
+    assert_int_equal(encode(d, arguments, 3, out), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wrong, 2);
+    assert_int_equal(encode(d, arguments, 2, out), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wrong, 1);
+    assert_int_equal(encode(d, &arguments[1], 2, out), 4);
+    assert_hex(out, 4, "0a 0201 03");
+    assert_int_equal(tendon_definition_action_named(d, "act"), 0);
+    assert_int_equal(tendon_definition_action_named(d, "ac"), 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(words), cmocka_unit_test(counts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

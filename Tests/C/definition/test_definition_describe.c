@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Layouts and literal bytes. The formats of numbers: Core Specification Vol 3 Part G and GATT Specification Supplement 2. */
+#include "definition_fixture.h"
+
+static void integers(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *hex, *text;
+    } rows[] = {
+        {"u8", "ff", "x=255"},
+        {"i8", "80", "x=-128"},
+        {"u16", "3412", "x=4660"},
+        {"i16", "feff", "x=-2"},
+        {"u24", "563412", "x=1193046"},
+        {"i24", "000080", "x=-8388608"},
+        {"u32", "ffffffff", "x=4294967295"},
+        {"i32", "00000080", "x=-2147483648"},
+        {"u48", "ffffffffffff", "x=281474976710655"},
+        {"u64", "ffffffffffffff7f", "x=9223372036854775807"},
+        {"u64", "ffffffffffffffff", "x=18446744073709551616"}, /* not exact */
+        {"i64", "0000000000000080", "x=-9223372036854775808"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char fields[128];
+        snprintf(fields, sizeof fields, "{'name': 'x', 'type': '%s'}", rows[i].type);
+        assert_string_equal(described(with_fields(fields), rows[i].hex), rows[i].text);
+        block cut = block_hex(rows[i].hex);
+        for (size_t length = 0; length < cut.length; length++) {
+            size_t offset = 99;
+            block part = block_copy(cut.data, length);
+            assert_int_equal(tendon_describe(with_fields(fields), 0, part.data, length, NULL, NULL, &offset),
+                             TENDON_ERROR_TRUNCATED);
+            assert_int_equal(offset, 0);
+            free(part.data);
+        }
+        free(cut.data);
+    }
+}
+
+static void endian(void **state) {
+    (void)state;
+    assert_string_equal(described(with_fields("{'name': 'x', 'type': 'u16', 'endian': 'big'}"), "1234"), "x=4660");
+    assert_string_equal(described(with_fields("{'name': 'x', 'type': 'i24', 'endian': 'big'}"), "fffffe"), "x=-2");
+    const tendon_definition *d =
+        parsed("{'name': 'toy', 'title': 'Toy', 'endian': 'big', 'find': {'name': 'Toy*'}, 'characteristics': ["
+               "{'name': 'value', 'service': 'fff0', 'uuid': 'fff1', 'notify': [{'name': 'a', 'type': 'u16'}, "
+               "{'name': 'b', 'type': 'u16', 'endian': 'little'}]}]}");
+    assert_string_equal(described(d, "12341234"), "a=4660 b=13330");
+}
+
+static void floats(void **state) {
+    (void)state;
+    const tendon_definition *d = with_fields("{'name': 'x', 'type': 'f32'}");
+    assert_string_equal(described(d, "0000c03f"), "x=1.500000");
+    assert_string_equal(described(d, "0000c07f"), "x=nothing"); /* not a number */
+    assert_string_equal(described(d, "000080ff"), "x=nothing"); /* minus infinity */
+    /* GATT Specification Supplement 2.4.1: 0x0072 = 114; -3 and 36.4 in the Health Thermometer's examples */
+    d = with_fields("{'name': 'x', 'type': 'sfloat'}");
+    assert_string_equal(described(d, "7200"), "x=114");
+    assert_string_equal(described(d, "6cf1"), "x=36.4");
+    assert_string_equal(described(d, "fdff"), "x=-0.3");
+    assert_string_equal(described(d, "0510"), "x=50");
+    static const char *const special[] = {"ff07", "0008", "fe07", "0208", "0108"};
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
+        assert_string_equal(described(d, special[i]), "x=nothing");
+    }
+    assert_string_equal(described(d, "fd07"), "x=2045");
+    d = with_fields("{'name': 'x', 'type': 'float'}");
+    assert_string_equal(described(d, "6c0100ff"), "x=36.4");
+    assert_string_equal(described(d, "ffff7f00"), "x=nothing");
+    assert_string_equal(described(d, "00008000"), "x=nothing");
+    assert_string_equal(described(d, "010000f0"), "x=0.000000000");
+}
+
+static void scales(void **state) {
+    (void)state;
+    assert_string_equal(described(with_fields("{'name': 't', 'type': 'i16', 'factor': 0.01}"), "c409"), "t=25.00");
+    assert_string_equal(described(with_fields("{'name': 't', 'type': 'i16', 'factor': 0.01}"), "feff"), "t=-0.02");
+    assert_string_equal(described(with_fields("{'name': 't', 'type': 'u16', 'divisor': 1024}"), "0004"), "t=1.0000");
+    assert_string_equal(described(with_fields("{'name': 't', 'type': 'u8', 'offset': -40}"), "00"), "t=-40");
+    assert_string_equal(described(with_fields("{'name': 't', 'type': 'u8', 'factor': 0.5, 'offset': -40}"), "51"), "t=0.5");
+    assert_string_equal(described(with_fields("{'name': 't', 'type': 'u8', 'factor': 10}"), "05"), "t=50");
+    assert_string_equal(described(with_fields("{'name': 't', 'type': 'u8', 'factor': 0.5, 'decimals': 3}"), "05"),
+                        "t=2.500");
+}
+
+static void words_and_limits(void **state) {
+    (void)state;
+    const tendon_definition *d =
+        with_fields("{'name': 'x', 'type': 'u8', 'values': [[1, 'on'], [2, 'off']], 'max': 5, 'unknown': 255}");
+    assert_string_equal(described(d, "01"), "x=on");
+    assert_string_equal(described(d, "02"), "x=off");
+    assert_string_equal(described(d, "05"), "x=5");
+    assert_string_equal(described(d, "ff"), "x=nothing");
+    assert_string_equal(described(d, "06"), "!MALFORMED at 0");
+    d = with_fields("{'type': 'u8', 'equals': 7}, {'name': 'x', 'type': 'i8', 'min': -3}");
+    assert_string_equal(described(d, "07fd"), "x=-3");
+    assert_string_equal(described(d, "07fc"), "!MALFORMED at 1");
+    assert_string_equal(described(d, "08fd"), "!MALFORMED at 0");
+}
+
+static void parts(void **state) {
+    (void)state;
+    const tendon_definition *d = with_fields(
+        "{'name': 'status', 'type': 'u16', 'bits': [{'name': 'a', 'bit': 0}, {'name': 'b', 'bit': 15}, "
+        "{'name': 'c', 'bit': 1, 'count': 3}, {'name': 'd', 'bit': 4, 'count': 2, 'values': [[0, 'low'], [3, 'high']]}]}");
+    assert_string_equal(described(d, "0000"), "a=no b=no c=0 d=low");
+    assert_string_equal(described(d, "ffff"), "a=yes b=yes c=7 d=high");
+    assert_string_equal(described(d, "1000"), "a=no b=no c=0 d=1");
+    d = with_fields("{'type': 'u64', 'bits': [{'name': 'all', 'bit': 0, 'count': 64}, {'name': 'top', 'bit': 63}]}");
+    assert_string_equal(described(d, "ffffffffffffffff"), "all=-1 top=yes");
+}
+
+static void bytes_and_text(void **state) {
+    (void)state;
+    const tendon_definition *d = with_fields("{'name': 'n', 'type': 'u8'}, {'name': 'text', 'type': 'utf8', 'length': 'n'}, "
+                                             "{'name': 'two', 'type': 'bytes', 'length': 2}, "
+                                             "{'name': 'rest', 'type': 'bytes', 'at_most': 3}");
+    assert_string_equal(described(d, "02 6869 0102 aabb"), "text='hi' two=0102 rest=aabb");
+    assert_string_equal(described(d, "00 0102"), "text='' two=0102 rest=");
+    assert_string_equal(described(d, "03 6869"), "!TRUNCATED at 1");
+    assert_string_equal(described(d, "02 6869 01"), "!TRUNCATED at 3");
+    assert_string_equal(described(d, "00 0102 aabbccdd"), "!MALFORMED at 3");
+}
+
+static void conditions(void **state) {
+    (void)state;
+    const tendon_definition *d =
+        with_fields("{'type': 'u8', 'bits': [{'name': 'wide', 'bit': 0}, {'name': 'kind', 'bit': 4, 'count': 2}]}, "
+                    "{'name': 'x', 'type': 'u8', 'if': '!wide'}, {'name': 'x', 'type': 'u16', 'if': 'wide'}, "
+                    "{'name': 'y', 'type': 'u8', 'if': 'kind=2'}");
+    assert_string_equal(described(d, "00 05"), "x=5");
+    assert_string_equal(described(d, "01 0501"), "x=261");
+    assert_string_equal(described(d, "20 05 07"), "x=5 y=7");
+    assert_string_equal(described(d, "10 05 07"), "x=5");
+    assert_string_equal(described(d, "21 0501"), "!TRUNCATED at 3");
+    /* A field that is absent counts as 0 for those that refer to it. */
+    d = with_fields("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 0}]}, {'name': 'b', 'type': 'u8', 'if': 'a'}, "
+                    "{'name': 'c', 'type': 'u8', 'if': 'b'}");
+    assert_string_equal(described(d, "00"), "");
+    assert_string_equal(described(d, "01 00"), "");
+    assert_string_equal(described(d, "01 02 03"), "c=3");
+}
+
+static void optional(void **state) {
+    (void)state;
+    const tendon_definition *d = with_fields("{'name': 'a', 'type': 'u8'}, {'name': 'b', 'type': 'u16', 'optional': true}, "
+                                             "{'name': 'c', 'type': 'u8'}");
+    assert_string_equal(described(d, "01"), "a=1");
+    assert_string_equal(described(d, "01 0200 03"), "a=1 b=2 c=3");
+    assert_string_equal(described(d, "01 02"), "!TRUNCATED at 1");
+    assert_string_equal(described(d, "01 0200"), "!TRUNCATED at 3");
+}
+
+static void records(void **state) {
+    (void)state;
+    const tendon_definition *d = with_fields("{'name': 'n', 'type': 'u8'}, {'name': 'list', 'count': 'n', "
+                                             "'records': [{'name': 'a', 'type': 'u8'}, {'name': 'b', 'type': 'u8'}]}, "
+                                             "{'name': 'rest', 'records': [{'type': 'u8', 'name': 'c'}]}");
+    assert_string_equal(described(d, "02 0102 0304 05 06"), "list=[{a=1 b=2},{a=3 b=4}] rest=[5,6]");
+    assert_string_equal(described(d, "00"), "list=[] rest=[]");
+    assert_string_equal(described(d, "02 0102 03"), "!TRUNCATED at 4");
+    d = with_fields("{'name': 'two', 'count': 2, 'records': [{'type': 'i16', 'divisor': 100}]}");
+    assert_string_equal(described(d, "6400 9cff"), "two=[1.00,-1.00]");
+    assert_string_equal(described(d, "6400 9c"), "!TRUNCATED at 2");
+}
+
+static void records_without_bytes(void **state) {
+    (void)state;
+    /* Both would go on for as long as the peer likes. */
+    const tendon_definition *d = with_fields(
+        "{'name': 'n', 'type': 'u16'}, {'name': 'list', 'count': 'n', 'records': [{'name': 'a', 'type': 'bytes'}]}");
+    assert_string_equal(described(d, "ffff"), "!TRUNCATED at 2");
+    assert_string_equal(described(d, "0200"), "!MALFORMED at 2");
+    assert_string_equal(described(d, "0100 aa"), "list=[{a=aa}]");
+    d = with_fields("{'name': 'n', 'type': 'u8'}, {'name': 'list', 'records': [{'type': 'u8', 'name': 'f', 'optional': true}, "
+                    "{'name': 'x', 'type': 'u8', 'if': 'f'}]}");
+    assert_string_equal(described(d, "01 00 01 05"), "n=1 list=[{},{x=5}]");
+}
+
+static void switches(void **state) {
+    (void)state;
+    const tendon_definition *d =
+        with_fields("{'name': 'kind', 'type': 'u8', 'title': 'Kind'}, {'switch': 'kind', 'cases': {"
+                    "'1': [{'name': 'a', 'type': 'u8'}], '2': {'fields': [{'name': 'b', 'type': 'u16'}], 'exact': true}}, "
+                    "'otherwise': [{'name': 'raw', 'type': 'bytes'}]}");
+    assert_string_equal(described(d, "01 07"), "kind=1 a=7");
+    assert_string_equal(described(d, "02 0700"), "kind=2 b=7");
+    assert_string_equal(described(d, "02 0700 00"), "!MALFORMED at 3");
+    assert_string_equal(described(d, "03 0102"), "kind=3 raw=0102");
+    d = with_fields("{'name': 'kind', 'type': 'u8'}, {'switch': 'kind', 'cases': {'1': [{'name': 'a', 'type': 'u8'}]}}, "
+                    "{'name': 'z', 'type': 'u8'}");
+    assert_string_equal(described(d, "01 07 08"), "a=7 z=8");
+    assert_string_equal(described(d, "02 08"), "z=8");
+}
+
+/* What only decides is not shown, unless an event lists it. */
+static void members(void **state) {
+    (void)state;
+    const tendon_definition *d = parsed(
+        "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': ["
+        "{'name': 'value', 'service': 'fff0', 'uuid': 'fff1', 'notify': 'both'}], 'layouts': {'both': ["
+        "{'name': 'n', 'type': 'u8'}, {'name': 'list', 'count': 'n', 'records': [{'name': 'a', 'type': 'u8'}, "
+        "{'name': 'b', 'type': 'u8'}]}, {'name': 'x', 'type': 'u8'}, {'name': 'y', 'type': 'u8', 'hidden': true}]}, "
+        "'events': [{'name': 'all', 'layout': 'both'}, {'name': 'some', 'layout': 'both', 'members': ['n', 'y']}, "
+        "{'name': 'lists', 'layout': 'both', 'members': ['list'], 'sample': true}]}");
+    assert_int_equal(d->event_count, 3);
+    assert_string_equal(described_event(d, 0, "01 0102 03 04"), "list=[{a=1 b=2}] x=3");
+    assert_string_equal(described_event(d, 1, "01 0102 03 04"), "n=1 y=4");
+    assert_string_equal(described_event(d, 2, "01 0102 03 04"), "list=[{a=1 b=2}]");
+    assert_int_equal(d->events[0].flags, TENDON_EVENT_STATE);
+    assert_int_equal(d->events[2].flags, TENDON_EVENT_SAMPLE);
+}
+
+/* Any bytes: either a mistake inside of the value, or values whose brackets match. */
+static void random_values(void **state) {
+    (void)state;
+    const tendon_definition *d = with_fields(
+        "{'name': 'kind', 'type': 'u8', 'bits': [{'name': 'wide', 'bit': 0}, {'name': 'form', 'bit': 1, 'count': 2}]}, "
+        "{'name': 'n', 'type': 'u8'}, {'name': 'x', 'type': 'u16', 'if': 'wide', 'max': 60000}, "
+        "{'switch': 'form', 'cases': {'0': [{'name': 'list', 'count': 'n', 'records': [{'name': 'm', 'type': 'u8'}, "
+        "{'name': 'inner', 'count': 'm', 'records': [{'type': 'u8'}]}]}], '1': [{'name': 'text', 'type': 'utf8', "
+        "'length': 'n'}]}}, {'name': 'rest', 'records': [{'type': 'i24', 'name': 'r'}]}");
+    dice random = {0x1234567};
+    size_t right = 0;
+    for (unsigned i = 0; i < whole_or_part(200000, 20000); i++) {
+        block b = block_random(&random, roll(&random) % 24);
+        size_t offset = 0;
+        tendon_status status = tendon_describe(d, 0, b.data, b.length, NULL, NULL, &offset);
+        right += status == TENDON_OK;
+        assert_true(status == TENDON_OK || offset <= b.length);
+        free(b.data);
+    }
+    assert_true(right > 100);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers), cmocka_unit_test(endian),   cmocka_unit_test(floats),
+        cmocka_unit_test(scales),   cmocka_unit_test(words_and_limits), cmocka_unit_test(parts),
+        cmocka_unit_test(bytes_and_text), cmocka_unit_test(conditions), cmocka_unit_test(optional),
+        cmocka_unit_test(records),  cmocka_unit_test(records_without_bytes), cmocka_unit_test(switches),
+        cmocka_unit_test(members),  cmocka_unit_test(random_values)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

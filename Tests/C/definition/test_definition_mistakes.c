@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Files with mistakes: each is found at its line and column, and no file crashes the parser. */
+#include "definition_fixture.h"
+
+#define HEAD "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']},\n"
+#define ROW "'characteristics': [{'name': 'value', 'service': 'fff0', 'uuid': 'fff1', 'notify': [\n"
+#define FIELD(field) HEAD ROW field "]}]}"
+
+typedef struct mistake {
+    const char *text;
+    unsigned line, column;
+    const char *says; /* a part of the sentence */
+} mistake;
+
+static void check(const mistake *rows, size_t count) {
+    static tendon_definition definition;
+    for (size_t i = 0; i < count; i++) {
+        tendon_definition_mistake found = {0};
+        tendon_status status = parse_text(rows[i].text, &definition, &found);
+        if (status != TENDON_ERROR_MALFORMED && status != TENDON_ERROR_TABLE_FULL) {
+            fail_msg("accepted: %s", rows[i].text);
+        }
+        if (found.line != rows[i].line || found.column != rows[i].column || strstr(found.text, rows[i].says) == NULL) {
+            fail_msg("row %zu: got %u:%u: %s", i, (unsigned)found.line, (unsigned)found.column, found.text);
+        }
+    }
+}
+
+#define CHECK(rows) check(rows, sizeof(rows) / sizeof((rows)[0]))
+
+static void syntax(void **state) {
+    (void)state;
+    static const mistake rows[] = {
+        {"", 1, 1, "a value is expected"},
+        {"{", 1, 2, "in quotes is expected"},
+        {"{'a'", 1, 5, "':' is missing"},
+        {"{'a': 1", 1, 8, "',' or a '}'"},
+        {"[1 2]", 1, 4, "',' or a ']'"},
+        {"[1,]", 1, 4, "nothing follows"},
+        {"{'a': 1,}", 1, 9, "nothing follows"},
+        {"{'a': 01}", 1, 7, "a number"},
+        {"{'a': 1.}", 1, 7, "a number"},
+        {"{'a': -}", 1, 7, "a number"},
+        {"{'a': 1e}", 1, 7, "a number"},
+        {"{'a': nul}", 1, 7, "a value is expected"},
+        {"{'a': 'b\n'}", 1, 7, "without an end"},
+        {"{'a': '\\x'}", 1, 8, "an escape"},
+        {"{'a': '\\u12g4'}", 1, 8, "an escape"},
+        {"{'a': '\x80'}", 1, 8, "not UTF-8"},
+        {"{'a': '\xc0\x80'}", 1, 8, "not UTF-8"},
+        {"{'a': '\xed\xa0\x80'}", 1, 8, "not UTF-8"},
+        {"{'a': '\xf4\x90\x80\x80'}", 1, 8, "not UTF-8"},
+        {"{} {}", 1, 4, "nothing may follow"},
+        {"[[[[[[[[[[[[[[[[[", 1, 17, "inside of each other"},
+    };
+    CHECK(rows);
+}
+
+static void the_file(void **state) {
+    (void)state;
+    static const mistake rows[] = {
+        {"[]", 1, 1, "the file must be an object"},
+        {"{}", 1, 1, "the file has no 'name'"},
+        {"{'name': 'toy'}", 1, 1, "has no 'title'"},
+        {"{'nam': 'toy'}", 1, 3, "'nam' is not a member"},
+        {"{'name': 'Toy'}", 1, 1, "has no 'title'"},
+        {"{'name': 'toy', 'name': 'toy'}", 1, 18, "'name' is there twice"},
+        {"{'name': 7}", 1, 10, "must be a name"},
+        {HEAD "'characteristics': []}", 2, 20, "no values"},
+        {"{'name': 'Toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': []}", 1, 11, "is no name"},
+        {"{'name': 'toy', 'title': 'Toy', 'find': {}, 'characteristics': []}", 1, 41, "'services' or 'name'"},
+        {"{'name': 'toy', 'title': 'Toy', 'find': {'name': '*'}, 'characteristics': []}", 1, 51, "every device"},
+        {"{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff']}, 'characteristics': []}", 1, 56, "is no UUID"},
+        {"{'name': 'toy', 'title': 'Toy', 'find': {'name': 'a', 'company': 70000}, 'characteristics': []}", 1, 66,
+         "out of range"},
+        {HEAD "'endian': 'middle', 'characteristics': []}", 2, 12, "neither big nor little"},
+        {HEAD "'characteristics': [{'name': 'a'}]}", 2, 21, "has no 'service'"},
+        {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': 'b'}]}", 2, 81,
+         "no layout is called 'b'"},
+        {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'value': [], 'read': []}]}", 2, 79,
+         "give it alone"},
+        {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1'},\n"
+              "{'name': 'b', 'service': 'fff0', 'uuid': 'fff1'}]}",
+         3, 1, "'b' has the name or the UUID"},
+        {HEAD "'layouts': {'x': []}, " ROW "]}]}", 2, 18, "nothing uses this layout"},
+        {HEAD "'layouts': {'x': [], 'x': []}, " ROW "]}]}", 2, 23, "is there twice"},
+        {HEAD "'layouts': {'x': 3}, " "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': 'x'}]}",
+         2, 18, "a layout is an array"},
+    };
+    CHECK(rows);
+}
+
+static void fields(void **state) {
+    (void)state;
+    static const mistake rows[] = {
+        {FIELD("3"), 3, 1, "must be an object"},
+        {FIELD("{'name': 'x'}"), 3, 1, "one of 'type', 'records' and 'switch'"},
+        {FIELD("{'name': 'x', 'type': 'u9'}"), 3, 24, "no type is called 'u9'"},
+        {FIELD("{'name': 'time', 'type': 'u8'}"), 3, 11, "member of every line"},
+        {FIELD("{'name': 'x', 'type': 'u8'}, {'name': 'x', 'type': 'u8'}"), 3, 40, "there twice"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'factor': 0}"), 3, 39, "makes every value 0"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'factor': 1e31}"), 3, 39, "out of range"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'divisor': -1e-31}"), 3, 40, "out of range"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'factor': 'a'}"), 3, 40, "is no number"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'max': 256}"), 3, 36, "out of range"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'max': 1.5}"), 3, 36, "is no integer"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'min': 5, 'max': 4}"), 3, 46, "less than 'min'"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'min': 5, 'equals': 4}"), 3, 49, "together with"},
+        {FIELD("{'name': 'x', 'type': 'f32', 'max': 4}"), 3, 37, "'max' has no meaning for 'f32'"},
+        {FIELD("{'name': 'x', 'type': 'bytes', 'unit': 'V'}"), 3, 41, "'unit' has no meaning for 'bytes'"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'if': 'y'}"), 3, 36, "is called 'y'"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'if': 'x'}"), 3, 36, "is called 'x'"},
+        {FIELD("{'name': 'y', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': 'y=a'}"), 3, 65, "no condition"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'values': [1]}"), 3, 40, "a value with its name"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'values': [[1, 2]]}"), 3, 44, "must be a string"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'values': [[1, 'a'], [1, 'b']]}"), 3, 51, "has a name already"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 8}]}"), 3, 46, "out of range"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 7, 'count': 2}]}"), 3, 58, "out of range"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'a'}]}"), 3, 25, "has no 'bit'"},
+        {FIELD("{'name': 'x', 'records': 'y'}"), 3, 27, "no layout is called 'y'"},
+        {FIELD("{'name': 'x', 'records': []}"), 3, 26, "takes no bytes"},
+        {FIELD("{'name': 'x', 'records': [{'type': 'u8'}], 'count': 0}"), 3, 53, "out of range"},
+        {FIELD("{'switch': 'x', 'cases': {}}"), 3, 13, "is called 'x'"},
+        {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x'}"), 3, 30, "has no 'cases'"},
+        {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x', 'cases': {'a': []}}"), 3, 57, "no number of a case"},
+    };
+    CHECK(rows);
+}
+
+static void the_whole(void **state) {
+    (void)state;
+    static const mistake rows[] = {
+        {HEAD "'layouts': {'a': [{'records': 'b'}],\n'b': [{'records': 'a'}]}, 'characteristics': [{'name': 'v', "
+              "'service': 'fff0', 'uuid': 'fff1', 'notify': 'a'}]}",
+         2, 18, "contain each other"},
+        {HEAD "'layouts': {'a': [{'records': 'a'}]}, 'characteristics': [{'name': 'v', 'service': 'fff0', "
+              "'uuid': 'fff1', 'notify': 'a'}]}",
+         2, 18, "contain each other"},
+        {HEAD "'characteristics': [{'name': 'v', 'service': 'fff0', 'uuid': 'fff1', 'examples': ['01', '0102',\n'02 '], "
+              "'notify': [{'name': 'x', 'type': 'u8', 'max': 1}]}]}",
+         3, 2, "breaks its layout at byte 0"},
+        {HEAD "'characteristics': [{'name': 'v', 'service': 'fff0', 'uuid': 'fff1', 'examples': ['0'], 'notify': []}]}", 2,
+         84, "two hexadecimal digits"},
+        {HEAD "'events': [{'name': 'e', 'layout': 'v', 'members': ['y']}], " ROW "]}]}", 2, 37, "no layout is called 'v'"},
+        {HEAD "'events': [{'name': 'e', 'layout': 'value', 'members': ['y']}], " ROW "{'name': 'x', 'type': 'u8'}]}]}", 2,
+         12, "no field for one of its members"},
+        {HEAD "'events': [{'name': 'connected', 'layout': 'value'}], " ROW "]}]}", 2, 22, "event of all devices"},
+        {HEAD "'events': [{'name': 'value'}, {'name': 'value'}], " ROW "]}]}", 2, 41, "is there twice"},
+        {HEAD "'actions': [{'name': 'a', 'characteristic': 'x'}], " ROW "]}]}", 2, 46, "no characteristic is called 'x'"},
+        {HEAD "'actions': [{'name': 'a', 'characteristic': 'value'}], " ROW "]}]}", 2, 13, "needs 'write'"},
+        {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'type': 'bytes'}]}], " ROW "]}]}", 2, 63,
+         "integers and f32 only"},
+        {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'type': 'u8'}]}], " ROW "]}]}", 2, 63,
+         "needs a 'name'"},
+        {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'at_start': true, 'write': [{'name': 'x', 'type': "
+              "'u8'}]}], " ROW "]}]}",
+         2, 81, "has no arguments"},
+    };
+    CHECK(rows);
+}
+
+static void full_tables(void **state) {
+    (void)state;
+    static tendon_definition definition;
+    static char text[70000];
+    tendon_definition_mistake found;
+    strcpy(text, HEAD ROW);
+    size_t length = strlen(text);
+    for (unsigned i = 0; i <= TENDON_DEFINITION_FIELDS; i++) {
+        length += (size_t)sprintf(text + length, "%s{'name': 'f%u', 'type': 'u8'}", i > 0 ? ",\n" : "", i);
+    }
+    strcpy(text + length, "]}]}");
+    assert_int_equal(parse_text(text, &definition, &found), TENDON_ERROR_TABLE_FULL);
+    assert_string_equal(found.text, "too many fields");
+    assert_int_equal(found.line, 3 + TENDON_DEFINITION_FIELDS);
+    memset(text, ' ', sizeof text);
+    text[TENDON_DEFINITION_FILE_MAX + 1] = 0;
+    assert_int_equal(parse_text(text, &definition, &found), TENDON_ERROR_TABLE_FULL);
+    strcpy(text, "[");
+    for (length = 1; length < 60000; length += 2) {
+        memcpy(text + length, "1,", 2);
+    }
+    strcpy(text + length, "1]");
+    assert_true(parse_text(text, &definition, &found) < 0);
+    assert_string_equal(found.text, "the file has too many values");
+}
+
+/* A whole file, cut everywhere, with each byte replaced, and with others put in: never accepted in part, never a crash. */
+static void cut_and_changed(void **state) {
+    (void)state;
+    static const char whole[] =
+        "{'name': 'toy', 'title': 'T\\u00e9\\ud83d\\ude00y', 'find': {'services': ['fff0'], 'name': 'T*', 'company': '0x59'}, "
+        "'characteristics': [{'name': 'value', 'service': 'fff0', 'uuid': 'fff1', 'value': 'v', 'examples': ['01 05'], "
+        "'every_ms': 20}, {'name': 'c', 'service': 'fff0', 'uuid': 'fff2', 'write': [{'type': 'u8', 'equals': 1}]}], "
+        "'layouts': {'v': [{'type': 'u8', 'bits': [{'name': 'a', 'bit': 0}]}, {'name': 'x', 'type': 'u8', 'if': 'a', "
+        "'factor': 1.5e-1, 'unit': 'V'}, {'switch': 'a', 'cases': {'0': [{'name': 'l', 'records': [{'type': 'i8'}]}]}}]}, "
+        "'events': [{'name': 'e', 'layout': 'v', 'members': ['x', 'l'], 'sample': true}], "
+        "'actions': [{'name': 'go', 'characteristic': 'c', 'at_start': true}]}";
+    static tendon_definition definition;
+    tendon_definition_mistake found;
+    (void)parsed(whole);
+    static char text[sizeof whole];
+    for (size_t length = 0; length + 1 < sizeof whole; length++) {
+        memcpy(text, whole, length);
+        text[length] = 0;
+        assert_true(parse_text(text, &definition, &found) < 0);
+        assert_true(found.line == 1 && found.column <= length + 1 && found.text[0] != 0);
+    }
+    dice random = {0x7777};
+    for (unsigned i = 0; i < whole_or_part(60000, 6000); i++) {
+        memcpy(text, whole, sizeof whole);
+        for (uint64_t changes = 1 + roll(&random) % 3; changes > 0; changes--) {
+            size_t at = roll(&random) % (sizeof whole - 1), from = roll(&random) % (sizeof whole - 1);
+            text[at] = roll(&random) % 2 != 0 ? whole[from] : (char)(1 + roll(&random) % 255);
+        }
+        (void)parse_text(text, &definition, &found);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(syntax), cmocka_unit_test(the_file), cmocka_unit_test(fields),
+                                       cmocka_unit_test(the_whole), cmocka_unit_test(full_tables),
+                                       cmocka_unit_test(cut_and_changed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

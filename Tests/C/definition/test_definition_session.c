@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* The session against a simulated device of the same file, in memory. */
+#include "definition_fixture.h"
+
+#include "tendon/simulate.h"
+
+#define FILE_TEXT                                                                                                      \
+    "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': ["                             \
+    "{'name': 'level', 'service': 'fff0', 'uuid': 'fff1', 'notify': [{'name': 'x', 'type': 'u8'}], 'required': true, " \
+    "'examples': ['01', '02'], 'every_ms': 100}, "                                                                     \
+    "{'name': 'serial', 'service': 'fff0', 'uuid': 'fff2', 'read': [{'name': 's', 'type': 'utf8'}], 'examples': ['4142']}, " \
+    "{'name': 'control', 'service': 'fff5', 'uuid': 'fff3', 'write': [{'name': 'rate', 'type': 'u16', 'max': 500}]}, "  \
+    "{'name': 'battery', 'service': '180f', 'uuid': '2a19', 'value': [{'name': 'b', 'type': 'u8'}], 'examples': ['57']}], " \
+    "'actions': [{'name': 'begin', 'characteristic': 'control', 'at_start': true, 'write': [{'type': 'u8', 'equals': 9}]}, " \
+    "{'name': 'set_rate', 'characteristic': 'control'}]}"
+
+typedef struct world {
+    tendon_definition definition, served; /* the session's, the device's */
+    tendon_simulated_defined device;
+    tendon_memory_radio_device seat;
+    tendon_memory_radio radio;
+    tendon_defined_session session;
+    uint64_t now;
+    char events[4096];
+    size_t length;
+    bool disconnects; /* at the first value */
+} world;
+
+static void note(world *w, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int count = vsnprintf(w->events + w->length, sizeof w->events - w->length, format, arguments);
+    va_end(arguments);
+    assert_true(count >= 0 && w->length + (size_t)count < sizeof w->events);
+    w->length += (size_t)count;
+}
+
+static void on_event(void *context, const tendon_defined_event *event, uint64_t now) {
+    world *w = context;
+    const char *row = tendon_definition_text(&w->definition, w->definition.rows[event->row].name);
+    (void)now;
+    switch (event->kind) {
+    case TENDON_DEFINED_EVENT_OPEN: note(w, "open "); break;
+    case TENDON_DEFINED_EVENT_VALUE:
+        note(w, "%s%s:", event->is_read ? "read." : "", row);
+        for (size_t i = 0; i < event->length; i++) {
+            note(w, "%02x", event->bytes[i]);
+        }
+        note(w, " ");
+        assert_true(event->received_at != 0);
+        if (w->disconnects) {
+            w->disconnects = false;
+            w->session.link.disconnect(w->session.link.context);
+        }
+        break;
+    case TENDON_DEFINED_EVENT_REFUSED: note(w, "refused.%s:%s ", row, tendon_status_name(event->status)); break;
+    case TENDON_DEFINED_EVENT_WRITTEN: note(w, "written.%u:%s ", (unsigned)event->number, tendon_status_name(event->status)); break;
+    default: note(w, "closed:%s ", tendon_status_name(event->status)); break;
+    }
+}
+
+static void run(world *w, uint64_t until) {
+    while (w->now < until) {
+        uint64_t next = tendon_memory_radio_deadline(&w->radio);
+        if (next > until) {
+            w->now = until;
+            break;
+        }
+        w->now = next > w->now ? next : w->now;
+        tendon_memory_radio_tick(&w->radio, w->now);
+    }
+}
+
+/* The events since the last look. */
+static const char *look(world *w) {
+    w->events[w->length] = 0;
+    w->length = 0;
+    return w->events;
+}
+
+static void start(world *w, const char *device_text) {
+    tendon_definition_mistake mistake;
+    memset(w, 0, sizeof *w);
+    assert_int_equal(parse_text(FILE_TEXT, &w->definition, &mistake), TENDON_OK);
+    assert_int_equal(parse_text(device_text, &w->served, &mistake), TENDON_OK);
+    const tendon_simulated_defined_options options = {0};
+    assert_int_equal(tendon_simulated_defined_init(&w->device, &w->served, &options), TENDON_OK);
+    w->now = 1000;
+    w->seat = (tendon_memory_radio_device){
+        .device = tendon_simulated_defined_device(&w->device), .address = {{1, 2, 3, 4, 5, 6}, 0}, .rssi = -50, .present = true};
+    tendon_memory_radio_init(&w->radio, &w->seat, 1);
+    tendon_memory_radio_attach(&w->radio, &tendon_defined_inputs, &w->session);
+    tendon_memory_radio_set_target(&w->radio, &w->seat.address);
+    tendon_defined_session_init(&w->session, &w->definition, tendon_memory_radio_link(&w->radio), w, on_event);
+}
+
+static void connect_it(world *w) {
+    assert_int_equal(w->session.link.connect(w->session.link.context), TENDON_OK);
+    run(w, w->now + 60);
+}
+
+static void it_opens_and_streams(void **state) {
+    (void)state;
+    static world w;
+    start(&w, FILE_TEXT);
+    connect_it(&w);
+    assert_string_equal(look(&w), "read.serial:4142 read.battery:57 open level:01 battery:57 ");
+    assert_int_equal(w.device.writes, 1);
+    assert_hex(w.device.written.bytes, w.device.written.length, "09");
+    assert_true(tendon_defined_session_has(&w.session, 2));
+    assert_false(tendon_defined_session_has(&w.session, 4));
+    run(&w, w.now + 200);
+    assert_string_equal(look(&w), "level:02 level:01 ");
+    assert_int_equal(w.session.values, 6);
+    w.session.link.disconnect(w.session.link.context);
+    run(&w, w.now + 100);
+    assert_string_equal(look(&w), "closed:ERROR_CANCELLED ");
+    /* Again, with the same memory. */
+    connect_it(&w);
+    assert_non_null(strstr(look(&w), "open "));
+    assert_int_equal(w.session.refused, 0);
+}
+
+static tendon_status act(world *w, double rate, size_t *wrong) {
+    const tendon_argument argument = {.number = rate};
+    return tendon_defined_session_act(&w->session, 1, &argument, 1, wrong, w->now);
+}
+
+static void it_writes_actions_in_order(void **state) {
+    (void)state;
+    static world w;
+    size_t wrong = 9;
+    start(&w, FILE_TEXT);
+    assert_int_equal(act(&w, 1, &wrong), TENDON_ERROR_WRONG_STATE);
+    connect_it(&w);
+    look(&w);
+    tendon_status first = act(&w, 100, &wrong), second = act(&w, 500, &wrong);
+    assert_true(first > 0 && second == first + 1);
+    assert_int_equal(act(&w, 501, &wrong), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wrong, 0);
+    run(&w, w.now + 20);
+    char expected[64];
+    snprintf(expected, sizeof expected, "written.%d:OK written.%d:OK ", first, second);
+    assert_string_equal(look(&w), expected);
+    assert_hex(w.device.written.bytes, w.device.written.length, "f401");
+    for (unsigned i = 0; i < TENDON_DEFINED_WRITES; i++) {
+        assert_true(act(&w, i, &wrong) > 0);
+    }
+    assert_int_equal(act(&w, 1, &wrong), TENDON_ERROR_TABLE_FULL);
+    /* The end of the connection ends them. */
+    tendon_memory_radio_set_present(&w.radio, &w.seat, false, w.now);
+    run(&w, w.now + 50);
+    assert_non_null(strstr(look(&w), "closed:"));
+    assert_int_equal(act(&w, 1, &wrong), TENDON_ERROR_WRONG_STATE);
+}
+
+#define DEVICE_WITHOUT(level, serial)                                                                                  \
+    "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': [" level serial                 \
+    "{'name': 'battery', 'service': '180f', 'uuid': '2a19', 'value': [{'name': 'b', 'type': 'u8'}], 'examples': ['57']}]}"
+
+static void what_is_missing(void **state) {
+    (void)state;
+    static world w;
+    /* Nothing but what is required. */
+    start(&w, DEVICE_WITHOUT("{'name': 'level', 'service': 'fff0', 'uuid': 'fff1', 'notify': [{'name': 'x', 'type': 'u8'}]}, ", ""));
+    connect_it(&w);
+    assert_string_equal(look(&w), "read.battery:57 open battery:57 ");
+    assert_false(tendon_defined_session_has(&w.session, 2));
+    size_t wrong = 9;
+    assert_int_equal(act(&w, 1, &wrong), TENDON_ERROR_NOT_FOUND);
+    /* Not even that. */
+    start(&w, DEVICE_WITHOUT("", "{'name': 'serial', 'service': 'fff0', 'uuid': 'fff2', 'read': []}, "));
+    connect_it(&w);
+    run(&w, w.now + 100);
+    assert_string_equal(look(&w), "refused.level:ERROR_NOT_FOUND closed:ERROR_NOT_FOUND ");
+    /* It is there, and cannot notify. */
+    start(&w, DEVICE_WITHOUT("{'name': 'level', 'service': 'fff0', 'uuid': 'fff1', 'read': [{'name': 'x', 'type': 'u8'}]}, ", ""));
+    connect_it(&w);
+    run(&w, w.now + 100);
+    assert_string_equal(look(&w), "refused.level:ERROR_NOT_FOUND closed:ERROR_NOT_FOUND ");
+}
+
+static void a_callback_that_disconnects(void **state) {
+    (void)state;
+    static world w;
+    start(&w, FILE_TEXT);
+    w.disconnects = true;
+    connect_it(&w);
+    run(&w, w.now + 200);
+    assert_non_null(strstr(look(&w), "closed:ERROR_CANCELLED "));
+    connect_it(&w);
+    assert_non_null(strstr(look(&w), "open "));
+}
+
+/* At every moment of the opening: a device that is gone, and one that does not respond. */
+static void the_device_goes(void **state) {
+    (void)state;
+    static world w;
+    for (uint64_t after = 0; after < 60; after++) {
+        for (unsigned silent = 0; silent < 2; silent++) {
+            start(&w, FILE_TEXT);
+            assert_int_equal(w.session.link.connect(w.session.link.context), TENDON_OK);
+            run(&w, w.now + after);
+            w.seat.silent = silent != 0;
+            if (silent == 0) {
+                tendon_memory_radio_set_present(&w.radio, &w.seat, false, w.now);
+                w.session.link.disconnect(w.session.link.context);
+            }
+            run(&w, w.now + 31000); /* the limit of ATT: Vol 3 Part F 3.3.3 */
+            const char *events = look(&w);
+            bool was_open = strstr(events, "open ") != NULL;
+            assert_true(strstr(events, "closed:") != NULL || (silent != 0 && was_open));
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(it_opens_and_streams), cmocka_unit_test(it_writes_actions_in_order),
+                                       cmocka_unit_test(what_is_missing), cmocka_unit_test(a_callback_that_disconnects),
+                                       cmocka_unit_test(the_device_goes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From bytes to named values and back, by the layouts of a definition.
+ *
+ * A value is walked twice: first without a report, so that a value that breaks its layout reports nothing. No
+ * recursion; a record that takes no bytes is an error, so the number of steps is bounded by the length of the value.
+ */
+#ifndef TENDON_DEFINITION_DESCRIBE_H
+#define TENDON_DEFINITION_DESCRIBE_H
+
+#include "tendon/definition/definition.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tendon_described_kind {
+    TENDON_DESCRIBED_NUMBER = 0,
+    TENDON_DESCRIBED_FLAG,    /**< a part of one bit: number is 0 or 1 */
+    TENDON_DESCRIBED_WORD,    /**< a number that has a name: text */
+    TENDON_DESCRIBED_TEXT,    /**< UTF-8 according to the device: bytes */
+    TENDON_DESCRIBED_BYTES,   /**< bytes */
+    TENDON_DESCRIBED_NOTHING, /**< the device has no value, or one that is not a number */
+    TENDON_DESCRIBED_LIST,    /**< begins; its values follow, then END. Plain lists have values without names */
+    TENDON_DESCRIBED_ITEM,    /**< a record of a list begins; its values follow, then END */
+    TENDON_DESCRIBED_END
+} tendon_described_kind;
+
+/** One value. Pointers are valid for the call. */
+typedef struct tendon_described {
+    tendon_described_kind kind;
+    const char *name;          /**< NULL: a number of a plain list, ITEM, END */
+    const tendon_field *field; /**< for its unit, title and kind; NULL: ITEM, END */
+    double number;
+    int64_t integer;     /**< the number, if is_integer */
+    bool is_integer;     /**< without decimals, and exact */
+    uint8_t decimals;    /**< that the number resolves */
+    const char *text;    /**< of a word, with a terminator */
+    const uint8_t *bytes;
+    size_t length;
+} tendon_described;
+
+typedef void (*tendon_describe_visitor)(void *context, const tendon_described *value);
+
+/**
+ * Reports the values of an event.
+ * @param event index of one of the definition's events.
+ * @param bytes the value of the characteristic; may be NULL if @p length is 0.
+ * @param visitor called for each value in order; NULL: the value is only checked.
+ * @return TENDON_OK; TENDON_ERROR_TRUNCATED or TENDON_ERROR_MALFORMED with *offset, the byte at which the value breaks
+ *   its layout (may be NULL); then the visitor was not called.
+ */
+tendon_status tendon_describe(const tendon_definition *definition, size_t event, const uint8_t *bytes, size_t length,
+                              tendon_describe_visitor visitor, void *context, size_t *offset);
+
+/** An argument of an action. */
+typedef struct tendon_argument {
+    double number;
+    const char *word; /**< name of a number, in its place; NULL: number */
+    size_t word_length;
+} tendon_argument;
+
+/** Returns the number of arguments of an action. @param first set to the index of the field of each; may be NULL,
+ * otherwise for @p capacity of them. */
+size_t tendon_action_arguments(const tendon_definition *definition, size_t action, uint16_t *fields, size_t capacity);
+
+/**
+ * Encodes an action.
+ * @param action index. @param count of arguments.
+ * @param out TENDON_DEFINITION_VALUE bytes.
+ * @return the length; TENDON_ERROR_INVALID_ARGUMENT: @p count is wrong (*wrong = count that is right), or the argument
+ *   *wrong is out of range, or a word that is not known.
+ */
+tendon_status tendon_action_encode(const tendon_definition *definition, size_t action, const tendon_argument *arguments,
+                                   size_t count, uint8_t out[TENDON_DEFINITION_VALUE], size_t *wrong);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
