@@ -8,6 +8,7 @@
 
 #include "tendon/simulate/activ5.h"
 #include "tendon/simulate/bose.h"
+#include "tendon/simulate/defined.h"
 #include "tendon/simulate/device.h"
 #include "tendon/simulate/fault.h"
 #include "tendon/simulate/feelspace.h"
