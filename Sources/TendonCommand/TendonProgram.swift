@@ -50,6 +50,7 @@ struct TendonProgram {
         Output.watch()
         var result: Result<ExitStatus, CommandError>
         do throws(CommandError) {
+            try Definitions.load(Array(CommandLine.arguments.dropFirst()))
             result = .success(try await run(Array(CommandLine.arguments.dropFirst())))
         } catch {
             result = .failure(error)

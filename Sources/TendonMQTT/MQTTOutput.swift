@@ -59,12 +59,12 @@ package final class MQTTOutput: EventOutput {
         guard number == 0 else { throw MQTTError("no thread: \(text(strerror(number)))") }
     }
 
-    package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
+    package func takes(_ event: EventName, of device: OutputDevice?) -> Bool {
         // What is only in range is no device of this gateway yet.
         device.map { !$0.family.isEmpty } ?? false && !event.isEqual(to: "found")
     }
 
-    package func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    package func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         guard let device else { return }
         mailbox.line(event, device, compose)
     }

@@ -43,9 +43,9 @@ package final class MetricsFile: EventOutput, @unchecked Sendable {
         }
     }
 
-    package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool { false }
+    package func takes(_ event: EventName, of device: OutputDevice?) -> Bool { false }
 
-    package func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {}
+    package func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {}
 
     package var metrics: [Metric] {
         [

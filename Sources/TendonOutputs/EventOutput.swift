@@ -66,10 +66,10 @@ package struct ForgottenDevices {
 /// Where events go. All functions are called from any thread, and none may block.
 package protocol EventOutput: Sendable {
     /// Whether this event is wanted. Cheap: it is asked for every sample.
-    func takes(_ event: StaticString, of device: OutputDevice?) -> Bool
+    func takes(_ event: EventName, of device: OutputDevice?) -> Bool
 
     /// One event. `compose` writes the line of docs/events.md with its end, and may be called at most once.
-    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void)
+    func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void)
 
     /// Whether samples are wanted now. False: `takes` need not be asked.
     var takesSamples: Bool { get }
@@ -91,7 +91,7 @@ package protocol EventOutput: Sendable {
 
 extension EventOutput {
     package var agreement: (any LinkAgreement)? { nil }
-    package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool { true }
+    package func takes(_ event: EventName, of device: OutputDevice?) -> Bool { true }
     package func device(_ device: OutputDevice, is presence: Presence) {}
     package func radios(open: Int, waiting: [String]) {}
     package var metrics: [Metric] { [] }
@@ -135,13 +135,5 @@ extension String {
             && unicodeScalars.allSatisfy { scalar in
                 scalar.value >= 0x20 && scalar.value != 0x7F && !"/+#".unicodeScalars.contains(scalar)
             }
-    }
-}
-
-extension StaticString {
-    /// Compares without a String.
-    package func isEqual(to other: StaticString) -> Bool {
-        guard utf8CodeUnitCount == other.utf8CodeUnitCount else { return false }
-        return withUTF8Buffer { one in other.withUTF8Buffer { two in one.elementsEqual(two) } }
     }
 }

@@ -14,7 +14,7 @@ package struct JSONLines: EventOutput {
     }
 
     /// A line that finds the buffer full is dropped and counted, unless lines wait.
-    package func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    package func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         if waits {
             output.appendBlocking(compose)
         } else {

@@ -6,7 +6,7 @@ import TendonSupport
 
 /// A line of an event; its bytes are in the buffer of the batch.
 package struct LineItem: Sendable {
-    package var event: StaticString
+    package var event: EventName
     package var device: OutputDevice
     package var bytes: Range<Int>
 }
@@ -84,7 +84,7 @@ package final class Mailbox<Item>: @unchecked Sendable {
     }
 
     /// One line. Samples do not wake the thread within the leisure after a batch.
-    package func line(_ event: StaticString, _ device: OutputDevice, _ compose: (inout LineWriter) -> Void) {
+    package func line(_ event: EventName, _ device: OutputDevice, _ compose: (inout LineWriter) -> Void) {
         let isSample = event.isEqual(to: "sample")
         lock.locked {
             guard text.count < (isSample ? Mailbox.capacity / 2 : Mailbox.capacity) else {

@@ -41,7 +41,7 @@ package struct LineWriter: Sendable {
     // MARK: Lines
 
     /// Begins a line: its time and its event.
-    package mutating func begin(_ event: StaticString, at microseconds: UInt64? = nil) {
+    package mutating func begin(_ event: EventName, at microseconds: UInt64? = nil) {
         begin(at: microseconds)
         event.withUTF8Buffer { put($0) }
         quote()
@@ -77,6 +77,15 @@ package struct LineWriter: Sendable {
         separate()
         quote()
         key.withUTF8Buffer { put($0) }
+        quote()
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    /// A word of the C library.
+    package mutating func key(word: UnsafePointer<CChar>) {
+        separate()
+        quote()
+        put(word)
         quote()
         bytes.append(UInt8(ascii: ":"))
     }
@@ -131,10 +140,7 @@ package struct LineWriter: Sendable {
     package mutating func member(_ name: StaticString, word: UnsafePointer<CChar>) {
         key(name)
         quote()
-        let length = strlen(word)
-        word.withMemoryRebound(to: UInt8.self, capacity: length) {
-            put(UnsafeBufferPointer(start: $0, count: length))
-        }
+        put(word)
         quote()
     }
 
@@ -165,6 +171,20 @@ package struct LineWriter: Sendable {
     }
 
     // MARK: Values of any shape; these are for rare lines
+
+    /// An element of an array follows.
+    package mutating func element() { separate() }
+
+    package mutating func open(_ bracket: UnicodeScalar) {
+        bytes.append(UInt8(ascii: bracket))
+        isFirst = true
+    }
+
+    /// Ends what `open` began, with the same kind of bracket.
+    package mutating func close(_ bracket: UnicodeScalar) {
+        bytes.append(UInt8(ascii: bracket))
+        isFirst = false
+    }
 
     package mutating func any(_ name: String, _ value: JSON) {
         key(name)
@@ -207,6 +227,13 @@ package struct LineWriter: Sendable {
 extension LineWriter {
     private mutating func put(_ text: StaticString) {
         text.withUTF8Buffer { put($0) }
+    }
+
+    private mutating func put(_ word: UnsafePointer<CChar>) {
+        let length = strlen(word)
+        word.withMemoryRebound(to: UInt8.self, capacity: length) {
+            put(UnsafeBufferPointer(start: $0, count: length))
+        }
     }
 
     private mutating func put(_ flag: Bool) {

@@ -45,12 +45,12 @@ package final class WebOutput: EventOutput {
 
     package var takesSamples: Bool { hub.isWatched.load(ordering: .relaxed) }
 
-    package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
+    package func takes(_ event: EventName, of device: OutputDevice?) -> Bool {
         guard let device, !device.family.isEmpty else { return false }
         return !event.isEqual(to: "sample") || hub.isWatched.load(ordering: .relaxed)
     }
 
-    package func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    package func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         guard let device else { return }
         hub.mailbox.line(event, device, compose)
     }

@@ -33,7 +33,7 @@ extension Command {
         let choice = try PairingChoice(arguments, asks: true)
         let settings = try StreamSettings(arguments, pairing: choice)
         try choice.check()
-        let stream = try family.stream.init(arguments)
+        let stream = try family.stream.make(arguments)
         let events = Events(json: arguments.has("--json"))
         let access = try DeviceAccess(arguments, family: name, timeout: choice.asksUser ? 60 : 15)
         try await access.withDevice { (central, found) throws(CommandError) in

@@ -151,7 +151,7 @@ final class CollectedLines: EventOutput {
         }
     }
 
-    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         var writer = LineWriter()
         writer.isCompact = compact
         compose(&writer)

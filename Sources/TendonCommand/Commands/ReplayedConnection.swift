@@ -23,7 +23,7 @@ struct ReplayedConnection {
     private let cache: ReplayCache?
     /// Why the cache of the device cannot be used.
     private var cacheFailure: tendon_status = 0
-    private var family: (any FamilyReplay)?
+    private var family: (any ValueReplay)?
     private var request: ATTPDU?
     private var reading: (handle: UInt16, value: [UInt8])?
     private(set) var undecoded: UInt64 = 0
@@ -130,7 +130,7 @@ struct ReplayedConnection {
     /// The family is that of the first characteristic that one recognizes.
     private mutating func identify(_ characteristic: tendon_uuid) {
         guard family == nil, let row = families.first(where: { $0.replay.recognizes(characteristic) }) else { return }
-        family = row.replay.init()
+        family = row.replay.make()
         label = DeviceLabel(row.name, label.address, name: label.name)
     }
 

@@ -65,7 +65,7 @@ final class RuleTrial: EventOutput {
         self.events = events
     }
 
-    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         guard let device, !device.family.isEmpty else { return }
         var writer = LineWriter()
         compose(&writer)

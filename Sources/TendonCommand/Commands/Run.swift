@@ -163,8 +163,14 @@ struct ServedFamilies: Sendable {
     }
 }
 
-/// How a family's devices are served. One value serves all of them.
-protocol FamilyStream: Sendable {
+/// Makes the sessions of a family's devices. One value serves all of them.
+protocol ServerSource: Sendable {
+    /// The session of one device; `DeviceServer.serve` drives it.
+    @TendonActor func server(of device: ServedDevice) async -> any DeviceServer
+}
+
+/// How a family's devices are served.
+protocol FamilyStream: ServerSource {
     static var options: [Option] { get }
     /// What rules may wait for, in addition to `connected` and `disconnected`, and what they may have done.
     static var happenings: [RuleEvent] { get }
@@ -174,13 +180,29 @@ protocol FamilyStream: Sendable {
     init(_ arguments: Arguments) throws(CommandError)
     /// What the user can do if a device did not connect because of this. A device that rejects pairing is not bonded.
     static func advice(on cause: TendonError) -> String?
-    /// The session of one device; `DeviceServer.serve` drives it.
-    @TendonActor func server(of device: ServedDevice) async -> any DeviceServer
 }
 
 extension FamilyStream {
     static func advice(on cause: TendonError) -> String? { nil }
     static var values: [RuleValue] { [] }
+}
+
+/// The same as values: those of a family that a file defines are not known to the compiler.
+struct StreamForm: Sendable {
+    var options: [Option] = []
+    var happenings: [RuleEvent] = []
+    var actions: [RuleAction] = []
+    var values: [RuleValue] = []
+    var advice: @Sendable (TendonError) -> String? = { _ in nil }
+    let make: @Sendable (Arguments) throws(CommandError) -> any ServerSource
+}
+
+extension StreamForm {
+    init<Stream: FamilyStream>(_ type: Stream.Type) {
+        self.init(
+            options: type.options, happenings: type.happenings, actions: type.actions, values: type.values,
+            advice: { Stream.advice(on: $0) }, make: { (arguments) throws(CommandError) in try Stream(arguments) })
+    }
 }
 
 extension StreamSettings {

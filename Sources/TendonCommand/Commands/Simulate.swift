@@ -118,7 +118,6 @@ extension SimulationSettings {
 
 /// A simulated device of a family.
 protocol FamilySimulation: AnyObject {
-    init(_ settings: SimulationSettings, number: Int) throws(CommandError)
     var device: tendon_peripheral_device { get }
     var actor: tendon_scenario_actor { get }
     var server: CPointer<tendon_gatt_server> { get }

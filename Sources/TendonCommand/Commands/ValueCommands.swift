@@ -41,7 +41,7 @@ extension Command {
         let bytes = try hexOperands(arguments.operands.dropFirst(2))
         let events = Events(json: arguments.has("--json"))
         let lines = ReplayLines(events: events, family: family.name)
-        var replay = family.replay.init()
+        var replay = family.replay.make()
         if let information = arguments.value("--information") {
             guard value.kind == "sensor_data" else { throw .usage("--information is for bose sensor_data") }
             let ranges = try hexOperands([information == "frames" ? BoseReplay.framesInformation : information])

@@ -9,7 +9,7 @@ final class GatewayPlan: Sendable {
     let rules: [Rule]
     /// By name.
     let programs: [String: Program]
-    private let streams: [String: any FamilyStream]
+    private let streams: [String: any ServerSource]
     private let devices: [Device]
     /// The arguments of devices without a section.
     private let arguments: Arguments
@@ -23,18 +23,18 @@ final class GatewayPlan: Sendable {
         let isServed: Bool
         let arguments: Arguments
         /// Of families whose settings the section changes.
-        let streams: [String: any FamilyStream]
+        let streams: [String: any ServerSource]
 
         init(
-            _ device: Configuration.Device, _ arguments: Arguments, _ streams: [String: any FamilyStream]
+            _ device: Configuration.Device, _ arguments: Arguments, _ streams: [String: any ServerSource]
         ) throws(CommandError) {
             let own = arguments.configured(by: device)
-            var changed: [String: any FamilyStream] = [:]
+            var changed: [String: any ServerSource] = [:]
             for row in families where streams[row.name] != nil {
                 guard row.stream.options.contains(where: { own.all($0.name) != arguments.all($0.name) }) else {
                     continue
                 }
-                changed[row.name] = try row.stream.init(own)
+                changed[row.name] = try row.stream.make(own)
             }
             (address, isServed, self.arguments, self.streams) = (device.address, device.isServed, own, changed)
         }
@@ -59,9 +59,9 @@ final class GatewayPlan: Sendable {
         }
         var settings = try StreamSettings(arguments)
         settings.capture = capture ?? settings.capture
-        var streams: [String: any FamilyStream] = [:]
+        var streams: [String: any ServerSource] = [:]
         for row in families where family.map({ $0 == row.name }) ?? settings.served.contains(row.name) {
-            streams[row.name] = try row.stream.init(arguments)
+            streams[row.name] = try row.stream.make(arguments)
         }
         var devices: [Device] = []
         for device in configuration?.devices ?? [] {
@@ -77,7 +77,7 @@ final class GatewayPlan: Sendable {
     }
 
     private static func rules(
-        _ arguments: Arguments, _ streams: [String: any FamilyStream], _ programs: [String: Program],
+        _ arguments: Arguments, _ streams: [String: any ServerSource], _ programs: [String: Program],
         of configuration: Configuration?
     ) throws(CommandError) -> [Rule] {
         let rules = try Rule.all(arguments)
@@ -129,7 +129,7 @@ final class GatewayPlan: Sendable {
     /// A device that the settings name.
     func isNamed(_ address: Address) -> Bool { settings.address != nil || device(address) != nil }
 
-    func stream(of address: Address, family: String) -> (any FamilyStream)? {
+    func stream(of address: Address, family: String) -> (any ServerSource)? {
         device(address)?.streams[family] ?? streams[family]
     }
 

@@ -7,11 +7,11 @@ import TendonOutputs
 struct Family: Sendable {
     let name: String
     /// `run` and `stream`.
-    let stream: any FamilyStream.Type
+    let stream: StreamForm
     /// `replay` and `decode`.
-    let replay: any FamilyReplay.Type
+    let replay: ReplayForm
     /// `simulate`.
-    let simulation: any (FamilySimulation & SendableMetatype).Type
+    let simulation: SimulationMaker
     /// What outputs such as MQTT show of a device; nil: its events only.
     var description: FamilyDescription?
     /// What `sample` events name in their member `sensor`.
@@ -23,16 +23,31 @@ struct Family: Sendable {
     var encoded: [EncodedValue] = []
 }
 
-/// The table. A new family adds its row here.
-let families: [Family] = [
-    .activ5,
-    .bose,
-    .feelspace,
-    .fjorden,
-    .obvious,
-]
+/// The table. A new family adds its row here; those of device files follow.
+let families: [Family] =
+    [
+        .activ5,
+        .bose,
+        .feelspace,
+        .fjorden,
+        .obvious,
+    ] + Definitions.all.map { Family($0) }
+
+/// Makes a simulated device; its number counts from 0.
+typealias SimulationMaker = @Sendable (SimulationSettings, _ number: Int) throws(CommandError) -> any FamilySimulation
 
 extension Family {
+    init(
+        name: String, stream: any FamilyStream.Type, replay: any FamilyReplay.Type,
+        simulation: @escaping SimulationMaker,
+        description: FamilyDescription? = nil, sensors: [String] = [], commands: [Command] = [],
+        decoded: [DecodedValue] = [], encoded: [EncodedValue] = []
+    ) {
+        self.init(
+            name: name, stream: StreamForm(stream), replay: ReplayForm(replay), simulation: simulation,
+            description: description, sensors: sensors, commands: commands, decoded: decoded, encoded: encoded)
+    }
+
     static func named(_ name: String) -> Family? { families.first { $0.name == name } }
 }
 

@@ -37,11 +37,11 @@ final class FigureBoard: EventOutput, FigureSource {
 
     var takesSamples: Bool { false }
 
-    func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
+    func takes(_ event: EventName, of device: OutputDevice?) -> Bool {
         device != nil && (event.isEqual(to: "disconnected") || event.isEqual(to: "connect_failed"))
     }
 
-    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         guard let device else { return }
         guard event.isEqual(to: "disconnected") else { return count(device) { $0.failures += 1 } }
         var writer = LineWriter()

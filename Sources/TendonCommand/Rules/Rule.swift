@@ -163,7 +163,7 @@ struct RuleParser {
     }
 
     /// Of the family, or of all families for a device.
-    private func streams(_ subject: RuleSubject) -> [(family: String, stream: any FamilyStream.Type)] {
+    private func streams(_ subject: RuleSubject) -> [(family: String, stream: StreamForm)] {
         families.filter { subject == .family($0.name) || { if case .device = subject { true } else { false } }() }
             .map { ($0.name, $0.stream) }
     }

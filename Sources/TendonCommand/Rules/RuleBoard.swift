@@ -195,11 +195,11 @@ final class RuleBoard: Sendable {
 extension RuleBoard: EventOutput {
     var takesSamples: Bool { readsSamples.load(ordering: .relaxed) }
 
-    func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
+    func takes(_ event: EventName, of device: OutputDevice?) -> Bool {
         state.withLock { $0.reader.takes(event, family: device?.family) }
     }
 
-    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         guard let device else { return }
         var writer = LineWriter()
         compose(&writer)

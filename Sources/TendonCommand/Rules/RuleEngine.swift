@@ -176,7 +176,7 @@ struct RuleReader: Sendable {
     }
 
     private struct Entry: Sendable {
-        var event: StaticString
+        var event: EventName
         /// Nil: any.
         var family: String?
         var name: String
@@ -206,7 +206,7 @@ struct RuleReader: Sendable {
         }
     }
 
-    private mutating func add(_ event: StaticString, _ family: String?, _ name: String, _ kind: Kind) {
+    private mutating func add(_ event: EventName, _ family: String?, _ name: String, _ kind: Kind) {
         let isThere = entries.contains {
             $0.event.isEqual(to: event) && $0.name == name && ($0.family == nil || $0.family == family)
         }
@@ -217,18 +217,18 @@ struct RuleReader: Sendable {
     }
 
     /// Whether it waits for one of these events.
-    func takes(anyOf events: [StaticString]) -> Bool {
+    func takes(anyOf events: [EventName]) -> Bool {
         entries.contains { entry in events.contains { $0.isEqual(to: entry.event) } }
     }
 
     /// Cheap: it is called for each sample.
-    func takes(_ event: StaticString, family: String?) -> Bool {
+    func takes(_ event: EventName, family: String?) -> Bool {
         for entry in entries where entry.event.isEqual(to: event) && (entry.family ?? family) == family { return true }
         return false
     }
 
     /// What rules wait for in the line of an event.
-    func inputs(_ event: StaticString, family: String, _ line: [UInt8]) -> [RuleInput] {
+    func inputs(_ event: EventName, family: String, _ line: [UInt8]) -> [RuleInput] {
         var found: [RuleInput] = []
         var parsed: JSON?
         for entry in entries where entry.event.isEqual(to: event) && (entry.family ?? family) == family {

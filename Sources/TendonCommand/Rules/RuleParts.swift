@@ -4,7 +4,7 @@ import TendonSupport
 
 /// How an event of a rule is found in the lines of docs/events.md.
 struct RuleSource: Sendable {
-    var event: StaticString
+    var event: EventName
     /// The member that is the detail; nil: there is none.
     var detail: String?
     /// The member that must have one value, and that value.
@@ -13,7 +13,7 @@ struct RuleSource: Sendable {
     var unlike: String?
 
     init(
-        _ event: StaticString, detail: String? = nil, only: (member: String, value: String)? = nil,
+        _ event: EventName, detail: String? = nil, only: (member: String, value: String)? = nil,
         unlike: String? = nil
     ) {
         self.event = event
@@ -47,7 +47,7 @@ struct RuleEvent: Sendable {
 /// A number that a family's devices report, as rules compare it.
 struct RuleValue: Sendable {
     var name: String
-    var event: StaticString
+    var event: EventName
     var member: String
 
     static let battery = RuleValue(name: "battery", event: "battery", member: "battery_percent")

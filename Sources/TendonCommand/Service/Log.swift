@@ -109,7 +109,7 @@ struct Messages: ~Copyable, Sendable {
 
 /// Events for the journal.
 struct LogOutput: EventOutput {
-    private static let levels: [(event: StaticString, level: LogLevel)] = [
+    private static let levels: [(event: EventName, level: LogLevel)] = [
         ("connected", .info), ("disconnected", .info), ("paired", .info), ("pairing", .info), ("rule", .info),
         ("action", .info), ("publish", .info), ("executed", .info), ("reloaded", .notice),
         ("radio_waiting", .warning), ("radio_lost", .warning), ("radio_restored", .notice),
@@ -117,17 +117,17 @@ struct LogOutput: EventOutput {
         ("action_failed", .warning), ("execution_failed", .warning), ("reload_failed", .error),
     ]
 
-    private static func level(of event: StaticString) -> LogLevel {
+    private static func level(of event: EventName) -> LogLevel {
         levels.first { $0.event.isEqual(to: event) }?.level ?? .debug
     }
 
     var takesSamples: Bool { false }
 
-    func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
+    func takes(_ event: EventName, of device: OutputDevice?) -> Bool {
         !event.isEqual(to: "sample") && LogOutput.level(of: event).rawValue <= Log.level.rawValue
     }
 
-    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         var writer = LineWriter()
         compose(&writer)
         Log.write(

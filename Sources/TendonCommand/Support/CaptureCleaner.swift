@@ -174,7 +174,7 @@ final class CaptureCleaner {
         guard let uuid = table.characteristics[handle] else { return masked(bytes, range) }
         if CaptureCleaner.harmless.contains(number(of: uuid)) { return bytes }
         guard let family = families.first(where: { $0.replay.recognizes(uuid) }) else { return masked(bytes, range) }
-        let name = family.replay.nameRange(in: bytes[range], of: uuid)
+        let name = family.replay.nameRange(bytes[range], uuid)
         return name.isEmpty ? bytes : masked(bytes, name)
     }
 

@@ -68,7 +68,10 @@ struct Command: Sendable {
         self.details = details
         self.options = options
         // Where an address is accepted, the names of the configuration are.
-        let always = ["--help", "--version"] + (common.contains("--address") ? ["--config"] : [])
+        let first = String(name.prefix { $0 != " " })
+        let always =
+            ["--help", "--version"] + (common.contains("--address") ? ["--config"] : [])
+            + (Definitions.commands.contains(first) ? [Definitions.option.name] : [])
         self.common = Option.common.filter { (common + always).contains($0.name) }
         self.examples = examples
         self.run = run

@@ -113,7 +113,7 @@ struct Events: Sendable {
 
     /// One event. Never blocks; a line that finds a buffer full is dropped and counted.
     func event(
-        _ name: StaticString, _ device: DeviceLabel? = nil, at microseconds: UInt64? = nil,
+        _ name: EventName, _ device: DeviceLabel? = nil, at microseconds: UInt64? = nil,
         _ body: (inout LineWriter) -> Void = { _ in }
     ) {
         guard !outputs.isEmpty else { return }
@@ -126,10 +126,10 @@ struct Events: Sendable {
     }
 
     /// Events that can come many times per second: they are reported with `sample`.
-    static let sampled: [StaticString] = ["sample", "grip"]
+    static let sampled: [EventName] = ["sample", "grip"]
 
     /// A sample. Never blocks. False: standard output has no room for it.
-    func sample(_ name: StaticString, _ device: DeviceLabel, _ body: (inout LineWriter) -> Void) -> Bool {
+    func sample(_ name: EventName, _ device: DeviceLabel, _ body: (inout LineWriter) -> Void) -> Bool {
         let time = tendon_realtime_us()
         let isDelivered = lines?.sample { Events.compose(&$0, name, device, time, body) } ?? true
         var described: OutputDevice?
@@ -158,7 +158,7 @@ struct Events: Sendable {
     }
 
     private static func compose(
-        _ writer: inout LineWriter, _ name: StaticString, _ device: DeviceLabel?, _ microseconds: UInt64?,
+        _ writer: inout LineWriter, _ name: EventName, _ device: DeviceLabel?, _ microseconds: UInt64?,
         _ body: (inout LineWriter) -> Void
     ) {
         writer.begin(name, at: microseconds)
@@ -167,12 +167,12 @@ struct Events: Sendable {
         writer.end()
     }
 
-    func event(_ name: StaticString, _ device: DeviceLabel? = nil, at microseconds: UInt64? = nil, _ members: JSON) {
+    func event(_ name: EventName, _ device: DeviceLabel? = nil, at microseconds: UInt64? = nil, _ members: JSON) {
         event(name, device, at: microseconds) { $0.members(members) }
     }
 
     /// The result of a command: as an event, or in the words of the command.
-    func result(_ name: StaticString, _ device: DeviceLabel?, _ members: JSON, text: @autoclosure () -> String) {
+    func result(_ name: EventName, _ device: DeviceLabel?, _ members: JSON, text: @autoclosure () -> String) {
         switch style {
         case .json: event(name, device, members)
         case .text: Output.standard.write(text())
@@ -229,14 +229,14 @@ struct ReplayLines {
     /// Microseconds since 1970; nil: now.
     var time: UInt64?
 
-    func event(_ name: StaticString, _ body: (inout LineWriter) -> Void = { _ in }) {
+    func event(_ name: EventName, _ body: (inout LineWriter) -> Void = { _ in }) {
         events.event(name, device, at: time) { line in
             if device == nil { line.member("family", family) }
             body(&line)
         }
     }
 
-    func event(_ name: StaticString, _ members: JSON) {
+    func event(_ name: EventName, _ members: JSON) {
         event(name) { $0.members(members) }
     }
 }

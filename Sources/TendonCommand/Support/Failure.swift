@@ -66,7 +66,7 @@ struct Failure: Sendable {
             return
                 "the kernel does not have the key of its bond, because bluetoothd has replaced the keys: stop bluetoothd, "
                 + "or use an adapter that it does not have"
-        default: return Family.named(family)?.stream.advice(on: cause)
+        default: return Family.named(family)?.stream.advice(cause)
         }
     }
 

@@ -155,7 +155,7 @@ extension Gateway {
         report("radio_waiting", radio, describe(error), error.members)
     }
 
-    private func report(_ event: StaticString, _ radio: Int, _ what: String, _ members: JSON) {
+    private func report(_ event: EventName, _ radio: Int, _ what: String, _ members: JSON) {
         _ = waiting(for: radio, because: what)
         reporter.events.event(
             event, nil, named(settings.adapter(of: radio), ["text": .string(what)]).merging(members))

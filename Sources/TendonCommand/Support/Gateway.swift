@@ -85,7 +85,7 @@ final class Gateway: Sendable {
     private let makeServer: ServerMaker
 
     /// How the session of a device is made; a test plays the device.
-    typealias ServerMaker = @TendonActor @Sendable (any FamilyStream, ServedDevice) async -> any DeviceServer
+    typealias ServerMaker = @TendonActor @Sendable (any ServerSource, ServedDevice) async -> any DeviceServer
 
     /// - Parameters:
     ///   - arguments: of the other outputs than standard output; nil: no output at all.

@@ -229,6 +229,7 @@ extension Option {
                 + Configuration.standardPath),
         Option(
             name: "--json", value: nil, help: "JSON, one object a line", setting: Setting("output", isFixed: true)),
+        Definitions.option,
         .duration,
         Option(name: "--help", value: nil, help: "this text"),
         Option(name: "--version", value: nil, help: "print the version"),

@@ -23,16 +23,16 @@ struct ServedDevice: Sendable {
     var address: Address { label.address }
 
     /// One line of JSON about this device.
-    func event(_ name: StaticString, _ members: JSON = [:]) { reporter.events.event(name, label, members) }
+    func event(_ name: EventName, _ members: JSON = [:]) { reporter.events.event(name, label, members) }
 
     /// The same without a heap call.
-    func event(_ name: StaticString, _ body: (inout LineWriter) -> Void) {
+    func event(_ name: EventName, _ body: (inout LineWriter) -> Void) {
         reporter.events.event(name, label, at: nil, body)
     }
 
     /// One sample, on the loop: to the outputs, and to the row, where it counts as delivered or as dropped.
     func sample(
-        _ name: StaticString = "sample", _ body: (inout LineWriter) -> Void, row change: (inout DeviceRow) -> Void
+        _ name: EventName = "sample", _ body: (inout LineWriter) -> Void, row change: (inout DeviceRow) -> Void
     ) {
         let isDelivered = reporter.events.sample(name, label, body)
         update { row in

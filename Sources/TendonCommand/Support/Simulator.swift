@@ -165,11 +165,11 @@ private final class SimulatedHost {
 
     /// Makes the device.
     func prepare(_ settings: SimulationSettings) throws(CommandError) {
-        guard let type = Family.named(item.family)?.simulation else {
+        guard let make = Family.named(item.family)?.simulation else {
             throw .usage(
                 "\(item.family) cannot be simulated; known: \(families.map(\.name).joined(separator: ", "))")
         }
-        let simulation = try type.init(settings, number: number)
+        let simulation = try make(settings, number)
         if settings.hasDatabaseHash {
             try SimulationSettings.check(min(tendon_gatt_add_generic_attribute(simulation.server), 0), item.family)
         }

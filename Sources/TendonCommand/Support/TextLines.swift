@@ -7,7 +7,7 @@ struct TextLines: EventOutput {
     let output: LineOutput
     let waits: Bool
 
-    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         var writer = LineWriter()
         compose(&writer)
         let text = TextLines.text(writer.bytes)

@@ -11,7 +11,7 @@ import Testing
         var sample = BoseSampleLine(sensor: UInt8(TENDON_BOSE_ROTATION.rawValue), deviceTime: 1)
         sample.quaternion = tendon_quaternion(x: x, y: y, z: z, w: w)
         var writer = LineWriter()
-        writer.begin("sample" as StaticString)
+        writer.begin("sample" as EventName)
         sample.write(to: &writer)
         writer.end()
         return try JSON(parsing: writer.bytes)

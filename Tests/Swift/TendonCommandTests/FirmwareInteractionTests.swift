@@ -19,7 +19,7 @@
         let isSending = Bell()
         private let all = Mutex<(statuses: [String], percent: Int)>(([], -1))
 
-        func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
             var writer = LineWriter()
             compose(&writer)
             if event.description != "progress" {

@@ -143,7 +143,7 @@ final class OtherDevice: DeviceServer {
 final class PlayedLines: EventOutput {
     let all = Mutex<[JSON]>([])
 
-    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         var writer = LineWriter()
         compose(&writer)
         guard let line = try? JSON(parsing: writer.bytes) else { return }
@@ -186,7 +186,7 @@ final class FullOutputs: EventOutput {
         close(writer)
     }
 
-    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         guard counts.withLock({ $0.isFull }) else { return }
         counts.withLock { $0.events += 1 }
         lines.event(event, of: device, compose)
@@ -244,7 +244,7 @@ final class Record: EventOutput {
     private let times = Mutex<[String: String]>([:])
     private let faults = Mutex<[String]>([])
 
-    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+    func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         add(device?.address ?? "", event.description)
         guard let address = device?.address else { return }
         var writer = LineWriter()

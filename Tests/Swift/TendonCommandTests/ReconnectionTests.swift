@@ -124,7 +124,7 @@ import Testing
     private final class Lines: EventOutput {
         let pauses = Mutex<[Double]>([])
 
-        func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
             guard event.isEqual(to: "connect_failed") else { return }
             var writer = LineWriter()
             compose(&writer)

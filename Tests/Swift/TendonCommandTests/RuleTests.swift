@@ -175,7 +175,7 @@ import Testing
             "fjorden.battery_low => publish x y",
         ]
         let reader = RuleReader(try rules.map { try Rule($0) })
-        func inputs(_ event: StaticString, _ family: String, _ members: String) -> [RuleInput] {
+        func inputs(_ event: EventName, _ family: String, _ members: String) -> [RuleInput] {
             reader.inputs(event, family: family, Array(#"{"event":"\#(event)",\#(members)}"#.utf8))
         }
         #expect(

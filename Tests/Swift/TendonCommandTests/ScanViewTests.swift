@@ -13,7 +13,7 @@ import Testing
     private final class Found: EventOutput {
         let addresses = Mutex<[String]>([])
 
-        func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
             addresses.withLock { $0.append(device?.address ?? "") }
         }
     }

@@ -179,7 +179,7 @@ final class TestGateway {
     }
 
     /// A line of an event as the command writes it, with the members that `members` states.
-    func line(_ event: StaticString, of device: OutputDevice = TestGateway.grip, _ members: String = "") {
+    func line(_ event: EventName, of device: OutputDevice = TestGateway.grip, _ members: String = "") {
         mailbox.line(event, device) { $0.raw(#"{"time":"T","event":"\#(event)"\#(members)}"# + "\n") }
     }
 

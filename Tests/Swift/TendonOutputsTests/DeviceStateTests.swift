@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func textsOfTheProgramAreCompared() {
-        let sample: StaticString = "sample"
+        let sample: EventName = "sample"
         #expect(sample.isEqual(to: "sample"))
         for other: StaticString in ["", "sampl", "samples", "sbmple"] { #expect(!sample.isEqual(to: other)) }
     }

@@ -32,7 +32,7 @@ import Testing
         let expected = "{\"time\":\"\(text)\",\"event\":\"sample\"}\n"
         #expect(
             line {
-                $0.begin("sample" as StaticString, at: microseconds)
+                $0.begin("sample" as EventName, at: microseconds)
                 $0.end()
             } == expected)
         #expect(
@@ -46,7 +46,7 @@ import Testing
     @Test func timesOfOneWriter() {
         var writer = LineWriter()
         for microseconds: UInt64 in [59_999_999, 59_000_000, 60_000_000, 3_600_000_000] {
-            writer.begin("e" as StaticString, at: microseconds)
+            writer.begin("e" as EventName, at: microseconds)
             writer.end()
         }
         let times = String(decoding: writer.bytes, as: UTF8.self).split(separator: "\n").map {
@@ -61,7 +61,7 @@ import Testing
 
     @Test func membersOfEveryKind() {
         let text = line { writer in
-            writer.begin("all" as StaticString, at: 0)
+            writer.begin("all" as EventName, at: 0)
             writer.prepared(Array(",\"family\":\"bose\"".utf8))
             writer.member("i", -7)
             writer.member("zero", 0)

@@ -55,7 +55,7 @@ private final class TestHub {
         return batch.items.count
     }
 
-    func line(_ event: StaticString, of device: OutputDevice = TestHub.belt, _ members: String = "") {
+    func line(_ event: EventName, of device: OutputDevice = TestHub.belt, _ members: String = "") {
         hub.mailbox.line(event, device) { $0.raw(#"{"time":"T","event":"\#(event)"\#(members)}"# + "\n") }
     }
 

@@ -90,7 +90,7 @@ final class Activ5Watch {
         if !isUp, !Task.isCancelled { throw CommandError(.failed, Ending.lost.text) }
     }
 
-    private func tell(_ event: StaticString, _ body: (inout LineWriter) -> Void = { _ in }) {
+    private func tell(_ event: EventName, _ body: (inout LineWriter) -> Void = { _ in }) {
         if !access.events.draws { access.events.event(event, open.label, at: nil, body) }
     }
 

@@ -5,7 +5,7 @@ import TendonSupport
 
 extension Family {
     static let bose = Family(
-        name: "bose", stream: BoseStream.self, replay: BoseReplay.self, simulation: BoseSimulation.self,
+        name: "bose", stream: BoseStream.self, replay: BoseReplay.self, simulation: BoseSimulation.init,
         description: .bose, sensors: BoseNames.sensors,
         commands: [.boseInfo, .boseConfigure], decoded: BoseReplay.values,
         encoded: [

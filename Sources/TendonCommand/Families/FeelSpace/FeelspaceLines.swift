@@ -6,7 +6,7 @@ import TendonSupport
 
 enum FeelspaceLines {
     /// Calls `body` with the event and its members; not for what is not printed.
-    static func print(_ update: FSCommandUpdate, _ body: (StaticString, (inout LineWriter) -> Void) -> Void) {
+    static func print(_ update: FSCommandUpdate, _ body: (EventName, (inout LineWriter) -> Void) -> Void) {
         switch update {
         case .modeChanged(let mode): body("mode") { $0.member("mode", "\(mode)") }
         case .buttonPressed(let button, let press, let previous, let new):
@@ -52,7 +52,7 @@ enum FeelspaceLines {
     /// 0xFFFF in units of 5.625 s: "at least this time".
     private static let longestTimeLeft = 65535 * 5.625
 
-    static func print(_ update: FSNavigationUpdate, _ body: (StaticString, (inout LineWriter) -> Void) -> Void) {
+    static func print(_ update: FSNavigationUpdate, _ body: (EventName, (inout LineWriter) -> Void) -> Void) {
         switch update {
         case .state(let state): body("navigation") { $0.member("state", "\(state)") }
         case .homeButtonPressed(let navigating): body("home_button") { $0.member("navigating", navigating) }

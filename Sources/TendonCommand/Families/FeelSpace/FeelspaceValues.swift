@@ -8,7 +8,7 @@ import TendonSupport
 extension Family {
     static let feelspace = Family(
         name: "feelspace", stream: FeelspaceStream.self, replay: FeelspaceReplay.self,
-        simulation: FeelspaceSimulation.self,
+        simulation: FeelspaceSimulation.init,
         description: .feelspace, sensors: ["orientation"],
         commands: [
             .feelspaceVibrate, .feelspaceNavigate, .feelspaceSignal, .feelspaceIntensity, .feelspaceMode,

@@ -112,7 +112,7 @@ struct UpgradeReport: Sendable {
     /// How an upgrade ended that did not succeed; a command says it with its error.
     func ended(_ status: String) { if isService { firmware(status) } }
 
-    private func result(_ name: StaticString, _ members: JSON, text: String) {
+    private func result(_ name: EventName, _ members: JSON, text: String) {
         if isService { events.event(name, label, members) } else { events.result(name, label, members, text: text) }
     }
 }
@@ -155,20 +155,9 @@ struct FirmwareUpgrade: Sendable {
     func removeFolder() {
         guard let folder else { return }
         for below in [folder + "/journal", folder] {
-            for name in names(in: below) { unlink(below + "/" + name) }
+            for name in fileNames(in: below) { unlink(below + "/" + name) }
             rmdir(below)
         }
-    }
-
-    private func names(in folder: String) -> [String] {
-        guard let entries = opendir(folder) else { return [] }
-        defer { closedir(entries) }
-        var names: [String] = []
-        while let entry = readdir(entries) {
-            let name = entry.pointee.d_name
-            names.append(text(of: name))
-        }
-        return names.filter { $0 != "." && $0 != ".." }
     }
 
     @TendonActor

@@ -7,7 +7,7 @@ import TendonToy
 
 extension Family {
     static let toy = Family(
-        name: "toy", stream: ToyStream.self, replay: ToyReplay.self, simulation: ToySimulation.self,
+        name: "toy", stream: ToyStream.self, replay: ToyReplay.self, simulation: ToySimulation.init,
         decoded: [
             DecodedValue(
                 kind: "level", characteristic: tendon_uuid_from_u16(UInt16(TENDON_TOY_LEVEL)),

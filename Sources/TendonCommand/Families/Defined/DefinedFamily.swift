@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// A family that a file defines: its row, what rules and outputs know of it.
+import CTendon
+import Tendon
+import TendonOutputs
+import TendonSupport
+
+extension Family {
+    init(_ definition: Definition) {
+        let name = definition.name
+        self.init(
+            name: name, stream: StreamForm(definition), replay: ReplayForm(definition),
+            simulation: { (settings, number) throws(CommandError) in
+                try DefinedSimulation(definition, settings, number: number)
+            },
+            description: FamilyDescription(definition), sensors: definition.sensors,
+            decoded: definition.rows.filter { $0.hasValues }.map { row in
+                DecodedValue(
+                    kind: definition.word(row.name) ?? "", characteristic: row.uuid,
+                    summary: definition.eventNames(of: row).joined(separator: ", "))
+            },
+            encoded: definition.actions.indices.map { action in
+                EncodedValue(
+                    kind: definition.word(definition.actions[action].name) ?? "",
+                    operands: definition.usage(of: action), summary: "what the action writes"
+                ) { (words) throws(CommandError) in
+                    try DefinedCall(definition, action, words).encoded()
+                }
+            })
+    }
+}
+
+extension tendon_definition_row {
+    var hasValues: Bool { Int(notified) != TENDON_DEFINITION_NONE || Int(read) != TENDON_DEFINITION_NONE }
+}
+
+extension tendon_definition_event {
+    var isSample: Bool { Int(flags) & TENDON_EVENT_SAMPLE != 0 }
+    var isState: Bool { Int(flags) & TENDON_EVENT_STATE != 0 }
+}
+
+extension Definition {
+    /// Events of samples: outputs can be told to take some of them only.
+    var sensors: [String] { events.filter(\.isSample).compactMap { word($0.name) } }
+
+    /// Samples of all families have one event, and the name of theirs is the sensor.
+    func lineName(of event: Int) -> EventName {
+        events[event].isSample ? "sample" : eventName(events[event].name)
+    }
+
+    func events(of layout: UInt16) -> [Int] { events.indices.filter { events[$0].layout == layout } }
+
+    func eventNames(of row: tendon_definition_row) -> [String] {
+        let layouts = row.notified == row.read ? [row.read] : [row.notified, row.read]
+        return layouts.flatMap { events(of: $0) }.compactMap { word(events[$0].name) }
+    }
+
+    /// The arguments of an action as help shows them: "RATE_HZ off|on".
+    func usage(of action: Int) -> String {
+        arguments(of: action).map { field in
+            field.count > 0 ? words(of: field).joined(separator: "|") : (word(field.name) ?? "").uppercased()
+        }.joined(separator: " ")
+    }
+}
+
+// MARK: - Rules
+
+extension StreamForm {
+    init(_ definition: Definition) {
+        self.init(
+            happenings: definition.events.indices.filter { !definition.events[$0].isSample }.map { index in
+                let name = definition.events[index].name
+                let choices = definition.fields(of: index).filter { $0.count > 0 }
+                let detail = choices.count == 1 ? choices.first : nil
+                return RuleEvent(
+                    name: definition.word(name) ?? "", details: detail.map(definition.words) ?? [],
+                    sources: [RuleSource(definition.eventName(name), detail: detail.flatMap { definition.word($0.name) })])
+            },
+            actions: definition.actions.indices.map { action in
+                RuleAction(
+                    name: definition.word(definition.actions[action].name) ?? "", arguments: definition.usage(of: action)
+                ) { (words) throws(CommandError) in
+                    try DefinedCall(definition, action, words)
+                }
+            },
+            values: definition.events.indices.flatMap { index in
+                definition.fields(of: index).filter(\.isNumber).map { field in
+                    RuleValue(
+                        name: definition.word(field.name) ?? "", event: definition.lineName(of: index),
+                        member: definition.word(field.name) ?? "")
+                }
+            },
+            make: { (_) throws(CommandError) in DefinedStream(definition: definition) })
+    }
+}
+
+/// An action with its arguments, checked.
+struct DefinedCall: RuleCall {
+    let definition: Definition
+    let action: Int
+    private let words: [String]
+
+    init(_ definition: Definition, _ action: Int, _ words: [String]) throws(CommandError) {
+        (self.definition, self.action, self.words) = (definition, action, words)
+        _ = try encoded()
+    }
+
+    /// Its arguments as the C core takes them, for the call.
+    func withArguments<Result>(_ body: (UnsafePointer<tendon_argument>?, Int) -> Result) -> Result {
+        let texts = words.map { CBytes(Array($0.utf8)) }
+        let arguments = zip(words, texts).map { word, text in
+            if let number = Double(word) { return tendon_argument(number: number, word: nil, word_length: 0) }
+            return tendon_argument(number: 0, word: text.lendText { $0 }, word_length: text.count)
+        }
+        return withExtendedLifetime(texts) { body(arguments, arguments.count) }
+    }
+
+    func encoded() throws(CommandError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(TENDON_DEFINITION_VALUE))
+        var wrong = 0
+        let length = withArguments { tendon_action_encode(definition.pointer, action, $0, $1, &bytes, &wrong) }
+        guard length >= 0 else { throw failure(wrong) }
+        return Array(bytes.prefix(Int(length)))
+    }
+
+    private func failure(_ wrong: Int) -> CommandError {
+        let fields = definition.arguments(of: action)
+        guard words.count == fields.count else {
+            let usage = definition.usage(of: action)
+            return .usage(usage.isEmpty ? "it takes no arguments" : "it takes \(fields.count): \(usage)")
+        }
+        let field = fields[min(wrong, fields.count - 1)], name = definition.word(field.name) ?? ""
+        let known = definition.words(of: field)
+        guard known.isEmpty else { return .unknown(name, words[wrong], among: known) }
+        let low = Double(field.low) * field.factor / field.divisor + field.offset
+        let high = Double(field.high) * field.factor / field.divisor + field.offset
+        return .usage("\(name) takes a number from \(plain(low)) to \(plain(high)), not '\(sanitized(words[wrong]))'")
+    }
+}
+
+// MARK: - Outputs
+
+extension FamilyDescription {
+    /// Each number and word of an event that is state is an entity, each action a button, a choice or a number.
+    init(_ definition: Definition) {
+        var entities: [Entity] = []
+        for index in definition.events.indices where definition.events[index].isState {
+            for field in definition.fields(of: index) {
+                if let entity = Entity(field, definition), !entities.contains(where: { $0.id == entity.id }) {
+                    entities.append(entity)
+                }
+            }
+        }
+        for index in definition.events.indices {
+            let event = definition.events[index]
+            guard !event.isState, !event.isSample, let name = definition.word(event.name) else { continue }
+            let choices = definition.fields(of: index).filter { $0.count > 0 }
+            let member = choices.count == 1 ? choices.first : nil
+            entities.append(
+                Entity(
+                    name, Entity.title(name),
+                    .happening(
+                        event: name, member: member.flatMap { definition.word($0.name) },
+                        types: member.map(definition.words) ?? [name])))
+        }
+        entities += definition.actions.indices.compactMap { Entity(action: $0, definition) }
+        self.init(
+            family: definition.name, manufacturer: "", model: definition.title,
+            states: definition.events.filter(\.isState).compactMap { definition.word($0.name) }, entities: entities)
+    }
+}
+
+extension Entity {
+    /// "heart_rate_bpm" is "Heart rate bpm".
+    static func title(_ name: String) -> String {
+        let text = name.split(separator: "_").joined(separator: " ")
+        return text.prefix(1).uppercased() + text.dropFirst()
+    }
+
+    init?(_ field: tendon_field, _ definition: Definition) {
+        guard let name = definition.word(field.name) else { return nil }
+        let title = definition.word(field.title) ?? Entity.title(name)
+        let unit = definition.word(field.unit), kind = definition.word(field.kind)
+        if field.isFlag {
+            self.init(name, title, .binary(path: name, on: "true", deviceClass: kind))
+        } else if field.isNumber || field.count > 0 {
+            self.init(name, title, .sensor(path: name, unit: unit, deviceClass: kind))
+        } else {
+            return nil
+        }
+    }
+
+    init?(action: Int, _ definition: Definition) {
+        guard let name = definition.word(definition.actions[action].name) else { return nil }
+        let title = definition.word(definition.actions[action].title) ?? Entity.title(name)
+        let arguments = definition.arguments(of: action)
+        guard let only = arguments.first else {
+            self.init(name, title, .button(payload: #"{"\#(name)":true}"#))
+            return
+        }
+        guard arguments.count == 1 else { return nil }
+        if only.count > 0 {
+            self.init(name, title, .choice(path: name, action: name, options: definition.words(of: only)))
+            return
+        }
+        let low = Double(only.low) * only.factor / only.divisor + only.offset
+        let high = Double(only.high) * only.factor / only.divisor + only.offset
+        guard let first = Int(exactly: low.rounded()), let last = Int(exactly: high.rounded()), first <= last else { return nil }
+        self.init(name, title, .number(path: nil, action: name, range: first...last, unit: definition.word(only.unit)))
+    }
+}

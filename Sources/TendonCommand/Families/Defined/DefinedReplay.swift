@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Values of a captured connection to a defined device.
+import CTendon
+import Tendon
+import TendonSupport
+
+extension ReplayForm {
+    init(_ definition: Definition) {
+        self.init(
+            recognizes: { uuid in
+                var uuid = uuid
+                let row = tendon_definition_row_of(definition.pointer, &uuid)
+                return row < definition.rows.count && definition.identifies(row)
+            },
+            nameRange: { _, _ in 0..<0 },
+            make: { DefinedReplay(definition) })
+    }
+}
+
+extension Definition {
+    /// Whether a characteristic tells that a device is of this kind: it is required, or in a service that is looked for.
+    /// Others, such as the battery level, are of all devices.
+    func identifies(_ row: Int) -> Bool {
+        var service = rows[row].service
+        let services = elements(of: pointer.pointee.find.services, Int(pointer.pointee.find.service_count)) as [tendon_uuid]
+        return Int(rows[row].flags) & TENDON_ROW_REQUIRED != 0
+            || services.contains { wanted in
+                var wanted = wanted
+                return tendon_uuid_equal(&wanted, &service)
+            }
+    }
+}
+
+struct DefinedReplay: ValueReplay {
+    private(set) var counters = StreamCounters()
+    private let definition: Definition
+
+    init(_ definition: Definition) { self.definition = definition }
+
+    mutating func value(
+        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines
+    ) {
+        var uuid = characteristic
+        let index = tendon_definition_row_of(definition.pointer, &uuid)
+        guard index < definition.rows.count else { return }
+        let row = definition.rows[index]
+        if written {
+            return lines.event("command") { line in
+                line.member("characteristic", definition.word(row.name) ?? "")
+                line.member("bytes", hexText(bytes))
+            }
+        }
+        counters.notifications += 1
+        let layout = Int(row.notified) != TENDON_DEFINITION_NONE ? row.notified : row.read
+        for event in definition.events(of: layout) {
+            if let mistake = definition.mistake(in: bytes, of: event) {
+                counters.malformed += 1
+                return lines.event("malformed", definition.malformed(row, bytes, mistake))
+            }
+            counters.samples += 1
+            lines.event(definition.lineName(of: event)) {
+                definition.write(bytes, of: event, to: &$0)
+            }
+        }
+    }
+}
+
+extension Definition {
+    /// The members of a line about a value that breaks its layout.
+    func malformed(
+        _ row: tendon_definition_row, _ bytes: [UInt8], _ mistake: (status: tendon_status, offset: Int)
+    ) -> JSON {
+        [
+            "characteristic": .string(word(row.name) ?? ""), "error": .string(text(tendon_status_name(mistake.status))),
+            "error_offset": JSON(mistake.offset), "text": .string(text(tendon_status_text(mistake.status))),
+            "bytes": .string(hexText(bytes)),
+        ]
+    }
+}

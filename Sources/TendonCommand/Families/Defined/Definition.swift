@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// A device that a file defines, and the files that are read: docs/device-files.md.
+import CTendon
+import Synchronization
+import Tendon
+import TendonSupport
+
+/// A definition of the C core. It is never freed, so that its names last as long as the process.
+struct Definition: Sendable {
+    private let block: CBlock<tendon_definition>
+    /// Where it comes from.
+    let path: String
+
+    /// - Parameter path: for the texts of mistakes.
+    init(parsing bytes: [UInt8], path: String) throws(DefinitionMistake) {
+        let block = CBlock<tendon_definition>()
+        let scratch = CBlock<tendon_definition_scratch>()
+        var mistake = tendon_definition_mistake()
+        let text = CBytes(bytes)
+        let status = text.lendText {
+            tendon_definition_parse($0, bytes.count, block.pointer, scratch.pointer, &mistake)
+        }
+        guard status >= 0 else {
+            throw DefinitionMistake(
+                path: path, line: Int(mistake.line), column: Int(mistake.column), text: TendonSupport.text(of: mistake.text))
+        }
+        self.block = block
+        self.path = path
+    }
+
+    var pointer: CPointer<tendon_definition> { block.pointer }
+
+    var name: String { word(pointer.pointee.name) ?? "" }
+    var title: String { word(pointer.pointee.title) ?? "" }
+    var summary: String { word(pointer.pointee.summary) ?? title }
+
+    /// A text of the definition; nil: it has none.
+    func word(_ offset: UInt16) -> String? { offset == 0 ? nil : text(tendon_definition_text(pointer, offset)) }
+
+    func eventName(_ offset: UInt16) -> EventName { EventName(lasting: tendon_definition_text(pointer, offset)) }
+
+    // MARK: Its tables
+
+    private func table<Tuple, Row>(_ path: KeyPath<tendon_definition, Tuple>, _ count: UInt16, of type: Row.Type) -> [Row] {
+        (0..<Int(count)).map { block.element(path, $0, of: type).pointee }
+    }
+
+    var rows: [tendon_definition_row] { table(\.rows, pointer.pointee.row_count, of: tendon_definition_row.self) }
+    var events: [tendon_definition_event] {
+        table(\.events, pointer.pointee.event_count, of: tendon_definition_event.self)
+    }
+    var actions: [tendon_definition_action] {
+        table(\.actions, pointer.pointee.action_count, of: tendon_definition_action.self)
+    }
+
+    func field(_ index: Int) -> tendon_field { block.element(\.fields, index, of: tendon_field.self).pointee }
+
+    func words(of field: tendon_field) -> [String] {
+        (0..<Int(field.count)).map {
+            word(block.element(\.words, Int(field.first) + $0, of: tendon_word.self).pointee.text) ?? ""
+        }
+    }
+
+    /// The fields that an event shows.
+    func fields(of event: Int) -> [tendon_field] {
+        var shown: [tendon_field] = []
+        var layouts = [events[event].layout]
+        let members = (0..<Int(events[event].member_count)).map {
+            block.element(\.members, Int(events[event].first_member) + $0, of: UInt16.self).pointee
+        }
+        while let number = layouts.popLast() {
+            let layout = block.element(\.layouts, Int(number), of: tendon_layout.self).pointee
+            for index in 0..<Int(layout.count) {
+                let field = field(Int(layout.first) + index)
+                if tendon_field_type(UInt32(field.type)) == TENDON_FIELD_SWITCH {
+                    layouts += cases(of: field)
+                } else if members.isEmpty ? field.isShown : members.contains(field.name) {
+                    shown.append(field)
+                }
+            }
+        }
+        return shown
+    }
+
+    private func cases(of field: tendon_field) -> [UInt16] {
+        let all = (0..<Int(field.count)).map {
+            block.element(\.cases, Int(field.first) + $0, of: tendon_case.self).pointee.layout
+        }
+        return all + (Int(field.layout) == TENDON_DEFINITION_NONE ? [] : [field.layout])
+    }
+
+    /// The arguments of an action, as the fields that they are.
+    func arguments(of action: Int) -> [tendon_field] {
+        var fields = [UInt16](repeating: 0, count: Int(TENDON_DEFINITION_VALUE))
+        let count = tendon_action_arguments(pointer, action, &fields, fields.count)
+        return fields.prefix(count).map { field(Int($0)) }
+    }
+}
+
+extension tendon_field {
+    var isShown: Bool { name != 0 && Int(flags) & TENDON_FIELD_HIDDEN == 0 }
+    /// A single number, which rules can compare and people read.
+    var isNumber: Bool {
+        let kind = tendon_field_type(UInt32(type))
+        return kind.rawValue <= TENDON_FIELD_FLOAT.rawValue || (kind == TENDON_FIELD_PART && bits > 1)
+    }
+    var isFlag: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_PART && bits == 1 && count == 0 }
+}
+
+/// Where a file is wrong.
+struct DefinitionMistake: Error {
+    var path: String
+    var line: Int
+    var column: Int
+    var text: String
+
+    var sentence: String { "\(sanitized(path)):\(line):\(column): \(text)" }
+}
+
+/// The definitions of this run of the program. They are read once, before the first command is looked for: commands,
+/// help and rules name them.
+enum Definitions {
+    static let option = Option(
+        name: "--define", value: "FILE",
+        help: "a device file, or a directory with device files: devices of other makers; beside those of "
+            + "\(standardDirectory); see docs/device-files.md", isList: true)
+    static let standardDirectory = "/etc/tendon/devices"
+
+    /// Those that know families by name.
+    static let commands: Set<String> = [
+        "run", "stream", "scan", "simulate", "capture", "replay", "decode", "encode", "report", "rules", "config", "pair",
+    ]
+
+    private static let loaded = Mutex<[Definition]>([])
+
+    static var all: [Definition] { loaded.withLock { $0 } }
+
+    static func named(_ name: String) -> Definition? { all.first { $0.name == name } }
+
+    /// The first whose devices advertise this.
+    static func recognizing(_ data: [UInt8]) -> Definition? {
+        all.first { tendon_definition_recognizes($0.pointer, data, data.count) }
+    }
+
+    /// The first that this is one of, if it has the right name, which is not in it.
+    static func awaitingName(_ data: [UInt8]) -> Definition? {
+        all.first { tendon_definition_awaits_name($0.pointer, data, data.count) }
+    }
+
+    /// Reads what the words of the command line name, and what is installed. A mistake in an installed file is reported,
+    /// and its device is unknown; in one that is named, it is an error.
+    static func load(_ words: [String]) throws(CommandError) {
+        for path in files(in: standardDirectory) {
+            do throws(CommandError) {
+                try add(path)
+            } catch {
+                Log.write(.warning, "\(error.message); the device is left out")
+            }
+        }
+        for path in named(in: words) {
+            if isDirectory(path) {
+                let files = files(in: path)
+                guard !files.isEmpty else { throw .usage("--define: \(sanitized(path)) has no file *.json") }
+                for file in files { try add(file) }
+            } else {
+                try add(path)
+            }
+        }
+    }
+
+    /// The operands of --define: this is before the arguments are read.
+    private static func named(in words: [String]) -> [String] {
+        var paths: [String] = []
+        for (index, word) in words.enumerated() {
+            if word == "--" { break }
+            if word == option.name, index + 1 < words.count { paths += listWords(words[index + 1]) }
+            if word.hasPrefix(option.name + "=") { paths += listWords(String(word.dropFirst(option.name.count + 1))) }
+        }
+        return paths
+    }
+
+    private static func files(in directory: String) -> [String] {
+        fileNames(in: directory).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted()
+            .map { directory + "/" + $0 }
+    }
+
+    /// Parses a file without taking it.
+    static func read(_ path: String) throws(CommandError) -> Definition {
+        let bytes = try readFile(path, limit: Int(TENDON_DEFINITION_FILE_MAX))
+        do throws(DefinitionMistake) {
+            return try Definition(parsing: bytes, path: path)
+        } catch {
+            throw CommandError(.usage, error.sentence, next: "docs/device-files.md")
+        }
+    }
+
+    private static func add(_ path: String) throws(CommandError) {
+        let new = try read(path)
+        guard tendon_family_find(new.name) == nil else {
+            throw .usage("\(sanitized(path)): '\(new.name)' is a family that Tendon has; give the device another name")
+        }
+        // One that is named takes the place of one that is installed.
+        let others = all.filter { $0.name != new.name || !$0.path.hasPrefix(standardDirectory) }
+        if let same = others.first(where: { $0.name == new.name }) {
+            throw .usage("\(sanitized(path)): the device '\(new.name)' is defined in \(sanitized(same.path)) as well")
+        }
+        if let other = others.first(where: { tendon_definition_overlaps($0.pointer, new.pointer) }) {
+            throw .usage(
+                "\(sanitized(path)): its 'find' means devices that \(sanitized(other.path)) means as well; add a name or a "
+                    + "company to one of them")
+        }
+        loaded.withLock { $0 = others + [new] }
+    }
+}

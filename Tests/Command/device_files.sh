@@ -1,0 +1,167 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Devices that a file defines: the shipped files, a device of each that is simulated and served, rules, mistakes.
+. "$(dirname "$0")/tap.bash"
+shipped=$root/packaging/devices
+
+# Each shipped file is right, has at most 25 lines, and decodes its own examples.
+for file in "$shipped"/*.json; do
+    name=$(basename "$file" .json)
+    [ "$(wc -l <"$file")" -le 25 ]
+    result $? "$name: at most 25 lines"
+    while read -r kind example; do
+        run decode "$name" "$kind" $example --define "$file" --json
+        is "$status" 0 "$name: $kind $example"
+        unlike "$out" '"event":"malformed"' "$name: $kind is well-formed"
+    done < <(python3 -c '
+import json, sys
+for row in json.load(open(sys.argv[1]))["characteristics"]:
+    for example in row.get("examples", []):
+        print(row["name"], example)' "$file")
+done
+
+decoded() { # family, kind, bytes, members
+    run decode "$1" "$2" $3 --define "$shipped" --json
+    is "$(printf '%s' "$out" | sed -E 's/.*"family":"[a-z_]+",?//')" "$4" "$1 $2 $3"
+}
+# By the GATT Specification Supplement, beyond what the examples of the files show.
+decoded heart_rate measurement '00 48' '"contact":"unsupported","heart_rate_bpm":72}'
+decoded heart_rate measurement '01 2c 01' '"contact":"unsupported","heart_rate_bpm":300}'
+decoded heart_rate measurement '0e 50 d2 04' '"contact":"yes","heart_rate_bpm":80,"energy_kj":1234}'
+decoded heart_rate sensor_location '02' '"location":"wrist"}'
+decoded heart_rate sensor_location '09' '"location":9}'
+decoded cycling power_measurement '31 08 9c ff 64 0a 00 00 00 00 08 05 00 00 04' \
+    '"power_w":-100,"balance_percent":50.0,"wheel_revolutions":10,"wheel_time_s":1.0,"crank_revolutions":5,"crank_time_s":1.0}'
+decoded running measurement '00 00 01 50' '"gait":"walking","speed_m_per_s":1.0,"cadence_per_min":80}'
+decoded environment temperature '0c fe' '"temperature_c":-5.0}'
+decoded environment temperature '00 80' '"temperature_c":null}'
+decoded environment humidity 'ff ff' '"humidity_percent":null}'
+decoded pulse_oximeter continuous '01 61 00 48 00 ff 07 49 00' \
+    '"spo2_percent":97.0,"pulse_bpm":72.0,"spo2_fast_percent":null,"pulse_fast_bpm":73.0}'
+decoded weight_scale measurement '09 40 1f fa 00 a0 00' '"weight_lb":80.0,"body_mass_index":25.0,"height_in":16.0}'
+decoded infinitime motion '00 04 00 fc 00 02' '"sensor":"acceleration","x_g":1.0,"y_g":-1.0,"z_g":0.5}'
+run decode heart_rate measurement 16480004 04 --define "$shipped/heart_rate.json" --json
+like "$out" '"event":"malformed".*"error":"ERROR_TRUNCATED","error_offset":4' "half an interval: where"
+is "$status" 1 "half an interval: status"
+
+# A device of each, served together: every example arrives.
+families=$(for file in "$shipped"/*.json; do basename "$file" .json; done | grep -v battery)
+# shellcheck disable=SC2086
+start devices simulate $families --define "$shipped" --radio virtual --json
+devices=$child
+until_true eval '[ "$(grep -c ready "$work/devices.out")" = 7 ]'
+start gateway run --define "$shipped" --radio virtual --json
+gateway=$child
+for event in heart_rate cycling_power revolutions running temperature humidity pressure carbon_dioxide oxygen weight; do
+    until_true grep -q "\"event\":\"$event\"" "$work/gateway.out"
+    result $? "run: $event"
+done
+until_true grep -q '"event":"sample".*"sensor":"acceleration","x_g":0.5,"y_g":-0.5,"z_g":1' "$work/gateway.out"
+result $? "run: samples of the watch"
+like "$(grep '"event":"heart_rate"' "$work/gateway.out" | head -1)" '"contact":"yes","heart_rate_bpm":72,"rr_intervals_s":\[1' \
+    "run: members in the order of the bytes"
+like "$(grep '"event":"connected","family":"weight_scale"' "$work/gateway.out")" '"model":"Weight scale"' "run: what it is"
+kill -INT "$gateway"
+wait "$gateway"
+is $? 0 "run: status"
+like "$(grep summary "$work/gateway.out")" '"devices":7,.*"malformed":0' "run: nothing was malformed"
+kill -INT "$devices"
+wait "$devices"
+
+# Actions, rules and what a device refuses: a lamp that a rule switches on when the level rises.
+cat >"$work/lamp.json" <<'END'
+{
+  "name": "lamp", "title": "Lamp", "find": {"services": ["fff0"], "name": "Lamp*"},
+  "characteristics": [
+    {"name": "level", "service": "fff0", "uuid": "fff1", "required": true, "every_ms": 200,
+     "examples": ["00 0a", "01 50"], "notify": [
+      {"name": "switched", "type": "u8", "values": [[0, "off"], [1, "on"]]}, {"name": "level_percent", "type": "u8", "unit": "%"}]},
+    {"name": "control", "service": "fff0", "uuid": "fff2", "write": [
+      {"type": "u8", "equals": 3}, {"name": "state", "type": "u8", "values": [[0, "off"], [1, "on"]]},
+      {"name": "level", "type": "u16", "factor": 0.1, "max": 1000}]}
+  ],
+  "actions": [{"name": "set", "title": "Switch", "characteristic": "control"},
+              {"name": "hello", "characteristic": "control", "at_start": true, "write": [{"type": "u8", "equals": 99}]}]
+}
+END
+lamp=(--define "$work/lamp.json" --radio virtual --json)
+start lamp simulate lamp "${lamp[@]}"
+device=$child
+until_true grep -q ready "$work/lamp.out"
+start ruled run "${lamp[@]}" --rule 'lamp.level on => lamp.set on 12.5' --rule 'lamp.level_percent > 60 => publish bright yes'
+gateway=$child
+until_true grep -q '"event":"action".*"action":"lamp.set on 12.5"' "$work/ruled.out"
+result $? "a rule acts"
+until_true grep -q '"event":"rule".*level_percent' "$work/ruled.out"
+result $? "a rule compares a number"
+until_true grep -q '"event":"write".*"characteristic":"control","bytes":"03017d00"' "$work/lamp.out"
+result $? "the device was written to, as the layout says"
+like "$(grep -m1 '"event":"write"' "$work/lamp.out")" '"bytes":"63"' "the action of the start came first"
+kill -INT "$gateway"
+wait "$gateway"
+kill -INT "$device"
+wait "$device"
+run encode lamp set on 12.5 --define "$work/lamp.json"
+like "$out" '"bytes":"03017d00"' "encode"
+run run "${lamp[@]}" --rule 'lamp.level on => lamp.set on' --for 0.1
+like "$err" "it takes 2: off\|on LEVEL" "a rule with an argument too few"
+run run "${lamp[@]}" --rule 'lamp.level on => lamp.set on 101' --for 0.1
+like "$err" "level takes a number from 0 to 100, not '101'" "an argument out of range"
+run run "${lamp[@]}" --rule 'lamp.level dim => lamp.set on 1' --for 0.1
+like "$err" "unknown lamp.level 'dim'" "a detail that the file does not have"
+
+# A capture of it can be replayed.
+start lamp simulate lamp "${lamp[@]}"
+device=$child
+until_true grep -q ready "$work/lamp.out"
+run run "${lamp[@]}" --capture "$work/lamp.btsnoop" --notifications 4
+kill -INT "$device"
+wait "$device"
+run replay "$work/lamp.btsnoop" --define "$work/lamp.json" --json
+like "$out" '"event":"level","family":"lamp".*"switched":"off","level_percent":10' "replay: values"
+like "$out" '"event":"command","family":"lamp".*"characteristic":"control","bytes":"63"' "replay: what was written"
+run replay "$work/lamp.btsnoop" --json
+unlike "$out" '"event":"level"' "replay without the file: not decoded"
+
+# A notification that breaks its layout, by a scenario.
+echo 'at 1s notify level 00' >"$work/broken"
+start lamp simulate lamp "${lamp[@]}" --scenario "$work/broken" --scenario-from connection
+device=$child
+until_true grep -q ready "$work/lamp.out"
+start broken run "${lamp[@]}"
+gateway=$child
+until_true grep -q '"event":"malformed".*"characteristic":"level","error":"ERROR_TRUNCATED","error_offset":1' "$work/broken.out"
+result $? "a malformed value: which, where, why"
+kill -INT "$gateway" "$device"
+wait "$gateway" "$device"
+
+# Mistakes: file, line and column.
+wrong() { # text, pattern, what
+    printf '%s' "$1" >"$work/wrong.json"
+    run run --define "$work/wrong.json" --radio virtual --for 0.1
+    is "$status" 2 "$3: status"
+    like "$err" "$2" "$3"
+}
+wrong '' 'wrong.json:1:1: a value is expected here' "an empty file"
+wrong '{"name": "lamp",
+ "titel": "Lamp"}' "wrong.json:2:3: 'titel' is not a member of the file" "a word that is misspelled"
+wrong '{"name": "bose", "title": "B", "find": {"services": ["fff0"]}, "characteristics": [{"name": "a", "service": "fff0", "uuid": "fff1"}]}' \
+    "'bose' is a family that Tendon has" "the name of a family"
+wrong "$(printf '[%.0s' $(seq 60000))" 'wrong.json:1:17: too many values inside of each other' "a deep file"
+head -c 70000 /dev/zero | tr '\0' ' ' >"$work/long.json"
+run run --define "$work/long.json" --radio virtual --for 0.1
+like "$err" 'long.json: longer than 65536 bytes' "a long file"
+cp "$work/lamp.json" "$work/other.json"
+run run --define "$work/lamp.json,$work/other.json" --radio virtual --for 0.1
+like "$err" "the device 'lamp' is defined in .*lamp.json as well" "one device twice"
+sed 's/"name": "lamp"/"name": "other"/' "$work/lamp.json" >"$work/other.json"
+run run --define "$work/lamp.json,$work/other.json" --radio virtual --for 0.1
+like "$err" "its 'find' means devices that .*lamp.json means as well" "two files for one device"
+run run --define "$work/none.json" --for 0.1
+like "$err" 'none.json: No such file' "a file that is not there"
+mkdir "$work/empty"
+run run --define "$work/empty" --for 0.1
+like "$err" 'has no file \*.json' "a directory without files"
+run run --define
+is "$status" 2 "--define without a value"
+finish
