@@ -7,6 +7,10 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#if !defined(__GLIBC__)
+#pragma GCC diagnostic ignored "-Wsign-conversion" /* musl's CMSG_NXTHDR() */
+#endif
+
 /**
  * Where wake-ups bring one packet each, recvmsg() costs 200 ns less than recvmmsg(), which looks for a second packet.
  * So after this many such wake-ups in a row recvmsg() reads one packet and leaves it to epoll to report another ...
