@@ -40,7 +40,7 @@ static void pointer_call(void *context, size_t count) {
     (void)context;
     void (*volatile handler)(void *, const tendon_gatt_value *, uint64_t) = on_value;
     for (size_t i = 0; i < count; i++) {
-        tendon_gatt_value value = {0x0010, notification + 3, sizeof notification - 3, false, 1};
+        tendon_gatt_value value = {0x0010, notification + 3, sizeof notification - 3, false, 1, 0};
         handler(NULL, &value, i);
     }
     bench_keep(&delivered);
