@@ -109,8 +109,9 @@ static bool check_events(parser *p) {
         for (uint16_t m = 0; m < event->member_count; m++) {
             uint16_t name = d->members[event->first_member + m];
             if (!shows(d, event->layout, name)) {
-                return tendon_parse_wrong_value(p, p->event_tokens[i], "the layout of the event has no field for one of its members",
-                                         JSON_NOWHERE, "");
+                return tendon_parse_wrong_value(p, p->event_tokens[i],
+                                                "the layout of the event has no field for one of its members",
+                                                JSON_NOWHERE, "");
             }
         }
     }
@@ -133,7 +134,8 @@ static bool check_actions(parser *p) {
         for (uint16_t i = 0; i < layout->count; i++) {
             const tendon_field *field = field_at(d, layout, i);
             if (!can_be_written(field)) {
-                return tendon_parse_wrong(p, at, "what an action writes has integers and f32 only, without 'bits' and 'if'");
+                return tendon_parse_wrong(p, at,
+                                          "what an action writes has integers and f32 only, without 'bits' and 'if'");
             }
             length += field->size;
         }
@@ -142,7 +144,8 @@ static bool check_actions(parser *p) {
         }
         uint16_t first = 0;
         if (d->actions[a].at_start && tendon_action_arguments(d, a, &first, 1) != 0) {
-            return tendon_parse_wrong(p, at, "an action at the start has no arguments: give each field its number with 'equals'");
+            return tendon_parse_wrong(
+                p, at, "an action at the start has no arguments: give each field its number with 'equals'");
         }
     }
     return true;
@@ -155,8 +158,9 @@ static bool check_arguments(parser *p) {
         size_t count = tendon_action_arguments(d, a, fields, TENDON_DEFINITION_VALUE);
         for (size_t i = 0; i < count; i++) {
             if (d->fields[fields[i]].name == 0) {
-                return tendon_parse_wrong(p, p->layout_tokens[d->actions[a].layout],
-                                   "an argument of an action needs a 'name', a number that is always the same 'equals'");
+                return tendon_parse_wrong(
+                    p, p->layout_tokens[d->actions[a].layout],
+                    "an argument of an action needs a 'name', a number that is always the same 'equals'");
             }
         }
     }
@@ -171,14 +175,15 @@ static bool check_example(parser *p, size_t example, uint16_t layout) {
     for (uint16_t i = 0; i < d->event_count; i++) {
         size_t offset = 0;
         if (d->events[i].layout == layout &&
-            tendon_describe(d, i, (const uint8_t *)d->text + one->place, one->length, NULL, NULL, &offset) < 0) {
+            tendon_describe(d, i, (const uint8_t *)d->text + one->place, one->length, NULL, NULL, NULL, &offset) < 0) {
             char after[] = " breaks its layout at byte     ";
             size_t end = sizeof after - 5;
             for (size_t unit = offset >= 100 ? 100 : offset >= 10 ? 10 : 1; unit > 0; unit /= 10) {
                 after[end++] = (char)('0' + offset / unit % 10);
             }
             after[end] = 0;
-            return tendon_parse_wrong_value(p, p->example_tokens[example], "the example ", p->example_tokens[example], after);
+            return tendon_parse_wrong_value(p, p->example_tokens[example], "the example ", p->example_tokens[example],
+                                            after);
         }
     }
     return true;

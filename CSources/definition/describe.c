@@ -7,11 +7,11 @@
 
 /** A layout that is being walked. */
 typedef struct frame {
-    uint16_t field, end;   /* the next field, and the one after the last */
+    uint16_t field, end; /* the next field, and the one after the last */
     uint16_t layout;
-    uint16_t left;         /* further records; TO_END: until the value ends */
-    size_t limit;          /* of the value around it */
-    size_t began;          /* where this record begins */
+    uint16_t left; /* further records; TO_END: until the value ends */
+    size_t limit;  /* of the value around it */
+    size_t began;  /* where this record begins */
     bool is_list, is_plain, is_muted;
 } frame;
 
@@ -23,8 +23,10 @@ typedef struct walker {
     tendon_reader reader;
     tendon_describe_visitor visitor;
     void *context;
-    tendon_number last; /* the integer that parts are of */
-    size_t wrong;       /* offset of the first byte that breaks the layout */
+    const tendon_described_rates *rates;
+    tendon_described_rates *taken; /* rates that take the value; NULL: none do */
+    tendon_number last;            /* the integer that parts are of */
+    size_t wrong;                  /* offset of the first byte that breaks the layout */
     unsigned depth;
     frame frames[TENDON_DEFINITION_DEPTH];
     int64_t kept[TENDON_DEFINITION_KEPT];
@@ -92,7 +94,8 @@ static void emit_number(walker *w, const tendon_field *field, tendon_number raw)
         value.kind = TENDON_DESCRIBED_WORD;
         value.text = tendon_definition_text(w->definition, word->text);
     } else {
-        value.kind = field->type == TENDON_FIELD_PART && field->bits == 1 ? TENDON_DESCRIBED_FLAG : TENDON_DESCRIBED_NUMBER;
+        value.kind =
+            field->type == TENDON_FIELD_PART && field->bits == 1 ? TENDON_DESCRIBED_FLAG : TENDON_DESCRIBED_NUMBER;
         value.number = raw.number;
         value.integer = raw.integer;
         value.is_integer = raw.is_integer;
@@ -109,9 +112,12 @@ static bool is_present(const walker *w, const tendon_field *field) {
     }
     int64_t number = w->kept[field->condition_from - 1];
     switch (field->condition) {
-    case TENDON_FIELD_IF_SET: return number != 0;
-    case TENDON_FIELD_IF_ZERO: return number == 0;
-    default: return number == field->condition_value;
+    case TENDON_FIELD_IF_SET:
+        return number != 0;
+    case TENDON_FIELD_IF_ZERO:
+        return number == 0;
+    default:
+        return number == field->condition_value;
     }
 }
 
@@ -152,6 +158,39 @@ static tendon_status take_part(walker *w, const tendon_field *field) {
     return TENDON_OK;
 }
 
+/* Counts and times of so many bytes begin again at 0. */
+static double grown(const tendon_field *field, int64_t from, int64_t to) {
+    uint64_t difference = (uint64_t)to - (uint64_t)from;
+    if (field->size < 8) {
+        difference &= ((uint64_t)1 << (8U * field->size)) - 1;
+    }
+    return (double)difference * field->factor / field->divisor;
+}
+
+static void take_for_rate(walker *w, const tendon_field *field) {
+    const tendon_field *counted = &w->definition->fields[field->first], *timed = &w->definition->fields[field->fixed];
+    int64_t count = w->kept[counted->keep - 1], time = w->kept[timed->keep - 1];
+    double passed = grown(timed, w->taken->of[field->from].time, time);
+    w->taken->of[field->from].has_value = w->taken->of[field->from].is_known && passed != 0;
+    if (w->taken->of[field->from].has_value) {
+        w->taken->of[field->from].value = grown(counted, w->taken->of[field->from].count, count) / passed;
+    }
+    w->taken->of[field->from].is_known = true;
+    w->taken->of[field->from].count = count;
+    w->taken->of[field->from].time = time;
+}
+
+static tendon_status take_rate(walker *w, const tendon_field *field) {
+    if (w->taken != NULL) {
+        take_for_rate(w, field);
+        return TENDON_OK;
+    }
+    tendon_number rate = {.is_nothing = w->rates == NULL || !w->rates->of[field->from].has_value};
+    rate.number = rate.is_nothing ? 0 : w->rates->of[field->from].value;
+    emit_number(w, field, rate);
+    return TENDON_OK;
+}
+
 static tendon_status take_bytes(walker *w, const tendon_field *field) {
     size_t rest = tendon_reader_remaining(&w->reader), length = field->size != 0 ? field->size : rest;
     if (field->from != 0) {
@@ -167,12 +206,12 @@ static tendon_status take_bytes(walker *w, const tendon_field *field) {
         return TENDON_ERROR_MALFORMED;
     }
     if (is_shown(w, field)) {
-        emit(w, &(tendon_described){
-                    .kind = field->type == TENDON_FIELD_UTF8 ? TENDON_DESCRIBED_TEXT : TENDON_DESCRIBED_BYTES,
-                    .name = name_of(w, field),
-                    .field = field,
-                    .bytes = bytes,
-                    .length = length});
+        emit(w, &(tendon_described){.kind = field->type == TENDON_FIELD_UTF8 ? TENDON_DESCRIBED_TEXT
+                                                                             : TENDON_DESCRIBED_BYTES,
+                                    .name = name_of(w, field),
+                                    .field = field,
+                                    .bytes = bytes,
+                                    .length = length});
     }
     return TENDON_OK;
 }
@@ -238,12 +277,19 @@ static tendon_status take_switch(walker *w, const tendon_field *field) {
 
 static tendon_status take(walker *w, const tendon_field *field) {
     switch (field->type) {
-    case TENDON_FIELD_PART: return take_part(w, field);
+    case TENDON_FIELD_PART:
+        return take_part(w, field);
+    case TENDON_FIELD_RATE:
+        return take_rate(w, field);
     case TENDON_FIELD_BYTES:
-    case TENDON_FIELD_UTF8: return take_bytes(w, field);
-    case TENDON_FIELD_RECORDS: return take_records(w, field);
-    case TENDON_FIELD_SWITCH: return take_switch(w, field);
-    default: return take_number(w, field);
+    case TENDON_FIELD_UTF8:
+        return take_bytes(w, field);
+    case TENDON_FIELD_RECORDS:
+        return take_records(w, field);
+    case TENDON_FIELD_SWITCH:
+        return take_switch(w, field);
+    default:
+        return take_number(w, field);
     }
 }
 
@@ -312,7 +358,8 @@ static tendon_status walk(walker *w, const uint8_t *bytes, size_t length) {
 }
 
 tendon_status tendon_describe(const tendon_definition *definition, size_t event, const uint8_t *bytes, size_t length,
-                              tendon_describe_visitor visitor, void *context, size_t *offset) {
+                              const tendon_described_rates *rates, tendon_describe_visitor visitor, void *context,
+                              size_t *offset) {
     walker w = {.definition = definition, .event = &definition->events[event]};
     tendon_status status = walk(&w, bytes, length);
     if (status < 0) {
@@ -324,7 +371,17 @@ tendon_status tendon_describe(const tendon_definition *definition, size_t event,
     if (visitor != NULL) {
         w.visitor = visitor;
         w.context = context;
+        w.rates = rates;
         (void)walk(&w, bytes, length);
     }
     return TENDON_OK;
+}
+
+void tendon_described_rates_take(tendon_described_rates *rates, const tendon_definition *definition, size_t event,
+                                 const uint8_t *bytes, size_t length) {
+    walker w = {.definition = definition, .event = &definition->events[event]};
+    if (walk(&w, bytes, length) == TENDON_OK) {
+        w.taken = rates;
+        (void)walk(&w, bytes, length);
+    }
 }

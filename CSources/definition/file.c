@@ -50,7 +50,10 @@ static bool read_find(parser *p, json_at at) {
 /* Characteristics */
 
 static int nibble(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* Hexadecimal digits, with spaces between bytes. */
@@ -105,9 +108,8 @@ static bool read_examples(parser *p, json_at at, tendon_definition_row *row) {
 
 enum { R_NAME, R_SERVICE, R_UUID, R_VALUE, R_NOTIFY, R_READ, R_WRITE, R_REQUIRED, R_EXAMPLES, R_EVERY, R_MEMBERS };
 static const member row_members[R_MEMBERS] = {
-    {"name", NAME},       {"service", STRING},  {"uuid", STRING},      {"value", REFERENCE},
-    {"notify", REFERENCE}, {"read", REFERENCE}, {"write", REFERENCE},  {"required", BOOLEAN},
-    {"examples", ARRAY}, {"every_ms", INTEGER}};
+    {"name", NAME},      {"service", STRING},  {"uuid", STRING},      {"value", REFERENCE}, {"notify", REFERENCE},
+    {"read", REFERENCE}, {"write", REFERENCE}, {"required", BOOLEAN}, {"examples", ARRAY},  {"every_ms", INTEGER}};
 
 static bool read_directions(parser *p, const json_at *found, tendon_definition_row *row) {
     uint16_t value = TENDON_DEFINITION_NONE;
@@ -145,7 +147,8 @@ static bool read_row(parser *p, json_at at) {
     }
     for (uint16_t i = 0; i < d->row_count; i++) {
         if (d->rows[i].name == row->name || tendon_uuid_equal(&d->rows[i].uuid, &row->uuid)) {
-            return tendon_parse_wrong_value(p, at, "the characteristic ", found[R_NAME], " has the name or the UUID of an earlier one");
+            return tendon_parse_wrong_value(p, at, "the characteristic ", found[R_NAME],
+                                            " has the name or the UUID of an earlier one");
         }
     }
     if (!read_directions(p, found, row) || (found[R_EXAMPLES] != 0 && !read_examples(p, found[R_EXAMPLES], row)) ||
@@ -161,7 +164,54 @@ static bool read_row(parser *p, json_at at) {
 /* Events */
 
 static bool is_taken(parser *p, json_at at) {
-    static const char *const taken[] = {"found", "connected", "connection_parameters", "disconnected", "connect_failed", "pairing", "paired", "bond", "missing", "malformed", "refused", "rule", "action", "action_failed", "publish", "executed", "execution_failed", "configuration_failed", "summary", "ready", "command", "encoded", "passkey", "forgotten", "decision", "att", "undecoded", "difference", "cache_dropped", "exported", "neighbor", "interference", "finding", "adapter", "mistake", "configuration_file", "setting", "reloaded", "reload_failed", "radio_waiting", "radio_lost", "radio_restored", "sample", "grip", "feature", "progress", "update", "write"};
+    static const char *const taken[] = {"found",
+                                        "connected",
+                                        "connection_parameters",
+                                        "disconnected",
+                                        "connect_failed",
+                                        "pairing",
+                                        "paired",
+                                        "bond",
+                                        "missing",
+                                        "malformed",
+                                        "refused",
+                                        "rule",
+                                        "action",
+                                        "action_failed",
+                                        "publish",
+                                        "executed",
+                                        "execution_failed",
+                                        "configuration_failed",
+                                        "summary",
+                                        "ready",
+                                        "command",
+                                        "encoded",
+                                        "passkey",
+                                        "forgotten",
+                                        "decision",
+                                        "att",
+                                        "undecoded",
+                                        "difference",
+                                        "cache_dropped",
+                                        "exported",
+                                        "neighbor",
+                                        "interference",
+                                        "finding",
+                                        "adapter",
+                                        "mistake",
+                                        "configuration_file",
+                                        "setting",
+                                        "reloaded",
+                                        "reload_failed",
+                                        "radio_waiting",
+                                        "radio_lost",
+                                        "radio_restored",
+                                        "sample",
+                                        "grip",
+                                        "feature",
+                                        "progress",
+                                        "update",
+                                        "write"};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         if (tendon_json_equals(&p->j, at, taken[i])) {
             return true;
@@ -218,7 +268,8 @@ static bool read_event(parser *p, json_at at) {
         return false;
     }
     if (is_taken(p, found[NAME_])) {
-        return tendon_parse_wrong_value(p, found[NAME_], "", found[NAME_], " is an event of all devices; call it otherwise");
+        return tendon_parse_wrong_value(p, found[NAME_], "", found[NAME_],
+                                        " is an event of all devices; call it otherwise");
     }
     for (uint16_t i = 0; i < p->out->event_count; i++) {
         if (p->out->events[i].name == event->name) {
@@ -252,7 +303,7 @@ static bool add_own_event(parser *p, uint16_t layout, size_t row) {
     for (uint16_t i = 0; i < d->event_count; i++) {
         if (d->events[i].name == event->name) {
             return tendon_parse_wrong_value(p, p->row_tokens[row], "two layouts would have events of one name: ",
-                                     tendon_json_next(&p->j, tendon_json_first(&p->j, p->row_tokens[row])), "");
+                                            tendon_json_next(&p->j, tendon_json_first(&p->j, p->row_tokens[row])), "");
         }
     }
     d->event_count++;
@@ -333,10 +384,24 @@ static bool each(parser *p, json_at array, bool (*read)(parser *p, json_at at)) 
     return true;
 }
 
-enum { D_NAME, D_TITLE, D_SUMMARY, D_ENDIAN, D_FIND, D_CHARACTERISTICS, D_LAYOUTS, D_EVENTS, D_ACTIONS, D_NOTE, D_SCHEMA, D_MEMBERS };
-static const member file_members[D_MEMBERS] = {
-    {"name", NAME},        {"title", STRING},  {"summary", STRING}, {"endian", STRING}, {"find", OBJECT},
-    {"characteristics", ARRAY}, {"layouts", OBJECT}, {"events", ARRAY}, {"actions", ARRAY}, {"note", ANY}, {"$schema", STRING}};
+enum {
+    D_NAME,
+    D_TITLE,
+    D_SUMMARY,
+    D_ENDIAN,
+    D_FIND,
+    D_CHARACTERISTICS,
+    D_LAYOUTS,
+    D_EVENTS,
+    D_ACTIONS,
+    D_NOTE,
+    D_SCHEMA,
+    D_MEMBERS
+};
+static const member file_members[D_MEMBERS] = {{"name", NAME},      {"title", STRING},  {"summary", STRING},
+                                               {"endian", STRING},  {"find", OBJECT},   {"characteristics", ARRAY},
+                                               {"layouts", OBJECT}, {"events", ARRAY},  {"actions", ARRAY},
+                                               {"note", ANY},       {"$schema", STRING}};
 
 static bool read_head(parser *p, const json_at *found) {
     static const int required[] = {D_NAME, D_TITLE, D_FIND, D_CHARACTERISTICS};
@@ -352,7 +417,8 @@ static bool read_head(parser *p, const json_at *found) {
         }
     }
     return tendon_parse_name(p, found[D_NAME], &p->out->name) && tendon_parse_text(p, found[D_TITLE], &p->out->title) &&
-           (found[D_SUMMARY] == 0 || tendon_parse_text(p, found[D_SUMMARY], &p->out->summary)) && read_find(p, found[D_FIND]);
+           (found[D_SUMMARY] == 0 || tendon_parse_text(p, found[D_SUMMARY], &p->out->summary)) &&
+           read_find(p, found[D_FIND]);
 }
 
 static bool read_file(parser *p) {
@@ -370,7 +436,9 @@ static bool read_file(parser *p) {
 
 tendon_status tendon_definition_parse(const char *text, size_t length, tendon_definition *out,
                                       tendon_definition_scratch *scratch, tendon_definition_mistake *mistake) {
-    parser p = {.j = {.text = text, .length = length, .scratch = scratch, .mistake = mistake}, .out = out, .inside = TENDON_DEFINITION_NONE};
+    parser p = {.j = {.text = text, .length = length, .scratch = scratch, .mistake = mistake},
+                .out = out,
+                .inside = TENDON_DEFINITION_NONE};
     memset(out, 0, sizeof *out);
     memset(mistake, 0, sizeof *mistake);
     out->text_length = 1;

@@ -9,8 +9,8 @@ typedef struct scanner {
     json *j;
     size_t position;
     unsigned depth;
-    json_at open[DEPTH];     /* the objects and arrays around it */
-    bool wants_value;        /* after a comma or a colon */
+    json_at open[DEPTH]; /* the objects and arrays around it */
+    bool wants_value;    /* after a comma or a colon */
     bool is_in_object;
     bool wants_key;
 } scanner;
@@ -106,8 +106,11 @@ static bool add(scanner *s, json_type type, size_t start, size_t end) {
 /* Length of the UTF-8 character at a position (RFC 3629 section 4), or 0. */
 static size_t utf8_length(const json *j, size_t position) {
     unsigned char first = (unsigned char)at(j, position), second = (unsigned char)at(j, position + 1);
-    size_t length = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3
-                                   : first >= 0xF0 && first < 0xF5   ? 4 : 0;
+    size_t length = first < 0x80                    ? 1
+                    : first >= 0xC2 && first < 0xE0 ? 2
+                    : first >= 0xE0 && first < 0xF0 ? 3
+                    : first >= 0xF0 && first < 0xF5 ? 4
+                                                    : 0;
     bool is_wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) ||
                     (first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90);
     for (size_t i = 1; i < length; i++) {
@@ -199,7 +202,8 @@ static bool read_word(scanner *s) {
             return add(s, words[i].type, s->position - length, s->position);
         }
     }
-    wrong_at(s->j, s->position, "a value is expected here: an object, an array, a string, a number, true, false or null");
+    wrong_at(s->j, s->position,
+             "a value is expected here: an object, an array, a string, a number, true, false or null");
     return false;
 }
 
@@ -238,10 +242,14 @@ static void skip_spaces(scanner *s) {
 static bool read_value(scanner *s) {
     skip_spaces(s);
     switch (at(s->j, s->position)) {
-    case '{': return open_one(s, JSON_OBJECT);
-    case '[': return open_one(s, JSON_ARRAY);
-    case '"': return read_string(s);
-    default: return is_digit(at(s->j, s->position)) || at(s->j, s->position) == '-' ? read_number(s) : read_word(s);
+    case '{':
+        return open_one(s, JSON_OBJECT);
+    case '[':
+        return open_one(s, JSON_ARRAY);
+    case '"':
+        return read_string(s);
+    default:
+        return is_digit(at(s->j, s->position)) || at(s->j, s->position) == '-' ? read_number(s) : read_word(s);
     }
 }
 
@@ -265,7 +273,8 @@ static bool read_inside(scanner *s) {
         return close_one(s);
     }
     if (!is_first) {
-        if (!expect(s, ',', type == JSON_OBJECT ? "a ',' or a '}' is missing here" : "a ',' or a ']' is missing here")) {
+        if (!expect(s, ',',
+                    type == JSON_OBJECT ? "a ',' or a '}' is missing here" : "a ',' or a ']' is missing here")) {
             return false;
         }
         skip_spaces(s);

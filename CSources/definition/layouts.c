@@ -6,43 +6,98 @@
 #include <string.h>
 
 enum {
-    F_NAME, F_TYPE, F_UNIT, F_TITLE, F_CLASS, F_VALUES, F_FACTOR, F_DIVISOR, F_OFFSET, F_DECIMALS, F_UNKNOWN, F_MIN,
-    F_MAX, F_EQUALS, F_BITS, F_IF, F_LENGTH, F_AT_LEAST, F_AT_MOST, F_RECORDS, F_COUNT, F_SWITCH, F_CASES, F_OTHERWISE,
-    F_ENDIAN, F_OPTIONAL, F_HIDDEN, F_MEMBERS
+    F_NAME,
+    F_TYPE,
+    F_UNIT,
+    F_TITLE,
+    F_CLASS,
+    F_VALUES,
+    F_FACTOR,
+    F_DIVISOR,
+    F_OFFSET,
+    F_DECIMALS,
+    F_UNKNOWN,
+    F_MIN,
+    F_MAX,
+    F_EQUALS,
+    F_BITS,
+    F_IF,
+    F_LENGTH,
+    F_AT_LEAST,
+    F_AT_MOST,
+    F_RATE,
+    F_PER,
+    F_RECORDS,
+    F_COUNT,
+    F_SWITCH,
+    F_CASES,
+    F_OTHERWISE,
+    F_ENDIAN,
+    F_OPTIONAL,
+    F_HIDDEN,
+    F_MEMBERS
 };
 
 static const member field_members[F_MEMBERS] = {
-    [F_NAME] = {"name", NAME},         [F_TYPE] = {"type", STRING},          [F_UNIT] = {"unit", STRING},
-    [F_TITLE] = {"title", STRING},     [F_CLASS] = {"class", STRING},        [F_VALUES] = {"values", ARRAY},
-    [F_FACTOR] = {"factor", NUMBER},   [F_DIVISOR] = {"divisor", NUMBER},    [F_OFFSET] = {"offset", NUMBER},
-    [F_DECIMALS] = {"decimals", INTEGER}, [F_UNKNOWN] = {"unknown", INTEGER}, [F_MIN] = {"min", INTEGER},
-    [F_MAX] = {"max", INTEGER},        [F_EQUALS] = {"equals", INTEGER},     [F_BITS] = {"bits", ARRAY},
-    [F_IF] = {"if", STRING},           [F_LENGTH] = {"length", ANY},         [F_AT_LEAST] = {"at_least", INTEGER},
-    [F_AT_MOST] = {"at_most", INTEGER}, [F_RECORDS] = {"records", REFERENCE}, [F_COUNT] = {"count", ANY},
-    [F_SWITCH] = {"switch", NAME},     [F_CASES] = {"cases", OBJECT},        [F_OTHERWISE] = {"otherwise", REFERENCE},
-    [F_ENDIAN] = {"endian", STRING},   [F_OPTIONAL] = {"optional", BOOLEAN}, [F_HIDDEN] = {"hidden", BOOLEAN},
+    [F_NAME] = {"name", NAME},
+    [F_TYPE] = {"type", STRING},
+    [F_UNIT] = {"unit", STRING},
+    [F_TITLE] = {"title", STRING},
+    [F_CLASS] = {"class", STRING},
+    [F_VALUES] = {"values", ARRAY},
+    [F_FACTOR] = {"factor", NUMBER},
+    [F_DIVISOR] = {"divisor", NUMBER},
+    [F_OFFSET] = {"offset", NUMBER},
+    [F_DECIMALS] = {"decimals", INTEGER},
+    [F_UNKNOWN] = {"unknown", INTEGER},
+    [F_MIN] = {"min", INTEGER},
+    [F_MAX] = {"max", INTEGER},
+    [F_EQUALS] = {"equals", INTEGER},
+    [F_BITS] = {"bits", ARRAY},
+    [F_IF] = {"if", STRING},
+    [F_LENGTH] = {"length", ANY},
+    [F_AT_LEAST] = {"at_least", INTEGER},
+    [F_AT_MOST] = {"at_most", INTEGER},
+    [F_RATE] = {"rate", NAME},
+    [F_PER] = {"per", NAME},
+    [F_RECORDS] = {"records", REFERENCE},
+    [F_COUNT] = {"count", ANY},
+    [F_SWITCH] = {"switch", NAME},
+    [F_CASES] = {"cases", OBJECT},
+    [F_OTHERWISE] = {"otherwise", REFERENCE},
+    [F_ENDIAN] = {"endian", STRING},
+    [F_OPTIONAL] = {"optional", BOOLEAN},
+    [F_HIDDEN] = {"hidden", BOOLEAN},
 };
 
 /* Which members each kind of field has, beside these. */
 #define BIT(member) (1UL << (member))
 static const uint32_t common = BIT(F_NAME) | BIT(F_IF) | BIT(F_HIDDEN);
 static const uint32_t described = BIT(F_TYPE) | BIT(F_TITLE) | BIT(F_OPTIONAL);
-static const uint32_t numbers = BIT(F_UNIT) | BIT(F_CLASS) | BIT(F_FACTOR) | BIT(F_DIVISOR) | BIT(F_OFFSET) |
-                                BIT(F_DECIMALS) | BIT(F_ENDIAN);
+static const uint32_t numbers =
+    BIT(F_UNIT) | BIT(F_CLASS) | BIT(F_FACTOR) | BIT(F_DIVISOR) | BIT(F_OFFSET) | BIT(F_DECIMALS) | BIT(F_ENDIAN);
 static const uint32_t integers = BIT(F_VALUES) | BIT(F_UNKNOWN) | BIT(F_MIN) | BIT(F_MAX) | BIT(F_EQUALS) | BIT(F_BITS);
 
 static const struct {
     const char *name;
     uint8_t type, size, flags;
 } types[] = {
-    {"u8", TENDON_FIELD_INTEGER, 1, 0},   {"u16", TENDON_FIELD_INTEGER, 2, 0},
-    {"u24", TENDON_FIELD_INTEGER, 3, 0},  {"u32", TENDON_FIELD_INTEGER, 4, 0},
-    {"u48", TENDON_FIELD_INTEGER, 6, 0},  {"u64", TENDON_FIELD_INTEGER, 8, 0},
-    {"i8", TENDON_FIELD_INTEGER, 1, TENDON_FIELD_SIGNED},  {"i16", TENDON_FIELD_INTEGER, 2, TENDON_FIELD_SIGNED},
-    {"i24", TENDON_FIELD_INTEGER, 3, TENDON_FIELD_SIGNED}, {"i32", TENDON_FIELD_INTEGER, 4, TENDON_FIELD_SIGNED},
-    {"i64", TENDON_FIELD_INTEGER, 8, TENDON_FIELD_SIGNED}, {"f32", TENDON_FIELD_FLOAT32, 4, 0},
-    {"sfloat", TENDON_FIELD_SFLOAT, 2, 0}, {"float", TENDON_FIELD_FLOAT, 4, 0},
-    {"bytes", TENDON_FIELD_BYTES, 0, 0},  {"utf8", TENDON_FIELD_UTF8, 0, 0},
+    {"u8", TENDON_FIELD_INTEGER, 1, 0},
+    {"u16", TENDON_FIELD_INTEGER, 2, 0},
+    {"u24", TENDON_FIELD_INTEGER, 3, 0},
+    {"u32", TENDON_FIELD_INTEGER, 4, 0},
+    {"u48", TENDON_FIELD_INTEGER, 6, 0},
+    {"u64", TENDON_FIELD_INTEGER, 8, 0},
+    {"i8", TENDON_FIELD_INTEGER, 1, TENDON_FIELD_SIGNED},
+    {"i16", TENDON_FIELD_INTEGER, 2, TENDON_FIELD_SIGNED},
+    {"i24", TENDON_FIELD_INTEGER, 3, TENDON_FIELD_SIGNED},
+    {"i32", TENDON_FIELD_INTEGER, 4, TENDON_FIELD_SIGNED},
+    {"i64", TENDON_FIELD_INTEGER, 8, TENDON_FIELD_SIGNED},
+    {"f32", TENDON_FIELD_FLOAT32, 4, 0},
+    {"sfloat", TENDON_FIELD_SFLOAT, 2, 0},
+    {"float", TENDON_FIELD_FLOAT, 4, 0},
+    {"bytes", TENDON_FIELD_BYTES, 0, 0},
+    {"utf8", TENDON_FIELD_UTF8, 0, 0},
 };
 
 #define FACTOR_MAX 1e30 /* so that every product is a number */
@@ -67,7 +122,8 @@ static bool is_text(const char *text, const char *other, size_t length) {
 }
 
 /* The last field before `end` that is an integer of this name. */
-static uint16_t field_before(const tendon_definition *d, uint16_t first, uint16_t end, const char *name, size_t length) {
+static uint16_t field_before(const tendon_definition *d, uint16_t first, uint16_t end, const char *name,
+                             size_t length) {
     for (uint16_t i = end; i > first; i--) {
         const tendon_field *field = &d->fields[i - 1];
         bool is_number = field->type == TENDON_FIELD_INTEGER || field->type == TENDON_FIELD_PART;
@@ -92,7 +148,7 @@ static uint16_t find_field(const reading *r, const char *name, size_t length) {
 }
 
 /* Finds an earlier field by its name; it is kept from now on. */
-static bool refer(reading *r, json_at at, size_t skipped, uint8_t *kept) {
+static bool refer(reading *r, json_at at, size_t skipped, uint8_t *kept, uint16_t *which) {
     tendon_definition *d = r->p->out;
     char name[64];
     size_t length = tendon_json_string(&r->p->j, at, name, sizeof name - 1);
@@ -112,6 +168,9 @@ static bool refer(reading *r, json_at at, size_t skipped, uint8_t *kept) {
         field->flags |= field->unit == 0 && field->count == 0 && field->title == 0 ? TENDON_FIELD_HIDDEN : 0;
     }
     *kept = field->keep;
+    if (which != NULL) {
+        *which = found;
+    }
     return true;
 }
 
@@ -137,13 +196,13 @@ static bool read_condition(reading *r, tendon_field *field) {
         field->condition = TENDON_FIELD_IF_EQUAL;
         field->condition_value = number;
     }
-    return refer(r, at, text[0] == '!' ? 1 : 0, &field->condition_from);
+    return refer(r, at, text[0] == '!' ? 1 : 0, &field->condition_from, NULL);
 }
 
 /* A length or a count: a number, or the name of an earlier field. */
 static bool read_measure(reading *r, json_at at, int64_t most, uint8_t *from, int64_t *fixed) {
     if (tendon_json_type_of(&r->p->j, at) == JSON_STRING) {
-        return refer(r, at, 0, from);
+        return refer(r, at, 0, from, NULL);
     }
     return tendon_parse_integer(r->p, at, 1, most, fixed);
 }
@@ -206,7 +265,8 @@ static bool read_scale(reading *r, tendon_field *field) {
     }
     bool is_scaled = field->factor != 1 || field->divisor != 1;
     field->decimals = is_scaled ? tendon_number_decimals(field->factor / field->divisor) : 0;
-    uint8_t of_offset = tendon_number_decimals(field->offset - (double)(int64_t)(field->offset < 1e15 ? field->offset : 0));
+    uint8_t of_offset =
+        tendon_number_decimals(field->offset - (double)(int64_t)(field->offset < 1e15 ? field->offset : 0));
     field->decimals = field->offset != 0 && of_offset < 4 && of_offset > field->decimals ? of_offset : field->decimals;
     if (r->found[F_DECIMALS] != 0) {
         if (!tendon_parse_integer(r->p, r->found[F_DECIMALS], 0, 9, &decimals)) {
@@ -268,8 +328,8 @@ static tendon_field *add_field(reading *r, json_at at) {
 }
 
 static bool read_name(reading *r, json_at at, tendon_field *field) {
-    static const char *const taken[] = {"time", "event", "family", "address", "address_type", "name", "received_at",
-                                        "sampled_at", "error_ms"};
+    static const char *const taken[] = {"time", "event",       "family",     "address", "address_type",
+                                        "name", "received_at", "sampled_at", "error_ms"};
     tendon_definition *d = r->p->out;
     if (at == 0) {
         return true;
@@ -286,7 +346,8 @@ static bool read_name(reading *r, json_at at, tendon_field *field) {
         const tendon_field *other = &d->fields[i];
         /* The same under two conditions: 8 bits or 16, for example. */
         if (other->name == field->name && (other->condition == 0 || r->found[F_IF] == 0)) {
-            return tendon_parse_wrong_value(r->p, at, "", at, " is there twice; two fields of one name need an 'if' each");
+            return tendon_parse_wrong_value(r->p, at, "", at,
+                                            " is there twice; two fields of one name need an 'if' each");
         }
     }
     return true;
@@ -314,8 +375,9 @@ static bool allow(reading *r, uint32_t members) {
                 before[length++] = field_members[i].name[c];
             }
             memcpy(before + length, "' has no meaning for ", 22);
-            return tendon_parse_wrong_value(r->p, r->found[i], before, r->found[F_TYPE] != 0 ? r->found[F_TYPE] : JSON_NOWHERE,
-                                     r->found[F_TYPE] != 0 ? "" : "this field");
+            return tendon_parse_wrong_value(r->p, r->found[i], before,
+                                            r->found[F_TYPE] != 0 ? r->found[F_TYPE] : JSON_NOWHERE,
+                                            r->found[F_TYPE] != 0 ? "" : "this field");
         }
     }
     return true;
@@ -323,8 +385,8 @@ static bool allow(reading *r, uint32_t members) {
 
 static bool read_part(reading *r, json_at at, const tendon_field *whole) {
     enum { NAME_, BIT_, COUNT_, VALUES_, TITLE_, UNIT_, HIDDEN_, FACTOR_, OFFSET_, MEMBERS_ };
-    static const member members[MEMBERS_] = {{"name", NAME},     {"bit", INTEGER}, {"count", INTEGER},
-                                             {"values", ARRAY},  {"title", STRING}, {"unit", STRING},
+    static const member members[MEMBERS_] = {{"name", NAME},      {"bit", INTEGER},   {"count", INTEGER},
+                                             {"values", ARRAY},   {"title", STRING},  {"unit", STRING},
                                              {"hidden", BOOLEAN}, {"factor", NUMBER}, {"offset", NUMBER}};
     json_at found[MEMBERS_];
     int64_t bit = 0, count = 1, width = 8 * whole->size;
@@ -374,7 +436,8 @@ static bool read_parts(reading *r, json_at bits) {
 
 static bool read_endian(parser *p, json_at at, bool *is_big) {
     *is_big = tendon_json_equals(&p->j, at, "big");
-    return *is_big || tendon_json_equals(&p->j, at, "little") || tendon_parse_wrong_value(p, at, "", at, " is neither big nor little");
+    return *is_big || tendon_json_equals(&p->j, at, "little") ||
+           tendon_parse_wrong_value(p, at, "", at, " is neither big nor little");
 }
 
 static bool read_number_field(reading *r, tendon_field *field) {
@@ -382,8 +445,7 @@ static bool read_number_field(reading *r, tendon_field *field) {
     json_at bits = r->found[F_BITS];
     if (!allow(r, common | described | numbers | (is_integer ? integers : 0)) ||
         (r->found[F_ENDIAN] != 0 && !read_endian(r->p, r->found[F_ENDIAN], &is_big)) || !read_scale(r, field) ||
-        !read_limits(r, field) ||
-        (r->found[F_VALUES] != 0 && !read_words(r->p, r->found[F_VALUES], field))) {
+        !read_limits(r, field) || (r->found[F_VALUES] != 0 && !read_words(r->p, r->found[F_VALUES], field))) {
         return false;
     }
     field->flags |= (uint8_t)(is_big ? TENDON_FIELD_BIG_ENDIAN : 0);
@@ -396,7 +458,8 @@ static bool read_number_field(reading *r, tendon_field *field) {
 static bool read_bytes_field(reading *r, tendon_field *field) {
     int64_t length = 0, at_least = 0, at_most = 0xFFFF;
     json_at at = r->found[F_LENGTH];
-    bool is_rest = at == 0 || (tendon_json_type_of(&r->p->j, at) == JSON_STRING && tendon_json_equals(&r->p->j, at, "rest"));
+    bool is_rest =
+        at == 0 || (tendon_json_type_of(&r->p->j, at) == JSON_STRING && tendon_json_equals(&r->p->j, at, "rest"));
     if (!allow(r, common | described | BIT(F_LENGTH) | BIT(F_AT_LEAST) | BIT(F_AT_MOST)) ||
         (!is_rest && !read_measure(r, at, 255, &field->from, &length)) ||
         (r->found[F_AT_LEAST] != 0 && !tendon_parse_integer(r->p, r->found[F_AT_LEAST], 0, 512, &at_least)) ||
@@ -425,7 +488,30 @@ static bool read_typed(reading *r, tendon_field *field) {
         }
     }
     return tendon_parse_wrong_value(r->p, type, "no type is called ", type,
-                             "; known: u8 u16 u24 u32 u48 u64 i8 i16 i24 i32 i64 f32 sfloat float bytes utf8");
+                                    "; known: u8 u16 u24 u32 u48 u64 i8 i16 i24 i32 i64 f32 sfloat float bytes utf8");
+}
+
+/* How fast a count grows: both are earlier integers. */
+static bool read_rate(reading *r, tendon_field *field) {
+    tendon_definition *d = r->p->out;
+    uint8_t kept = 0;
+    field->type = TENDON_FIELD_RATE;
+    field->decimals = 1;
+    if (!allow(r, common | BIT(F_RATE) | BIT(F_PER) | BIT(F_UNIT) | BIT(F_TITLE) | BIT(F_CLASS) | BIT(F_FACTOR) |
+                      BIT(F_DECIMALS)) ||
+        !tendon_parse_require(r->p, r->at, "a rate", field_members, r->found, F_PER) || !read_texts(r, field) ||
+        !read_scale(r, field) || !refer(r, r->found[F_RATE], 0, &kept, &field->first) ||
+        !refer(r, r->found[F_PER], 0, &kept, &field->fixed)) {
+        return false;
+    }
+    if (d->rate_count == TENDON_DEFINITION_RATES) {
+        return tendon_parse_full(r->p, r->at, "rates");
+    }
+    field->decimals = field->decimals == 0 && r->found[F_DECIMALS] == 0 ? 1 : field->decimals;
+    field->from = (uint8_t)d->rate_count++;
+    hide(r, field);
+    d->field_count++;
+    return true;
 }
 
 /* A field that is not complete yet has its place, so that a layout inside of it comes behind it. */
@@ -481,7 +567,7 @@ static bool read_switch(reading *r, tendon_field *field) {
     field->first = r->p->out->case_count;
     if (!allow(r, common | BIT(F_SWITCH) | BIT(F_CASES) | BIT(F_OTHERWISE)) ||
         !tendon_parse_require(r->p, r->at, "a switch", field_members, r->found, F_CASES) ||
-        !refer(r, r->found[F_SWITCH], 0, &field->from)) {
+        !refer(r, r->found[F_SWITCH], 0, &field->from, NULL)) {
         return false;
     }
     json_at key = tendon_json_first(&r->p->j, cases);
@@ -504,9 +590,13 @@ static bool read_field(reading *r, json_at at) {
     if (!tendon_parse_members(r->p, at, "a field", field_members, F_MEMBERS, r->found)) {
         return false;
     }
-    bool is_typed = r->found[F_TYPE] != 0, is_list = r->found[F_RECORDS] != 0, is_switch = r->found[F_SWITCH] != 0;
-    if (is_typed ? is_list || is_switch : is_list == is_switch) {
-        return tendon_parse_wrong(r->p, at, "a field has one of 'type', 'records' and 'switch'");
+    static const uint8_t kinds[] = {F_TYPE, F_RATE, F_RECORDS, F_SWITCH};
+    unsigned count = 0;
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        count += r->found[kinds[i]] != 0 ? 1 : 0;
+    }
+    if (count != 1) {
+        return tendon_parse_wrong(r->p, at, "a field has one of 'type', 'rate', 'records' and 'switch'");
     }
     tendon_field *field = add_field(r, at);
     if (field == NULL || !read_name(r, r->found[F_NAME], field) || (r->found[F_IF] != 0 && !read_condition(r, field))) {
@@ -514,6 +604,9 @@ static bool read_field(reading *r, json_at at) {
     }
     if (r->found[F_TYPE] != 0) {
         return read_typed(r, field);
+    }
+    if (r->found[F_RATE] != 0) {
+        return read_rate(r, field);
     }
     return r->found[F_RECORDS] != 0 ? read_records(r, field) : read_switch(r, field);
 }

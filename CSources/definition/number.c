@@ -54,7 +54,8 @@ static tendon_number float32_of(uint32_t bits) {
         return (tendon_number){.is_nothing = true};
     }
     /* IEEE 754: 1.fraction * 2^(exponent - 127); exponent 0 is 0.fraction * 2^-126. */
-    double value = ldexp((double)(exponent == 0 ? fraction : fraction | 0x800000), (exponent == 0 ? 1 : exponent) - 150);
+    double value =
+        ldexp((double)(exponent == 0 ? fraction : fraction | 0x800000), (exponent == 0 ? 1 : exponent) - 150);
     return (tendon_number){.number = bits >> 31 != 0 ? -value : value, .decimals = 6};
 }
 
@@ -83,10 +84,14 @@ static int small(uint32_t raw, unsigned bits) {
 tendon_number tendon_number_decode(const tendon_field *field, const uint8_t *bytes) {
     uint64_t raw = bytes_of(field, bytes);
     switch (field->type) {
-    case TENDON_FIELD_FLOAT32: return float32_of((uint32_t)raw);
-    case TENDON_FIELD_SFLOAT: return medical_of(small((uint32_t)raw, 12), 0x7FF, small((uint32_t)raw >> 12, 4));
-    case TENDON_FIELD_FLOAT: return medical_of(small((uint32_t)raw, 24), 0x7FFFFF, small((uint32_t)raw >> 24, 8));
-    default: return integer_of(field, raw);
+    case TENDON_FIELD_FLOAT32:
+        return float32_of((uint32_t)raw);
+    case TENDON_FIELD_SFLOAT:
+        return medical_of(small((uint32_t)raw, 12), 0x7FF, small((uint32_t)raw >> 12, 4));
+    case TENDON_FIELD_FLOAT:
+        return medical_of(small((uint32_t)raw, 24), 0x7FFFFF, small((uint32_t)raw >> 24, 8));
+    default:
+        return integer_of(field, raw);
     }
 }
 

@@ -21,14 +21,21 @@ static bool is_of_kind(const parser *p, json_at value, member_kind kind) {
     json_type type = tendon_json_type_of(&p->j, value);
     switch (kind) {
     case STRING:
-    case NAME: return type == JSON_STRING;
+    case NAME:
+        return type == JSON_STRING;
     case NUMBER:
-    case INTEGER: return type == JSON_NUMBER || type == JSON_STRING;
-    case BOOLEAN: return type == JSON_BOOLEAN;
-    case ARRAY: return type == JSON_ARRAY;
-    case OBJECT: return type == JSON_OBJECT;
-    case REFERENCE: return type == JSON_STRING || type == JSON_ARRAY || type == JSON_OBJECT;
-    default: return true;
+    case INTEGER:
+        return type == JSON_NUMBER || type == JSON_STRING;
+    case BOOLEAN:
+        return type == JSON_BOOLEAN;
+    case ARRAY:
+        return type == JSON_ARRAY;
+    case OBJECT:
+        return type == JSON_OBJECT;
+    case REFERENCE:
+        return type == JSON_STRING || type == JSON_ARRAY || type == JSON_OBJECT;
+    default:
+        return true;
     }
 }
 
@@ -57,7 +64,8 @@ static bool wrong_member(parser *p, json_at key, const char *what) {
     return tendon_parse_wrong_value(p, key, "", key, text);
 }
 
-bool tendon_parse_members(parser *p, json_at object, const char *what, const member *known, size_t count, json_at *found) {
+bool tendon_parse_members(parser *p, json_at object, const char *what, const member *known, size_t count,
+                          json_at *found) {
     memset(found, 0, count * sizeof *found);
     if (tendon_json_type_of(&p->j, object) != JSON_OBJECT) {
         return tendon_parse_wrong_value(p, object, what, JSON_NOWHERE, " must be an object");
@@ -146,7 +154,8 @@ bool tendon_parse_name(parser *p, json_at at, uint16_t *out) {
         is_right = is_right && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_');
     }
     return (is_right && length <= 48) ||
-           tendon_parse_wrong_value(p, at, "", at, " is no name: small letters, digits and '_', at most 48, a letter first");
+           tendon_parse_wrong_value(p, at, "", at,
+                                    " is no name: small letters, digits and '_', at most 48, a letter first");
 }
 
 bool tendon_parse_uuid(parser *p, json_at at, tendon_uuid *out) {

@@ -11,12 +11,12 @@ typedef struct parser {
     json_at layout_tokens[TENDON_DEFINITION_LAYOUTS]; /* where each layout is */
     json_at row_tokens[TENDON_DEFINITION_ROWS];
     json_at example_tokens[TENDON_DEFINITION_EXAMPLES];
-    json_at event_tokens[TENDON_DEFINITION_EVENTS]; /* of a layout's own event, its layout */
-    uint16_t around[TENDON_DEFINITION_LAYOUTS];       /* the field in whose place a layout stands; or NONE */
+    json_at event_tokens[TENDON_DEFINITION_EVENTS];    /* of a layout's own event, its layout */
+    uint16_t around[TENDON_DEFINITION_LAYOUTS];        /* the field in whose place a layout stands; or NONE */
     uint16_t around_layout[TENDON_DEFINITION_LAYOUTS]; /* and the layout of that field */
-    uint16_t inside; /* the layout that is being read, or NONE */
-    bool is_full;       /* the mistake is one of size */
-    bool is_big_endian; /* of the file */
+    uint16_t inside;                                   /* the layout that is being read, or NONE */
+    bool is_full;                                      /* the mistake is one of size */
+    bool is_big_endian;                                /* of the file */
 } parser;
 
 /* What a member may be. */
@@ -31,9 +31,11 @@ typedef struct member {
  * Finds the members of an object: found[i] is the value of known[i], or 0 if it is absent (the whole file is value 0).
  * False: it is no object, or has a member that is not known, twice, or of another kind.
  */
-bool tendon_parse_members(parser *p, json_at object, const char *what, const member *known, size_t count, json_at *found);
+bool tendon_parse_members(parser *p, json_at object, const char *what, const member *known, size_t count,
+                          json_at *found);
 /* found[i] must be there. */
-bool tendon_parse_require(parser *p, json_at object, const char *what, const member *known, const json_at *found, size_t index);
+bool tendon_parse_require(parser *p, json_at object, const char *what, const member *known, const json_at *found,
+                          size_t index);
 
 /* False, with the mistake. */
 bool tendon_parse_wrong(parser *p, json_at at, const char *text);

@@ -67,7 +67,8 @@ static bool may_be_meant(const tendon_definition_find *find, const uint8_t *data
 
 bool tendon_definition_recognizes(const tendon_definition *definition, const uint8_t *data, size_t length) {
     const tendon_definition_find *find = &definition->find;
-    return may_be_meant(find, data, length) && (find->name == 0 || has_name(definition->text + find->name, data, length));
+    return may_be_meant(find, data, length) &&
+           (find->name == 0 || has_name(definition->text + find->name, data, length));
 }
 
 bool tendon_definition_awaits_name(const tendon_definition *definition, const uint8_t *data, size_t length) {

@@ -72,7 +72,8 @@ static void written(tendon_defined_session *s, tendon_status status) {
     s->first = (uint8_t)((s->first + 1) % TENDON_DEFINED_WRITES);
     s->count--;
     if (!write.is_start) {
-        emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_WRITTEN, .number = write.number, .status = status});
+        emit(s,
+             &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_WRITTEN, .number = write.number, .status = status});
     } else if (status < 0) {
         refused(s, write.row, status);
     }
@@ -104,7 +105,8 @@ static bool wants_reading(const tendon_defined_session *s, size_t row) {
 }
 
 /* Starts the operation of the next row of a step; false: there is none. */
-static bool start_row(tendon_defined_session *s, bool (*wants)(const tendon_defined_session *s, size_t row), uint8_t op) {
+static bool start_row(tendon_defined_session *s, bool (*wants)(const tendon_defined_session *s, size_t row),
+                      uint8_t op) {
     while (s->row < s->definition->row_count && !wants(s, s->row)) {
         s->row++;
     }
@@ -153,8 +155,10 @@ static bool queue_start(tendon_defined_session *s) {
 /* Starts what is next in the present step; false: the step has nothing more to do. */
 static bool go_on_step(tendon_defined_session *s) {
     switch (s->step) {
-    case SUBSCRIBING: return start_row(s, wants_subscription, OP_SUBSCRIBE);
-    case READING: return start_row(s, wants_reading, OP_READ);
+    case SUBSCRIBING:
+        return start_row(s, wants_subscription, OP_SUBSCRIBE);
+    case READING:
+        return start_row(s, wants_reading, OP_READ);
     default:
         if (s->count == 0 && (s->step != STARTING || !queue_start(s))) {
             return false;
@@ -193,8 +197,8 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
     if (status < 0) {
         if (status == TENDON_ERROR_NOT_FOUND) {
             s->refused++;
-            emit(s, &(tendon_defined_event){
-                        .kind = TENDON_DEFINED_EVENT_REFUSED, .row = (uint8_t)row, .status = status});
+            emit(s,
+                 &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_REFUSED, .row = (uint8_t)row, .status = status});
         }
         fail(s, status);
         return;
@@ -206,7 +210,8 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
 
 static void discover(tendon_defined_session *s) {
     s->step = DISCOVERING;
-    tendon_operation_discover(&s->op, OP_DISCOVER, &s->discovery, row_of, s->found, s->definition->row_count, discovered);
+    tendon_operation_discover(&s->op, OP_DISCOVER, &s->discovery, row_of, s->found, s->definition->row_count,
+                              discovered);
 }
 
 static void done(void *context, const tendon_gatt_result *result) {
@@ -226,9 +231,14 @@ static void done(void *context, const tendon_gatt_result *result) {
             emit_value(s, row, result->value, result->length, true);
         }
         break;
-    case OP_WRITE: written(s, result->status); break;
-    case OP_MTU: discover(s); return; /* a device without that request has the smallest MTU */
-    default: break;
+    case OP_WRITE:
+        written(s, result->status);
+        break;
+    case OP_MTU:
+        discover(s);
+        return; /* a device without that request has the smallest MTU */
+    default:
+        break;
     }
     go_on(s);
 }
@@ -256,8 +266,8 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     s->is_open = false;
     s->count = 0;
     tendon_operation_reset(&s->op);
-    emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_CLOSED,
-                                    .status = s->failure < 0 ? s->failure : reason});
+    emit(s,
+         &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_CLOSED, .status = s->failure < 0 ? s->failure : reason});
 }
 
 static void on_paired(void *context, tendon_status status, uint64_t now) {

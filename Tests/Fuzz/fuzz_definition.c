@@ -5,6 +5,7 @@
 
 static tendon_definition definition;
 static tendon_definition_scratch scratch;
+static tendon_described_rates rates;
 
 typedef struct seen {
     unsigned depth;
@@ -33,8 +34,9 @@ static void visit(void *context, const tendon_described *value) {
 static void walk(const uint8_t *bytes, size_t length) {
     for (size_t event = 0; event < definition.event_count; event++) {
         seen s = {0};
+        tendon_described_rates_take(&rates, &definition, event, bytes, length);
         size_t offset = 0;
-        tendon_status status = tendon_describe(&definition, event, bytes, length, visit, &s, &offset);
+        tendon_status status = tendon_describe(&definition, event, bytes, length, &rates, visit, &s, &offset);
         FUZZ_CHECK(status == TENDON_OK ? s.depth == 0 : s.values == 0 && offset <= length);
     }
     (void)tendon_definition_recognizes(&definition, bytes, length);

@@ -336,7 +336,8 @@ tendon_status tendon_simulated_defined_init(tendon_simulated_defined *device, co
                             sizeof device->attributes / sizeof device->attributes[0], &handlers);
     static const uint8_t appearance[2] = {0, 0}; /* Unknown (Assigned Numbers 2.6) */
     tendon_gatt_add_generic_access(&device->server, name_of(device),
-                                   tendon_simulated_text_length(name_of(device), TENDON_SIMULATED_TEXT_MAX), appearance);
+                                   tendon_simulated_text_length(name_of(device), TENDON_SIMULATED_TEXT_MAX),
+                                   appearance);
     add_services(device);
     if (device->server.cccd_count > TENDON_SIMULATED_CCCDS - 1) { /* one is for the Database Hash's service */
         return TENDON_ERROR_TABLE_FULL;

@@ -48,9 +48,15 @@ static void put(line *l, const char *text) {
 static void put_value(line *l, const tendon_described *value) {
     char number[64];
     switch (value->kind) {
-    case TENDON_DESCRIBED_WORD: put(l, value->text); break;
-    case TENDON_DESCRIBED_NOTHING: put(l, "nothing"); break;
-    case TENDON_DESCRIBED_FLAG: put(l, value->number != 0 ? "yes" : "no"); break;
+    case TENDON_DESCRIBED_WORD:
+        put(l, value->text);
+        break;
+    case TENDON_DESCRIBED_NOTHING:
+        put(l, "nothing");
+        break;
+    case TENDON_DESCRIBED_FLAG:
+        put(l, value->number != 0 ? "yes" : "no");
+        break;
     case TENDON_DESCRIBED_TEXT:
         assert_true(value->length < sizeof number - 2);
         snprintf(number, sizeof number, "'%.*s'", (int)value->length, (const char *)value->bytes);
@@ -96,12 +102,16 @@ static void visit(void *context, const tendon_described *value) {
     put_value(l, value);
 }
 
-const char *described_event(const tendon_definition *definition, size_t event, const char *hex) {
+static const char *describe(const tendon_definition *definition, size_t event, tendon_described_rates *rates,
+                            const char *hex) {
     static line l;
     l = (line){0};
     block b = block_hex(hex);
     size_t offset = SIZE_MAX;
-    tendon_status status = tendon_describe(definition, event, b.data, b.length, visit, &l, &offset);
+    if (rates != NULL) {
+        tendon_described_rates_take(rates, definition, event, b.data, b.length);
+    }
+    tendon_status status = tendon_describe(definition, event, b.data, b.length, rates, visit, &l, &offset);
     free(b.data);
     assert_int_equal(l.depth, 0);
     if (status < 0) {
@@ -111,6 +121,14 @@ const char *described_event(const tendon_definition *definition, size_t event, c
     return l.text;
 }
 
+const char *described_event(const tendon_definition *definition, size_t event, const char *hex) {
+    return describe(definition, event, NULL, hex);
+}
+
+const char *described_with(const tendon_definition *definition, tendon_described_rates *rates, const char *hex) {
+    return describe(definition, 0, rates, hex);
+}
+
 const char *described(const tendon_definition *definition, const char *hex) {
-    return described_event(definition, 0, hex);
+    return describe(definition, 0, NULL, hex);
 }

@@ -16,6 +16,8 @@ const tendon_definition *with_fields(const char *fields);
 
 /* "a=1 b=[1,2] c=[{d=x}]" of event 0, or of another; "!STATUS at OFFSET" of a value with a mistake. */
 const char *described(const tendon_definition *definition, const char *hex);
+/* The same, with the memory of a device. */
+const char *described_with(const tendon_definition *definition, tendon_described_rates *rates, const char *hex);
 const char *described_event(const tendon_definition *definition, size_t event, const char *hex);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Layouts and literal bytes. The formats of numbers: Core Specification Vol 3 Part G and GATT Specification Supplement 2. */
+/* Layouts and literal bytes. The formats of numbers: Core Specification Vol 3 Part G and GATT Specification
+ * Supplement 2. */
 #include "definition_fixture.h"
 
 static void integers(void **state) {
@@ -28,7 +29,7 @@ static void integers(void **state) {
         for (size_t length = 0; length < cut.length; length++) {
             size_t offset = 99;
             block part = block_copy(cut.data, length);
-            assert_int_equal(tendon_describe(with_fields(fields), 0, part.data, length, NULL, NULL, &offset),
+            assert_int_equal(tendon_describe(with_fields(fields), 0, part.data, length, NULL, NULL, NULL, &offset),
                              TENDON_ERROR_TRUNCATED);
             assert_int_equal(offset, 0);
             free(part.data);
@@ -78,7 +79,8 @@ static void scales(void **state) {
     assert_string_equal(described(with_fields("{'name': 't', 'type': 'i16', 'factor': 0.01}"), "feff"), "t=-0.02");
     assert_string_equal(described(with_fields("{'name': 't', 'type': 'u16', 'divisor': 1024}"), "0004"), "t=1.0000");
     assert_string_equal(described(with_fields("{'name': 't', 'type': 'u8', 'offset': -40}"), "00"), "t=-40");
-    assert_string_equal(described(with_fields("{'name': 't', 'type': 'u8', 'factor': 0.5, 'offset': -40}"), "51"), "t=0.5");
+    assert_string_equal(described(with_fields("{'name': 't', 'type': 'u8', 'factor': 0.5, 'offset': -40}"), "51"),
+                        "t=0.5");
     assert_string_equal(described(with_fields("{'name': 't', 'type': 'u8', 'factor': 10}"), "05"), "t=50");
     assert_string_equal(described(with_fields("{'name': 't', 'type': 'u8', 'factor': 0.5, 'decimals': 3}"), "05"),
                         "t=2.500");
@@ -101,9 +103,10 @@ static void words_and_limits(void **state) {
 
 static void parts(void **state) {
     (void)state;
-    const tendon_definition *d = with_fields(
-        "{'name': 'status', 'type': 'u16', 'bits': [{'name': 'a', 'bit': 0}, {'name': 'b', 'bit': 15}, "
-        "{'name': 'c', 'bit': 1, 'count': 3}, {'name': 'd', 'bit': 4, 'count': 2, 'values': [[0, 'low'], [3, 'high']]}]}");
+    const tendon_definition *d =
+        with_fields("{'name': 'status', 'type': 'u16', 'bits': [{'name': 'a', 'bit': 0}, {'name': 'b', 'bit': 15}, "
+                    "{'name': 'c', 'bit': 1, 'count': 3}, {'name': 'd', 'bit': 4, 'count': 2, 'values': [[0, 'low'], "
+                    "[3, 'high']]}]}");
     assert_string_equal(described(d, "0000"), "a=no b=no c=0 d=low");
     assert_string_equal(described(d, "ffff"), "a=yes b=yes c=7 d=high");
     assert_string_equal(described(d, "1000"), "a=no b=no c=0 d=1");
@@ -113,9 +116,10 @@ static void parts(void **state) {
 
 static void bytes_and_text(void **state) {
     (void)state;
-    const tendon_definition *d = with_fields("{'name': 'n', 'type': 'u8'}, {'name': 'text', 'type': 'utf8', 'length': 'n'}, "
-                                             "{'name': 'two', 'type': 'bytes', 'length': 2}, "
-                                             "{'name': 'rest', 'type': 'bytes', 'at_most': 3}");
+    const tendon_definition *d =
+        with_fields("{'name': 'n', 'type': 'u8'}, {'name': 'text', 'type': 'utf8', 'length': 'n'}, "
+                    "{'name': 'two', 'type': 'bytes', 'length': 2}, "
+                    "{'name': 'rest', 'type': 'bytes', 'at_most': 3}");
     assert_string_equal(described(d, "02 6869 0102 aabb"), "text='hi' two=0102 rest=aabb");
     assert_string_equal(described(d, "00 0102"), "text='' two=0102 rest=");
     assert_string_equal(described(d, "03 6869"), "!TRUNCATED at 1");
@@ -144,8 +148,9 @@ static void conditions(void **state) {
 
 static void optional(void **state) {
     (void)state;
-    const tendon_definition *d = with_fields("{'name': 'a', 'type': 'u8'}, {'name': 'b', 'type': 'u16', 'optional': true}, "
-                                             "{'name': 'c', 'type': 'u8'}");
+    const tendon_definition *d =
+        with_fields("{'name': 'a', 'type': 'u8'}, {'name': 'b', 'type': 'u16', 'optional': true}, "
+                    "{'name': 'c', 'type': 'u8'}");
     assert_string_equal(described(d, "01"), "a=1");
     assert_string_equal(described(d, "01 0200 03"), "a=1 b=2 c=3");
     assert_string_equal(described(d, "01 02"), "!TRUNCATED at 1");
@@ -173,25 +178,49 @@ static void records_without_bytes(void **state) {
     assert_string_equal(described(d, "ffff"), "!TRUNCATED at 2");
     assert_string_equal(described(d, "0200"), "!MALFORMED at 2");
     assert_string_equal(described(d, "0100 aa"), "list=[{a=aa}]");
-    d = with_fields("{'name': 'n', 'type': 'u8'}, {'name': 'list', 'records': [{'type': 'u8', 'name': 'f', 'optional': true}, "
-                    "{'name': 'x', 'type': 'u8', 'if': 'f'}]}");
+    d = with_fields(
+        "{'name': 'n', 'type': 'u8'}, {'name': 'list', 'records': [{'type': 'u8', 'name': 'f', 'optional': true}, "
+        "{'name': 'x', 'type': 'u8', 'if': 'f'}]}");
     assert_string_equal(described(d, "01 00 01 05"), "n=1 list=[{},{x=5}]");
 }
 
 static void switches(void **state) {
     (void)state;
-    const tendon_definition *d =
-        with_fields("{'name': 'kind', 'type': 'u8', 'title': 'Kind'}, {'switch': 'kind', 'cases': {"
-                    "'1': [{'name': 'a', 'type': 'u8'}], '2': {'fields': [{'name': 'b', 'type': 'u16'}], 'exact': true}}, "
-                    "'otherwise': [{'name': 'raw', 'type': 'bytes'}]}");
+    const tendon_definition *d = with_fields(
+        "{'name': 'kind', 'type': 'u8', 'title': 'Kind'}, {'switch': 'kind', 'cases': {"
+        "'1': [{'name': 'a', 'type': 'u8'}], '2': {'fields': [{'name': 'b', 'type': 'u16'}], 'exact': true}}, "
+        "'otherwise': [{'name': 'raw', 'type': 'bytes'}]}");
     assert_string_equal(described(d, "01 07"), "kind=1 a=7");
     assert_string_equal(described(d, "02 0700"), "kind=2 b=7");
     assert_string_equal(described(d, "02 0700 00"), "!MALFORMED at 3");
     assert_string_equal(described(d, "03 0102"), "kind=3 raw=0102");
-    d = with_fields("{'name': 'kind', 'type': 'u8'}, {'switch': 'kind', 'cases': {'1': [{'name': 'a', 'type': 'u8'}]}}, "
-                    "{'name': 'z', 'type': 'u8'}");
+    d = with_fields(
+        "{'name': 'kind', 'type': 'u8'}, {'switch': 'kind', 'cases': {'1': [{'name': 'a', 'type': 'u8'}]}}, "
+        "{'name': 'z', 'type': 'u8'}");
     assert_string_equal(described(d, "01 07 08"), "a=7 z=8");
     assert_string_equal(described(d, "02 08"), "z=8");
+}
+
+static void rates(void **state) {
+    (void)state;
+    const tendon_definition *d = with_fields(
+        "{'name': 'flags', 'type': 'u8'}, {'name': 'turns', 'type': 'u16', 'if': 'flags'}, {'name': 'turn_time', "
+        "'type': 'u16', 'divisor': 1024, 'if': 'flags'}, {'name': 'cadence', 'rate': 'turns', 'per': 'turn_time', "
+        "'factor': 60, 'unit': '1/min', 'if': 'flags'}");
+    tendon_described_rates of = {0};
+    assert_string_equal(described_with(d, &of, "01 0100 0004"), "cadence=nothing"); /* the first */
+    assert_string_equal(described_with(d, &of, "01 0200 0008"), "cadence=60.0");
+    assert_string_equal(described_with(d, &of, "01 0500 000a"), "cadence=360.0");
+    assert_string_equal(described_with(d, &of, "01 0500 000a"), "cadence=nothing"); /* no time has passed */
+    assert_string_equal(described_with(d, &of, "00"), "");
+    assert_string_equal(described_with(d, &of, "01 0500 000e"), "cadence=0.0");
+    /* A value that breaks its layout changes nothing. */
+    assert_string_equal(described_with(d, &of, "01 0900 00"), "!TRUNCATED at 3");
+    assert_string_equal(described_with(d, &of, "01 0600 0012"), "cadence=60.0");
+    /* Both begin again at 0. */
+    assert_string_equal(described_with(d, &of, "01 ffff 00fe"), "cadence=66639.7");
+    assert_string_equal(described_with(d, &of, "01 0100 0002"), "cadence=120.0");
+    assert_string_equal(described(d, "01 0100 0002"), "cadence=nothing"); /* without a memory */
 }
 
 /* What only decides is not shown, unless an event lists it. */
@@ -226,7 +255,7 @@ static void random_values(void **state) {
     for (unsigned i = 0; i < whole_or_part(200000, 20000); i++) {
         block b = block_random(&random, roll(&random) % 24);
         size_t offset = 0;
-        tendon_status status = tendon_describe(d, 0, b.data, b.length, NULL, NULL, &offset);
+        tendon_status status = tendon_describe(d, 0, b.data, b.length, NULL, NULL, NULL, &offset);
         right += status == TENDON_OK;
         assert_true(status == TENDON_OK || offset <= b.length);
         free(b.data);
@@ -235,11 +264,20 @@ static void random_values(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers), cmocka_unit_test(endian),   cmocka_unit_test(floats),
-        cmocka_unit_test(scales),   cmocka_unit_test(words_and_limits), cmocka_unit_test(parts),
-        cmocka_unit_test(bytes_and_text), cmocka_unit_test(conditions), cmocka_unit_test(optional),
-        cmocka_unit_test(records),  cmocka_unit_test(records_without_bytes), cmocka_unit_test(switches),
-        cmocka_unit_test(members),  cmocka_unit_test(random_values)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(integers),
+                                       cmocka_unit_test(endian),
+                                       cmocka_unit_test(floats),
+                                       cmocka_unit_test(scales),
+                                       cmocka_unit_test(words_and_limits),
+                                       cmocka_unit_test(parts),
+                                       cmocka_unit_test(bytes_and_text),
+                                       cmocka_unit_test(conditions),
+                                       cmocka_unit_test(optional),
+                                       cmocka_unit_test(records),
+                                       cmocka_unit_test(records_without_bytes),
+                                       cmocka_unit_test(switches),
+                                       cmocka_unit_test(members),
+                                       cmocka_unit_test(rates),
+                                       cmocka_unit_test(random_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,13 +8,14 @@ static const char *word(const tendon_definition *d, uint16_t text) {
 
 static void everything(void **state) {
     (void)state;
-    const tendon_definition *d =
-        parsed("\xEF\xBB\xBF{'name': 'toy', 'title': 'T\\u00f6y \\ud83d\\ude00', 'summary': 'a\\/b', 'note': [1, null], "
-               "'find': {'services': ['fff0', '0000fff1-0000-1000-8000-00805f9b34fb'], 'name': 'Toy*', 'company': '0x0059'}, "
-               "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff2', 'value': [{'name': 'x', 'type': 'u8', "
-               "'title': 'Ex', 'unit': 'V', 'class': 'voltage'}], 'required': true, 'every_ms': 20, 'examples': ['01', '02 ']}, "
-               "{'name': 'b', 'service': '6e400001-b5a3-f393-e0a9-e50e24dcca9e', 'uuid': 'fff3', 'read': [], 'notify': 'n'}], "
-               "'layouts': {'n': []}}");
+    const tendon_definition *d = parsed(
+        "\xEF\xBB\xBF{'name': 'toy', 'title': 'T\\u00f6y \\ud83d\\ude00', 'summary': 'a\\/b', 'note': [1, null], "
+        "'find': {'services': ['fff0', '0000fff1-0000-1000-8000-00805f9b34fb'], 'name': 'Toy*', 'company': '0x0059'}, "
+        "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff2', 'value': [{'name': 'x', 'type': 'u8', "
+        "'title': 'Ex', 'unit': 'V', 'class': 'voltage'}], 'required': true, 'every_ms': 20, 'examples': ['01', '02 "
+        "']}, "
+        "{'name': 'b', 'service': '6e400001-b5a3-f393-e0a9-e50e24dcca9e', 'uuid': 'fff3', 'read': [], 'notify': 'n'}], "
+        "'layouts': {'n': []}}");
     assert_string_equal(word(d, d->name), "toy");
     assert_string_equal(word(d, d->title), "T\xC3\xB6y \xF0\x9F\x98\x80");
     assert_string_equal(word(d, d->summary), "a/b");
@@ -126,6 +127,7 @@ static void overlaps(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(everything), cmocka_unit_test(recognition), cmocka_unit_test(overlaps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(everything), cmocka_unit_test(recognition),
+                                       cmocka_unit_test(overlaps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,8 @@ static void the_file(void **state) {
          3, 1, "'b' has the name or the UUID"},
         {HEAD "'layouts': {'x': []}, " ROW "]}]}", 2, 18, "nothing uses this layout"},
         {HEAD "'layouts': {'x': [], 'x': []}, " ROW "]}]}", 2, 23, "is there twice"},
-        {HEAD "'layouts': {'x': 3}, " "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': 'x'}]}",
+        {HEAD "'layouts': {'x': 3}, "
+              "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': 'x'}]}",
          2, 18, "a layout is an array"},
     };
     CHECK(rows);
@@ -94,7 +95,9 @@ static void fields(void **state) {
     (void)state;
     static const mistake rows[] = {
         {FIELD("3"), 3, 1, "must be an object"},
-        {FIELD("{'name': 'x'}"), 3, 1, "one of 'type', 'records' and 'switch'"},
+        {FIELD("{'name': 'x'}"), 3, 1, "one of 'type', 'rate', 'records' and 'switch'"},
+        {FIELD("{'name': 'x', 'rate': 'y'}"), 3, 1, "a rate has no 'per'"},
+        {FIELD("{'name': 'x', 'rate': 'y', 'per': 'z'}"), 3, 24, "is called 'y'"},
         {FIELD("{'name': 'x', 'type': 'u9'}"), 3, 24, "no type is called 'u9'"},
         {FIELD("{'name': 'time', 'type': 'u8'}"), 3, 11, "member of every line"},
         {FIELD("{'name': 'x', 'type': 'u8'}, {'name': 'x', 'type': 'u8'}"), 3, 40, "there twice"},
@@ -136,17 +139,20 @@ static void the_whole(void **state) {
         {HEAD "'layouts': {'a': [{'records': 'a'}]}, 'characteristics': [{'name': 'v', 'service': 'fff0', "
               "'uuid': 'fff1', 'notify': 'a'}]}",
          2, 18, "contain each other"},
-        {HEAD "'characteristics': [{'name': 'v', 'service': 'fff0', 'uuid': 'fff1', 'examples': ['01', '0102',\n'02 '], "
-              "'notify': [{'name': 'x', 'type': 'u8', 'max': 1}]}]}",
+        {HEAD
+         "'characteristics': [{'name': 'v', 'service': 'fff0', 'uuid': 'fff1', 'examples': ['01', '0102',\n'02 '], "
+         "'notify': [{'name': 'x', 'type': 'u8', 'max': 1}]}]}",
          3, 2, "breaks its layout at byte 0"},
-        {HEAD "'characteristics': [{'name': 'v', 'service': 'fff0', 'uuid': 'fff1', 'examples': ['0'], 'notify': []}]}", 2,
-         84, "two hexadecimal digits"},
-        {HEAD "'events': [{'name': 'e', 'layout': 'v', 'members': ['y']}], " ROW "]}]}", 2, 37, "no layout is called 'v'"},
-        {HEAD "'events': [{'name': 'e', 'layout': 'value', 'members': ['y']}], " ROW "{'name': 'x', 'type': 'u8'}]}]}", 2,
-         12, "no field for one of its members"},
+        {HEAD "'characteristics': [{'name': 'v', 'service': 'fff0', 'uuid': 'fff1', 'examples': ['0'], 'notify': []}]}",
+         2, 84, "two hexadecimal digits"},
+        {HEAD "'events': [{'name': 'e', 'layout': 'v', 'members': ['y']}], " ROW "]}]}", 2, 37,
+         "no layout is called 'v'"},
+        {HEAD "'events': [{'name': 'e', 'layout': 'value', 'members': ['y']}], " ROW "{'name': 'x', 'type': 'u8'}]}]}",
+         2, 12, "no field for one of its members"},
         {HEAD "'events': [{'name': 'connected', 'layout': 'value'}], " ROW "]}]}", 2, 22, "event of all devices"},
         {HEAD "'events': [{'name': 'value'}, {'name': 'value'}], " ROW "]}]}", 2, 41, "is there twice"},
-        {HEAD "'actions': [{'name': 'a', 'characteristic': 'x'}], " ROW "]}]}", 2, 46, "no characteristic is called 'x'"},
+        {HEAD "'actions': [{'name': 'a', 'characteristic': 'x'}], " ROW "]}]}", 2, 46,
+         "no characteristic is called 'x'"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value'}], " ROW "]}]}", 2, 13, "needs 'write'"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'type': 'bytes'}]}], " ROW "]}]}", 2, 63,
          "integers and f32 only"},
@@ -185,15 +191,18 @@ static void full_tables(void **state) {
     assert_string_equal(found.text, "the file has too many values");
 }
 
-/* A whole file, cut everywhere, with each byte replaced, and with others put in: never accepted in part, never a crash. */
+/* A whole file, cut everywhere, with each byte replaced, and with others put in: never accepted in part, never a crash.
+ */
 static void cut_and_changed(void **state) {
     (void)state;
     static const char whole[] =
-        "{'name': 'toy', 'title': 'T\\u00e9\\ud83d\\ude00y', 'find': {'services': ['fff0'], 'name': 'T*', 'company': '0x59'}, "
+        "{'name': 'toy', 'title': 'T\\u00e9\\ud83d\\ude00y', 'find': {'services': ['fff0'], 'name': 'T*', 'company': "
+        "'0x59'}, "
         "'characteristics': [{'name': 'value', 'service': 'fff0', 'uuid': 'fff1', 'value': 'v', 'examples': ['01 05'], "
         "'every_ms': 20}, {'name': 'c', 'service': 'fff0', 'uuid': 'fff2', 'write': [{'type': 'u8', 'equals': 1}]}], "
         "'layouts': {'v': [{'type': 'u8', 'bits': [{'name': 'a', 'bit': 0}]}, {'name': 'x', 'type': 'u8', 'if': 'a', "
-        "'factor': 1.5e-1, 'unit': 'V'}, {'switch': 'a', 'cases': {'0': [{'name': 'l', 'records': [{'type': 'i8'}]}]}}]}, "
+        "'factor': 1.5e-1, 'unit': 'V'}, {'switch': 'a', 'cases': {'0': [{'name': 'l', 'records': [{'type': "
+        "'i8'}]}]}}]}, "
         "'events': [{'name': 'e', 'layout': 'v', 'members': ['x', 'l'], 'sample': true}], "
         "'actions': [{'name': 'go', 'characteristic': 'c', 'at_start': true}]}";
     static tendon_definition definition;
@@ -218,8 +227,8 @@ static void cut_and_changed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(syntax), cmocka_unit_test(the_file), cmocka_unit_test(fields),
-                                       cmocka_unit_test(the_whole), cmocka_unit_test(full_tables),
-                                       cmocka_unit_test(cut_and_changed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(syntax),      cmocka_unit_test(the_file),
+                                       cmocka_unit_test(fields),      cmocka_unit_test(the_whole),
+                                       cmocka_unit_test(full_tables), cmocka_unit_test(cut_and_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,13 @@
     "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': ["                             \
     "{'name': 'level', 'service': 'fff0', 'uuid': 'fff1', 'notify': [{'name': 'x', 'type': 'u8'}], 'required': true, " \
     "'examples': ['01', '02'], 'every_ms': 100}, "                                                                     \
-    "{'name': 'serial', 'service': 'fff0', 'uuid': 'fff2', 'read': [{'name': 's', 'type': 'utf8'}], 'examples': ['4142']}, " \
-    "{'name': 'control', 'service': 'fff5', 'uuid': 'fff3', 'write': [{'name': 'rate', 'type': 'u16', 'max': 500}]}, "  \
-    "{'name': 'battery', 'service': '180f', 'uuid': '2a19', 'value': [{'name': 'b', 'type': 'u8'}], 'examples': ['57']}], " \
-    "'actions': [{'name': 'begin', 'characteristic': 'control', 'at_start': true, 'write': [{'type': 'u8', 'equals': 9}]}, " \
+    "{'name': 'serial', 'service': 'fff0', 'uuid': 'fff2', 'read': [{'name': 's', 'type': 'utf8'}], 'examples': "      \
+    "['4142']}, "                                                                                                      \
+    "{'name': 'control', 'service': 'fff5', 'uuid': 'fff3', 'write': [{'name': 'rate', 'type': 'u16', 'max': 500}]}, " \
+    "{'name': 'battery', 'service': '180f', 'uuid': '2a19', 'value': [{'name': 'b', 'type': 'u8'}], 'examples': "      \
+    "['57']}], "                                                                                                       \
+    "'actions': [{'name': 'begin', 'characteristic': 'control', 'at_start': true, 'write': [{'type': 'u8', 'equals': " \
+    "9}]}, "                                                                                                           \
     "{'name': 'set_rate', 'characteristic': 'control'}]}"
 
 typedef struct world {
@@ -40,7 +43,9 @@ static void on_event(void *context, const tendon_defined_event *event, uint64_t 
     const char *row = tendon_definition_text(&w->definition, w->definition.rows[event->row].name);
     (void)now;
     switch (event->kind) {
-    case TENDON_DEFINED_EVENT_OPEN: note(w, "open "); break;
+    case TENDON_DEFINED_EVENT_OPEN:
+        note(w, "open ");
+        break;
     case TENDON_DEFINED_EVENT_VALUE:
         note(w, "%s%s:", event->is_read ? "read." : "", row);
         for (size_t i = 0; i < event->length; i++) {
@@ -53,9 +58,15 @@ static void on_event(void *context, const tendon_defined_event *event, uint64_t 
             w->session.link.disconnect(w->session.link.context);
         }
         break;
-    case TENDON_DEFINED_EVENT_REFUSED: note(w, "refused.%s:%s ", row, tendon_status_name(event->status)); break;
-    case TENDON_DEFINED_EVENT_WRITTEN: note(w, "written.%u:%s ", (unsigned)event->number, tendon_status_name(event->status)); break;
-    default: note(w, "closed:%s ", tendon_status_name(event->status)); break;
+    case TENDON_DEFINED_EVENT_REFUSED:
+        note(w, "refused.%s:%s ", row, tendon_status_name(event->status));
+        break;
+    case TENDON_DEFINED_EVENT_WRITTEN:
+        note(w, "written.%u:%s ", (unsigned)event->number, tendon_status_name(event->status));
+        break;
+    default:
+        note(w, "closed:%s ", tendon_status_name(event->status));
+        break;
     }
 }
 
@@ -86,8 +97,10 @@ static void start(world *w, const char *device_text) {
     const tendon_simulated_defined_options options = {0};
     assert_int_equal(tendon_simulated_defined_init(&w->device, &w->served, &options), TENDON_OK);
     w->now = 1000;
-    w->seat = (tendon_memory_radio_device){
-        .device = tendon_simulated_defined_device(&w->device), .address = {{1, 2, 3, 4, 5, 6}, 0}, .rssi = -50, .present = true};
+    w->seat = (tendon_memory_radio_device){.device = tendon_simulated_defined_device(&w->device),
+                                           .address = {{1, 2, 3, 4, 5, 6}, 0},
+                                           .rssi = -50,
+                                           .present = true};
     tendon_memory_radio_init(&w->radio, &w->seat, 1);
     tendon_memory_radio_attach(&w->radio, &tendon_defined_inputs, &w->session);
     tendon_memory_radio_set_target(&w->radio, &w->seat.address);
@@ -155,14 +168,17 @@ static void it_writes_actions_in_order(void **state) {
 }
 
 #define DEVICE_WITHOUT(level, serial)                                                                                  \
-    "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': [" level serial                 \
-    "{'name': 'battery', 'service': '180f', 'uuid': '2a19', 'value': [{'name': 'b', 'type': 'u8'}], 'examples': ['57']}]}"
+    "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': [" level serial                \
+    "{'name': 'battery', 'service': '180f', 'uuid': '2a19', 'value': [{'name': 'b', 'type': 'u8'}], 'examples': "      \
+    "['57']}]}"
 
 static void what_is_missing(void **state) {
     (void)state;
     static world w;
     /* Nothing but what is required. */
-    start(&w, DEVICE_WITHOUT("{'name': 'level', 'service': 'fff0', 'uuid': 'fff1', 'notify': [{'name': 'x', 'type': 'u8'}]}, ", ""));
+    start(&w,
+          DEVICE_WITHOUT(
+              "{'name': 'level', 'service': 'fff0', 'uuid': 'fff1', 'notify': [{'name': 'x', 'type': 'u8'}]}, ", ""));
     connect_it(&w);
     assert_string_equal(look(&w), "read.battery:57 open battery:57 ");
     assert_false(tendon_defined_session_has(&w.session, 2));
@@ -174,7 +190,8 @@ static void what_is_missing(void **state) {
     run(&w, w.now + 100);
     assert_string_equal(look(&w), "refused.level:ERROR_NOT_FOUND closed:ERROR_NOT_FOUND ");
     /* It is there, and cannot notify. */
-    start(&w, DEVICE_WITHOUT("{'name': 'level', 'service': 'fff0', 'uuid': 'fff1', 'read': [{'name': 'x', 'type': 'u8'}]}, ", ""));
+    start(&w, DEVICE_WITHOUT(
+                  "{'name': 'level', 'service': 'fff0', 'uuid': 'fff1', 'read': [{'name': 'x', 'type': 'u8'}]}, ", ""));
     connect_it(&w);
     run(&w, w.now + 100);
     assert_string_equal(look(&w), "refused.level:ERROR_NOT_FOUND closed:ERROR_NOT_FOUND ");
@@ -215,8 +232,9 @@ static void the_device_goes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(it_opens_and_streams), cmocka_unit_test(it_writes_actions_in_order),
-                                       cmocka_unit_test(what_is_missing), cmocka_unit_test(a_callback_that_disconnects),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(it_opens_and_streams),
+                                       cmocka_unit_test(it_writes_actions_in_order), cmocka_unit_test(what_is_missing),
+                                       cmocka_unit_test(a_callback_that_disconnects),
                                        cmocka_unit_test(the_device_goes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk of a value: each kind of field, by a layout as the parser makes them. */
-#include "proof.h"
 #include "tendon/definition/describe.h"
+#include "proof.h"
 
 enum { EVENT_LAYOUT, RECORD_LAYOUT, CASE_LAYOUT, PLAIN_LAYOUT, NUMBER_LAYOUT, LAYOUTS };
 
@@ -24,25 +24,51 @@ static tendon_definition definition = {
         {
             {.type = TENDON_FIELD_INTEGER, .size = 1, .factor = 1, .divisor = 1, .keep = 1, .name = 1, .count = 1},
             {.type = TENDON_FIELD_PART, .bit = 7, .bits = 1, .factor = 1, .divisor = 1, .keep = 2, .name = 1},
-            {.type = TENDON_FIELD_INTEGER, .size = 2, .flags = TENDON_FIELD_LIMITED | TENDON_FIELD_SIGNED, .factor = 1,
-             .divisor = 2, .name = 1, .condition = TENDON_FIELD_IF_SET, .condition_from = 2, .low = -5, .high = 1000},
-            {.type = TENDON_FIELD_SFLOAT, .size = 2, .flags = TENDON_FIELD_OPTIONAL, .factor = 1, .divisor = 1, .name = 1},
+            {.type = TENDON_FIELD_INTEGER,
+             .size = 2,
+             .flags = TENDON_FIELD_LIMITED | TENDON_FIELD_SIGNED,
+             .factor = 1,
+             .divisor = 2,
+             .name = 1,
+             .condition = TENDON_FIELD_IF_SET,
+             .condition_from = 2,
+             .low = -5,
+             .high = 1000},
+            {.type = TENDON_FIELD_SFLOAT,
+             .size = 2,
+             .flags = TENDON_FIELD_OPTIONAL,
+             .factor = 1,
+             .divisor = 1,
+             .name = 1},
             {.type = TENDON_FIELD_SWITCH, .from = 1, .first = 0, .count = 1, .layout = TENDON_DEFINITION_NONE},
             {.type = TENDON_FIELD_BYTES, .from = 2, .at_most = 3, .name = 1},
             {.type = TENDON_FIELD_RECORDS, .layout = RECORD_LAYOUT, .name = 1},
             {.type = TENDON_FIELD_INTEGER, .size = 1, .factor = 1, .divisor = 1, .keep = 3, .name = 1},
             {.type = TENDON_FIELD_UTF8, .from = 3, .at_most = 0xFFFF, .name = 1},
-            {.type = TENDON_FIELD_INTEGER, .size = 2, .flags = TENDON_FIELD_BIG_ENDIAN, .factor = 1, .divisor = 1, .name = 1},
+            {.type = TENDON_FIELD_INTEGER,
+             .size = 2,
+             .flags = TENDON_FIELD_BIG_ENDIAN,
+             .factor = 1,
+             .divisor = 1,
+             .name = 1},
             {.type = TENDON_FIELD_FLOAT32, .size = 4, .factor = 2, .divisor = 1, .offset = 1, .decimals = 7, .name = 1},
             {.type = TENDON_FIELD_FLOAT, .size = 4, .factor = 1, .divisor = 1, .name = 3},
-            {.type = TENDON_FIELD_INTEGER, .size = 8, .flags = TENDON_FIELD_UNKNOWN, .factor = 1, .divisor = 1, .name = 1,
-             .unknown = 7, .condition = TENDON_FIELD_IF_ZERO, .condition_from = 1},
+            {.type = TENDON_FIELD_INTEGER,
+             .size = 8,
+             .flags = TENDON_FIELD_UNKNOWN,
+             .factor = 1,
+             .divisor = 1,
+             .name = 1,
+             .unknown = 7,
+             .condition = TENDON_FIELD_IF_ZERO,
+             .condition_from = 1},
             {.type = TENDON_FIELD_RECORDS, .flags = TENDON_FIELD_PLAIN, .layout = NUMBER_LAYOUT, .name = 1, .fixed = 2},
             {.type = TENDON_FIELD_INTEGER, .size = 1, .factor = 1, .divisor = 1, .name = 1},
         },
 };
 
 static unsigned values;
+static tendon_described_rates rates;
 
 /* What is lent is read by the fuzz target: merged states lose the relation between a view's place and its length. */
 static void visit(void *context, const tendon_described *value) {
@@ -55,7 +81,9 @@ int main(void) {
     //@ split length;
     uint8_t *input = proof_input(length);
     size_t offset = 0;
-    tendon_status status = tendon_describe(&definition, proof_unknown ? 0 : 1, input, length, visit, NULL, &offset);
+    tendon_described_rates_take(&rates, &definition, 0, input, length);
+    tendon_status status =
+        tendon_describe(&definition, proof_unknown ? 0 : 1, input, length, &rates, visit, NULL, &offset);
     if (status < 0 && offset > length) {
         proof_fail();
     }

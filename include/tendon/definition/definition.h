@@ -29,6 +29,7 @@ enum {
     TENDON_DEFINITION_ACTIONS = 24,
     TENDON_DEFINITION_EXAMPLES = 64,
     TENDON_DEFINITION_KEPT = 48,  /**< fields that others refer to */
+    TENDON_DEFINITION_RATES = 8,  /**< fields that are rates */
     TENDON_DEFINITION_DEPTH = 6,  /**< layouts inside of layouts */
     TENDON_DEFINITION_VALUE = 64, /**< longest value of an action, in bytes */
     TENDON_DEFINITION_NONE = 0xFFFF
@@ -43,6 +44,7 @@ typedef enum tendon_field_type {
     TENDON_FIELD_BYTES,
     TENDON_FIELD_UTF8,
     TENDON_FIELD_PART,    /**< bits of the integer before it; takes no bytes */
+    TENDON_FIELD_RATE,    /**< how much a count grew since the value before, by how much a time did; takes no bytes */
     TENDON_FIELD_RECORDS, /**< a layout again and again: a list */
     TENDON_FIELD_SWITCH   /**< the layout that an earlier field selects; its fields are those of the layout around it */
 } tendon_field_type;
@@ -74,18 +76,19 @@ typedef struct tendon_field {
     uint8_t decimals;  /**< that the number resolves */
     uint8_t bit, bits; /**< of a part */
     uint8_t keep;      /**< place that the raw number is kept in, counted from 1; 0: it is not */
-    uint8_t from;      /**< kept field with the length, the number of records or the selector; 0: none */
+    uint8_t
+        from; /**< kept field with the length, the number of records or the selector; 0: none. Of a rate, its place */
     uint8_t condition; /**< tendon_field_condition */
     uint8_t condition_from;
-    uint16_t fixed;             /**< number of records; 0: to the end of the value, or by from */
+    uint16_t fixed; /**< number of records; 0: to the end of the value, or by from; of a rate, the field of its time */
     uint16_t name, unit;        /**< text; 0: none */
     uint16_t title, kind;       /**< text for people, and what it is, for programs that know kinds; 0: none */
-    uint16_t first, count;      /**< words of a number, cases of a switch */
+    uint16_t first, count;      /**< words of a number, cases of a switch; first: also the count of a rate */
     uint16_t layout;            /**< of records; of a switch: that of all other selectors, or TENDON_DEFINITION_NONE */
     uint16_t at_least, at_most; /**< permitted length of bytes and text */
     int64_t condition_value;
-    int64_t low, high;        /**< permitted raw numbers */
-    int64_t unknown;          /**< raw */
+    int64_t low, high;              /**< permitted raw numbers */
+    int64_t unknown;                /**< raw */
     double factor, divisor, offset; /**< of the number */
 } tendon_field;
 
@@ -114,7 +117,7 @@ enum {
 typedef struct tendon_definition_row {
     tendon_uuid service, uuid;
     uint16_t name;
-    uint16_t notified, read, written;       /**< layouts */
+    uint16_t notified, read, written;      /**< layouts */
     uint16_t first_example, example_count; /**< values that a simulated device has */
     uint32_t every_ms;                     /**< pause between those that it notifies */
     uint8_t flags;
@@ -147,9 +150,9 @@ typedef struct tendon_definition_action {
 
 /** How a device is recognized: by all that is given here. */
 typedef struct tendon_definition_find {
-    uint16_t name;       /**< of the device; 0: any. A '*' at its end stands for any rest */
-    uint16_t company;    /**< of its manufacturer data (Company Identifier) */
-    bool has_company;    /**< company counts */
+    uint16_t name;    /**< of the device; 0: any. A '*' at its end stands for any rest */
+    uint16_t company; /**< of its manufacturer data (Company Identifier) */
+    bool has_company; /**< company counts */
     uint8_t service_count;
     tendon_uuid services[TENDON_DEFINITION_SERVICES]; /**< it has one of them */
 } tendon_definition_find;
@@ -159,7 +162,7 @@ typedef struct tendon_definition {
     tendon_definition_find find;
     uint16_t text_length;
     uint16_t row_count, layout_count, field_count, word_count, case_count, event_count, member_count, action_count,
-        example_count, kept_count;
+        example_count, kept_count, rate_count;
     tendon_definition_row rows[TENDON_DEFINITION_ROWS];
     tendon_layout layouts[TENDON_DEFINITION_LAYOUTS];
     tendon_field fields[TENDON_DEFINITION_FIELDS];

@@ -32,26 +32,46 @@ typedef struct tendon_described {
     const char *name;          /**< NULL: a number of a plain list, ITEM, END */
     const tendon_field *field; /**< for its unit, title and kind; NULL: ITEM, END */
     double number;
-    int64_t integer;     /**< the number, if is_integer */
-    bool is_integer;     /**< without decimals, and exact */
-    uint8_t decimals;    /**< that the number resolves */
-    const char *text;    /**< of a word, with a terminator */
+    int64_t integer;  /**< the number, if is_integer */
+    bool is_integer;  /**< without decimals, and exact */
+    uint8_t decimals; /**< that the number resolves */
+    const char *text; /**< of a word, with a terminator */
     const uint8_t *bytes;
     size_t length;
 } tendon_described;
 
+/** What rates remember of the value before; one for each device, zeros at first and after each connection. Private. */
+typedef struct tendon_described_rates {
+    struct {
+        double value;        /**< by the last value, and the one before it */
+        int64_t count, time; /**< raw */
+        bool is_known;       /**< count and time */
+        bool has_value;
+    } of[TENDON_DEFINITION_RATES];
+} tendon_described_rates;
+
 typedef void (*tendon_describe_visitor)(void *context, const tendon_described *value);
 
 /**
- * Reports the values of an event.
+ * Takes a value for the rates of its device, once for each value that the device sends, before it is described. Of a
+ * value that breaks its layout nothing is taken.
+ * @param event one of the events of the value's layout.
+ */
+void tendon_described_rates_take(tendon_described_rates *rates, const tendon_definition *definition, size_t event,
+                                 const uint8_t *bytes, size_t length);
+
+/**
+ * Reports the values of an event. A rate is NOTHING for the first value, and when no time has passed.
  * @param event index of one of the definition's events.
  * @param bytes the value of the characteristic; may be NULL if @p length is 0.
+ * @param rates of the device, which have taken the value; NULL: rates are NOTHING.
  * @param visitor called for each value in order; NULL: the value is only checked.
  * @return TENDON_OK; TENDON_ERROR_TRUNCATED or TENDON_ERROR_MALFORMED with *offset, the byte at which the value breaks
  *   its layout (may be NULL); then the visitor was not called.
  */
 tendon_status tendon_describe(const tendon_definition *definition, size_t event, const uint8_t *bytes, size_t length,
-                              tendon_describe_visitor visitor, void *context, size_t *offset);
+                              const tendon_described_rates *rates, tendon_describe_visitor visitor, void *context,
+                              size_t *offset);
 
 /** An argument of an action. */
 typedef struct tendon_argument {

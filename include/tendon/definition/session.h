@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Session of a device that a definition describes. It discovers the characteristics of the definition; subscribes to
- * those with a layout for notifications; reads those with a layout for reading; writes the actions of the start; then it
- * is open. A characteristic that is not required may be missing, or refuse: that is reported, and the session goes on.
+ * those with a layout for notifications; reads those with a layout for reading; writes the actions of the start; then
+ * it is open. A characteristic that is not required may be missing, or refuse: that is reported, and the session goes
+ * on.
  *
  * Bytes are passed on as they came: tendon_describe() says what they mean. Driven through tendon_defined_inputs.
  */

@@ -17,9 +17,9 @@ extern "C" {
 enum { TENDON_SIMULATED_DEFINED_ATTRIBUTES = 12 + 4 * TENDON_DEFINITION_ROWS };
 
 typedef struct tendon_simulated_defined_options {
-    const char *name;             /**< local name; NULL: the one that the definition looks for, or its title */
-    uint64_t notification_limit;  /**< 0: none */
-    uint32_t period_ms;           /**< between notifications of each characteristic; 0: as in the file */
+    const char *name;            /**< local name; NULL: the one that the definition looks for, or its title */
+    uint64_t notification_limit; /**< 0: none */
+    uint32_t period_ms;          /**< between notifications of each characteristic; 0: as in the file */
 } tendon_simulated_defined_options;
 
 /** The caller's memory. Counters may be read; all else is private. */

@@ -74,11 +74,14 @@ extension StreamForm {
                 let detail = choices.count == 1 ? choices.first : nil
                 return RuleEvent(
                     name: definition.word(name) ?? "", details: detail.map(definition.words) ?? [],
-                    sources: [RuleSource(definition.eventName(name), detail: detail.flatMap { definition.word($0.name) })])
+                    sources: [
+                        RuleSource(definition.eventName(name), detail: detail.flatMap { definition.word($0.name) })
+                    ])
             },
             actions: definition.actions.indices.map { action in
                 RuleAction(
-                    name: definition.word(definition.actions[action].name) ?? "", arguments: definition.usage(of: action)
+                    name: definition.word(definition.actions[action].name) ?? "",
+                    arguments: definition.usage(of: action)
                 ) { (words) throws(CommandError) in
                     try DefinedCall(definition, action, words)
                 }
@@ -205,7 +208,9 @@ extension Entity {
         }
         let low = Double(only.low) * only.factor / only.divisor + only.offset
         let high = Double(only.high) * only.factor / only.divisor + only.offset
-        guard let first = Int(exactly: low.rounded()), let last = Int(exactly: high.rounded()), first <= last else { return nil }
+        guard let first = Int(exactly: low.rounded()), let last = Int(exactly: high.rounded()), first <= last else {
+            return nil
+        }
         self.init(name, title, .number(path: nil, action: name, range: first...last, unit: definition.word(only.unit)))
     }
 }

@@ -22,7 +22,8 @@ extension Definition {
     /// Others, such as the battery level, are of all devices.
     func identifies(_ row: Int) -> Bool {
         var service = rows[row].service
-        let services = elements(of: pointer.pointee.find.services, Int(pointer.pointee.find.service_count)) as [tendon_uuid]
+        let services =
+            elements(of: pointer.pointee.find.services, Int(pointer.pointee.find.service_count)) as [tendon_uuid]
         return Int(rows[row].flags) & TENDON_ROW_REQUIRED != 0
             || services.contains { wanted in
                 var wanted = wanted
@@ -34,6 +35,7 @@ extension Definition {
 struct DefinedReplay: ValueReplay {
     private(set) var counters = StreamCounters()
     private let definition: Definition
+    private let rates = Rates()
 
     init(_ definition: Definition) { self.definition = definition }
 
@@ -52,14 +54,15 @@ struct DefinedReplay: ValueReplay {
         }
         counters.notifications += 1
         let layout = Int(row.notified) != TENDON_DEFINITION_NONE ? row.notified : row.read
-        for event in definition.events(of: layout) {
+        for (number, event) in definition.events(of: layout).enumerated() {
             if let mistake = definition.mistake(in: bytes, of: event) {
                 counters.malformed += 1
                 return lines.event("malformed", definition.malformed(row, bytes, mistake))
             }
+            if number == 0 { rates.take(bytes, of: event, definition) }
             counters.samples += 1
             lines.event(definition.lineName(of: event)) {
-                definition.write(bytes, of: event, to: &$0)
+                definition.write(bytes, of: event, rates, to: &$0)
             }
         }
     }

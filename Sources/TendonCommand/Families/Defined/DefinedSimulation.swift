@@ -12,8 +12,12 @@ final class DefinedSimulation: FamilySimulation {
 
     init(_ definition: Definition, _ settings: SimulationSettings, number: Int) throws(CommandError) {
         self.definition = definition
-        let usual = definition.word(definition.pointer.pointee.find.name).map { $0.hasSuffix("*") ? String($0.dropLast()) : $0 }
-        name = settings.name == nil && settings.count == 1 ? nil : settings.name(of: number, usually: usual ?? definition.title)
+        let usual = definition.word(definition.pointer.pointee.find.name).map {
+            $0.hasSuffix("*") ? String($0.dropLast()) : $0
+        }
+        name =
+            settings.name == nil && settings.count == 1
+            ? nil : settings.name(of: number, usually: usual ?? definition.title)
         var options = tendon_simulated_defined_options()
         options.name = name.map { UnsafePointer($0.pointer) }
         options.notification_limit = settings.notifications ?? 0

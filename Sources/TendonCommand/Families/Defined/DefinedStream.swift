@@ -39,7 +39,8 @@ private final class DefinedCore: Abandonable, @unchecked Sendable {
     init(_ radio: RadioCore, _ address: Address, _ definition: Definition) {
         self.definition = definition
         link = SessionLink(radio, to: address, owner: self)
-        tendon_defined_session_init(session.pointer, definition.pointer, link.c, context(of: self)) { context, event, _ in
+        tendon_defined_session_init(session.pointer, definition.pointer, link.c, context(of: self)) {
+            context, event, _ in
             guard let event else { return }
             object(DefinedCore.self, context).received(event.pointee)
         }
@@ -126,6 +127,7 @@ private final class DefinedServer: DeviceServer {
     private let definition: Definition
     private let lifetime: Lifetime<DefinedCore>
     private var events: EventSequence<DefinedEvent>?
+    private var rates = Rates()
 
     init(_ definition: Definition, _ served: ServedDevice) {
         self.definition = definition
@@ -136,6 +138,7 @@ private final class DefinedServer: DeviceServer {
     private var core: DefinedCore { lifetime.core }
 
     func open() async throws(ServingError) {
+        rates = Rates()
         events = core.events.sequence(capacity: served.settings.capacity, policy: .dropOldest, keeping: lifetime)
         do throws(TendonError) {
             try await core.open()
@@ -150,7 +153,9 @@ private final class DefinedServer: DeviceServer {
         guard let events else { return .lost }
         var iterator = events.makeAsyncIterator()
         var ending = Ending.lost
-        let lacking = definition.rows.indices.filter { !core.has($0) }.compactMap { definition.word(definition.rows[$0].name) }
+        let lacking = definition.rows.indices.filter { !core.has($0) }.compactMap {
+            definition.word(definition.rows[$0].name)
+        }
         if !lacking.isEmpty { served.event("missing", ["what": JSON(lacking.map(JSON.string))]) }
         reading: while let event = try? await iterator.next() {
             switch event {
@@ -183,11 +188,12 @@ private final class DefinedServer: DeviceServer {
     private func take(_ bytes: [UInt8], of row: tendon_definition_row) {
         served.update { $0.counters.notifications += 1 }
         let layout = Int(row.notified) != TENDON_DEFINITION_NONE ? row.notified : row.read
-        for event in definition.events(of: layout) {
+        for (number, event) in definition.events(of: layout).enumerated() {
             if let mistake = definition.mistake(in: bytes, of: event) {
                 served.update { $0.counters.malformed += 1 }
                 return served.event("malformed", definition.malformed(row, bytes, mistake))
             }
+            if number == 0 { rates.take(bytes, of: event, definition) }
             report(bytes, event)
         }
         served.stopAtLimit()
@@ -196,19 +202,19 @@ private final class DefinedServer: DeviceServer {
     private func report(_ bytes: [UInt8], _ index: Int) {
         let event = definition.events[index]
         let isTable = served.reporter.isTable
-        let show: (inout DeviceRow) -> Void = { [definition] row in
+        let show: (inout DeviceRow) -> Void = { [definition, rates] row in
             row.counters.samples += 1
-            if isTable { row.show(definition.readings(bytes, of: index)) }
+            if isTable { row.show(definition.readings(bytes, of: index, rates)) }
         }
         if event.isSample {
-            served.sample {
-                definition.write(bytes, of: index, to: &$0)
+            served.sample { [definition, rates] in
+                definition.write(bytes, of: index, rates, to: &$0)
             } row: {
                 show(&$0)
             }
             return
         }
-        served.event(definition.lineName(of: index)) { definition.write(bytes, of: index, to: &$0) }
+        served.event(definition.lineName(of: index)) { definition.write(bytes, of: index, rates, to: &$0) }
         served.update { row in
             row.counters.delivered += 1
             show(&row)

@@ -4,6 +4,16 @@ import CTendon
 import Tendon
 import TendonSupport
 
+/// What rates remember of a device, such as a cadence of the revolutions before.
+final class Rates {
+    fileprivate let block = CBlock<tendon_described_rates>()
+
+    /// Once for each value that has no mistake.
+    func take(_ bytes: [UInt8], of event: Int, _ definition: Definition) {
+        tendon_described_rates_take(block.pointer, definition.pointer, event, bytes, bytes.count)
+    }
+}
+
 /// What the C core reports of one value, as it comes.
 private final class DescribedLine {
     private let line: UnsafeMutablePointer<LineWriter>
@@ -77,29 +87,29 @@ extension Definition {
     /// Why a value breaks its layout, and at which byte; nil: it does not.
     func mistake(in bytes: [UInt8], of event: Int) -> (status: tendon_status, offset: Int)? {
         var offset = 0
-        let status = tendon_describe(pointer, event, bytes, bytes.count, nil, nil, &offset)
+        let status = tendon_describe(pointer, event, bytes, bytes.count, nil, nil, nil, &offset)
         return status < 0 ? (status, offset) : nil
     }
 
     /// The members of a value that has no mistake.
-    func write(_ bytes: [UInt8], of event: Int, to line: inout LineWriter) {
+    func write(_ bytes: [UInt8], of event: Int, _ rates: Rates?, to line: inout LineWriter) {
         if events[event].isSample { line.member("sensor", word: tendon_definition_text(pointer, events[event].name)) }
         withUnsafeMutablePointer(to: &line) { line in
             let visitor = DescribedLine(line)
             withExtendedLifetime(visitor) {
                 _ = tendon_describe(
-                    pointer, event, bytes, bytes.count,
+                    pointer, event, bytes, bytes.count, rates?.block.pointer,
                     { context, value in value.map { object(DescribedLine.self, context).take($0.pointee) } },
                     context(of: visitor), nil)
             }
         }
     }
 
-    func readings(_ bytes: [UInt8], of event: Int) -> [Reading] {
+    func readings(_ bytes: [UInt8], of event: Int, _ rates: Rates?) -> [Reading] {
         let visitor = DescribedReadings(self)
         withExtendedLifetime(visitor) {
             _ = tendon_describe(
-                pointer, event, bytes, bytes.count,
+                pointer, event, bytes, bytes.count, rates?.block.pointer,
                 { context, value in value.map { object(DescribedReadings.self, context).take($0.pointee) } },
                 context(of: visitor), nil)
         }

@@ -22,7 +22,8 @@ struct Definition: Sendable {
         }
         guard status >= 0 else {
             throw DefinitionMistake(
-                path: path, line: Int(mistake.line), column: Int(mistake.column), text: TendonSupport.text(of: mistake.text))
+                path: path, line: Int(mistake.line), column: Int(mistake.column),
+                text: TendonSupport.text(of: mistake.text))
         }
         self.block = block
         self.path = path
@@ -41,7 +42,9 @@ struct Definition: Sendable {
 
     // MARK: Its tables
 
-    private func table<Tuple, Row>(_ path: KeyPath<tendon_definition, Tuple>, _ count: UInt16, of type: Row.Type) -> [Row] {
+    private func table<Tuple, Row>(_ path: KeyPath<tendon_definition, Tuple>, _ count: UInt16, of type: Row.Type)
+        -> [Row]
+    {
         (0..<Int(count)).map { block.element(path, $0, of: type).pointee }
     }
 
@@ -102,7 +105,8 @@ extension tendon_field {
     /// A single number, which rules can compare and people read.
     var isNumber: Bool {
         let kind = tendon_field_type(UInt32(type))
-        return kind.rawValue <= TENDON_FIELD_FLOAT.rawValue || (kind == TENDON_FIELD_PART && bits > 1)
+        return kind.rawValue <= TENDON_FIELD_FLOAT.rawValue || kind == TENDON_FIELD_RATE
+            || (kind == TENDON_FIELD_PART && bits > 1)
     }
     var isFlag: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_PART && bits == 1 && count == 0 }
 }
@@ -128,7 +132,8 @@ enum Definitions {
 
     /// Those that know families by name.
     static let commands: Set<String> = [
-        "run", "stream", "scan", "simulate", "capture", "replay", "decode", "encode", "report", "rules", "config", "pair",
+        "run", "stream", "scan", "simulate", "capture", "replay", "decode", "encode", "report", "rules", "config",
+        "pair",
     ]
 
     private static let loaded = Mutex<[Definition]>([])
@@ -192,6 +197,28 @@ enum Definitions {
         } catch {
             throw CommandError(.usage, error.sentence, next: "docs/device-files.md")
         }
+    }
+
+    /// `config check` of a device file.
+    static func check(_ path: String, _ events: Events) throws(CommandError) -> ExitStatus {
+        let bytes = try readFile(path, limit: Int(TENDON_DEFINITION_FILE_MAX))
+        do throws(DefinitionMistake) {
+            let name = try Definition(parsing: bytes, path: path).name
+            guard tendon_family_find(name) == nil else {
+                throw DefinitionMistake(path: path, line: 1, column: 1, text: "'\(name)' is a family that Tendon has")
+            }
+        } catch {
+            events.result(
+                "mistake", nil,
+                [
+                    "file": .string(path), "line": JSON(error.line), "column": JSON(error.column),
+                    "text": .string(error.text),
+                ], text: error.sentence + "\n")
+            return .usage
+        }
+        events.result(
+            "configuration_file", nil, ["file": .string(path), "devices": 1], text: "\(sanitized(path)): no mistakes\n")
+        return .done
     }
 
     private static func add(_ path: String) throws(CommandError) {
