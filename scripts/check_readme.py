@@ -46,7 +46,7 @@ BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / ".build")).resolve()
 COMMAND = pathlib.Path(os.environ.get("TENDON_BIN", BUILD / "swift/release")).resolve()
 RUN = ["README.md", "docs/getting-started.md", "docs/c-tutorial.md", "docs/simulator.md", "docs/recipes.md",
        "docs/home-assistant.md"]
-TUTORIALS = ["docs/obvious-tutorial.md"]
+TUTORIALS = ["docs/device-files.md", "docs/obvious-tutorial.md"]
 SERVERS = ("tendon simulate ", "~/tendon/examples/cloud/tendon-obvious-cloud ")
 EVERY_FAMILY = "tendon simulate bose feelspace activ5 fjorden obvious --radio virtual"
 # The warnings of meson.build. A program for users is one file: it declares nothing for others.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """tendon.lua, the dissector for Wireshark, from docs/protocols/fields.json and the Lua in packaging/wireshark.
 
-Usage: generate_dissector.py OUTPUT. --check in place of OUTPUT: writes nothing, says whether the table is whole.
+Usage: generate_dissector.py OUTPUT [DEVICE_FILE...]: with the devices of these files too (docs/device-files.md), which
+`tendon config check` has found right. --check in place of OUTPUT: writes nothing, says whether the table is whole.
 """
 import json
 import pathlib
@@ -12,7 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLE = ROOT / "docs/protocols/fields.json"
 PARTS = [ROOT / "packaging/wireshark" / name for name in ("engine.lua", "hooks.lua", "tracker.lua")]
 
-TYPES = {"u8", "u16", "u24", "u32", "u64", "i8", "i16", "i32", "bytes", "utf8", "derived"}
+TYPES = {"u8", "u16", "u24", "u32", "u48", "u64", "i8", "i16", "i24", "i32", "i64", "f32", "sfloat", "float", "bytes", "utf8",
+         "derived"}
 INTEGER = {"name", "type", "values", "base", "unit", "endian", "scaled", "bits", "min", "max", "also", "any_of",
            "equals", "stop", "optional"}
 MEMBERS = {"integer": INTEGER, "bytes": {"name", "type", "length", "at_most", "at_least", "optional"},
@@ -63,6 +65,81 @@ def problems_of(table):
         yield from (f"{family_name}.{name}: not used" for name in sorted(set(layouts) - used))
 
 
+class DeviceFile:
+    """A device file as a family of the table."""
+
+    def __init__(self, path):
+        self.file = json.loads(pathlib.Path(path).read_text())
+        self.layouts = {}
+        for name, layout in self.file.get("layouts", {}).items():
+            self.add(name, layout)
+
+    def family(self):
+        characteristics = [self.characteristic(row) for row in self.file["characteristics"]]
+        return {"title": self.file["title"], "endian": self.file.get("endian", "little"),
+                "characteristics": characteristics, "layouts": self.layouts}
+
+    def characteristic(self, row):
+        made = {"name": row["name"], "uuid": row["uuid"].removeprefix("0x").lower()}
+        directions = [key for key in ("value", "notify", "read", "write") if key in row]
+        for key in directions:
+            made[key] = self.reference(row[key], row["name"] if len(directions) == 1 else f"{row['name']}_{key}")
+        return made if directions else {**made, "value": self.reference([{"name": "bytes", "type": "bytes"}], row["name"])}
+
+    def reference(self, layout, name):
+        if isinstance(layout, str):
+            return layout
+        while name in self.layouts:
+            name += "_"
+        return self.add(name, layout)
+
+    def add(self, name, layout):
+        self.layouts[name] = made = {"fields": []}
+        if isinstance(layout, dict):
+            layout, made["exact"] = layout["fields"], layout.get("exact", False)
+        for number, field in enumerate(layout):
+            if "rate" in field:
+                continue
+            one = self.field(name, number, field)
+            if any(other.get("name") == one.get("name") is not None for other in made["fields"]):
+                one["name"] += f"_{one['type']}"  # Wireshark has one type for a name
+            made["fields"].append(one)
+        return name
+
+    def field(self, layout, number, field):
+        made = {key: field[key] for key in ("type", "values", "unit", "endian", "min", "max", "equals", "optional", "length",
+                                            "at_least", "at_most", "count") if key in field}
+        made["name"] = field.get("name", f"field_{number}")
+        if "unknown" in field:
+            made["also"] = field["unknown"]
+        if "if" in field:
+            name, _, number_of = field["if"].lstrip("!").partition("=")
+            made["if"] = {"name": name, "zero": field["if"].startswith("!"), **({"is": int(number_of)} if number_of else {})}
+        if any(key in field for key in ("factor", "divisor", "offset")):
+            made["name"] += "_raw"
+            made["scaled"] = [{"name": field.get("name", "value"),
+                               **{key: field[key] for key in ("factor", "divisor", "offset", "unit") if key in field}}]
+            made.pop("unit", None)
+        if "bits" in field:
+            made["bits"] = [{"name": part["name"], "bit": part["bit"], "count": part.get("count", 1), "kept": True,
+                             **({"values": part["values"]} if "values" in part else {})} for part in field["bits"]]
+        if "records" in field:
+            made = {key: made[key] for key in ("count", "if") if key in made}
+            made["records"] = self.reference(field["records"], field.get("name", f"{layout}_records"))
+        if "switch" in field:
+            made = {key: made[key] for key in ("if",) if key in made}
+            made["switch"] = [field["switch"]]
+            made["cases"] = {key: self.inline(value, f"{layout}_{field['switch']}_{key}")
+                             for key, value in field["cases"].items()}
+            made["otherwise"] = self.inline(field.get("otherwise", []), f"{layout}_{field['switch']}_otherwise")
+        return made
+
+    def inline(self, layout, name):
+        name = self.reference(layout, name)
+        self.layouts[name]["inline"] = True
+        return name
+
+
 def literal(value, indent=0):
     """A JSON value as Lua; a field or a characteristic is one line."""
     if isinstance(value, bool):
@@ -95,10 +172,17 @@ def generated(table):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
     table = json.loads(TABLE.read_text())
     problems = list(problems_of(table))
+    for path in sys.argv[2:]:
+        device = DeviceFile(path)
+        family = device.family()
+        # What all devices have, such as the battery level, is shown as the first family has it.
+        known = {row["uuid"] for other in table["families"].values() for row in other["characteristics"]}
+        family["characteristics"] = [row for row in family["characteristics"] if row["uuid"] not in known]
+        table["families"][device.file["name"]] = family
     if sys.argv[1] == "--check":
         print(("not ok" if problems else "ok") + " - the table of fields, from which the dissector for Wireshark is generated")
     if problems:

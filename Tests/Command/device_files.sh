@@ -31,7 +31,7 @@ decoded heart_rate measurement '0e 50 d2 04' '"contact":"yes","heart_rate_bpm":8
 decoded heart_rate sensor_location '02' '"location":"wrist"}'
 decoded heart_rate sensor_location '09' '"location":9}'
 decoded cycling power_measurement '31 08 9c ff 64 0a 00 00 00 00 08 05 00 00 04' \
-    '"power_w":-100,"balance_percent":50.0,"wheel_revolutions":10,"wheel_time_s":1.0,"crank_revolutions":5,"crank_time_s":1.0}'
+    '"power_w":-100,"balance_percent":50.0,"wheel_revolutions":10,"wheel_per_s":null,"crank_revolutions":5,"cadence_per_min":null}'
 decoded running measurement '00 00 01 50' '"gait":"walking","speed_m_per_s":1.0,"cadence_per_min":80}'
 decoded environment temperature '0c fe' '"temperature_c":-5.0}'
 decoded environment temperature '00 80' '"temperature_c":null}'
@@ -60,6 +60,8 @@ until_true grep -q '"event":"sample".*"sensor":"acceleration","x_g":0.5,"y_g":-0
 result $? "run: samples of the watch"
 like "$(grep '"event":"heart_rate"' "$work/gateway.out" | head -1)" '"contact":"yes","heart_rate_bpm":72,"rr_intervals_s":\[1' \
     "run: members in the order of the bytes"
+until_true grep -q '"event":"revolutions".*"wheel_per_s":3,"crank_revolutions":17,"cadence_per_min":90' "$work/gateway.out"
+result $? "run: rates"
 like "$(grep '"event":"connected","family":"weight_scale"' "$work/gateway.out")" '"model":"Weight scale"' "run: what it is"
 kill -INT "$gateway"
 wait "$gateway"
@@ -120,6 +122,10 @@ wait "$device"
 run replay "$work/lamp.btsnoop" --define "$work/lamp.json" --json
 like "$out" '"event":"level","family":"lamp".*"switched":"off","level_percent":10' "replay: values"
 like "$out" '"event":"command","family":"lamp".*"characteristic":"control","bytes":"63"' "replay: what was written"
+python3 "$root/scripts/generate_dissector.py" "$work/tendon.lua" "$work/lamp.json" "$shipped"/*.json
+shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/lamp.btsnoop" -T fields -e tendon.lamp.level.level_percent \
+    -e tendon.lamp.level.switched 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ': ')
+is "$shown" '10:0 80:1 ' "Wireshark shows the same, from the same file"
 run replay "$work/lamp.btsnoop" --json
 unlike "$out" '"event":"level"' "replay without the file: not decoded"
 

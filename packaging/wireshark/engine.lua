@@ -14,9 +14,10 @@ local experts = {
 local all_experts, all_fields = {}, {}
 for _, one in pairs(experts) do all_experts[#all_experts + 1] = one end
 
-local widths = {u8 = 1, i8 = 1, u16 = 2, i16 = 2, u24 = 3, u32 = 4, i32 = 4, u64 = 8}
+local widths = {u8 = 1, i8 = 1, u16 = 2, i16 = 2, u24 = 3, i24 = 3, u32 = 4, i32 = 4, u48 = 6, u64 = 8, i64 = 8, f32 = 4,
+    sfloat = 2, float = 4}
 local makers = {u8 = ProtoField.uint8, u16 = ProtoField.uint16, u24 = ProtoField.uint24, u32 = ProtoField.uint32,
-    i8 = ProtoField.int8, i16 = ProtoField.int16, i32 = ProtoField.int32}
+    i8 = ProtoField.int8, i16 = ProtoField.int16, i24 = ProtoField.int24, i32 = ProtoField.int32}
 
 local function names_of(list)
     if not list then return nil end
@@ -48,8 +49,12 @@ local function make_field(field, prefix)
     -- A single name among numbers stands behind its number, not in the place of all others.
     field.names = names_of(field.values)
     local listed = field.values and #field.values > 1 and field.names or nil
-    if field.type == "u64" then
+    if field.type == "u64" or field.type == "u48" then
         field.pf = register(ProtoField.uint64(name, field.name, base.DEC))
+    elseif field.type == "i64" then
+        field.pf = register(ProtoField.int64(name, field.name, base.DEC))
+    elseif field.type == "f32" or field.type == "sfloat" or field.type == "float" then
+        field.pf = register(ProtoField.double(name, field.name))
     elseif makers[field.type] then
         local hex = field.base == "hex" and base.HEX or base.DEC
         field.pf = register(makers[field.type](name, field.name, hex, listed))
@@ -90,9 +95,29 @@ local function fail(context, tree, which, text)
     return false
 end
 
+-- IEEE 11073-20601: a mantissa and a power of ten. Nil: infinite, or not a number.
+local function medical(raw, mantissa_bits, exponent_bits)
+    local mantissa, exponent = raw % 2 ^ mantissa_bits, math.floor(raw / 2 ^ mantissa_bits)
+    if mantissa >= 2 ^ (mantissa_bits - 1) then mantissa = mantissa - 2 ^ mantissa_bits end
+    if exponent >= 2 ^ (exponent_bits - 1) then exponent = exponent - 2 ^ exponent_bits end
+    if exponent == 0 and math.abs(mantissa) >= 2 ^ (mantissa_bits - 1) - 2 then return nil end
+    return mantissa * 10.0 ^ exponent
+end
+
+local function float(context, field, range)
+    local little = (field.endian or context.family.endian) == "little"
+    if field.type == "f32" then return little and range:le_float() or range:float() end
+    local raw = little and range:le_uint() or range:uint()
+    if field.type == "sfloat" then return medical(raw, 12, 4) end
+    return medical(raw, 24, 8)
+end
+
 local function integer(context, field, range)
     local little = (field.endian or context.family.endian) == "little"
-    if field.type == "u64" then return tostring(little and range:le_uint64() or range:uint64()) end
+    if field.type == "u64" or field.type == "u48" then
+        return tostring(little and range:le_uint64() or range:uint64())
+    end
+    if field.type == "i64" then return tostring(little and range:le_int64() or range:int64()) end
     if field.type:sub(1, 1) == "i" then return little and range:le_int() or range:int() end
     return little and range:le_uint() or range:uint()
 end
@@ -117,7 +142,7 @@ local function add_scaled(context, field, tree, range, value)
         if scaled.by then
             number = hooks.scale[scaled.by](context, value)
         else
-            number = value * (scaled.factor or 1) / (scaled.divisor or 1)
+            number = value * (scaled.factor or 1) / (scaled.divisor or 1) + (scaled.offset or 0)
         end
         if number then
             if scaled.cap and number > scaled.cap then number = scaled.cap end
@@ -127,6 +152,25 @@ local function add_scaled(context, field, tree, range, value)
     end
 end
 
+-- Whether a field is there: a device file says it of fields before.
+local function is_present(context, field)
+    local condition = field["if"]
+    if not condition then return true end
+    local value = tonumber(context.values[condition.name]) or 0
+    if condition.is then return value == condition.is end
+    return (value ~= 0) ~= (condition.zero or false)
+end
+
+local function decode_float(context, field, tree, range)
+    local value = float(context, field, range)
+    if value then
+        tree:add(field.pf, range, value):append_text(field.unit and " " .. field.unit or "")
+    else
+        tree:add(field.pf, range, 0):set_text(field.name .. ": no number")
+    end
+    return true
+end
+
 local function decode_integer(context, field, tree)
     local width = widths[field.type]
     if context.position + width > context.last then
@@ -134,6 +178,10 @@ local function decode_integer(context, field, tree)
         return fail(context, tree, "truncated", field.name .. ": the value ends before its " .. width .. " bytes")
     end
     local range = context.range(context.position, width)
+    if field.type == "f32" or field.type == "sfloat" or field.type == "float" then
+        context.position = context.position + width
+        return decode_float(context, field, tree, range)
+    end
     local value = integer(context, field, range)
     local little = (field.endian or context.family.endian) == "little"
     local item = little and tree:add_le(field.pf, range) or tree:add(field.pf, range)
@@ -145,6 +193,7 @@ local function decode_integer(context, field, tree)
     context.position = context.position + width
     for _, bits in ipairs(field.bits or {}) do
         if little then item:add_le(bits.pf, range) else item:add(bits.pf, range) end
+        if bits.kept then context.values[bits.name] = math.floor(value / 2 ^ bits.bit) % 2 ^ bits.count end
     end
     add_scaled(context, field, tree, range, value)
     local wrong = fault(field, value)
@@ -177,7 +226,7 @@ local function decode_bytes(context, field, tree)
 end
 
 local function decode_records(context, field, tree)
-    local count = field.count and context.values[field.count]
+    local count = type(field.count) == "number" and field.count or field.count and context.values[field.count]
     local size = field.size or 1
     if field.whole and (context.last - context.position) % field.size ~= 0 then
         return fail(context, tree, "bad", "not a multiple of " .. field.size .. " bytes")
@@ -238,7 +287,10 @@ function decode_layout(context, name, tree)
     if layout.before and not hooks.before[layout.before](context, tree) then return false end
     for _, field in ipairs(layout.fields) do
         local fine
-        if field.records then
+        if not is_present(context, field) then
+            if field.name then context.values[field.name] = 0 end
+            fine = true
+        elseif field.records then
             fine = decode_records(context, field, tree)
         elseif field.switch then
             fine = decode_switch(context, field, tree)

@@ -4,14 +4,20 @@ import TendonSupport
 
 extension Command {
     static let configCheck = Command(
-        "config check", operands: "[FILE]", summary: "check a configuration file",
+        "config check", operands: "[FILE]", summary: "check a configuration file, or a device file",
         details: [
-            "Prints each mistake with file and line, and what is allowed; status 2 if the file has any. "
-                + "'-' is standard input. Without FILE: the file of --config, of $TENDON_CONFIG, or \(Configuration.standardPath)."
+            "Prints each mistake with file and line, and what is allowed; status 2 if the file has any. A device file has the "
+                + "name *.json; its first mistake is printed. '-' is standard input. Without FILE: the file of --config, of $TENDON_CONFIG, or \(Configuration.standardPath)."
         ],
         common: ["--json"],
-        examples: [("tendon config check tendon.conf", "print what is wrong in the file")]
+        examples: [
+            ("tendon config check tendon.conf", "print what is wrong in the file"),
+            ("tendon config check strap.json", "check a device file"),
+        ]
     ) { (arguments: Arguments) throws(CommandError) in
+        if let path = arguments.operands.first, path.hasSuffix(".json"), arguments.operands.count == 1 {
+            return try Definitions.check(path, Events(style: arguments.has("--json") ? .json : .text))
+        }
         let configuration = try Configuration(reading: try arguments.configurationFile(isRequired: true) ?? "")
         let events = Events(style: arguments.has("--json") ? .json : .text)
         var problems = configuration.problems

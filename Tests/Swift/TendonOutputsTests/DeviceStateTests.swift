@@ -88,6 +88,6 @@ import Testing
     @Test func textsOfTheProgramAreCompared() {
         let sample: EventName = "sample"
         #expect(sample.isEqual(to: "sample"))
-        for other: StaticString in ["", "sampl", "samples", "sbmple"] { #expect(!sample.isEqual(to: other)) }
+        for other: EventName in ["", "sampl", "samples", "sbmple"] { #expect(!sample.isEqual(to: other)) }
     }
 }

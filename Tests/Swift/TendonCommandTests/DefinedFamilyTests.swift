@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// What rules and outputs know of a family that a file defines.
+import TendonOutputs
+import Testing
+
+@testable import TendonCommand
+
+@Suite struct DefinedFamilyTests {
+    private static let file = #"""
+        {"name": "lamp", "title": "Lamp", "find": {"services": ["fff0"]}, "characteristics": [
+          {"name": "status", "service": "fff0", "uuid": "fff1", "notify": [
+            {"type": "u8", "bits": [{"name": "lit", "bit": 0, "title": "Light"}, {"name": "wide", "bit": 1}]},
+            {"name": "level_percent", "type": "u8", "unit": "%", "class": "power_factor", "if": "!wide"},
+            {"name": "mode", "type": "u8", "values": [[0, "calm"], [1, "bright"]]},
+            {"name": "label", "type": "utf8"}]},
+          {"name": "button", "service": "fff0", "uuid": "fff2", "notify": [
+            {"name": "press", "type": "u8", "values": [[1, "short"], [2, "long"]]}]},
+          {"name": "motion", "service": "fff0", "uuid": "fff3", "notify": [{"name": "x_g", "type": "i16"}]},
+          {"name": "control", "service": "fff0", "uuid": "fff4", "write": [{"type": "u8", "equals": 1}]}],
+         "events": [{"name": "button", "state": false}, {"name": "motion", "sample": true}],
+         "actions": [
+          {"name": "blink", "title": "Blink once", "characteristic": "control"},
+          {"name": "dim", "characteristic": "control", "write": [
+            {"name": "level", "type": "u8", "max": 200, "factor": 0.5, "unit": "%"}]},
+          {"name": "choose", "characteristic": "control", "write": [
+            {"name": "mode", "type": "u8", "values": [[0, "calm"], [1, "bright"]]}]},
+          {"name": "both", "characteristic": "control", "write": [
+            {"name": "a", "type": "u8"}, {"name": "b", "type": "i8"}]}]}
+        """#
+
+    private let definition: Definition
+
+    init() throws { definition = try Definition(parsing: Array(DefinedFamilyTests.file.utf8), path: "lamp.json") }
+
+    @Test func rulesKnowItsEventsValuesAndActions() {
+        let form = StreamForm(definition)
+        #expect(form.happenings.map(\.name) == ["button", "status"])
+        #expect(form.happenings[0].details == ["short", "long"])
+        #expect(form.happenings[1].details == ["calm", "bright"])
+        #expect(form.values.map(\.name) == ["press", "x_g", "level_percent", "mode"])
+        #expect(form.values.map(\.event.description) == ["button", "sample", "status", "status"])
+        #expect(form.actions.map(\.name) == ["blink", "dim", "choose", "both"])
+        #expect(form.actions.map(\.arguments) == ["", "LEVEL", "calm|bright", "A B"])
+        #expect(definition.sensors == ["motion"])
+    }
+
+    @Test func outputsShowItsStateItsEventsAndItsActions() {
+        let description = FamilyDescription(definition)
+        #expect(description.family == "lamp")
+        #expect(description.model == "Lamp")
+        #expect(description.states == ["status"])
+        #expect(
+            description.entities.map(\.id) == ["lit", "level_percent", "mode", "button", "blink", "dim", "choose"])
+        #expect(
+            description.entities.map(\.title)
+                == ["Light", "Level percent", "Mode", "Button", "Blink once", "Dim", "Choose"])
+        let kinds = description.entities.map { "\($0.kind)" }
+        #expect(kinds[0].contains(#"binary(path: "lit", on: "true""#))
+        #expect(kinds[1].contains(#"sensor(path: "level_percent", unit: Optional("%"), deviceClass: Optional("power_factor")"#))
+        #expect(kinds[3].contains(#"happening(event: "button", member: Optional("press"), types: ["short", "long"]"#))
+        #expect(kinds[4].contains(#"{"blink":true}"#))
+        #expect(kinds[5].contains(#"action: "dim", range: ClosedRange(0...100), unit: Optional("%")"#))
+        #expect(kinds[6].contains(#"action: "choose", options: ["calm", "bright"]"#))
+    }
+
+    @Test func argumentsAreChecked() throws {
+        #expect(try DefinedCall(definition, 1, ["12.5"]).encoded() == [25])
+        #expect(try DefinedCall(definition, 3, ["255", "-1"]).encoded() == [255, 255])
+        #expect(throws: CommandError.self) { try DefinedCall(definition, 1, ["100.5"]) }
+        #expect(throws: CommandError.self) { try DefinedCall(definition, 1, ["nan"]) }
+        #expect(throws: CommandError.self) { try DefinedCall(definition, 2, ["dark"]) }
+        #expect(throws: CommandError.self) { try DefinedCall(definition, 0, ["1"]) }
+    }
+
+    @Test func aMistakeHasItsPlace() {
+        do throws(DefinitionMistake) {
+            _ = try Definition(parsing: Array("{\n \"name\": 7}".utf8), path: "x.json")
+            Issue.record("accepted")
+        } catch {
+            #expect(error.sentence == "x.json:2:10: 'name' must be a name in quotes")
+        }
+    }
+}
