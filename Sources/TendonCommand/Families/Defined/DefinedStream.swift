@@ -72,23 +72,26 @@ private final class DefinedCore: Abandonable, @unchecked Sendable {
     @TendonActor
     func act(_ call: DefinedCall) async throws(TendonError) {
         var wrong = 0
+        endedWrites = [:]
         let number = call.withArguments {
             tendon_defined_session_act(session.pointer, call.action, $0, $1, &wrong, tendon_monotonic_ms())
         }
+        let ended = endedWrites?[UInt32(bitPattern: number)]
+        endedWrites = nil
         link.refresh()
         guard number >= 0 else { throw TendonError(status: number, operation: .write) }
-        let pending = Pending<Void, TendonError>(loop)
-        if let status = written.removeValue(forKey: UInt32(number)) {
+        if let status = ended {
             if status < 0 { throw TendonError(status: status, operation: .write) }
             return
         }
+        let pending = Pending<Void, TendonError>(loop)
         writes[UInt32(number)] = pending
         defer { writes[UInt32(number)] = nil }
         try await pending.value()
     }
 
-    /// Writes that ended within the call that started them.
-    private var written: [UInt32: tendon_status] = [:]
+    /// Writes that end within the call that starts them; nil: no such call is on its way.
+    private var endedWrites: [UInt32: tendon_status]?
 
     private func received(_ event: tendon_defined_event) {
         switch event.kind {
@@ -99,17 +102,13 @@ private final class DefinedCore: Abandonable, @unchecked Sendable {
         case TENDON_DEFINED_EVENT_REFUSED:
             events.push(.refused(row: Int(event.row), TendonError(status: event.status, operation: .discover)))
         case TENDON_DEFINED_EVENT_WRITTEN:
-            guard let pending = writes[event.number] else {
-                written[event.number] = event.status
-                return
-            }
-            pending.finish(
+            endedWrites?[event.number] = event.status
+            writes[event.number]?.finish(
                 event.status < 0 ? .failure(TendonError(status: event.status, operation: .write)) : .success(()))
         default:
             let error = TendonError(status: event.status, operation: .connect)
             opening?.finish(.failure(error))
             for write in writes.values { write.finish(.failure(error)) }
-            written.removeAll()
             closing?.finish(.success(()))
             events.push(.closed(error))
         }
