@@ -147,7 +147,7 @@ def literal(value, indent=0):
     if isinstance(value, (int, float)):
         return repr(value)
     if isinstance(value, str):
-        return json.dumps(value)
+        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, list) and value and isinstance(value[0], dict) and indent < 6:
         pad = "    " * (indent + 1)
         return "{\n" + "".join(f"{pad}{literal(item, 6)},\n" for item in value) + "    " * indent + "}"

@@ -188,7 +188,7 @@ import Testing
 
     /// Every option of `run` that a person may use is a setting too.
     @Test func everyOptionIsASetting() {
-        let others = ["--config", "--help", "--version"]
+        let others = ["--config", "--define", "--help", "--version"]
         for option in Command.runAll.common + Command.runAll.options where !option.hidden {
             #expect(option.setting != nil || others.contains(option.name), "\(option.name)")
         }

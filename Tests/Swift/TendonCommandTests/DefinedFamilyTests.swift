@@ -56,9 +56,11 @@ import Testing
                 == ["Light", "Level percent", "Mode", "Button", "Blink once", "Dim", "Choose"])
         let kinds = description.entities.map { "\($0.kind)" }
         #expect(kinds[0].contains(#"binary(path: "lit", on: "true""#))
-        #expect(kinds[1].contains(#"sensor(path: "level_percent", unit: Optional("%"), deviceClass: Optional("power_factor")"#))
+        #expect(
+            kinds[1].contains(
+                #"sensor(path: "level_percent", unit: Optional("%"), deviceClass: Optional("power_factor")"#))
         #expect(kinds[3].contains(#"happening(event: "button", member: Optional("press"), types: ["short", "long"]"#))
-        #expect(kinds[4].contains(#"{"blink":true}"#))
+        #expect(kinds[4].contains(#"{\"blink\":true}"#))
         #expect(kinds[5].contains(#"action: "dim", range: ClosedRange(0...100), unit: Optional("%")"#))
         #expect(kinds[6].contains(#"action: "choose", options: ["calm", "bright"]"#))
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TendonSupport
 import Testing
 
 @testable import TendonCommand
