@@ -22,7 +22,7 @@ extension Family {
             encoded: definition.actions.indices.map { action in
                 EncodedValue(
                     kind: definition.word(definition.actions[action].name) ?? "",
-                    operands: definition.usage(of: action), summary: "what the action writes"
+                    operands: definition.usage(of: action), summary: "write the action"
                 ) { (words) throws(CommandError) in
                     try DefinedCall(definition, action, words).encoded()
                 }
@@ -40,7 +40,7 @@ extension tendon_definition_event {
 }
 
 extension Definition {
-    /// Events of samples: outputs can be told to take some of them only.
+    /// Events of samples: a setting of an output can choose some of them.
     var sensors: [String] { events.filter(\.isSample).compactMap { word($0.name) } }
 
     /// Samples of all families have one event, and the name of theirs is the sensor.
