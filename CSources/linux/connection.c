@@ -321,12 +321,21 @@ static void link_connected(void *context, uint64_t now) {
     secured(connection, TENDON_OK, now);
 }
 
+/* How long a PDU can wait for its turn. An adapter whose events are not received has intervals like others. */
+static uint32_t interval_us(const tendon_link *link) {
+    if (link->timing.interval != 0) {
+        return link->timing.interval * 1250u;
+    }
+    return link->radio->ops->set_parameters != NULL ? 50000 : 0;
+}
+
 static void link_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
     tendon_connection *connection = context;
     if (connection->state != TENDON_CONNECTION_UP) {
         return; /* not from a connection with the required security */
     }
     touch(connection); /* once per batch, not per PDU: the timer expires after the whole batch */
+    connection->bearer.interval_us = interval_us(&connection->link);
     (void)tendon_att_bearer_receive_at(&connection->bearer, pdu, length, now, connection->link.received_at);
 }
 

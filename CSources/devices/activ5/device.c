@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/** 30.5 us / 2, see tendon_activ5_to_s(). */
+#define TICK_NS UINT64_C(15250)
+
 const char *tendon_activ5_data_state_name(tendon_activ5_data_state state) {
     unsigned number = (unsigned)state < TENDON_ACTIV5_STATE_COUNT ? state : 0;
     return tendon_packed_string("disconnected\0connecting\0connected\0isometric\0stop", NULL, TENDON_ACTIV5_STATE_COUNT,
@@ -47,12 +50,17 @@ bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_
 
 bool tendon_activ5_device_report(tendon_activ5_device *device, unsigned kind, const tendon_activ5_message *message,
                                  int32_t detail) {
-    const tendon_activ5_event event = {.kind = (tendon_activ5_event_kind)kind,
-                                       .device = device,
-                                       .received_at = device->received_at,
-                                       .status = detail < 0 ? detail : TENDON_OK,
-                                       .message = message,
-                                       .on = detail > 0};
+    tendon_activ5_event event = {.kind = (tendon_activ5_event_kind)kind,
+                                 .device = device,
+                                 .received_at = device->received_at,
+                                 .status = detail < 0 ? detail : TENDON_OK,
+                                 .message = message,
+                                 .on = detail > 0};
+    if (kind == TENDON_ACTIV5_EVENT_IMU && device->received_at != 0) {
+        tendon_clock_time time = tendon_clock_at(&device->model, device->ticks * TICK_NS, device->received_at);
+        event.sampled_at = time.sampled_at;
+        event.error_us = time.error_us;
+    }
     device->on_event(device->event_context, &event, device->now);
     return device->link == TENDON_ACTIV5_LINK_UP;
 }
@@ -87,6 +95,7 @@ void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now) {
     device->link = TENDON_ACTIV5_LINK_UP; /* the end of the connection before has cleared what was of it */
     device->state = TENDON_ACTIV5_STATE_CONNECTED;
     device->evergreen_deadline = activ5_after(now, TENDON_ACTIV5_EVERGREEN_MS);
+    tendon_clock_reconnected(&device->model);
     device->uses_new_protocol = false;
     device->version.known = device->serial_number.known = device->sn1.known = device->sn2.known = false;
     device->uuid1.known = device->uuid2.known = device->has_battery = false;
@@ -249,6 +258,12 @@ static bool tell_value(tendon_activ5_device *device, const tendon_activ5_message
     return kind == 0 || tendon_activ5_device_report(device, kind, message, 0);
 }
 
+/* A device that was restarted counts from 0, which looks like a wrap: the model notices, as it is 18 hours later. */
+static void take_time(tendon_activ5_device *device, uint32_t ticks) {
+    device->ticks += ticks - (uint32_t)device->ticks;
+    tendon_clock_take(&device->model, device->ticks * TICK_NS, device->received_at, device->interval_us);
+}
+
 static void took(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status,
                  const tendon_activ5_message *message) {
     if (device->link != TENDON_ACTIV5_LINK_UP) {
@@ -260,6 +275,9 @@ static void took(tendon_activ5_device *device, tendon_activ5_characteristic whic
         return;
     }
     device->counters.messages++;
+    if (message->type == TENDON_ACTIV5_MESSAGE_IMU && device->received_at != 0) {
+        take_time(device, (uint32_t)message->imu.ticks);
+    }
     update(device, message);
     if (message->type != TENDON_ACTIV5_MESSAGE_ISOMETRIC && message->type != TENDON_ACTIV5_MESSAGE_IMU) {
         tendon_activ5_device_opening_heard(device);

@@ -81,6 +81,7 @@ static void take_value(tendon_activ5_session *session, tendon_activ5_characteris
                        size_t length, uint64_t now) {
     tendon_activ5_device *device = session->device;
     device->received_at = tendon_operation_received_at(&session->op);
+    device->interval_us = session->op.client->bearer->interval_us;
     tendon_activ5_device_value(device, which, value, length, now);
     device->received_at = 0;
 }

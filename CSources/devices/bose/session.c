@@ -322,6 +322,7 @@ tendon_status tendon_bose_session_open(tendon_bose_session *session, uint64_t no
     session->op.context = &session->work.tags[session->generation & 1u];
     session->work.tags[0].session = session->work.tags[1].session = session;
     session->clock.started = false;
+    tendon_clock_reconnected(&session->model);
     session->work.deadline = now + TENDON_BOSE_CONNECT_TIMEOUT_MS;
     session->open_deadline = now + TENDON_BOSE_OPEN_TIMEOUT_MS;
     session->state = TENDON_BOSE_CONNECTING;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_internal.h"
 
+#define MS UINT64_C(1000000) /* nanoseconds */
+
 void tendon_bose_malformed(tendon_bose_session *session, tendon_bose_characteristic which, tendon_status status,
                            size_t offset) {
     session->counters.malformed++;
@@ -177,6 +179,36 @@ void tendon_bose_take_string(tendon_bose_session *session, unsigned which, const
 
 /* ---- notifications ---- */
 
+/* The event of a sample or a gesture, with its times. */
+static void emit_timed(tendon_bose_session *session, tendon_bose_event *event, uint16_t timestamp, uint64_t now) {
+    event->device_ms = tendon_bose_unwrap(&session->clock, timestamp, now);
+    if (session->model.started) {
+        uint64_t device_ms = tendon_bose_unwrap(&session->model_clock, timestamp, now);
+        tendon_clock_time time =
+            tendon_clock_at(&session->model, device_ms * MS, tendon_operation_received_at(&session->op));
+        event->sampled_at = time.sampled_at;
+        event->error_us = time.error_us;
+    }
+    tendon_bose_emit(session, event);
+}
+
+/* Before the samples are reported, the model takes the newest one. */
+static void take_newest(tendon_bose_session *session, tendon_bose_sensor_data data, uint64_t now) {
+    tendon_bose_sample sample;
+    tendon_bose_step step;
+    uint64_t newest = 0;
+    while ((step = tendon_bose_sensor_data_next(&data, &sample, NULL)) != TENDON_BOSE_STEP_END) {
+        if (step != TENDON_BOSE_STEP_SKIPPED) {
+            uint64_t device_ms = tendon_bose_unwrap(&session->model_clock, sample.timestamp, now);
+            newest = device_ms > newest ? device_ms : newest;
+        }
+    }
+    const tendon_att_bearer *bearer = session->op.client->bearer;
+    if (newest > 0) {
+        tendon_clock_take(&session->model, newest * MS, bearer->received_at, bearer->interval_us);
+    }
+}
+
 static void on_sensor_data(void *context, const tendon_gatt_value *value, uint64_t now) {
     tendon_bose_session *session = tendon_bose_session_of(context);
     if (session == NULL) {
@@ -197,6 +229,7 @@ static void on_sensor_data(void *context, const tendon_gatt_value *value, uint64
     tendon_bose_sensor_data data =
         tendon_bose_sensor_data_begin(value->value, value->length, informed ? &session->sensors : NULL,
                                       informed ? TENDON_BOSE_PROFILE_REPORTED : TENDON_BOSE_PROFILE_FIXED);
+    take_newest(session, data, now);
     event = (tendon_bose_event){.kind = TENDON_BOSE_EVENT_SAMPLE, .sample = &sample};
     /* The application may close the session in a callback: then the rest of the notification is not delivered. */
     while (tendon_bose_is_open(session) &&
@@ -206,8 +239,7 @@ static void on_sensor_data(void *context, const tendon_gatt_value *value, uint64
             continue;
         }
         session->counters.samples++;
-        event.device_ms = tendon_bose_unwrap(&session->clock, sample.timestamp, now);
-        tendon_bose_emit(session, &event);
+        emit_timed(session, &event, sample.timestamp, now);
     }
     if (data.status < 0) {
         tendon_bose_malformed(session, TENDON_BOSE_SENSOR_DATA, data.status, data.error_offset);
@@ -235,8 +267,7 @@ static void on_gesture_data(void *context, const tendon_gatt_value *value, uint6
         return;
     }
     session->counters.gestures++;
-    event.device_ms = tendon_bose_unwrap(&session->clock, event.gesture.timestamp, now);
-    tendon_bose_emit(session, &event);
+    emit_timed(session, &event, event.gesture.timestamp, now);
 }
 
 static void on_update(void *context, const tendon_gatt_value *value, uint64_t now) {

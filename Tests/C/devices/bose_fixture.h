@@ -49,7 +49,8 @@ typedef struct seen {
     size_t offset;
     tendon_uuid service_uuid, characteristic_uuid;
     tendon_bose_sample sample;
-    uint64_t device_ms;
+    uint64_t device_ms, received_at, sampled_at;
+    uint32_t error_us;
     tendon_bose_gesture_data gesture;
     size_t length;
     tendon_bose_intent_check intents;

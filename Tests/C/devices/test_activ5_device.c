@@ -537,6 +537,73 @@ static void evergreen_survives_the_connection_and_needs_5a02(void **state) {
     free(f);
 }
 
+/* ---- the clock ---- */
+
+static tendon_activ5_event motion; /* the last one */
+
+static void keep_motion(activ5_fixture *f, const tendon_activ5_event *event, uint64_t now) {
+    (void)now;
+    if (event->kind == TENDON_ACTIV5_EVENT_IMU) {
+        motion = *event;
+    }
+    activ5_forget(f);
+}
+
+/* Measured at @p now, by the device's ticks of 15.25 us that were @p first at time 0; it arrives @p late ms later. */
+static void move(tendon_activ5_device *d, uint64_t now, uint32_t first, uint64_t late) {
+    uint32_t ticks = first + (uint32_t)(now * 1000000 / 15250);
+    char text[40];
+    (void)snprintf(text, sizeof text, "000000000000000000000000%02x%02x%02x%02x", ticks & 0xFF, ticks >> 8 & 0xFF,
+                   ticks >> 16 & 0xFF, ticks >> 24);
+    d->received_at = (now + late) * UINT64_C(1000000);
+    activ5_value(d, TENDON_ACTIV5_IMU, text, now + late);
+    d->received_at = 0;
+}
+
+/* Ten minutes at 100 Hz, in which the 32 bits wrap; late ones; a reconnection; a restart. */
+static void motion_has_the_time_of_its_measurement(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    tendon_activ5_device *d = &f->device;
+    activ5_reach(f, d, ACTIV5_NEW, 0);
+    f->hook = keep_motion;
+    uint64_t now = 1000;
+    for (; now < 601000; now += 10) {
+        move(d, now, 0xFF800000, 1);
+    }
+    assert_int_equal(motion.received_at, (now - 9) * 1000000);
+    assert_in_range(motion.error_us, 2000, 3000);
+    assert_in_range(motion.received_at - motion.sampled_at, 0, 2000000);
+    move(d, now, 0xFF800000, 250);
+    assert_in_range(motion.received_at - motion.sampled_at, 249000000, 251000000);
+
+    tendon_activ5_device_link_down(d, TENDON_ERROR_DISCONNECTED, now + 250);
+    now += 60000;
+    activ5_reach(f, d, ACTIV5_NEW, now);
+    move(d, now, 0xFF800000, 30);
+    assert_in_range(motion.received_at - motion.sampled_at, 28000000, 32000000);
+    assert_in_range(motion.error_us, 2000, 10000);
+
+    tendon_activ5_device_link_down(d, TENDON_ERROR_DISCONNECTED, now + 30);
+    now += 60000;
+    activ5_reach(f, d, ACTIV5_NEW, now);
+    move(d, now, 0x1234, 30); /* another count: it was switched off */
+    assert_in_range(motion.received_at - motion.sampled_at, 0, 2000000);
+    assert_true(motion.error_us > 100000);
+    free(f);
+}
+
+/* Without a time of arrival there is none of the measurement. */
+static void what_has_no_time(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    activ5_reach(f, &f->device, ACTIV5_NEW, 0);
+    f->hook = keep_motion;
+    activ5_value(&f->device, TENDON_ACTIV5_IMU, "00000000000000000000000001000000", 5);
+    assert_true(motion.received_at == 0 && motion.sampled_at == 0 && motion.error_us == 0);
+    free(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_legacy_device_from_link_to_handshake),
@@ -554,6 +621,8 @@ int main(void) {
         cmocka_unit_test(every_call_with_every_set_of_characteristics),
         cmocka_unit_test(refused_requests_are_the_calls_error_and_no_new_state),
         cmocka_unit_test(the_battery_level_is_kept),
+        cmocka_unit_test(motion_has_the_time_of_its_measurement),
+        cmocka_unit_test(what_has_no_time),
         cmocka_unit_test(example_20_evergreen_writes_stop_each_minute),
         cmocka_unit_test(evergreen_does_not_make_up_for_days),
         cmocka_unit_test(requests_of_late_timers_are_sent_now),

@@ -2,6 +2,8 @@
 /* Sensor and gesture data of an open Bose session. */
 #include "bose_fixture.h"
 
+#include <stdio.h>
+
 /* ---- data ---- */
 
 static void example_13_two_records(void **state) {
@@ -20,6 +22,63 @@ static void example_13_two_records(void **state) {
     assert_int_equal(f->events[3].kind, TENDON_BOSE_EVENT_SENSOR_DATA_END);
     assert_int_equal(f->session.counters.notifications, 1);
     assert_int_equal(f->session.counters.samples, 2);
+}
+
+/* A notification with one accelerometer record, which the device measured @p late ms ago. */
+static const seen *sample_at(fixture *f, uint16_t timestamp, uint64_t late) {
+    char text[32];
+    f->event_count = 0;
+    f->now += late;
+    (void)snprintf(text, sizeof text, "00 %04x 00000000f000 03", timestamp);
+    fixture_notify(f, H_SENSOR_DATA, text);
+    f->now -= late;
+    return fixture_last(f, TENDON_BOSE_EVENT_SAMPLE);
+}
+
+/* Every 20 ms for 100 s, over a wrap of the 16 bits; then one that was lost for 300 ms, and one after a reconnection.
+ */
+static void samples_have_the_time_of_their_measurement(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    const seen *s = NULL;
+    uint64_t began = f->now;
+    for (unsigned i = 0; i < 5000; i++) {
+        s = sample_at(f, (uint16_t)(0xF000 + f->now - began), 0);
+        f->now += 20;
+    }
+    assert_in_range(s->error_us, 2000, 3000);
+    assert_in_range(s->received_at - s->sampled_at, 0, 1000000);
+    s = sample_at(f, (uint16_t)(0xF000 + f->now - began), 300);
+    assert_in_range(s->received_at - s->sampled_at, 299000000, 301000000);
+    assert_in_range(s->error_us, 2000, 3000);
+    fixture_notify(f, H_GESTURE_DATA, "c1 8000");
+    assert_true(fixture_last(f, TENDON_BOSE_EVENT_GESTURE)->error_us >= 2000);
+
+    f->now += 400;
+    fixture_lose(f, TENDON_ERROR_DISCONNECTED);
+    f->now += 200000; /* three wraps without a sample */
+    f->event_count = 0;
+    fixture_open(f);
+    s = sample_at(f, (uint16_t)(0xF000 + f->now - began), 40);
+    assert_int_equal(s->device_ms, (uint16_t)(0xF000 + f->now - began)); /* begins again, the model does not */
+    assert_in_range(s->received_at - s->sampled_at, 35000000, 45000000);
+    assert_in_range(s->error_us, 2000, 20000);
+}
+
+/* Of the samples of a notification the newest one shows how late it is. */
+static void older_samples_of_a_notification(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    for (unsigned i = 0; i < 5000; i++) {
+        f->event_count = 0;
+        char text[64];
+        (void)snprintf(text, sizeof text, "00 %04x 00000000f00003 00 %04x 00000000f00003", (uint16_t)(i * 20),
+                       (uint16_t)(i * 20 + 10));
+        fixture_notify(f, H_SENSOR_DATA, text);
+        f->now += 20;
+    }
+    assert_in_range(f->events[2].received_at - f->events[2].sampled_at, 0, 1000000);
+    assert_in_range(f->events[2].sampled_at - f->events[1].sampled_at, 9990000, 10010000);
 }
 
 static void example_15_truncated(void **state) {
@@ -143,6 +202,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_of_another_length_are_absent),
         T(example_13_two_records),
+        T(samples_have_the_time_of_their_measurement),
+        T(older_samples_of_a_notification),
         T(example_15_truncated),
         T(example_18_gesture),
         T(skipped_records_are_counted),

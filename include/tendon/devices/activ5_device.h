@@ -15,6 +15,7 @@
 
 #include "tendon/devices/activ5_codec.h"
 #include "tendon/devices/activ5_squeeze.h"
+#include "tendon/devices/clock.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -117,6 +118,8 @@ typedef struct tendon_activ5_event {
     tendon_activ5_event_kind kind;
     tendon_activ5_device *device; /**< NULL: of the manager */
     uint64_t received_at;         /**< when the PDU arrived that caused it, monotonic nanoseconds; 0: none did */
+    uint64_t sampled_at;          /**< IMU: when it was measured, monotonic nanoseconds; 0: not known */
+    uint32_t error_us;            /**< bound of the error of sampled_at, see tendon/devices/clock.h */
     tendon_status status;
     tendon_activ5_characteristic characteristic;
     const tendon_activ5_message *message; /**< MESSAGE to BATTERY */
@@ -192,6 +195,9 @@ struct tendon_activ5_device {
     void *program;        /**< for the application; NULL in a new entry */
     uint64_t now;         /**< time of the current input; of a timer that is late, its deadline */
     uint64_t received_at; /**< of the value that is being taken, monotonic nanoseconds; 0: none is */
+    uint32_t interval_us; /**< of its connection; 0: values do not wait for their turn */
+    uint64_t ticks;       /**< of the last motion sample, without wraps */
+    tendon_clock model;   /**< of its clock; kept over connections */
     uint64_t clock;       /**< time of the latest tick: of the requests that a late timer makes */
     uint64_t evergreen_deadline;
     uint64_t silence_deadline, greeting_deadline; /**< while opening or starts_force */

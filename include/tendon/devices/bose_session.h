@@ -8,6 +8,7 @@
 #define TENDON_DEVICES_BOSE_SESSION_H
 
 #include "tendon/devices/bose_codec.h"
+#include "tendon/devices/clock.h"
 #include "tendon/devices/operation.h"
 
 #ifdef __cplusplus
@@ -108,6 +109,8 @@ typedef struct tendon_bose_event {
     tendon_bose_event_kind kind;
     tendon_status status;
     uint64_t received_at; /**< when the PDU arrived that caused it, monotonic nanoseconds; 0: none did */
+    uint64_t sampled_at;  /**< SAMPLE, GESTURE: when it was measured, monotonic nanoseconds; 0: not known */
+    uint32_t error_us;    /**< bound of the error of sampled_at, see tendon/devices/clock.h */
     tendon_bose_characteristic characteristic; /**< MALFORMED */
     size_t offset;                             /**< MALFORMED */
     tendon_uuid service_uuid,
@@ -196,6 +199,8 @@ typedef struct tendon_bose_session {
     uint64_t open_deadline;
     tendon_bose_counters counters;
     tendon_bose_clock clock;
+    tendon_bose_clock model_clock; /**< goes on in the next opening, as does the device's */
+    tendon_clock model;
     tendon_bose_session_config config;
     tendon_bose_intent intent;
     tendon_bose_firmware firmware;

@@ -57,6 +57,9 @@ typedef struct tendon_att_bearer {
     uint8_t refusal[5];
     /** When the PDU arrived that is being taken: monotonic nanoseconds. 0: none is. */
     uint64_t received_at;
+    /** Connection interval in microseconds: so long a PDU can wait before it is sent. 0: none waits. Kept by the owner
+     * of the bearer. */
+    uint32_t interval_us;
     tendon_bearer_counters counters;
     struct tendon_gatt_client *client;     /**< NULL: responses and notifications are counted and dropped */
     struct tendon_gatt_connection *server; /**< NULL: requests are rejected with Request Not Supported */
