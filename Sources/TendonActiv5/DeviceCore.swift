@@ -230,14 +230,20 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         case TENDON_ACTIV5_EVENT_ISOMETRIC:
             guard let message = event.pointee.message else { return }
             samples.add(1, ordering: .relaxed)
-            let value = A5Force(newtons: message.pointee.newtons, time: now)
+            let value = A5Force(
+                newtons: message.pointee.newtons, time: now,
+                times: SampleTimes(receivedAt: event.pointee.received_at))
             latestSqueeze.follow(self)
             force.push(value)
             if hasListeners { emit(sample: .didReceiveIsometric(object, value)) }
         case TENDON_ACTIV5_EVENT_IMU:
             guard let message = event.pointee.message else { return }
             samples.add(1, ordering: .relaxed)
-            let value = IMUObject(message.pointee.imu)
+            let value = IMUObject(
+                message.pointee.imu,
+                times: SampleTimes(
+                    receivedAt: event.pointee.received_at, sampledAt: event.pointee.sampled_at,
+                    errorMicroseconds: event.pointee.error_us))
             motion.push(value)
             if hasListeners { emit(sample: .didReceiveIMUData(object, value)) }
         case TENDON_ACTIV5_EVENT_MESSAGE:

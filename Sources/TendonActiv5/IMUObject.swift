@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Tendon
 
 /// Motion of a trainer: g, rad/s and seconds.
 ///
@@ -21,6 +22,8 @@ public struct IMUObject: Sendable, Hashable {
     public var gyroZ: Double
     /// Turns negative after 9.1 hours; see `ticks` for intervals.
     public var timestamp: Double
+    /// When it arrived, and when it was measured.
+    public private(set) var times = SampleTimes()
 
     /// A motion of a program's own: g, rad/s and seconds.
     public init(
@@ -36,16 +39,17 @@ public struct IMUObject: Sendable, Hashable {
         self.timestamp = timestamp
     }
 
-    package init(_ c: tendon_activ5_imu) {
+    package init(_ c: tendon_activ5_imu, times: SampleTimes = SampleTimes()) {
         self.init(
             accelerationX: c.acceleration.0, accelerationY: c.acceleration.1, accelerationZ: c.acceleration.2,
             gyroX: c.gyro.0, gyroY: c.gyro.1, gyroZ: c.gyro.2, timestamp: c.timestamp)
+        self.times = times
     }
 
     /// With the vendor's correction of the gyro.
     public var scaledValue: IMUObject {
         var c = c
-        return IMUObject(tendon_activ5_scaled(&c))
+        return IMUObject(tendon_activ5_scaled(&c), times: times)
     }
 
     /// Without the numbers of the wire.

@@ -284,10 +284,17 @@ public struct A5Force: Sendable, Hashable, CustomStringConvertible {
     public let newtons: Double
     /// When it was received, in monotonic milliseconds.
     public let time: UInt64
+    /// When it arrived. Forces have no time of the device.
+    public let times: SampleTimes
     /// A force of a program's own.
     public init(newtons: Double, time: UInt64) {
+        self.init(newtons: newtons, time: time, times: SampleTimes())
+    }
+
+    init(newtons: Double, time: UInt64, times: SampleTimes) {
         self.newtons = newtons
         self.time = time
+        self.times = times
     }
 
     /// Newtons, as a program prints them.

@@ -104,6 +104,8 @@ public struct SensorValue: Sendable, Hashable, CustomDebugStringConvertible {
     public var timestamp: SensorTimestamp
     /// The device's clock without the wrap, milliseconds.
     public let deviceTime: UInt64
+    /// When it arrived, and when it was measured.
+    public let times: SampleTimes
     /// The measured values.
     public var sample: SensorSample
 
@@ -112,14 +114,16 @@ public struct SensorValue: Sendable, Hashable, CustomDebugStringConvertible {
         self.sensor = sensor
         self.timestamp = timestamp
         deviceTime = UInt64(timestamp)
+        times = SampleTimes()
         self.sample = sample
     }
 
-    init?(_ c: tendon_bose_sample, deviceTime: UInt64) {
+    init?(_ c: tendon_bose_sample, deviceTime: UInt64, times: SampleTimes = SampleTimes()) {
         guard let sample = SensorSample(c) else { return nil }
         sensor = SensorType(id: c.sensor_id)
         timestamp = c.timestamp
         self.deviceTime = deviceTime
+        self.times = times
         self.sample = sample
     }
 
@@ -147,6 +151,8 @@ public struct GestureData: Sendable, Hashable, CustomDebugStringConvertible {
     public var payload: [UInt8] = []
     /// The device's clock without the wrap, milliseconds.
     public let deviceTime: UInt64
+    /// When it arrived, and when the device detected it.
+    public let times: SampleTimes
 
     /// Gesture data of an application's own, for example for tests; its `deviceTime` is the timestamp.
     public init(gesture: GestureType, timestamp: SensorTimestamp, payload: [UInt8]) {
@@ -154,12 +160,16 @@ public struct GestureData: Sendable, Hashable, CustomDebugStringConvertible {
         self.timestamp = timestamp
         self.payload = payload
         deviceTime = UInt64(timestamp)
+        times = SampleTimes()
     }
 
-    init(_ gesture: GestureType, _ timestamp: SensorTimestamp, deviceTime: UInt64) {
+    init(
+        _ gesture: GestureType, _ timestamp: SensorTimestamp, deviceTime: UInt64, times: SampleTimes = SampleTimes()
+    ) {
         self.gesture = gesture
         self.timestamp = timestamp
         self.deviceTime = deviceTime
+        self.times = times
     }
 
     /// Time and gesture.

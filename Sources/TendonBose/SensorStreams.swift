@@ -11,6 +11,8 @@ public struct RotationSample: Sendable, Hashable {
     public let timestamp: SensorTimestamp
     /// The device's clock without the wrap, milliseconds.
     public let deviceTime: UInt64
+    /// When it arrived, and when it was measured.
+    public let times: SampleTimes
 }
 
 /// A sample of `accelerometer` or `gyroscope`.
@@ -23,6 +25,8 @@ public struct VectorSample: Sendable, Hashable {
     public let timestamp: SensorTimestamp
     /// The device's clock without the wrap, milliseconds.
     public let deviceTime: UInt64
+    /// When it arrived, and when it was measured.
+    public let times: SampleTimes
 }
 
 /// The samples of each sensor that released firmware has. For the loop's thread.
@@ -48,7 +52,8 @@ final class SensorFeeds: Sendable {
     ) {
         feed.push(
             RotationSample(
-                quaternion: quaternion, accuracy: accuracy, timestamp: value.timestamp, deviceTime: value.deviceTime))
+                quaternion: quaternion, accuracy: accuracy, timestamp: value.timestamp, deviceTime: value.deviceTime,
+                times: value.times))
     }
 
     private func push(
@@ -56,7 +61,8 @@ final class SensorFeeds: Sendable {
     ) {
         feed.push(
             VectorSample(
-                vector: vector, accuracy: accuracy, timestamp: value.timestamp, deviceTime: value.deviceTime))
+                vector: vector, accuracy: accuracy, timestamp: value.timestamp, deviceTime: value.deviceTime,
+                times: value.times))
     }
 
     func finish(_ error: TendonError?) {

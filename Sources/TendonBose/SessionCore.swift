@@ -249,7 +249,9 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     }
 
     private func sample(_ event: tendon_bose_event) {
-        guard let value = SensorValue(event.sample.pointee, deviceTime: event.device_ms) else { return }
+        guard
+            let value = SensorValue(event.sample.pointee, deviceTime: event.device_ms, times: SampleTimes(event))
+        else { return }
         samples.push(value)
         sensors.push(value)
         if collects {
@@ -276,7 +278,8 @@ final class SessionCore: Abandonable, @unchecked Sendable {
 
     private func gesture(_ event: tendon_bose_event) {
         let data = GestureData(
-            GestureType(id: event.gesture.gesture_id), event.gesture.timestamp, deviceTime: event.device_ms)
+            GestureType(id: event.gesture.gesture_id), event.gesture.timestamp, deviceTime: event.device_ms,
+            times: SampleTimes(event))
         gestures.push(data)
         DispatchTable.shared.deliver(data)
         emit(.didReceiveGestureData(data))
@@ -393,5 +396,11 @@ struct ConfigurationWrites {
     /// Numbers begin again after 65535.
     private static func isOutcome(_ decided: UInt16, of number: UInt16) -> Bool {
         Int16(bitPattern: decided &- number) >= 0
+    }
+}
+
+extension SampleTimes {
+    fileprivate init(_ event: tendon_bose_event) {
+        self.init(receivedAt: event.received_at, sampledAt: event.sampled_at, errorMicroseconds: event.error_us)
     }
 }

@@ -34,6 +34,14 @@ for sensor in accelerometer gyroscope rotation game_rotation; do
     like "$out" "\"sensor\":\"$sensor\"" "stream bose: $sensor"
 done
 like "$out" '"sensor":"accelerometer".*"acceleration_g":\[' "stream bose: an accelerometer in g"
+# When it arrived and was measured, by the clock that Python's time.monotonic() reads.
+times=$(printf '%s\n' "$out" | python3 -c '
+import json, sys, time
+samples = [json.loads(line) for line in sys.stdin if "\"event\":\"sample\"" in line]
+now = time.monotonic()
+wrong = [s for s in samples if not now - 60 < s["sampled_at"] <= s["received_at"] <= now or s["error_ms"] < 2]
+print(len(samples) > 0 and not wrong, wrong[:1])')
+is "$times" "True []" "stream bose: when each sample arrived and was measured"
 run stream toaster
 is "$status" 2 "stream: an unknown family"
 

@@ -245,6 +245,7 @@ extension A5Force: Activ5Line {
     func write(to line: inout LineWriter) {
         line.member("sensor", word: "force")
         line.member("force_n", newtons, decimals: 2)
+        times.write(to: &line)
     }
 
     var text: String { right(fixed(newtons, 2), 8) + " N" }
@@ -259,6 +260,7 @@ extension IMUObject: Activ5Line {
     func write(to line: inout LineWriter) {
         line.member("sensor", word: "imu")
         line.member("device_time_ms", timestamp * 1000, decimals: 3)
+        times.write(to: &line)
         line.member("acceleration_g", accelerationX, accelerationY, accelerationZ, decimals: 4)
         line.member("rotation_rad_per_s", gyroX, gyroY, gyroZ, decimals: 4)
     }

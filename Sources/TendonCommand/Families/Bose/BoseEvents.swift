@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Bose: one sample as the line that `run`, `stream` and `replay` print.
 import CTendon
+import Tendon
 import TendonSupport
 
 /// A sample, from a session or from a capture.
 struct BoseSampleLine {
     var sensor: UInt8
     var deviceTime: UInt64
+    var times = SampleTimes()
     var vector: tendon_bose_vector?
     var quaternion: tendon_quaternion?
     var bias: tendon_bose_vector?
@@ -63,6 +65,7 @@ struct BoseSampleLine {
     func write(to line: inout LineWriter) {
         line.member("sensor", word: tendon_bose_sensor_name(sensor))
         line.member("device_time_ms", deviceTime)
+        times.write(to: &line)
         if let vector {
             switch Int(sensor) {
             case Int(TENDON_BOSE_ACCELEROMETER.rawValue):
@@ -81,9 +84,12 @@ struct BoseSampleLine {
         if let accuracyRadians { line.member("accuracy_rad", accuracyRadians, decimals: 4) }
     }
 
-    static func writeGesture(_ gesture: UInt8, _ deviceTime: UInt64, to line: inout LineWriter) {
+    static func writeGesture(
+        _ gesture: UInt8, _ deviceTime: UInt64, _ times: SampleTimes = SampleTimes(), to line: inout LineWriter
+    ) {
         line.member("gesture", word: tendon_bose_gesture_name(gesture))
         line.member("gesture_id", gesture)
         line.member("device_time_ms", deviceTime)
+        times.write(to: &line)
     }
 }

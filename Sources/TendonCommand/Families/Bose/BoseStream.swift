@@ -242,7 +242,9 @@ private final class BoseServer: DeviceServer {
             count(device)
             served.stopAtLimit()
         case .didReceiveGestureData(let data):
-            served.event("gesture") { BoseSampleLine.writeGesture(data.gesture.rawValue, data.deviceTime, to: &$0) }
+            served.event("gesture") {
+                BoseSampleLine.writeGesture(data.gesture.rawValue, data.deviceTime, data.times, to: &$0)
+            }
             served.update { $0.note = "\(data.gesture)" }
         case .didSuspendWearableSensorService(let reason):
             let name = text(tendon_bose_suspension_reason_name(tendon_bose_suspension_reason(UInt32(reason.rawValue))))
@@ -298,6 +300,7 @@ private final class BoseServer: DeviceServer {
 extension BoseSampleLine {
     init(_ value: SensorValue) {
         self.init(sensor: value.sensor.rawValue, deviceTime: value.deviceTime)
+        times = value.times
         let sample = value.sample
         vector = sample.vector.map { tendon_bose_vector(x: $0.x, y: $0.y, z: $0.z) }
         bias = sample.bias.map { tendon_bose_vector(x: $0.x, y: $0.y, z: $0.z) }
