@@ -158,22 +158,23 @@ static tendon_status take_part(walker *w, const tendon_field *field) {
     return TENDON_OK;
 }
 
-/* Counts and times of so many bytes begin again at 0. */
-static double grown(const tendon_field *field, int64_t from, int64_t to) {
-    uint64_t difference = (uint64_t)to - (uint64_t)from;
-    if (field->size < 8) {
-        difference &= ((uint64_t)1 << (8U * field->size)) - 1;
-    }
-    return (double)difference * field->factor / field->divisor;
+/* Counts and times of so many bytes begin again at 0. A count may go back, as that of a wheel does (Cycling Speed and
+ * Cadence Service 1.0): half of its range stands for that. */
+static double grown(const tendon_field *field, int64_t from, int64_t to, bool may_go_back) {
+    unsigned unused = 64U - 8U * field->size;
+    uint64_t difference = ((uint64_t)to - (uint64_t)from) << unused;
+    int64_t back = -(int64_t)((~difference + 1) >> unused);
+    bool goes_back = may_go_back && difference >> 63 != 0;
+    return (goes_back ? (double)back : (double)(difference >> unused)) * field->factor / field->divisor;
 }
 
 static void take_for_rate(walker *w, const tendon_field *field) {
     const tendon_field *counted = &w->definition->fields[field->first], *timed = &w->definition->fields[field->fixed];
     int64_t count = w->kept[counted->keep - 1], time = w->kept[timed->keep - 1];
-    double passed = grown(timed, w->taken->of[field->from].time, time);
+    double passed = grown(timed, w->taken->of[field->from].time, time, false);
     w->taken->of[field->from].has_value = w->taken->of[field->from].is_known && passed != 0;
     if (w->taken->of[field->from].has_value) {
-        w->taken->of[field->from].value = grown(counted, w->taken->of[field->from].count, count) / passed;
+        w->taken->of[field->from].value = grown(counted, w->taken->of[field->from].count, count, true) / passed;
     }
     w->taken->of[field->from].is_known = true;
     w->taken->of[field->from].count = count;

@@ -91,11 +91,14 @@ bool tendon_definition_overlaps(const tendon_definition *a, const tendon_definit
     if (first->has_company && second->has_company && first->company != second->company) {
         return false;
     }
-    if (first->name != 0 && second->name != 0 && !names_meet(a->text + first->name, b->text + second->name)) {
+    if ((first->name != 0) != (second->name != 0)) {
+        return false; /* the one with a name goes first */
+    }
+    if (first->name != 0 && !names_meet(a->text + first->name, b->text + second->name)) {
         return false;
     }
     if (first->service_count == 0 || second->service_count == 0) {
-        return first->name != 0 && second->name != 0;
+        return true; /* names that meet */
     }
     for (size_t i = 0; i < first->service_count; i++) {
         for (size_t k = 0; k < second->service_count; k++) {

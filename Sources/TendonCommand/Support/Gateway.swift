@@ -331,6 +331,13 @@ final class Gateway: Sendable {
     ///     requested once.
     ///   - completed: the advertisement, if this is its scan response.
     private static func family(of advertisement: Advertisement, _ name: String?, _ completed: [UInt8]) -> String? {
+        // A device file that looks for the name goes before one that does not: the name decides, if it can come.
+        if tendon_family_from_advertisement(advertisement.data, advertisement.data.count) == nil,
+            Definitions.awaitingName(advertisement.data) != nil
+        {
+            if let name { return familyName(services: advertisement.serviceUUIDs, name: name) }
+            if advertisement.isScannable, !advertisement.isScanResponse { return nil }
+        }
         if let family = familyName(advertised: completed + advertisement.data) { return family }
         guard let name, familyName(awaitingName: advertisement.data) != nil else { return nil }
         return familyName(services: advertisement.serviceUUIDs, name: name)

@@ -124,6 +124,8 @@ static void overlaps(void **state) {
     assert_true(meet("'name': 'abc'", "'name': 'ab*'"));
     assert_false(meet("'name': 'a'", "'name': 'ab*'"));
     assert_false(meet("'name': 'abc'", "'services': ['fff0']"));
+    assert_false(meet("'services': ['fff0'], 'name': 'abc'", "'services': ['fff0']"));
+    assert_true(meet("'services': ['fff0'], 'name': 'abc'", "'name': 'abc'"));
 }
 
 int main(void) {

@@ -212,8 +212,8 @@ bool tendon_definition_recognizes(const tendon_definition *definition, const uin
 /** Returns true if only the name is missing in what a device has advertised, which its scan response may have. */
 bool tendon_definition_awaits_name(const tendon_definition *definition, const uint8_t *data, size_t length);
 
-/** Returns true if a device that is meant by one of two definitions may be meant by the other as well: they share a
- * service, and their names and companies do not exclude each other. */
+/** Returns true if a device may be meant by two definitions, and nothing says by which: they share a service, and their
+ * names and companies do not exclude each other. Of two of which one has a name, that one goes first. */
 bool tendon_definition_overlaps(const tendon_definition *a, const tendon_definition *b);
 
 /** Returns the row of a characteristic, or row_count. */

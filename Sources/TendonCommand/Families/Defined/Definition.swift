@@ -142,9 +142,10 @@ enum Definitions {
 
     static func named(_ name: String) -> Definition? { all.first { $0.name == name } }
 
-    /// The first whose devices advertise this.
+    /// The first whose devices advertise this; one that looks for a name goes first.
     static func recognizing(_ data: [UInt8]) -> Definition? {
-        all.first { tendon_definition_recognizes($0.pointer, data, data.count) }
+        let found = all.filter { tendon_definition_recognizes($0.pointer, data, data.count) }
+        return found.first { $0.pointer.pointee.find.name != 0 } ?? found.first
     }
 
     /// The first that this is one of, if it has the right name, which is not in it.
