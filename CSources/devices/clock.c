@@ -6,21 +6,24 @@
 
 /* Chosen with the simulation of docs/device-clock.md, except where the specification is named. */
 enum {
-    FIRST_MS = 2000,    /* of the first span: longer than most pauses of a connection */
-    MORE_MS = 1000,     /* by which each span is longer than the one before */
-    ENOUGH = 64,        /* samples of a span, so that one of each phase was not lost */
-    PARTS = 32,         /* of a connection interval: the bits of phases */
-    EARLY_US = 50000,   /* below the lowest line: one of the clocks was set, or stood still */
-    LATE_US = 100000,   /* above the highest line: a packet that was sent again and again does not show the offset */
-    DOUBT_US = 1000000, /* above it, so that it can be a clock that was set back as well as a packet that is late */
-    NOISE_US =
-        700, /* of a shortest delay: the resolution of the device's clock, and the way from the air to the stamp */
-    ROUNDING_US = 2000, /* of an estimate: the same, and the way from the sensor to the air */
-    START_US = 100000,  /* of the first samples, which can all have been sent again */
-    NARROW_US = 600,    /* a lower set of lines is due to a delay that was longer than the slack allows */
-    STEP_US = 1000,     /* by which the slack is widened then */
-    WIDEST_US = 64000
+    FIRST_MS = 2000, /* of the first span: longer than most pauses of a connection */
+    MORE_MS = 1000,  /* by which each span is longer than the one before */
+    ENOUGH = 64,     /* samples of a span, so that one of each phase was not lost */
+    PARTS = 32       /* of a connection interval: the bits of phases */
 };
+/* Below the lowest line: one of the clocks was set, or stood still. */
+#define EARLY_US 50000.0
+/* Above the highest line: a packet that was sent again and again does not show the offset. */
+#define LATE_US 100000.0
+/* Above it, so that it can be a clock that was set back as well as a packet that is late. */
+#define DOUBT_US 1000000.0
+/* Of a shortest delay: the resolution of the device's clock, and the way from the air to the stamp. */
+#define NOISE_US 700.0
+#define ROUNDING_US 2000.0 /* of an estimate: the same, and the way from the sensor to the air */
+#define START_US 100000.0  /* of the first samples, which can all have been sent again */
+#define NARROW_US 600.0    /* a lower set of lines is due to a delay that was longer than the slack allows */
+#define STEP_US 1000.0     /* by which the slack is widened then */
+#define WIDEST_US 64000.0
 #define SLOPE_MAX 0.5     /* microseconds for each millisecond: 500 ppm, the worst sleep clock (Vol 6 Part B 4.2.2) */
 #define EVENT_NS 3000000u /* packets of one event are closer together; events are at least 7.5 ms apart (4.5.1) */
 #define FAR_US 1e15
@@ -69,7 +72,7 @@ static uint32_t slack_of(const tendon_clock *clock) {
         run = (clock->phases >> i % PARTS & 1u) != 0 ? 0 : run + 1;
         longest = run > longest ? run : longest;
     }
-    double gap = (double)clock->interval_us * (longest + 1) / PARTS;
+    double gap = (double)clock->interval_us * (longest + 1) / (double)PARTS;
     return (uint32_t)(NOISE_US + gap + clock->spread * ms_since(clock->begun_ms, clock->last_ms));
 }
 
