@@ -20,6 +20,9 @@ until read -r up _ </proc/uptime && [ "${up%.*}" -ge $((active_at + 20)) ]; do s
 mark
 wear plug
 streams 90 "the adapter appeared"
+# In its sandbox the service has the kernel's stamps, and its monotonic clock is that of the machine.
+check "samples have the time of their arrival" told 20 \
+    '0 <= __import__("time").monotonic() - (m.get("rotation") or m)["received_at"] < 60'
 
 # commanded FAMILY MESSAGE BYTES: the wearable receives that.
 commanded() {

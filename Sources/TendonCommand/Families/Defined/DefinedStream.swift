@@ -13,7 +13,7 @@ struct DefinedStream: ServerSource {
 
 /// What a session reports, taken out of the C core's memory.
 private enum DefinedEvent: Sendable {
-    case value(row: Int, bytes: [UInt8])
+    case value(row: Int, bytes: [UInt8], SampleTimes)
     case refused(row: Int, TendonError)
     case closed(TendonError)
 }
@@ -98,7 +98,7 @@ private final class DefinedCore: Abandonable, @unchecked Sendable {
         case TENDON_DEFINED_EVENT_OPEN: opening?.finish(.success(()))
         case TENDON_DEFINED_EVENT_VALUE:
             let bytes = Array(UnsafeBufferPointer(start: event.bytes, count: event.length))
-            events.push(.value(row: Int(event.row), bytes: bytes))
+            events.push(.value(row: Int(event.row), bytes: bytes, SampleTimes(receivedAt: event.received_at)))
         case TENDON_DEFINED_EVENT_REFUSED:
             events.push(.refused(row: Int(event.row), TendonError(status: event.status, operation: .discover)))
         case TENDON_DEFINED_EVENT_WRITTEN:
@@ -158,7 +158,7 @@ private final class DefinedServer: DeviceServer {
         if !lacking.isEmpty { served.event("missing", ["what": JSON(lacking.map(JSON.string))]) }
         reading: while let event = try? await iterator.next() {
             switch event {
-            case .value(let row, let bytes): take(bytes, of: definition.rows[row])
+            case .value(let row, let bytes, let times): take(bytes, of: definition.rows[row], times)
             case .refused(let row, let error): refused(definition.rows[row], error)
             case .closed(let error):
                 ending = Ending(error)
@@ -184,7 +184,7 @@ private final class DefinedServer: DeviceServer {
         served.show("connected", note: "\(name): \(error.text)")
     }
 
-    private func take(_ bytes: [UInt8], of row: tendon_definition_row) {
+    private func take(_ bytes: [UInt8], of row: tendon_definition_row, _ times: SampleTimes) {
         served.update { $0.counters.notifications += 1 }
         let layout = Int(row.notified) != TENDON_DEFINITION_NONE ? row.notified : row.read
         for (number, event) in definition.events(of: layout).enumerated() {
@@ -193,27 +193,24 @@ private final class DefinedServer: DeviceServer {
                 return served.event("malformed", definition.malformed(row, bytes, mistake))
             }
             if number == 0 { rates.take(bytes, of: event, definition) }
-            report(bytes, event)
+            report(bytes, event, times)
         }
         served.stopAtLimit()
     }
 
-    private func report(_ bytes: [UInt8], _ index: Int) {
+    private func report(_ bytes: [UInt8], _ index: Int, _ times: SampleTimes) {
         let event = definition.events[index]
         let isTable = served.reporter.isTable
         let show: (inout DeviceRow) -> Void = { [definition, rates] row in
             row.counters.samples += 1
             if isTable { row.show(definition.readings(bytes, of: index, rates)) }
         }
-        if event.isSample {
-            served.sample { [definition, rates] in
-                definition.write(bytes, of: index, rates, to: &$0)
-            } row: {
-                show(&$0)
-            }
-            return
+        let write: (inout LineWriter) -> Void = { [definition, rates] line in
+            times.write(to: &line)
+            definition.write(bytes, of: index, rates, to: &line)
         }
-        served.event(definition.lineName(of: index)) { definition.write(bytes, of: index, rates, to: &$0) }
+        if event.isSample { return served.sample("sample", write, row: show) }
+        served.event(definition.lineName(of: index), write)
         served.update { row in
             row.counters.delivered += 1
             show(&row)
