@@ -174,16 +174,21 @@ static bool check_example(parser *p, size_t example, uint16_t layout) {
     const tendon_definition_example *one = &d->examples[example];
     for (uint16_t i = 0; i < d->event_count; i++) {
         size_t offset = 0;
-        if (d->events[i].layout == layout &&
-            tendon_describe(d, i, (const uint8_t *)d->text + one->place, one->length, NULL, NULL, NULL, &offset) < 0) {
+        tendon_status status =
+            d->events[i].layout != layout
+                ? TENDON_OK
+                : tendon_describe(d, i, (const uint8_t *)d->text + one->place, one->length, NULL, NULL, NULL, &offset);
+        if (status < 0) {
             char after[] = " breaks its layout at byte     ";
             size_t end = sizeof after - 5;
             for (size_t unit = offset >= 100 ? 100 : offset >= 10 ? 10 : 1; unit > 0; unit /= 10) {
                 after[end++] = (char)('0' + offset / unit % 10);
             }
             after[end] = 0;
-            return tendon_parse_wrong_value(p, p->example_tokens[example], "the example ", p->example_tokens[example],
-                                            after);
+            return tendon_parse_wrong_value(p, p->example_tokens[example],
+                                            status == TENDON_ERROR_TRUNCATED ? "too short: the example "
+                                                                             : "the example ",
+                                            p->example_tokens[example], after);
         }
     }
     return true;

@@ -146,9 +146,12 @@ static bool read_row(parser *p, json_at at) {
         return false;
     }
     for (uint16_t i = 0; i < d->row_count; i++) {
-        if (d->rows[i].name == row->name || tendon_uuid_equal(&d->rows[i].uuid, &row->uuid)) {
-            return tendon_parse_wrong_value(p, at, "the characteristic ", found[R_NAME],
-                                            " has the name or the UUID of an earlier one");
+        if (d->rows[i].name == row->name) {
+            return tendon_parse_wrong_value(p, found[R_NAME], "the characteristic ", found[R_NAME], " is there twice");
+        }
+        if (tendon_uuid_equal(&d->rows[i].uuid, &row->uuid)) {
+            return tendon_parse_wrong_value(p, found[R_UUID], "an earlier characteristic has the UUID ", found[R_UUID],
+                                            "; a file has each UUID once, whatever the service");
         }
     }
     if (!read_directions(p, found, row) || (found[R_EXAMPLES] != 0 && !read_examples(p, found[R_EXAMPLES], row)) ||

@@ -150,14 +150,17 @@ static uint16_t find_field(const reading *r, const char *name, size_t length) {
 /* Finds an earlier field by its name; it is kept from now on. */
 static bool refer(reading *r, json_at at, size_t skipped, uint8_t *kept, uint16_t *which) {
     tendon_definition *d = r->p->out;
-    char name[64];
+    char name[64] = {0};
     size_t length = tendon_json_string(&r->p->j, at, name, sizeof name - 1);
     for (size_t i = 0; name[skipped] != 0 && i + skipped < length; i++) {
         length = name[skipped + i] == '=' ? skipped + i : length;
     }
     uint16_t found = find_field(r, name + skipped, length - skipped);
     if (found == TENDON_DEFINITION_NONE) {
-        return tendon_parse_wrong_value(r->p, at, "no integer before this one is called ", at, "");
+        return tendon_parse_wrong_value(r->p, at, "no integer before this one is called ", at,
+                                        r->p->around[r->p->inside] == TENDON_DEFINITION_NONE
+                                            ? "; a layout with a name sees its own fields only"
+                                            : "");
     }
     tendon_field *field = &d->fields[found];
     if (field->keep == 0) {
@@ -177,10 +180,18 @@ static bool refer(reading *r, json_at at, size_t skipped, uint8_t *kept, uint16_
 /* "name", "!name" or "name=3". */
 static bool read_condition(reading *r, tendon_field *field) {
     json_at at = r->found[F_IF];
-    char text[64];
+    char text[64] = {0};
     size_t length = tendon_json_string(&r->p->j, at, text, sizeof text - 1), equals = 0;
     while (equals < length && text[equals] != '=') {
         equals++;
+    }
+    bool has_name = equals > (text[0] == '!' ? 1U : 0U);
+    for (size_t i = text[0] == '!' ? 1 : 0; i < equals; i++) {
+        char c = text[i];
+        has_name = has_name && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_');
+    }
+    if (!has_name) {
+        return tendon_parse_wrong_value(r->p, at, "", at, " is no condition: 'name', '!name' or 'name=3'");
     }
     field->condition = text[0] == '!' ? TENDON_FIELD_IF_ZERO : TENDON_FIELD_IF_SET;
     if (equals < length) {

@@ -186,7 +186,7 @@ static void add_row(tendon_simulated_defined *device, size_t row) {
     if (one->notified != TENDON_DEFINITION_NONE) {
         properties |= TENDON_GATT_NOTIFY;
     }
-    if (one->read != TENDON_DEFINITION_NONE) {
+    if (one->read != TENDON_DEFINITION_NONE && one->example_count > 0) { /* else it has no value */
         properties |= TENDON_GATT_READ;
         permissions |= TENDON_GATT_PERMIT_READ;
     }

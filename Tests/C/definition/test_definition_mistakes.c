@@ -81,7 +81,10 @@ static void the_file(void **state) {
          "give it alone"},
         {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1'},\n"
               "{'name': 'b', 'service': 'fff0', 'uuid': 'fff1'}]}",
-         3, 1, "'b' has the name or the UUID"},
+         3, 43, "an earlier characteristic has the UUID 'fff1'"},
+        {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1'},\n"
+              "{'name': 'a', 'service': 'fff0', 'uuid': 'fff2'}]}",
+         3, 11, "'a' is there twice"},
         {HEAD "'layouts': {'x': []}, " ROW "]}]}", 2, 18, "nothing uses this layout"},
         {HEAD "'layouts': {'x': [], 'x': []}, " ROW "]}]}", 2, 23, "is there twice"},
         {HEAD "'layouts': {'x': 3}, "
@@ -113,6 +116,9 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'type': 'bytes', 'unit': 'V'}"), 3, 41, "'unit' has no meaning for 'bytes'"},
         {FIELD("{'name': 'x', 'type': 'u8', 'if': 'y'}"), 3, 36, "is called 'y'"},
         {FIELD("{'name': 'x', 'type': 'u8', 'if': 'x'}"), 3, 36, "is called 'x'"},
+        {FIELD("{'name': 'y', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': 'y&&z'}"), 3, 65, "no condition"},
+        {FIELD("{'name': 'y', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': ''}"), 3, 65, "no condition"},
+        {FIELD("{'name': 'y', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': '!'}"), 3, 65, "no condition"},
         {FIELD("{'name': 'y', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': 'y=a'}"), 3, 65, "no condition"},
         {FIELD("{'name': 'x', 'type': 'u8', 'values': [1]}"), 3, 40, "a value with its name"},
         {FIELD("{'name': 'x', 'type': 'u8', 'values': [[1, 2]]}"), 3, 44, "must be a string"},
