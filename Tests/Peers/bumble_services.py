@@ -462,7 +462,7 @@ async def offer_all(arguments):
 # A number of these is right if no other step of what was sent is nearer to it. Rates have as many decimals as that.
 NEAR = {"rr_intervals_s": 1 / 2048, "speed_m_per_s": 1 / 512, "accumulated_torque_nm": 1 / 64, "x_g": 1 / 2048, "y_g": 1 / 2048,
         "z_g": 1 / 2048, "wheel_per_s": 0.00051, "cadence_per_min": 0.051}
-ABOUT_ALL = {"time", "event", "family", "address", "address_type", "name", "sensor"}
+ABOUT_ALL = {"time", "event", "family", "address", "address_type", "name", "sensor", "received_at"}
 NO_VALUES = {"found", "connected", "connection_parameters", "disconnected", "summary", "rule", "action"}
 
 
