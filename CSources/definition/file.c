@@ -49,13 +49,6 @@ static bool read_find(parser *p, json_at at) {
 
 /* Characteristics */
 
-static int nibble(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* Hexadecimal digits, with spaces between bytes. */
 static bool read_example(parser *p, json_at at, tendon_definition_example *out) {
     char text[2 * 512 + 1];
@@ -66,7 +59,7 @@ static bool read_example(parser *p, json_at at, tendon_definition_example *out) 
             i++;
             continue;
         }
-        int high = nibble(text[i]), low = i + 1 < length ? nibble(text[i + 1]) : -1;
+        int high = tendon_json_hex(text[i]), low = i + 1 < length ? tendon_json_hex(text[i + 1]) : -1;
         if (high < 0 || low < 0) {
             return tendon_parse_wrong_value(p, at, "", at, " is no value: two hexadecimal digits a byte");
         }
@@ -122,6 +115,9 @@ static bool read_directions(parser *p, const json_at *found, tendon_definition_r
             return false;
         }
         row->notified = row->read = value;
+    }
+    if (found[R_NOTIFY] != 0 && found[R_READ] != 0) {
+        return tendon_parse_wrong(p, found[R_READ], "a value that is read and notified has one layout: write 'value'");
     }
     return (found[R_NOTIFY] == 0 || tendon_parse_layout_reference(p, found[R_NOTIFY], row->name, &row->notified)) &&
            (found[R_READ] == 0 || tendon_parse_layout_reference(p, found[R_READ], row->name, &row->read)) &&

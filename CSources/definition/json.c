@@ -10,9 +10,6 @@ typedef struct scanner {
     size_t position;
     unsigned depth;
     json_at open[DEPTH]; /* the objects and arrays around it */
-    bool wants_value;    /* after a comma or a colon */
-    bool is_in_object;
-    bool wants_key;
 } scanner;
 
 /* Mistakes */
@@ -74,7 +71,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-static int hex_of(char c) {
+int tendon_json_hex(char c) {
     if (is_digit(c)) {
         return c - '0';
     }
@@ -132,7 +129,7 @@ static bool is_escape(const json *j, size_t position, size_t *length) {
     char c = at(j, position + 1);
     *length = c == 'u' ? 6 : 2;
     for (size_t i = 2; i < *length; i++) {
-        if (hex_of(at(j, position + i)) < 0) {
+        if (tendon_json_hex(at(j, position + i)) < 0) {
             return false;
         }
     }
@@ -344,16 +341,10 @@ bool tendon_json_equals(const json *j, json_at at, const char *text) {
     return length == length_of(text) && memcmp(j->text + start, text, length) == 0;
 }
 
-bool tendon_json_same(const json *j, json_at a, json_at b) {
-    size_t first = j->scratch->tokens[a].start, second = j->scratch->tokens[b].start;
-    size_t length = j->scratch->tokens[a].end - first;
-    return length == j->scratch->tokens[b].end - second && memcmp(j->text + first, j->text + second, length) == 0;
-}
-
 static uint32_t code_unit(const char *text) {
     uint32_t unit = 0;
     for (size_t i = 0; i < 4; i++) {
-        unit = unit << 4 | (uint32_t)hex_of(text[i]);
+        unit = unit << 4 | (uint32_t)tendon_json_hex(text[i]);
     }
     return unit;
 }
@@ -446,8 +437,8 @@ static bool hex_integer(const char *text, size_t length, int64_t *out) {
     bool is_right = length > 2 && length <= 2 + HEX_DIGITS - 1 && text[0] == '0' && (text[1] | 0x20) == 'x';
     int64_t number = 0;
     for (size_t i = 2; is_right && i < length; i++) {
-        is_right = hex_of(text[i]) >= 0;
-        number = number << 4 | (int64_t)(is_right ? hex_of(text[i]) : 0);
+        is_right = tendon_json_hex(text[i]) >= 0;
+        number = number << 4 | (int64_t)(is_right ? tendon_json_hex(text[i]) : 0);
     }
     *out = number;
     return is_right;

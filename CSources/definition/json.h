@@ -33,13 +33,15 @@ json_at tendon_json_next(const json *j, json_at at);
 bool tendon_json_is_true(const json *j, json_at at);
 /* Whether it is a string without escapes that is this text. */
 bool tendon_json_equals(const json *j, json_at at, const char *text);
-bool tendon_json_same(const json *j, json_at a, json_at b);
 /* Decodes a string; returns its length, or capacity if it is longer. */
 size_t tendon_json_string(const json *j, json_at at, char *out, size_t capacity);
 /* A number, or a string "0x..." with one. False: neither. */
 bool tendon_json_number(const json *j, json_at at, double *out);
 /* The same, of an integer that is exact. */
 bool tendon_json_integer(const json *j, json_at at, int64_t *out);
+
+/* The number of a hexadecimal digit; -1: it is none. */
+int tendon_json_hex(char c);
 
 /* Sets the mistake: before, the value as the file has it in quotes unless quoted is JSON_NOWHERE, after. */
 enum { JSON_NOWHERE = 0xFFFFFFFF };

@@ -14,7 +14,6 @@ static void emit(tendon_defined_session *s, const tendon_defined_event *event) {
 }
 
 static void emit_value(tendon_defined_session *s, size_t row, const uint8_t *bytes, size_t length, bool is_read) {
-    s->values++;
     emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_VALUE,
                                     .row = (uint8_t)row,
                                     .is_read = is_read,
@@ -38,7 +37,6 @@ bool tendon_defined_session_has(const tendon_defined_session *session, size_t ro
 
 /* A row refused an operation. A required one is what makes the device. */
 static void refused(tendon_defined_session *s, size_t row, tendon_status status) {
-    s->refused++;
     emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_REFUSED, .row = (uint8_t)row, .status = status});
     if ((row_at(s, row)->flags & TENDON_ROW_REQUIRED) != 0 && s->op.client != NULL) {
         fail(s, status);
@@ -179,7 +177,6 @@ static void go_on(tendon_defined_session *s) {
         }
         s->step++;
         if (s->step == IDLE) {
-            s->is_open = true;
             emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_OPEN});
         }
     }
@@ -196,7 +193,6 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
     }
     if (status < 0) {
         if (status == TENDON_ERROR_NOT_FOUND) {
-            s->refused++;
             emit(s,
                  &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_REFUSED, .row = (uint8_t)row, .status = status});
         }
@@ -251,9 +247,7 @@ static void on_connected(void *context, tendon_gatt_client *client, uint64_t now
     s->op.now = now;
     s->failure = TENDON_OK;
     s->step = EXCHANGING;
-    s->is_open = false;
     s->first = s->count = 0;
-    s->values = s->refused = 0;
     tendon_operation_reset(&s->op);
     tendon_operation_start(&s->op, OP_MTU, TENDON_OPERATION_MTU, 0, NULL, 0);
 }
@@ -263,7 +257,6 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     s->op.client = NULL;
     s->op.now = now;
     s->step = AWAY;
-    s->is_open = false;
     s->count = 0;
     tendon_operation_reset(&s->op);
     emit(s,
@@ -310,7 +303,7 @@ tendon_status tendon_defined_session_act(tendon_defined_session *session, size_t
     const tendon_definition *d = session->definition;
     uint8_t bytes[TENDON_DEFINITION_VALUE];
     session->op.now = now;
-    if (!session->is_open || session->op.client == NULL) {
+    if (session->step != IDLE || session->op.client == NULL) {
         return TENDON_ERROR_WRONG_STATE;
     }
     tendon_status length = tendon_action_encode(d, action, arguments, count, bytes, wrong);

@@ -79,6 +79,8 @@ static void the_file(void **state) {
          "no layout is called 'b'"},
         {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'value': [], 'read': []}]}", 2, 79,
          "give it alone"},
+        {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': [], 'read': []}]}", 2, 92,
+         "write 'value'"},
         {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1'},\n"
               "{'name': 'b', 'service': 'fff0', 'uuid': 'fff1'}]}",
          3, 43, "an earlier characteristic has the UUID 'fff1'"},

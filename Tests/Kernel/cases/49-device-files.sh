@@ -16,13 +16,19 @@ for service in "${services[@]}"; do
         not_ok "$service: the device is ready"
         break
     fi
-    files=$PROJECT/packaging/devices rule=()
+    options=(--define "$PROJECT/packaging/devices")
     case $service in
+    # Installed, as the service has it: no option names it. The services after it have both.
+    running)
+        mkdir -p /etc/tendon/devices
+        cp "$PROJECT/packaging/devices/running.json" /etc/tendon/devices
+        options=()
+        ;;
     # The control point gets the action, and what the device sends from then on says so.
-    heart_rate) rule=(--rule 'heart_rate.heart_rate_bpm > 299 => heart_rate.reset_energy') ;;
+    heart_rate) options+=(--rule 'heart_rate.heart_rate_bpm > 299 => heart_rate.reset_energy') ;;
     esac
-    check "$service: run ends well, in time" stream_into "$CASE_DIR/run.$service.jsonl" 40 --define "$files" \
-        --notifications "$(sed -n "s/^ready $service //p" "$CASE_DIR/bumble.txt")" "${rule[@]}"
+    check "$service: run ends well, in time" stream_into "$CASE_DIR/run.$service.jsonl" 40 \
+        --notifications "$(sed -n "s/^ready $service //p" "$CASE_DIR/bumble.txt")" "${options[@]}"
 done
 check "the device ends by itself" wait_for 20 eval '! kill -0 $peer'
 wait $peer

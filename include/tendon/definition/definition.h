@@ -113,7 +113,8 @@ enum {
     TENDON_ROW_REQUIRED = 0x01 /**< without it, a device is none of this kind */
 };
 
-/** A characteristic. Layouts are TENDON_DEFINITION_NONE if the value is not used in that direction. */
+/** A characteristic. Layouts are TENDON_DEFINITION_NONE if the value is not used in that direction; of one that is read
+ * and notified both are the same. */
 typedef struct tendon_definition_row {
     tendon_uuid service, uuid;
     uint16_t name;

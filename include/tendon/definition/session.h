@@ -51,9 +51,8 @@ typedef struct tendon_defined_write {
     uint8_t bytes[TENDON_DEFINITION_VALUE];
 } tendon_defined_write;
 
-/** The caller's memory, about 2 KiB. All but the counters is private. */
+/** The caller's memory, about 2 KiB. Private. */
 typedef struct tendon_defined_session {
-    uint64_t values, refused; /**< counters of this connection: VALUE events, REFUSED events */
     const tendon_definition *definition;
     tendon_session_link link;
     void *context;
@@ -63,7 +62,6 @@ typedef struct tendon_defined_session {
     tendon_profile_found found[TENDON_DEFINITION_ROWS];
     tendon_status failure; /**< why the session disconnects */
     uint8_t step, row;
-    bool is_open;
     uint8_t first, count; /**< of the writes, a ring */
     uint32_t next_number;
     tendon_defined_write writes[TENDON_DEFINED_WRITES];

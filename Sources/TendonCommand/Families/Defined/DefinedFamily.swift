@@ -31,7 +31,9 @@ extension Family {
 }
 
 extension tendon_definition_row {
-    var hasValues: Bool { Int(notified) != TENDON_DEFINITION_NONE || Int(read) != TENDON_DEFINITION_NONE }
+    var hasValues: Bool { Int(layout) != TENDON_DEFINITION_NONE }
+    /// Of its values, which is the same for reading and for notifications.
+    var layout: UInt16 { Int(notified) != TENDON_DEFINITION_NONE ? notified : read }
 }
 
 extension tendon_definition_event {
@@ -51,8 +53,7 @@ extension Definition {
     func events(of layout: UInt16) -> [Int] { events.indices.filter { events[$0].layout == layout } }
 
     func eventNames(of row: tendon_definition_row) -> [String] {
-        let layouts = row.notified == row.read ? [row.read] : [row.notified, row.read]
-        return layouts.flatMap { events(of: $0) }.compactMap { word(events[$0].name) }
+        events(of: row.layout).compactMap { word(events[$0].name) }
     }
 
     /// The arguments of an action as help shows them: "RATE_HZ off|on".

@@ -53,8 +53,7 @@ struct DefinedReplay: ValueReplay {
             }
         }
         counters.notifications += 1
-        let layout = Int(row.notified) != TENDON_DEFINITION_NONE ? row.notified : row.read
-        for (number, event) in definition.events(of: layout).enumerated() {
+        for (number, event) in definition.events(of: row.layout).enumerated() {
             if let mistake = definition.mistake(in: bytes, of: event) {
                 counters.malformed += 1
                 return lines.event("malformed", definition.malformed(row, bytes, mistake))

@@ -186,8 +186,7 @@ private final class DefinedServer: DeviceServer {
 
     private func take(_ bytes: [UInt8], of row: tendon_definition_row, _ times: SampleTimes) {
         served.update { $0.counters.notifications += 1 }
-        let layout = Int(row.notified) != TENDON_DEFINITION_NONE ? row.notified : row.read
-        for (number, event) in definition.events(of: layout).enumerated() {
+        for (number, event) in definition.events(of: row.layout).enumerated() {
             if let mistake = definition.mistake(in: bytes, of: event) {
                 served.update { $0.counters.malformed += 1 }
                 return served.event("malformed", definition.malformed(row, bytes, mistake))

@@ -5,9 +5,13 @@ import Synchronization
 import Tendon
 import TendonSupport
 
-/// A definition of the C core. It is never freed, so that its names last as long as the process.
+/// A definition of the C core. Those of `Definitions` are never freed: their names last as long as the process.
 struct Definition: Sendable {
     private let block: CBlock<tendon_definition>
+    // Its tables, taken out once: they are looked into for each value.
+    let rows: [tendon_definition_row]
+    let events: [tendon_definition_event]
+    let actions: [tendon_definition_action]
     /// Where it comes from.
     let path: String
 
@@ -25,6 +29,10 @@ struct Definition: Sendable {
                 path: path, line: Int(mistake.line), column: Int(mistake.column),
                 text: TendonSupport.text(of: mistake.text))
         }
+        let found = block.pointer
+        rows = Definition.table(block, \.rows, found.pointee.row_count)
+        events = Definition.table(block, \.events, found.pointee.event_count)
+        actions = Definition.table(block, \.actions, found.pointee.action_count)
         self.block = block
         self.path = path
     }
@@ -42,18 +50,10 @@ struct Definition: Sendable {
 
     // MARK: Its tables
 
-    private func table<Tuple, Row>(_ path: KeyPath<tendon_definition, Tuple>, _ count: UInt16, of type: Row.Type)
-        -> [Row]
-    {
-        (0..<Int(count)).map { block.element(path, $0, of: type).pointee }
-    }
-
-    var rows: [tendon_definition_row] { table(\.rows, pointer.pointee.row_count, of: tendon_definition_row.self) }
-    var events: [tendon_definition_event] {
-        table(\.events, pointer.pointee.event_count, of: tendon_definition_event.self)
-    }
-    var actions: [tendon_definition_action] {
-        table(\.actions, pointer.pointee.action_count, of: tendon_definition_action.self)
+    private static func table<Tuple, Row>(
+        _ block: CBlock<tendon_definition>, _ path: KeyPath<tendon_definition, Tuple>, _ count: UInt16
+    ) -> [Row] {
+        (0..<Int(count)).map { block.element(path, $0, of: Row.self).pointee }
     }
 
     func field(_ index: Int) -> tendon_field { block.element(\.fields, index, of: tendon_field.self).pointee }
@@ -77,7 +77,9 @@ struct Definition: Sendable {
                 let field = field(Int(layout.first) + index)
                 if tendon_field_type(UInt32(field.type)) == TENDON_FIELD_SWITCH {
                     layouts += cases(of: field)
-                } else if members.isEmpty ? field.isShown : members.contains(field.name) {
+                } else if members.isEmpty ? field.isShown : members.contains(field.name),
+                    !shown.contains(where: { $0.name == field.name })  // one name under two conditions
+                {
                     shown.append(field)
                 }
             }
