@@ -57,7 +57,7 @@ let package = Package(
             path: ".",
             exclude: others + [
                 "CSources/meson.build", "CSources/base/meson.build", "CSources/definition/meson.build",
-                "CSources/devices/meson.build",
+                "CSources/devices/meson.build", "CSources/gateway/meson.build",
                 "CSources/host/meson.build", "CSources/linux/meson.build", "CSources/linux/adapter/meson.build",
                 "CSources/motion/meson.build", "CSources/simulate/meson.build",
             ],

@@ -17,17 +17,18 @@ COMPONENTS = {
     "motion": {"base", "motion"},
     "devices": {"base", "host", "motion", "devices"},
     "definition": {"base", "host", "devices", "definition"},
+    "gateway": {"base", "host", "motion", "devices", "definition", "gateway"},
     "simulate": {"base", "host", "motion", "devices", "definition", "simulate"},
     "linux": {"base", "host", "linux"},
     "linux/gateway.c": {"base", "host", "linux", "bluez"},  # chooses between the two radios
     "linux/doctor.c": {"base", "host", "linux", "bluez"},  # asks the kernel's radio, where it is built in
     "linux/adapter": {"base", "host", "linux", "bluez"},
 }
-FREESTANDING = ["base", "host", "motion", "devices", "definition", "simulate"]
+FREESTANDING = ["base", "host", "motion", "devices", "definition", "gateway", "simulate"]
 # errno.h is macros only, and taken only where the system has it; the last two are the compilers' vector types.
 SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h", "math.h", "float.h", "limits.h", "errno.h",
                   "emmintrin.h", "arm_neon.h"}
-MATH_ROOMS = {"motion", "devices", "definition", "simulate"}
+MATH_ROOMS = {"motion", "devices", "definition", "gateway", "simulate"}
 results = []
 
 

@@ -581,7 +581,23 @@ def definitions():
            '"characteristic":"c"}]}').encode() + b"\0" + block(h("00")) + block(h("01000002 0000")) + block(h("03fffffb414243"))
 
 
+def lines():
+    """Capacity, whether numbers are exact, the time; then members: a choice, a number as four halves or a block."""
+    head = lambda capacity, exact=0: struct.pack("<HBHHH", capacity, exact, 5, 0x1234, 0xFFFF)
+    choice = lambda kind, high: next(c for c in range(high << 4, (high << 4) + 16) if c % 10 == kind)
+    number = lambda value: bytes([choice(2, 4)]) + struct.pack("<4H", *struct.unpack(">4H", struct.pack(">d", value)))
+    text = lambda data: bytes([choice(5, 0)]) + block(data)
+    numbers = b"".join(number(value) for value in (
+        0.0, -0.0, 0.1, 1 / 3, -2.5, 1e9, 999999999.5, 5e-324, 1.7976931348623157e308, 1e23, 2.0 ** 54, float("nan"),
+        float("inf"), 1e-5))
+    texts = text(b'a"b\\') + text("\u00e9\U0001f600".encode()) + text(b"\x80\xed\xa0\x80\0\n") + text(b"x" * 300)
+    nested = bytes([choice(0, 8), choice(8, 0), 1, 2, choice(0, 0), choice(9, 8), choice(1, 0), choice(1, 0)])
+    return [head(2000) + numbers, head(2000, 1) + numbers, head(2000) + texts, head(60) + texts, head(0),
+            head(500) + nested + bytes([choice(7, 0)]) + block(h("00ff10")), head(2999) + bytes([choice(0, 8)]) * 40]
+
+
 def main():
+    write("line", lines())
     write("att", ATT)
     write("clock", [  # steps of a steady stream, a clock that jumps in both directions, a reconnection, an interval
         bytes(16) + h("b40a" * 20 + "b8ff" * 20), h("0102030405060708 1112131415161718" + "b404" * 9 + "38ff b404 b404"),

@@ -43,6 +43,7 @@
 #include "tendon/base.h"
 #include "tendon/definition.h"
 #include "tendon/devices.h"
+#include "tendon/gateway.h"
 #include "tendon/host.h"
 #include "tendon/linux.h"
 #include "tendon/motion.h"

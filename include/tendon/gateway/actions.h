@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What devices can do, by name with words as arguments: `mode compass` of a belt, `led blinkFast 500` of a grip. The
+ * names, words and mistakes of the rules and of the MQTT commands of `tendon run`.
+ *
+ * parse() checks an action without a device; perform() starts it on a session; ended() tells its end from the session's
+ * events.
+ */
+#ifndef TENDON_GATEWAY_ACTIONS_H
+#define TENDON_GATEWAY_ACTIONS_H
+
+#include "tendon/definition.h"
+#include "tendon/devices.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Most arguments of an action. */
+#define TENDON_ACT_ARGUMENTS TENDON_DEFINITION_VALUE
+/** Longest word. */
+#define TENDON_ACT_WORD_SIZE 64
+
+/** A word of an action. */
+typedef struct tendon_act_word {
+    const char *text; /**< without a terminator */
+    size_t length;
+} tendon_act_word;
+
+typedef enum tendon_act_kind {
+    TENDON_ACT_ACTIV5_TARE = 0,
+    TENDON_ACT_ACTIV5_START,
+    TENDON_ACT_ACTIV5_STOP,
+    TENDON_ACT_FEELSPACE_SIGNAL,
+    TENDON_ACT_FEELSPACE_VIBRATE,
+    TENDON_ACT_FEELSPACE_MODE,
+    TENDON_ACT_FEELSPACE_STOP,
+    TENDON_ACT_FJORDEN_LED,
+    TENDON_ACT_OBVIOUS_TOGGLE,
+    TENDON_ACT_OBVIOUS_FIRMWARE,
+    TENDON_ACT_DEFINED, /**< of a device file */
+    TENDON_ACT_COUNT
+} tendon_act_kind;
+
+/** An action of a family, for help texts. */
+typedef struct tendon_act_help {
+    const char *family, *name;
+    const char *arguments; /**< "warning|goal_reached|battery", "FEATURE on|off|flip"; "": it takes none */
+    tendon_act_kind kind;
+} tendon_act_help;
+
+/** Returns the action at an index of the table of the five families, or NULL beyond the last. Static storage. */
+const tendon_act_help *tendon_act_at(size_t index);
+
+/** An action that was checked; the caller's memory. */
+typedef struct tendon_act {
+    tendon_act_kind kind;
+    /** signal, mode, led's mode, toggle's number of the feature, angle of vibrate; firmware: 0 check, 1 upgrade; of a
+     * device file the index of the action */
+    int32_t number;
+    uint32_t detail;                  /**< led: milliseconds, 0: until the next; toggle: 0 flip, 1 on, 2 off */
+    const tendon_definition *defined; /**< borrowed */
+    uint8_t length;                   /**< of a device file: of its bytes */
+    uint8_t bytes[TENDON_DEFINITION_VALUE];
+    /** Of toggle, while it is performed: what the device has reported, after success. */
+    tendon_obvious_feature feature;
+} tendon_act;
+
+/** Why words are no action. */
+typedef struct tendon_act_mistake {
+    size_t word;    /**< index of the first wrong one, name included: 0 is the name. Beyond the last: one is missing */
+    char text[200]; /**< a sentence without its end; printable ASCII */
+} tendon_act_mistake;
+
+/**
+ * Parses an action of a family.
+ * @param family "bose" ...; @p definition the device file with that name, or NULL if it is one of the five.
+ * @param words the name of the action, then its arguments; borrowed.
+ * @return TENDON_OK; TENDON_ERROR_NOT_FOUND: the family has no such action; TENDON_ERROR_INVALID_ARGUMENT. Both set
+ *   *mistake, which may not be NULL.
+ */
+tendon_status tendon_act_parse(const char *family, const tendon_definition *definition, const tendon_act_word *words,
+                               size_t count, tendon_act *out, tendon_act_mistake *mistake);
+/** The same of one text; its words are separated by spaces. @p word of a mistake is the index of the word. */
+tendon_status tendon_act_parse_text(const char *family, const tendon_definition *definition, const char *text,
+                                    size_t length, tendon_act *out, tendon_act_mistake *mistake);
+
+/** What an action that was started waits for. The caller's memory, while the action is in progress. */
+typedef struct tendon_act_progress {
+    tendon_act_kind kind;
+    uint8_t step, steps;   /**< feelSpace stop: mode, stop, mode */
+    uint8_t before;        /**< mode of the belt */
+    uint32_t number;       /**< of the command that is in progress */
+    tendon_status failure; /**< of an earlier step */
+} tendon_act_progress;
+
+/*
+ * Start an action: TENDON_OK, and ..._acted() reports its end; or an error: it was not started. One action at a time
+ * for a progress; the caller keeps the others.
+ */
+
+tendon_status tendon_activ5_act(tendon_activ5_device *device, const tendon_act *act, tendon_act_progress *progress,
+                                uint64_t now);
+tendon_status tendon_feelspace_act(tendon_feelspace_session *session, const tendon_act *act,
+                                   tendon_act_progress *progress, uint64_t now);
+tendon_status tendon_fjorden_act(tendon_fjorden_session *session, const tendon_act *act, tendon_act_progress *progress,
+                                 uint64_t now);
+/** @param act lent to the manager until the action has ended. */
+tendon_status tendon_obvious_act(tendon_obvious_manager *manager, tendon_act *act, tendon_act_progress *progress,
+                                 uint64_t now);
+tendon_status tendon_defined_act(tendon_defined_session *session, const tendon_act *act, tendon_act_progress *progress,
+                                 uint64_t now);
+
+/*
+ * Looks at an event of the session while an action is in progress. The end of a connection is the caller's to see: then
+ * no further event comes. @return whether the action has ended; *status then is its result.
+ */
+
+bool tendon_activ5_acted(tendon_activ5_device *device, const tendon_activ5_event *event, tendon_act_progress *progress,
+                         tendon_status *status);
+/** @param session its next command is sent in this call. */
+bool tendon_feelspace_acted(tendon_feelspace_session *session, const tendon_feelspace_event *event,
+                            tendon_act_progress *progress, tendon_status *status, uint64_t now);
+bool tendon_fjorden_acted(const tendon_fjorden_session_event *event, tendon_act_progress *progress,
+                          tendon_status *status);
+bool tendon_obvious_acted(const tendon_obvious_event *event, tendon_act_progress *progress, tendon_status *status);
+bool tendon_defined_acted(const tendon_defined_event *event, tendon_act_progress *progress, tendon_status *status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

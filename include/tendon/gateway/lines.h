@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of sessions as lines of docs/events.md: the names, members, order and decimals that `tendon run` prints.
+ *
+ * Each function writes one whole line of one event.
+ * @param line initialized; its buffer is written from the beginning, and line->is_sample set.
+ * @param device, wall_us as for tendon_line_begin().
+ * @return the length of the line; 0: the event has no line; TENDON_ERROR_BUFFER_TOO_SMALL.
+ *
+ * What a gateway itself does (found, connected, disconnected, summary ...) is not here: it writes these lines with
+ * line.h, and tendon_..._identity() for the members of `connected` that the device has sent.
+ */
+#ifndef TENDON_GATEWAY_LINES_H
+#define TENDON_GATEWAY_LINES_H
+
+#include "tendon/definition.h"
+#include "tendon/devices.h"
+#include "tendon/gateway/line.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Bose wearables ---- */
+
+/** @param session for the configurations and the reason of a suspension. */
+tendon_status tendon_bose_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
+                               const tendon_bose_session *session, const tendon_bose_event *event);
+/** The members of a sample and of a gesture alone, also of a capture. @param received_at, sampled_at, error_us as for
+ * tendon_line_times(). */
+void tendon_bose_sample_members(tendon_line *line, const tendon_bose_sample *sample, uint64_t device_ms,
+                                uint64_t received_at, uint64_t sampled_at, uint32_t error_us);
+void tendon_bose_gesture_members(tendon_line *line, uint8_t gesture_id, uint64_t device_ms, uint64_t received_at,
+                                 uint64_t sampled_at, uint32_t error_us);
+/** product, firmware, sensors, gestures: of an open session. */
+void tendon_bose_identity(tendon_line *line, const tendon_bose_session *session);
+
+/* ---- Activ5 trainers ---- */
+
+tendon_status tendon_activ5_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
+                                 const tendon_activ5_event *event);
+/** generation, firmware, serial, id: of a device that is ready. */
+void tendon_activ5_identity(tendon_line *line, const tendon_activ5_device *trainer);
+
+/* ---- feelSpace belts ---- */
+
+tendon_status tendon_feelspace_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
+                                    const tendon_feelspace_session *session, const tendon_feelspace_event *event);
+/** The line about a battery that the belt reported before. @return as above; 0: it has reported none. */
+tendon_status tendon_feelspace_battery_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
+                                            const tendon_feelspace_session *session);
+/** firmware, variant, mode, intensity_percent: of a connected belt. */
+void tendon_feelspace_identity(tendon_line *line, const tendon_feelspace_session *session);
+
+/* ---- Fjorden grips ---- */
+
+tendon_status tendon_fjorden_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
+                                  const tendon_fjorden_session_event *event);
+/** firmware, manufacturer, model, battery_percent: of a connected grip, as far as they were read. */
+void tendon_fjorden_identity(tendon_line *line, const tendon_fjorden_session *session);
+
+/* ---- Obvious devices ---- */
+
+/**
+ * An event of a manager: the features of CHANGED, and of a DONE that read or set states, each in a line of its own.
+ * @param index 0, 1 ... until the result is 0.
+ */
+tendon_status tendon_obvious_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
+                                  const tendon_obvious_event *event, size_t index);
+/** product, firmware, serial, battery_percent: after the operation GET_INFO. */
+void tendon_obvious_identity(tendon_line *line, const tendon_obvious_manager *manager);
+
+/* ---- devices of files ---- */
+
+/**
+ * An event of a session: a value may be several lines, REFUSED is one.
+ * @param rates of the device; for each value, tendon_defined_take_rates() comes first. NULL: rates are null.
+ * @param index 0, 1 ... until the result is 0. A value that breaks its layout is one line, `malformed`.
+ */
+tendon_status tendon_defined_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
+                                  const tendon_definition *definition, const tendon_described_rates *rates,
+                                  const tendon_defined_event *event, size_t index);
+/** Takes a value for the rates of its device, once for each event, before its first line; other events are no
+ * values. */
+void tendon_defined_take_rates(tendon_described_rates *rates, const tendon_definition *definition,
+                               const tendon_defined_event *event);
+/** The members of a value that has no mistake. @param event index of the definition. */
+void tendon_defined_members(tendon_line *line, const tendon_definition *definition, size_t event, const uint8_t *bytes,
+                            size_t length, const tendon_described_rates *rates);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
