@@ -112,7 +112,9 @@ extension FSCommandUpdate {
         case TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY: self = .defaultIntensityChanged(Int(session.default_intensity))
         case TENDON_FEELSPACE_EVENT_HEADING_OFFSET: self = .headingOffsetChanged(Int(session.heading_offset))
         case TENDON_FEELSPACE_EVENT_BATTERY: self = .battery(FSBatteryStatus(session.battery))
-        case TENDON_FEELSPACE_EVENT_ORIENTATION: self = .orientation(FSBeltOrientation(session.orientation))
+        case TENDON_FEELSPACE_EVENT_ORIENTATION:
+            let times = SampleTimes(receivedAt: event.received_at)
+            self = .orientation(FSBeltOrientation(session.orientation, times: times))
         case TENDON_FEELSPACE_EVENT_ACCURACY_SIGNAL:
             guard let signal = FSAccuracySignal(session.accuracy_state) else { return nil }
             self = .accuracySignal(signal)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Tendon
 @_exported import Tendon
 
 /// A belt that was found, or whose address the program knows.
@@ -191,11 +192,25 @@ public struct FSBeltOrientation: Sendable, Hashable {
     public let beltCompassInaccurate: Bool
     /// Degrees.
     public let accuracy: Int
+    /// When it arrived; a belt has no clock. Not part of the value: orientations at different times can be equal.
+    public let times: SampleTimes
 
-    init(_ c: tendon_feelspace_orientation) {
+    init(_ c: tendon_feelspace_orientation, times: SampleTimes = SampleTimes()) {
         beltMagHeading = Int(c.heading)
         beltCompassInaccurate = !c.accurate
         accuracy = Int(c.accuracy_deg)
+        self.times = times
+    }
+
+    public static func == (one: FSBeltOrientation, other: FSBeltOrientation) -> Bool {
+        one.beltMagHeading == other.beltMagHeading && one.beltCompassInaccurate == other.beltCompassInaccurate
+            && one.accuracy == other.accuracy
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(beltMagHeading)
+        hasher.combine(beltCompassInaccurate)
+        hasher.combine(accuracy)
     }
 }
 

@@ -305,7 +305,9 @@ final class GripCore: Abandonable, @unchecked Sendable {
         switch notice.pointee.kind {
         case TENDON_FJORDEN_SESSION_EVENT_EVENT:
             guard let record = notice.pointee.record else { return }
-            shared.connected?.events.take(GripRecord(record.pointee, isSynthesized: notice.pointee.synthesized))
+            let times = SampleTimes(receivedAt: notice.pointee.received_at)
+            shared.connected?.events.take(
+                GripRecord(record.pointee, isSynthesized: notice.pointee.synthesized, times: times))
         case TENDON_FJORDEN_SESSION_EVENT_OUTPUT:
             if let output = notice.pointee.output { perform(output.pointee) }
         case TENDON_FJORDEN_SESSION_EVENT_TARGET:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Tendon
 
 /// Events of the grip's controls. Directions are as seen from its front.
 public enum GripEvent: Sendable, Hashable {
@@ -130,13 +131,16 @@ public struct GripRecord: Sendable, Hashable {
     public let lostBefore: Int
     /// Whether it was not sent by the grip, but derived from its control state after a loss.
     public let isSynthesized: Bool
+    /// When it arrived; of a synthesized one, when the control state arrived that it follows from.
+    public let times: SampleTimes
 
-    package init(_ c: tendon_fjorden_record, isSynthesized: Bool) {
+    package init(_ c: tendon_fjorden_record, isSynthesized: Bool, times: SampleTimes = SampleTimes()) {
         event = GripEvent(event: c.event, code: c.code, value: c.has_sequence ? c.value : nil)
         count = Int(c.count)
         time = c.time_ms
         sequence = c.has_sequence ? c.sequence : nil
         lostBefore = Int(c.lost_before)
         self.isSynthesized = isSynthesized
+        self.times = times
     }
 }

@@ -70,7 +70,7 @@ is "$status" 2 "feelspace navigate: where to?"
 run feelspace watch --radio virtual --for 1.3
 is "$status" 0 "feelspace watch: done"
 like "$out" '"event":"belt".*"mode":"wait","firmware":"52"' "feelspace watch: what the belt is"
-like "$out" '"sensor":"orientation","heading_deg":90,"accurate":true' "feelspace watch: headings"
+like "$out" '"sensor":"orientation","received_at":[0-9]+\.[0-9]{6},"heading_deg":90,"accurate":true' "feelspace watch: headings"
 run feelspace mode --radio virtual --address C0:00:00:00:00:06 --timeout 0.5
 is "$status" 4 "feelspace mode: a belt that is not there"
 

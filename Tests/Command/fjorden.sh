@@ -57,6 +57,12 @@ is "$events" "shutterButtonHalfDown shutterButtonDown dialButtonCW shutterButton
 like "$out" '"grip_event":"dialButtonCW","count":2.*"lost_before":1' "stream: detents and losses"
 like "$out" '"grip_event":"shutterButtonReleased".*"synthesized":true' "stream: what is made up says so"
 like "$out" '"event":"battery".*"battery_percent":20,"battery_low":true' "stream: battery"
+arrivals=$(printf '%s\n' "$out" | python3 -c '
+import json, sys, time
+arrived = [json.loads(line)["received_at"] for line in sys.stdin if "\"event\":\"grip\"" in line]
+now = time.monotonic()
+print(len(arrived), arrived == sorted(arrived) and now - 60 < arrived[0] and arrived[-1] <= now)')
+is "$arrivals" "6 True" "stream: when each event arrived"
 like "$out" '"event":"action".*"action":"grip.led blinkFast 500"' "a rule lights the grip's LED"
 counters=$(printf '%s\n' "$out" | grep '"event":"summary"')
 is "$(field samples "$counters") $(field delivered "$counters") $(field malformed "$counters")" "6 6 1" "stream: counters"

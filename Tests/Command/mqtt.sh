@@ -42,6 +42,8 @@ result $? "and lists its devices" "$(payload first tendon/bridge/gw/devices)"
 until_true eval '[ "$(times first "tendon/$trainer/stream/force" "True")" -gt 5 ]'
 is "$(times first "tendon/$trainer/stream/force" 'round(m["force_n"], 2) != m["force_n"]')" 0 \
     "a stream has the decimals that the sensor resolves"
+is "$(times first "tendon/$trainer/stream/force" 'not 0 < __import__("time").monotonic() - m["received_at"] < 600')" 0 \
+    "a stream says when its samples arrived"
 is "$(times first "tendon/$trainer" 'round(m.get("force", {}).get("force_n", 0), 2) != m.get("force", {}).get("force_n", 0)')" 0 \
     "the state too"
 

@@ -204,6 +204,11 @@ struct CommandTests {
         await eventually("orientations") { witness.orientations.count >= 3 }
         #expect(witness.orientations.allSatisfy { $0.beltMagHeading == -90 && !$0.beltCompassInaccurate })
         #expect(commands.beltOrientation?.beltMagHeading == -90)
+        let arrivals = witness.orientations.map(\.times.receivedAt)
+        #expect(
+            arrivals == arrivals.sorted() && arrivals[0] > 0
+                && arrivals.last! <= (tendon_monotonic_ms() + 1) * 1_000_000)
+        #expect(witness.orientations[0] == witness.orientations[1], "the time is no part of the value")
         // Only values that differ enough from the last reported one.
         commands.startOrientationNotifications(minPeriod: 0, minHeadingVariation: 10)
         await site.belt.setHeading(275)

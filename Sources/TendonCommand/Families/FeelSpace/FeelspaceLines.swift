@@ -78,6 +78,7 @@ enum FeelspaceLines {
 extension FSBeltOrientation {
     func write(to line: inout LineWriter) {
         line.member("sensor", word: "orientation")
+        times.write(to: &line)
         line.member("heading_deg", beltMagHeading)
         line.member("accurate", !beltCompassInaccurate)
         line.member("accuracy_deg", accuracy)

@@ -234,6 +234,7 @@ extension GripRecord {
         }
         line.member("count", count)
         line.member("device_time_ms", time)
+        times.write(to: &line)
         if let sequence { line.member("sequence", sequence) }
         if lostBefore > 0 { line.member("lost_before", lostBefore) }
         if isSynthesized { line.member("synthesized", true) }
