@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/definition/describe.h"
 
+#include "json.h"
 #include "number.h"
 
 /* A number that is always the same, which a field states with equals. */
@@ -43,6 +44,53 @@ static bool encode_word(const tendon_definition *definition, const tendon_field 
     return false;
 }
 
+/* Text is shorter than a field of a fixed length if it ends with zeros, as names do. */
+static bool encode_text(const tendon_field *field, const tendon_argument *argument, size_t room, uint8_t *out,
+                        size_t *length) {
+    size_t count = argument->word_length;
+    if (argument->word == NULL || count > room) {
+        return false;
+    }
+    for (size_t i = 0; i < room; i++) {
+        out[i] = i < count ? (uint8_t)argument->word[i] : 0;
+    }
+    *length = field->size > 0 ? field->size : count;
+    return count >= field->at_least && count <= field->at_most;
+}
+
+static bool encode_bytes(const tendon_field *field, const tendon_argument *argument, size_t room, uint8_t *out,
+                         size_t *length) {
+    size_t count = argument->word_length / 2;
+    if (argument->word == NULL || argument->word_length % 2 != 0 || count > room) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int high = tendon_json_hex(argument->word[2 * i]), low = tendon_json_hex(argument->word[2 * i + 1]);
+        if (high < 0 || low < 0) {
+            return false;
+        }
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    *length = count;
+    return field->size > 0 ? count == field->size : count >= field->at_least && count <= field->at_most;
+}
+
+/* @param room bytes that are left. */
+static bool encode_argument(const tendon_definition *definition, const tendon_field *field,
+                            const tendon_argument *argument, size_t room, uint8_t *out, size_t *length) {
+    size_t most = field->size > 0 ? field->size : room;
+    switch ((tendon_field_type)field->type) {
+    case TENDON_FIELD_UTF8:
+        return encode_text(field, argument, most, out, length);
+    case TENDON_FIELD_BYTES:
+        return encode_bytes(field, argument, most, out, length);
+    default:
+        *length = field->size;
+        return argument->word != NULL ? encode_word(definition, field, argument, out)
+                                      : tendon_number_encode(field, argument->number, out);
+    }
+}
+
 tendon_status tendon_action_encode(const tendon_definition *definition, size_t action, const tendon_argument *arguments,
                                    size_t count, uint8_t out[TENDON_DEFINITION_VALUE], size_t *wrong) {
     const tendon_layout *layout = &definition->layouts[definition->actions[action].layout];
@@ -54,17 +102,17 @@ tendon_status tendon_action_encode(const tendon_definition *definition, size_t a
     for (uint16_t i = 0; i < layout->count; i++) {
         const tendon_field *field = &definition->fields[layout->first + i];
         uint8_t *at = out + length;
-        length += field->size; /* parse() has made sure of the sum */
+        size_t taken = field->size; /* parse() has made sure of the sum */
         if (is_fixed(field)) {
             (void)tendon_number_encode_raw(field, field->low, at);
+            length += taken;
             continue;
         }
-        const tendon_argument *argument = &arguments[used];
-        *wrong = used++;
-        if (argument->word != NULL ? !encode_word(definition, field, argument, at)
-                                   : !tendon_number_encode(field, argument->number, at)) {
+        *wrong = used;
+        if (!encode_argument(definition, field, &arguments[used++], TENDON_DEFINITION_VALUE - length, at, &taken)) {
             return TENDON_ERROR_INVALID_ARGUMENT;
         }
+        length += taken;
     }
     return (tendon_status)length;
 }

@@ -120,8 +120,14 @@ static bool check_events(parser *p) {
 
 /* Actions */
 
-static bool can_be_written(const tendon_field *field) {
-    return (field->type == TENDON_FIELD_INTEGER || field->type == TENDON_FIELD_FLOAT32) &&
+static bool is_bytes(const tendon_field *field) {
+    return field->type == TENDON_FIELD_BYTES || field->type == TENDON_FIELD_UTF8;
+}
+
+/* Text and bytes of any length are what is left: nothing can follow them. */
+static bool can_be_written(const tendon_field *field, bool is_last) {
+    bool has_length = is_bytes(field) && field->from == 0 && (field->size > 0 || is_last);
+    return (field->type == TENDON_FIELD_INTEGER || field->type == TENDON_FIELD_FLOAT32 || has_length) &&
            field->condition == TENDON_FIELD_ALWAYS;
 }
 
@@ -133,11 +139,12 @@ static bool check_actions(parser *p) {
         size_t length = 0;
         for (uint16_t i = 0; i < layout->count; i++) {
             const tendon_field *field = field_at(d, layout, i);
-            if (!can_be_written(field)) {
+            if (!can_be_written(field, i + 1 == layout->count)) {
                 return tendon_parse_wrong(p, at,
-                                          "what an action writes has integers and f32 only, without 'bits' and 'if'");
+                                          "what an action writes has integers, f32, and text or bytes with a fixed "
+                                          "'length' or at the end, without 'bits' and 'if'");
             }
-            length += field->size;
+            length += is_bytes(field) && field->size == 0 ? field->at_least : field->size;
         }
         if (length > TENDON_DEFINITION_VALUE) {
             return tendon_parse_wrong(p, at, "what an action writes has at most 64 bytes");

@@ -83,6 +83,9 @@ cat >"$work/lamp.json" <<'END'
       {"name": "level", "type": "u16", "factor": 0.1, "max": 1000}]}
   ],
   "actions": [{"name": "set", "title": "Switch", "characteristic": "control"},
+              {"name": "rename", "characteristic": "control", "write": [
+                {"type": "u8", "equals": 4}, {"name": "label", "type": "utf8", "at_least": 1, "at_most": 8}]},
+              {"name": "key", "characteristic": "control", "write": [{"name": "secret", "type": "bytes", "length": 2}]},
               {"name": "hello", "characteristic": "control", "at_start": true, "write": [{"type": "u8", "equals": 99}]}]
 }
 END
@@ -90,7 +93,8 @@ lamp=(--define "$work/lamp.json" --radio virtual --json)
 start lamp simulate lamp "${lamp[@]}"
 device=$child
 until_true grep -q ready "$work/lamp.out"
-start ruled run "${lamp[@]}" --rule 'lamp.level on => lamp.set on 12.5' --rule 'lamp.level_percent > 60 => publish bright yes'
+start ruled run "${lamp[@]}" --rule 'lamp.level on => lamp.set on 12.5' --rule 'lamp.level_percent > 60 => publish bright yes' \
+    --rule 'lamp.level off => lamp.rename Lamp'
 gateway=$child
 until_true grep -q '"event":"action".*"action":"lamp.set on 12.5"' "$work/ruled.out"
 result $? "a rule acts"
@@ -98,6 +102,8 @@ until_true grep -q '"event":"rule".*level_percent' "$work/ruled.out"
 result $? "a rule compares a number"
 until_true grep -q '"event":"write".*"characteristic":"control","bytes":"03017d00"' "$work/lamp.out"
 result $? "the device was written to, as the layout says"
+until_true grep -q '"event":"write".*"characteristic":"control","bytes":"044c616d70"' "$work/lamp.out"
+result $? "text was written to it"
 like "$(grep -m1 '"event":"write"' "$work/lamp.out")" '"bytes":"63"' "the action of the start came first"
 kill -INT "$gateway"
 wait "$gateway"
@@ -105,6 +111,14 @@ kill -INT "$device"
 wait "$device"
 run encode lamp set on 12.5 --define "$work/lamp.json"
 like "$out" '"bytes":"03017d00"' "encode"
+run encode lamp rename 12 --define "$work/lamp.json"
+like "$out" '"bytes":"043132"' "encode: text that is a number"
+run encode lamp rename Livingroom --define "$work/lamp.json"
+like "$status $err" "^2 .*label takes text of 1 to 8 bytes, not 'Livingroom'" "encode: text that is too long"
+run encode lamp key 0a0B --define "$work/lamp.json"
+like "$out" '"bytes":"0a0b"' "encode: bytes"
+run encode lamp key 0a --define "$work/lamp.json"
+like "$status $err" "^2 .*secret takes 2 bytes as hexadecimal digits, not '0a'" "encode: bytes that are missing"
 run run "${lamp[@]}" --rule 'lamp.level on => lamp.set on' --for 0.1
 like "$err" "it takes 2: off\|on LEVEL" "a rule with an argument too few"
 run run "${lamp[@]}" --rule 'lamp.level on => lamp.set on 101' --for 0.1

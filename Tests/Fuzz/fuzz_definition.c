@@ -51,6 +51,8 @@ static void act(const uint8_t *bytes, size_t length) {
         FUZZ_CHECK(count <= TENDON_DEFINITION_VALUE);
         for (size_t i = 0; i < count; i++) {
             arguments[i].number = length > 0 ? (double)bytes[i % length] * 1000 - 100 : 0;
+            arguments[i].word = length % 2 == 0 ? (const char *)bytes : NULL; /* text, or hexadecimal digits */
+            arguments[i].word_length = length;
         }
         FUZZ_CHECK(tendon_action_encode(&definition, action, arguments, count, out, &wrong) <= TENDON_DEFINITION_VALUE);
     }

@@ -82,6 +82,63 @@ static void words(void **state) {
     assert_int_equal(encode(d, &argument, 1, out), TENDON_ERROR_INVALID_ARGUMENT);
 }
 
+static void text_and_bytes(void **state) {
+    (void)state;
+    static const struct {
+        const char *field, *word;
+        const char *hex; /* NULL: rejected */
+    } rows[] = {
+        {"{'name': 'x', 'type': 'utf8'}", "a b", "612062"},
+        {"{'name': 'x', 'type': 'utf8'}", "", ""},
+        {"{'name': 'x', 'type': 'utf8', 'at_least': 1}", "", NULL},
+        {"{'name': 'x', 'type': 'utf8', 'at_most': 3}", "abc", "616263"},
+        {"{'name': 'x', 'type': 'utf8', 'at_most': 3}", "abcd", NULL},
+        {"{'name': 'x', 'type': 'utf8', 'length': 4}", "ab", "61620000"},
+        {"{'name': 'x', 'type': 'utf8', 'length': 4}, {'type': 'u8', 'equals': 9}", "abcd", "6162636409"},
+        {"{'name': 'x', 'type': 'utf8', 'length': 4}", "abcde", NULL},
+        {"{'type': 'u8', 'equals': 1}, {'name': 'x', 'type': 'utf8'}", "7", "0137"},
+        {"{'name': 'x', 'type': 'bytes'}", "00ffA5", "00ffa5"},
+        {"{'name': 'x', 'type': 'bytes'}", "", ""},
+        {"{'name': 'x', 'type': 'bytes'}", "0", NULL},
+        {"{'name': 'x', 'type': 'bytes'}", "0g", NULL},
+        {"{'name': 'x', 'type': 'bytes', 'length': 2}", "0102", "0102"},
+        {"{'name': 'x', 'type': 'bytes', 'length': 2}", "01", NULL},
+        {"{'name': 'x', 'type': 'bytes', 'length': 2}", "010203", NULL},
+        {"{'name': 'x', 'type': 'bytes', 'at_most': 2}", "010203", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const tendon_definition *d = with_action(rows[i].field);
+        const tendon_argument argument = {.word = rows[i].word, .word_length = strlen(rows[i].word)};
+        const tendon_argument number = {.number = 7};
+        uint8_t out[TENDON_DEFINITION_VALUE];
+        tendon_status length = encode(d, &argument, 1, out);
+        assert_int_equal(encode(d, &number, 1, out), TENDON_ERROR_INVALID_ARGUMENT);
+        if (rows[i].hex == NULL) {
+            assert_int_equal(length, TENDON_ERROR_INVALID_ARGUMENT);
+            assert_int_equal(wrong, 0);
+            continue;
+        }
+        assert_int_equal(encode(d, &argument, 1, out), length);
+        assert_hex(out, (size_t)length, rows[i].hex);
+    }
+}
+
+/* As many bytes as a value has, behind a number. */
+static void longest_text(void **state) {
+    (void)state;
+    const tendon_definition *d = with_action("{'name': 'n', 'type': 'u8'}, {'name': 'x', 'type': 'utf8'}");
+    char text[TENDON_DEFINITION_VALUE + 1];
+    memset(text, 'x', sizeof text);
+    for (size_t length = 0; length <= sizeof text; length++) {
+        const tendon_argument arguments[2] = {{.number = 3}, {.word = text, .word_length = length}};
+        uint8_t out[TENDON_DEFINITION_VALUE];
+        tendon_status status = encode(d, arguments, 2, out);
+        assert_int_equal(status,
+                         length < TENDON_DEFINITION_VALUE ? (tendon_status)length + 1 : TENDON_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(wrong, 1);
+    }
+}
+
 static void counts(void **state) {
     (void)state;
     const tendon_definition *d = with_action(
@@ -104,6 +161,8 @@ static void counts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(words), cmocka_unit_test(counts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(words),
+                                       cmocka_unit_test(text_and_bytes), cmocka_unit_test(longest_text),
+                                       cmocka_unit_test(counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,8 +162,20 @@ static void the_whole(void **state) {
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'x'}], " ROW "]}]}", 2, 46,
          "no characteristic is called 'x'"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value'}], " ROW "]}]}", 2, 13, "needs 'write'"},
-        {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'type': 'bytes'}]}], " ROW "]}]}", 2, 63,
-         "integers and f32 only"},
+        {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'x', 'type': 'bytes'}, {'type': "
+              "'u8', 'equals': 1}]}], " ROW "]}]}",
+         2, 63, "text or bytes with a fixed 'length' or at the end"},
+        {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'x', 'type': 'sfloat'}]}], " ROW
+              "]}]}",
+         2, 63, "integers, f32, and text or bytes"},
+        {HEAD
+         "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'n', 'type': 'u8'}, {'name': 'x', "
+         "'type': 'utf8', 'length': 'n'}]}], " ROW "]}]}",
+         2, 63, "with a fixed 'length'"},
+        {HEAD
+         "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'x', 'type': 'utf8', 'at_least': "
+         "65}]}], " ROW "]}]}",
+         2, 63, "at most 64 bytes"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'type': 'u8'}]}], " ROW "]}]}", 2, 63,
          "needs a 'name'"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'at_start': true, 'write': [{'name': 'x', 'type': "

@@ -76,7 +76,8 @@ tendon_status tendon_describe(const tendon_definition *definition, size_t event,
 /** An argument of an action. */
 typedef struct tendon_argument {
     double number;
-    const char *word; /**< name of a number, in its place; NULL: number */
+    /** In the place of the number: its name; of text, the text; of bytes, hexadecimal digits. NULL: number. */
+    const char *word;
     size_t word_length;
 } tendon_argument;
 
@@ -89,7 +90,7 @@ size_t tendon_action_arguments(const tendon_definition *definition, size_t actio
  * @param action index. @param count of arguments.
  * @param out TENDON_DEFINITION_VALUE bytes.
  * @return the length; TENDON_ERROR_INVALID_ARGUMENT: @p count is wrong (*wrong = count that is right), or the argument
- *   *wrong is out of range, or a word that is not known.
+ *   *wrong is out of range, too long or too short, or a word that is not known.
  */
 tendon_status tendon_action_encode(const tendon_definition *definition, size_t action, const tendon_argument *arguments,
                                    size_t count, uint8_t out[TENDON_DEFINITION_VALUE], size_t *wrong);

@@ -112,8 +112,11 @@ struct DefinedCall: RuleCall {
     /// Its arguments as the C core takes them, for the call.
     func withArguments<Result>(_ body: (UnsafePointer<tendon_argument>?, Int) -> Result) -> Result {
         let texts = words.map { CBytes(Array($0.utf8)) }
-        let arguments = zip(words, texts).map { word, text in
-            if let number = Double(word) { return tendon_argument(number: number, word: nil, word_length: 0) }
+        let fields = definition.arguments(of: action)
+        let arguments = zip(words, texts).enumerated().map { index, argument in
+            let (word, text) = argument
+            let isText = index < fields.count && (fields[index].isText || fields[index].isBytes)
+            if !isText, let number = Double(word) { return tendon_argument(number: number, word: nil, word_length: 0) }
             return tendon_argument(number: 0, word: text.lendText { $0 }, word_length: text.count)
         }
         return withExtendedLifetime(texts) { body(arguments, arguments.count) }
@@ -136,6 +139,10 @@ struct DefinedCall: RuleCall {
         let field = fields[min(wrong, fields.count - 1)], name = definition.word(field.name) ?? ""
         let known = definition.words(of: field)
         guard known.isEmpty else { return .unknown(name, words[wrong], among: known) }
+        if let length = field.lengthText {
+            let what = field.isText ? "text of \(length) bytes" : "\(length) bytes as hexadecimal digits"
+            return .usage("\(name) takes \(what), not '\(sanitized(words[wrong]))'")
+        }
         let low = Double(field.low) * field.factor / field.divisor + field.offset
         let high = Double(field.high) * field.factor / field.divisor + field.offset
         return .usage("\(name) takes a number from \(plain(low)) to \(plain(high)), not '\(sanitized(words[wrong]))'")
@@ -202,7 +209,7 @@ extension Entity {
             self.init(name, title, .button(payload: #"{"\#(name)":true}"#))
             return
         }
-        guard arguments.count == 1 else { return nil }
+        guard arguments.count == 1, only.lengthText == nil else { return nil }
         if only.count > 0 {
             self.init(name, title, .choice(path: name, action: name, options: definition.words(of: only)))
             return

@@ -110,6 +110,15 @@ extension tendon_field {
         return kind.rawValue <= TENDON_FIELD_FLOAT.rawValue || kind == TENDON_FIELD_RATE
             || (kind == TENDON_FIELD_PART && bits > 1)
     }
+    var isText: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_UTF8 }
+    var isBytes: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_BYTES }
+    /// How many bytes of text, or bytes, an action takes, for people; nil: it is a number.
+    var lengthText: String? {
+        guard isText || isBytes else { return nil }
+        if size > 0 { return isText ? "at most \(size)" : "\(size)" }
+        let most = min(Int(at_most), Int(TENDON_DEFINITION_VALUE))
+        return at_least > 0 ? "\(at_least) to \(most)" : "at most \(most)"
+    }
     var isFlag: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_PART && bits == 1 && count == 0 }
 }
 
