@@ -3,7 +3,9 @@
 /// When a sample arrived and when it was measured, in nanoseconds of `CLOCK_MONOTONIC` of this machine.
 ///
 /// ```swift
-/// if let sampledAt = value.times.sampledAt { print(sampledAt, value.times.errorMilliseconds ?? 0) }
+/// func show(_ times: SampleTimes) {
+///     if let sampledAt = times.sampledAt { print(sampledAt, "±", times.errorMilliseconds ?? 0, "ms") }
+/// }
 /// ```
 public struct SampleTimes: Sendable, Hashable {
     /// When its notification arrived, by the kernel's stamp where the adapter's socket gives one; 0: it was not received.
