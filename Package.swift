@@ -59,7 +59,7 @@ let package = Package(
                 "CSources/meson.build", "CSources/base/meson.build", "CSources/definition/meson.build",
                 "CSources/devices/meson.build", "CSources/gateway/meson.build",
                 "CSources/host/meson.build", "CSources/linux/meson.build", "CSources/linux/adapter/meson.build",
-                "CSources/motion/meson.build", "CSources/simulate/meson.build",
+                "CSources/motion/meson.build", "CSources/osc/meson.build", "CSources/simulate/meson.build",
             ],
             sources: ["CSources"],
             publicHeadersPath: "include",

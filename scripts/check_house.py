@@ -15,6 +15,7 @@ COMPONENTS = {
     "base": {"base"},
     "host": {"base", "host"},
     "motion": {"base", "motion"},
+    "osc": {"base", "motion", "osc"},
     "devices": {"base", "host", "motion", "devices"},
     "definition": {"base", "host", "devices", "definition"},
     "gateway": {"base", "host", "motion", "devices", "definition", "gateway"},
@@ -24,11 +25,11 @@ COMPONENTS = {
     "linux/doctor.c": {"base", "host", "linux", "bluez"},  # asks the kernel's radio, where it is built in
     "linux/adapter": {"base", "host", "linux", "bluez"},
 }
-FREESTANDING = ["base", "host", "motion", "devices", "definition", "gateway", "simulate"]
+FREESTANDING = ["base", "host", "motion", "osc", "devices", "definition", "gateway", "simulate"]
 # errno.h is macros only, and taken only where the system has it; the last two are the compilers' vector types.
 SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h", "math.h", "float.h", "limits.h", "errno.h",
                   "emmintrin.h", "arm_neon.h"}
-MATH_ROOMS = {"motion", "devices", "definition", "gateway", "simulate"}
+MATH_ROOMS = {"motion", "osc", "devices", "definition", "gateway", "simulate"}
 results = []
 
 

@@ -42,6 +42,9 @@ figure "base and host, -Os, armv7 thumb2: text" "$text" 40960
 figure "base and host: writable static data" "$data" 0
 read -r text data < <(text_of motion)
 figure "motion: text" "$text" 3072
+read -r text data < <(text_of osc)
+figure "osc: text" "$text" 8192 # 8 KiB: a router that sends orientations needs this and motion
+figure "osc: writable static data" "$data" 0
 for family in CSources/devices/*/; do
     family=$(basename "$family")
     read -r text data < <(text_of "devices/$family")

@@ -47,6 +47,7 @@
 #include "tendon/host.h"
 #include "tendon/linux.h"
 #include "tendon/motion.h"
+#include "tendon/osc.h"
 #include "tendon/simulate.h"
 #include "tendon/version.h"
 #if defined(TENDON_HAVE_BLUEZ)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* A packet of Open Sound Control: its messages stay inside of it, and what is read is written as it was. Then maps and
+ * addresses from any text. */
+#include "fuzz.h"
+#include "tendon/osc.h"
+
+typedef struct seen {
+    const uint8_t *packet;
+    size_t length;
+    unsigned messages;
+} seen;
+
+static void check_inside(const seen *s, const void *view, size_t length) {
+    const uint8_t *start = view;
+    FUZZ_CHECK(start >= s->packet && length <= s->length && (size_t)(start - s->packet) <= s->length - length);
+    (void)fuzz_touch(view, length);
+}
+
+static void copy(tendon_osc_encoder *encoder, const tendon_osc_argument *a) {
+    switch (a->tag) {
+    case 'i':
+    case 'c':
+    case 'r':
+        tendon_osc_int32(encoder, (int32_t)a->integer);
+        break;
+    case 'f':
+        tendon_osc_float(encoder, a->number);
+        break;
+    case 'd':
+        tendon_osc_double(encoder, a->number);
+        break;
+    case 'h':
+        tendon_osc_int64(encoder, a->integer);
+        break;
+    case 't':
+        tendon_osc_time(encoder, (uint64_t)a->integer);
+        break;
+    case 's':
+    case 'S':
+        tendon_osc_string(encoder, (const char *)a->bytes, a->length);
+        break;
+    case 'b':
+        tendon_osc_blob(encoder, a->bytes, a->length);
+        break;
+    default:
+        break;
+    }
+}
+
+static void take(void *context, const tendon_osc_message *message) {
+    seen *s = context;
+    s->messages++;
+    check_inside(s, message->address, message->address_length + 1);
+    check_inside(s, message->arguments, message->arguments_length);
+    FUZZ_CHECK(strlen(message->tags) == message->tag_count);
+    static uint8_t out[65536];
+    tendon_osc_encoder encoder = tendon_osc_begin(out, sizeof out, message->address, message->tags);
+    tendon_osc_arguments arguments = tendon_osc_arguments_of(message);
+    tendon_osc_argument a;
+    size_t taken = 0;
+    bool has_midi = false, is_nan = false;
+    while (tendon_osc_next(&arguments, &a)) {
+        taken++;
+        has_midi |= a.tag == 'm';
+        is_nan |= a.number != a.number; /* its bits may change */
+        if (a.bytes != NULL) {
+            check_inside(s, a.bytes, a.length);
+        }
+        (void)tendon_osc_is_number(&a);
+        copy(&encoder, &a);
+    }
+    FUZZ_CHECK(taken == message->tag_count && tendon_reader_remaining(&arguments.values) == 0);
+    tendon_status length = tendon_osc_end(&encoder);
+    if (length >= 0 && !is_nan && message->arguments_length > 0) {
+        FUZZ_CHECK(!has_midi && memcmp(out + (size_t)length - message->arguments_length, message->arguments,
+                                       message->arguments_length) == 0);
+    }
+}
+
+static void texts(const uint8_t *data, size_t length) {
+    tendon_osc_map map;
+    size_t offset = 0;
+    tendon_status count = tendon_osc_map_parse((const char *)data, length, &map, &offset);
+    FUZZ_CHECK(count < 0 ? offset <= length : count == map.count && count <= TENDON_OSC_TERMS);
+    double values[TENDON_OSC_TERMS] = {0};
+    tendon_osc_map_values(&map, (tendon_quaternion){0.5, -0.5, 0.5, 0.5}, values);
+    char address[64] = "";
+    tendon_status level = tendon_osc_append_level(address, 0, sizeof address, (const char *)data, length);
+    if (level >= 0) {
+        uint8_t out[128];
+        FUZZ_CHECK(strlen(address) == (size_t)level && tendon_osc_sample(address, NULL, 0, out, sizeof out) > 0);
+    }
+    (void)tendon_osc_preset_named((const char *)data, length);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_input input = {data, size};
+    fuzz_block packet = fuzz_take(&input, size);
+    seen s = {packet.data, packet.length, 0};
+    size_t offset = 0;
+    tendon_status status = tendon_osc_decode(packet.data, packet.length, take, &s, &offset);
+    FUZZ_CHECK(status >= 0 ? s.messages == (unsigned)status : s.messages == 0 && offset <= packet.length);
+    if (packet.length > 0) {
+        texts(packet.data, packet.length);
+    }
+    free(packet.data);
+    return 0;
+}
