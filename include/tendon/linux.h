@@ -9,6 +9,7 @@
 #include "tendon/linux/bonds.h"
 #include "tendon/linux/capture.h"
 #include "tendon/linux/connection.h"
+#include "tendon/linux/datagram.h"
 #include "tendon/linux/doctor.h"
 #include "tendon/linux/ending.h"
 #include "tendon/linux/gateway.h"
