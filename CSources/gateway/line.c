@@ -2,6 +2,7 @@
 /* One line of JSON, member by member. */
 #include "tendon/gateway/line.h"
 
+#include "tendon/base/packed.h"
 #include "tendon/devices/family.h"
 #include "tendon/host/advertisement.h"
 
@@ -19,11 +20,7 @@ static void put_byte(tendon_line *line, char byte) {
 }
 
 static void put_word(tendon_line *line, const char *word) {
-    size_t length = 0;
-    while (word[length] != '\0') {
-        length++;
-    }
-    put(line, word, length);
+    put(line, word, tendon_string_length(word));
 }
 
 /* Digits of a number, zeros in front of it up to a length. */
@@ -321,6 +318,28 @@ void tendon_line_error(tendon_line *line, tendon_status status) {
     default:
         break;
     }
+}
+
+void tendon_line_sentence(tendon_line *line, const char *operation, const char *text) {
+    put_key(line, "text");
+    put_byte(line, '"');
+    if (operation != NULL) {
+        put_word(line, operation);
+        put(line, ": ", 2);
+    }
+    put_word(line, text);
+    put_byte(line, '"');
+}
+
+void tendon_line_reason(tendon_line *line, const char *operation, tendon_status status) {
+    char text[TENDON_STATUS_FORMAT_SIZE];
+    if (operation == NULL) {
+        tendon_line_sentence(line, NULL, tendon_family_status_text(status));
+        return;
+    }
+    (void)tendon_status_format(status, tendon_family_status_name(status), tendon_family_status_text(status), text,
+                               sizeof text);
+    tendon_line_sentence(line, operation, text);
 }
 
 const char *tendon_line_address_type(uint8_t type) {

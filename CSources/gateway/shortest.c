@@ -97,8 +97,11 @@ typedef struct fraction {
 } fraction;
 
 static fraction fraction_of(uint64_t significand, int exponent, bool is_closer_below) {
-    fraction made = {.numerator = integer_of(significand), .denominator = integer_of(1), .below = integer_of(1),
-                     .above = integer_of(1), .is_even = significand % 2 == 0};
+    fraction made = {.numerator = integer_of(significand),
+                     .denominator = integer_of(1),
+                     .below = integer_of(1),
+                     .above = integer_of(1),
+                     .is_even = significand % 2 == 0};
     unsigned more = is_closer_below ? 2 : 1; /* the neighbor below is half as far away */
     shift(&made.numerator, more + (exponent > 0 ? (unsigned)exponent : 0));
     shift(&made.denominator, more + (exponent < 0 ? (unsigned)-exponent : 0));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of JSON from any members in any buffer: what ends is one line, JSON, in printable UTF-8; a number reads back. */
+/* Lines of JSON from any members in any buffer: what ends is one line, JSON, in printable UTF-8; a number reads back.
+ */
 #include "fuzz.h"
 #include "tendon/gateway.h"
 

@@ -124,17 +124,25 @@ static void numbers(void **state) {
         unsigned decimals;
         const char *text;
     } rows[] = {
-        {0, 3, "0"},           {1, 3, "1"},
-        {1.5, 3, "1.5"},       {-1.25, 2, "-1.25"},
-        {0.05, 2, "0.05"},     {0.005, 2, "0.01"},
-        {0.004, 2, "0"},       {-0.004, 2, "0"},
-        {-0.006, 2, "-0.01"},  {9.999, 2, "10"},
-        {10.10, 2, "10.1"},    {7.6, 0, "8"},
-        {2.5, 0, "3"},         {-2.5, 0, "-3"},
+        {0, 3, "0"},
+        {1, 3, "1"},
+        {1.5, 3, "1.5"},
+        {-1.25, 2, "-1.25"},
+        {0.05, 2, "0.05"},
+        {0.005, 2, "0.01"},
+        {0.004, 2, "0"},
+        {-0.004, 2, "0"},
+        {-0.006, 2, "-0.01"},
+        {9.999, 2, "10"},
+        {10.10, 2, "10.1"},
+        {7.6, 0, "8"},
+        {2.5, 0, "3"},
+        {-2.5, 0, "-3"},
         {0.49999999999999994, 0, "0"},
         {999999999.5, 1, "999999999.5"},
         {0.000001, 6, "0.000001"},
-        {0.0000004, 6, "0"},   {123456.000000789, 9, "123456.000000789"},
+        {0.0000004, 6, "0"},
+        {123456.000000789, 9, "123456.000000789"},
         {0.1234567891, 12, "0.123456789"}, /* at most 9 */
         {1e9, 2, "1000000000.0"},
         {-1e18, 2, "-1e+18"},
@@ -241,7 +249,8 @@ static void sample_times(void **state) {
     assert_string_equal(line_of(with_times, values), "\"e\",\"received_at\":1234.56789}");
     values[1] = 1234000000499;
     values[2] = 12345;
-    assert_string_equal(line_of(with_times, values), "\"e\",\"received_at\":1234.56789,\"sampled_at\":1234,\"error_ms\":12.3}");
+    assert_string_equal(line_of(with_times, values),
+                        "\"e\",\"received_at\":1234.56789,\"sampled_at\":1234,\"error_ms\":12.3}");
 }
 
 static tendon_status with_error(tendon_line *line, void *context) {
@@ -285,9 +294,9 @@ static void used_again(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times),   cmocka_unit_test(days),       cmocka_unit_test(members),
-        cmocka_unit_test(numbers), cmocka_unit_test(texts),      cmocka_unit_test(long_texts),
-        cmocka_unit_test(devices), cmocka_unit_test(sample_times), cmocka_unit_test(errors),
+        cmocka_unit_test(times),      cmocka_unit_test(days),         cmocka_unit_test(members),
+        cmocka_unit_test(numbers),    cmocka_unit_test(texts),        cmocka_unit_test(long_texts),
+        cmocka_unit_test(devices),    cmocka_unit_test(sample_times), cmocka_unit_test(errors),
         cmocka_unit_test(used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

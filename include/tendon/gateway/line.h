@@ -89,6 +89,15 @@ void tendon_line_times(tendon_line *line, uint64_t received_at, uint64_t sampled
 /** error, the name of a status, and error_number if another specification defines it. */
 void tendon_line_error(tendon_line *line, tendon_status status);
 
+/**
+ * text of a status: "write: the attribute cannot be written (ATT_WRITE_NOT_PERMITTED, 0x03)".
+ * @param operation what failed, a word: "connect", "write"; NULL: the text of the status alone.
+ */
+void tendon_line_reason(tendon_line *line, const char *operation, tendon_status status);
+
+/** text, a sentence for people. @param operation what it is of, a word; NULL: none. @param text a word: no escapes. */
+void tendon_line_sentence(tendon_line *line, const char *operation, const char *text);
+
 /** Returns "public", "random", "public_identity" ...; "unknown" for others. */
 const char *tendon_line_address_type(uint8_t type);
 

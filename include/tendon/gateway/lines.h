@@ -56,6 +56,9 @@ void tendon_feelspace_identity(tendon_line *line, const tendon_feelspace_session
 
 tendon_status tendon_fjorden_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
                                   const tendon_fjorden_session_event *event);
+/** The members of a record alone, also of a capture. */
+void tendon_fjorden_record_members(tendon_line *line, const tendon_fjorden_record *record, bool is_synthesized,
+                                   uint64_t received_at);
 /** firmware, manufacturer, model, battery_percent: of a connected grip, as far as they were read. */
 void tendon_fjorden_identity(tendon_line *line, const tendon_fjorden_session *session);
 
@@ -67,6 +70,8 @@ void tendon_fjorden_identity(tendon_line *line, const tendon_fjorden_session *se
  */
 tendon_status tendon_obvious_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
                                   const tendon_obvious_event *event, size_t index);
+/** The members of a feature alone. */
+void tendon_obvious_feature_members(tendon_line *line, const tendon_obvious_feature *feature);
 /** product, firmware, serial, battery_percent: after the operation GET_INFO. */
 void tendon_obvious_identity(tendon_line *line, const tendon_obvious_manager *manager);
 
@@ -80,6 +85,9 @@ void tendon_obvious_identity(tendon_line *line, const tendon_obvious_manager *ma
 tendon_status tendon_defined_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
                                   const tendon_definition *definition, const tendon_described_rates *rates,
                                   const tendon_defined_event *event, size_t index);
+/** Returns the index of an event of the definition that a value is: the first, the second ... of its layout;
+ * event_count: there is none. */
+size_t tendon_defined_event_at(const tendon_definition *definition, const tendon_defined_event *event, size_t index);
 /** Takes a value for the rates of its device, once for each event, before its first line; other events are no
  * values. */
 void tendon_defined_take_rates(tendon_described_rates *rates, const tendon_definition *definition,

@@ -24,7 +24,7 @@ typedef struct tendon_view_channel {
 
 /** The caller's memory. */
 typedef struct tendon_view {
-    const char *sensor; /**< as `sensor` of the line; the name of the event where the line has none */
+    const char *sensor;                  /**< as `sensor` of the line; the name of the event where the line has none */
     const tendon_view_channel *channels; /**< those of a family are static; of a device file they are @p own */
     size_t count;
     double values[TENDON_VIEW_CHANNELS]; /**< not a number: not known */

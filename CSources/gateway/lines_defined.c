@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of devices that a file defines. */
+#include "tendon/gateway/lines.h"
+
+#include "tendon/base/packed.h"
+
+/* ---- the events of a value ---- */
+
+/* Of a characteristic that is read and notified both layouts are the same. */
+static uint16_t layout_of(const tendon_definition_row *row) {
+    return row->notified != TENDON_DEFINITION_NONE ? row->notified : row->read;
+}
+
+size_t tendon_defined_event_at(const tendon_definition *definition, const tendon_defined_event *event, size_t index) {
+    if (event->kind != TENDON_DEFINED_EVENT_VALUE) {
+        return definition->event_count;
+    }
+    uint16_t layout = layout_of(&definition->rows[event->row]);
+    size_t at = 0;
+    for (; at < definition->event_count; at++) {
+        if (definition->events[at].layout == layout && index-- == 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+void tendon_defined_take_rates(tendon_described_rates *rates, const tendon_definition *definition,
+                               const tendon_defined_event *event) {
+    size_t first = tendon_defined_event_at(definition, event, 0);
+    if (first < definition->event_count) {
+        tendon_described_rates_take(rates, definition, first, event->bytes, event->length);
+    }
+}
+
+/* ---- members ---- */
+
+/** A line that values are added to, and which of its brackets are those of lists: bits, the innermost lowest. */
+typedef struct described_line {
+    tendon_line *line;
+    uint32_t lists;
+} described_line;
+
+static void put_scalar(tendon_line *line, const tendon_described *value) {
+    switch (value->kind) {
+    case TENDON_DESCRIBED_FLAG:
+        tendon_line_bool(line, value->name, value->number != 0);
+        break;
+    case TENDON_DESCRIBED_WORD:
+        tendon_line_text(line, value->name, value->text, tendon_string_length(value->text));
+        break;
+    case TENDON_DESCRIBED_TEXT:
+        tendon_line_text(line, value->name, (const char *)value->bytes, value->length);
+        break;
+    case TENDON_DESCRIBED_BYTES:
+        tendon_line_bytes(line, value->name, value->bytes, value->length);
+        break;
+    case TENDON_DESCRIBED_NOTHING:
+        tendon_line_null(line, value->name);
+        break;
+    default:
+        if (value->is_integer) {
+            tendon_line_integer(line, value->name, value->integer);
+        } else {
+            tendon_line_number(line, value->name, value->number, value->decimals);
+        }
+    }
+}
+
+static void put_described(void *context, const tendon_described *value) {
+    described_line *to = context;
+    if (value->kind == TENDON_DESCRIBED_LIST) {
+        tendon_line_open_array(to->line, value->name);
+        to->lists = to->lists << 1 | 1;
+    } else if (value->kind == TENDON_DESCRIBED_ITEM) {
+        tendon_line_open_object(to->line, NULL);
+        to->lists <<= 1;
+    } else if (value->kind == TENDON_DESCRIBED_END) {
+        if ((to->lists & 1) != 0) {
+            tendon_line_close_array(to->line);
+        } else {
+            tendon_line_close_object(to->line);
+        }
+        to->lists >>= 1;
+    } else {
+        put_scalar(to->line, value);
+    }
+}
+
+static bool is_sample(const tendon_definition *definition, size_t event) {
+    return (definition->events[event].flags & TENDON_EVENT_SAMPLE) != 0;
+}
+
+void tendon_defined_members(tendon_line *line, const tendon_definition *definition, size_t event, const uint8_t *bytes,
+                            size_t length, const tendon_described_rates *rates) {
+    described_line to = {.line = line};
+    if (is_sample(definition, event)) {
+        tendon_line_word(line, "sensor", tendon_definition_text(definition, definition->events[event].name));
+    }
+    (void)tendon_describe(definition, event, bytes, length, rates, put_described, &to, NULL);
+}
+
+/* ---- events ---- */
+
+static const char *row_name(const tendon_definition *definition, const tendon_defined_event *event) {
+    return tendon_definition_text(definition, definition->rows[event->row].name);
+}
+
+static void put_malformed(tendon_line *line, const tendon_definition *definition, const tendon_defined_event *event,
+                          tendon_status status, size_t offset) {
+    tendon_line_word(line, "characteristic", row_name(definition, event));
+    tendon_line_word(line, "error", tendon_status_name(status));
+    tendon_line_count(line, "error_offset", offset);
+    tendon_line_reason(line, NULL, status);
+    tendon_line_bytes(line, "bytes", event->bytes, event->length);
+}
+
+static tendon_status value_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
+                                const tendon_definition *definition, const tendon_described_rates *rates,
+                                const tendon_defined_event *event, size_t index) {
+    size_t at = tendon_defined_event_at(definition, event, index), offset = 0;
+    if (at == definition->event_count) {
+        return 0;
+    }
+    tendon_status status = tendon_describe(definition, at, event->bytes, event->length, NULL, NULL, NULL, &offset);
+    if (status < 0) {
+        if (index > 0) { /* events of one layout: the first one has said it */
+            return 0;
+        }
+        tendon_line_begin(line, "malformed", wall_us, device);
+        put_malformed(line, definition, event, status, offset);
+        return tendon_line_end(line);
+    }
+    const char *name = tendon_definition_text(definition, definition->events[at].name);
+    tendon_line_begin(line, is_sample(definition, at) ? "sample" : name, wall_us, device);
+    line->is_sample = is_sample(definition, at);
+    tendon_line_times(line, event->received_at, 0, 0);
+    tendon_defined_members(line, definition, at, event->bytes, event->length, rates);
+    return tendon_line_end(line);
+}
+
+tendon_status tendon_defined_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
+                                  const tendon_definition *definition, const tendon_described_rates *rates,
+                                  const tendon_defined_event *event, size_t index) {
+    if (event->kind == TENDON_DEFINED_EVENT_VALUE) {
+        return value_line(line, device, wall_us, definition, rates, event, index);
+    }
+    if (event->kind != TENDON_DEFINED_EVENT_REFUSED || index > 0) {
+        return 0;
+    }
+    tendon_line_begin(line, "refused", wall_us, device);
+    tendon_line_word(line, "request", row_name(definition, event));
+    tendon_line_reason(line, NULL, event->status);
+    return tendon_line_end(line);
+}
