@@ -12,12 +12,15 @@ build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 seconds=${DEMO_SECONDS:-13}
 rule='activ5.double_squeeze => feelspace.signal warning'
 
-echo "demo: building the command (a few minutes the first time)"
-if [ -t 1 ]; then
-    scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon
-else
+build_command() {
+    local release=(--scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon)
+    echo "demo: building the command (a few minutes the first time)"
+    if [ -t 1 ]; then
+        scripts/swift_build.sh "${release[@]}"
+        return
+    fi
     # A sign of life every half minute, and the last line.
-    scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon | {
+    scripts/swift_build.sh "${release[@]}" | {
         said=$SECONDS line=
         while IFS= read -r line || [ -n "$line" ]; do
             latest=$line
@@ -25,8 +28,11 @@ else
         done
         echo "${latest:-}"
     }
-fi
-export tendon=$build/swift/release/tendon
+}
+
+# TENDON_BIN: a directory in which the command was built already.
+[ -n "${TENDON_BIN:-}" ] || build_command
+export tendon=${TENDON_BIN:-$build/swift/release}/tendon
 
 XDG_RUNTIME_DIR=$(mktemp -d)
 XDG_STATE_HOME=$XDG_RUNTIME_DIR/state
