@@ -60,6 +60,9 @@ figure "base, host, motion and all devices: writable static data" "$data" 0
 read -r text data < <(text_of definition)
 figure "definition: text" "$text" 28672 # 28 KiB: the reader of device files is three quarters of it
 figure "definition: writable static data" "$data" 0
+read -r text data < <(text_of gateway)
+figure "gateway: text" "$text" 36864 # 36 KiB
+figure "gateway: writable static data" "$data" 0
 "${compiler[@]}" -static Tests/C/install/sizes.c -o "$objects/sizes"
 while read -r name bytes budget; do
     figure "${name//_/ }" "$bytes" "$budget"

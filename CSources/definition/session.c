@@ -298,26 +298,33 @@ void tendon_defined_session_init(tendon_defined_session *session, const tendon_d
     session->op.buffer = session->buffer;
 }
 
-tendon_status tendon_defined_session_act(tendon_defined_session *session, size_t action,
-                                         const tendon_argument *arguments, size_t count, size_t *wrong, uint64_t now) {
-    const tendon_definition *d = session->definition;
-    uint8_t bytes[TENDON_DEFINITION_VALUE];
+tendon_status tendon_defined_session_write(tendon_defined_session *session, size_t action, const uint8_t *bytes,
+                                           size_t length, uint64_t now) {
     session->op.now = now;
     if (session->step != IDLE || session->op.client == NULL) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    tendon_status length = tendon_action_encode(d, action, arguments, count, bytes, wrong);
-    if (length < 0) {
-        return length;
+    if (length > TENDON_DEFINITION_VALUE) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    if (!tendon_defined_session_has(session, d->actions[action].row)) {
+    if (!tendon_defined_session_has(session, session->definition->actions[action].row)) {
         return TENDON_ERROR_NOT_FOUND;
     }
     if (session->count == TENDON_DEFINED_WRITES) {
         return TENDON_ERROR_TABLE_FULL;
     }
-    enqueue(session, action, false, bytes, (size_t)length);
+    enqueue(session, action, false, bytes, length);
     tendon_status number = (tendon_status)session->next_number;
     go_on(session);
     return number;
+}
+
+tendon_status tendon_defined_session_act(tendon_defined_session *session, size_t action,
+                                         const tendon_argument *arguments, size_t count, size_t *wrong, uint64_t now) {
+    uint8_t bytes[TENDON_DEFINITION_VALUE];
+    if (session->step != IDLE || session->op.client == NULL) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    tendon_status length = tendon_action_encode(session->definition, action, arguments, count, bytes, wrong);
+    return length < 0 ? length : tendon_defined_session_write(session, action, bytes, (size_t)length, now);
 }

@@ -37,22 +37,31 @@ static void put_vectors(tendon_line *line, const tendon_bose_sample *sample) {
     }
 }
 
+bool tendon_bose_head(const tendon_quaternion *quaternion, tendon_angles *degrees) {
+    /* Not a number fails the comparison. */
+    if (!(fabs(tendon_quaternion_norm(*quaternion) - 1) <= NORM_TOLERANCE)) {
+        *degrees = (tendon_angles){.pitch = NAN, .roll = NAN, .yaw = NAN};
+        return false;
+    }
+    *degrees = tendon_euler_head(*quaternion);
+    degrees->pitch *= DEGREES;
+    degrees->roll *= DEGREES;
+    degrees->yaw *= DEGREES;
+    return true;
+}
+
 static void put_quaternion(tendon_line *line, const tendon_quaternion *quaternion) {
     const double parts[] = {quaternion->x, quaternion->y, quaternion->z, quaternion->w};
-    double norm = tendon_quaternion_norm(*quaternion);
-    bool is_rotation = fabs(norm - 1) <= NORM_TOLERANCE;
-    tendon_angles head = {.pitch = NAN, .roll = NAN, .yaw = NAN};
-    if (is_rotation) {
-        head = tendon_euler_head(*quaternion);
-    }
+    tendon_angles head;
+    bool is_rotation = tendon_bose_head(quaternion, &head);
     tendon_line_vector(line, "quaternion", parts, 4, DECIMALS_QUATERNION);
-    tendon_line_number(line, "pitch_deg", head.pitch * DEGREES, DECIMALS_ANGLE);
-    tendon_line_number(line, "roll_deg", head.roll * DEGREES, DECIMALS_ANGLE);
-    tendon_line_number(line, "yaw_deg", head.yaw * DEGREES, DECIMALS_ANGLE);
+    tendon_line_number(line, "pitch_deg", head.pitch, DECIMALS_ANGLE);
+    tendon_line_number(line, "roll_deg", head.roll, DECIMALS_ANGLE);
+    tendon_line_number(line, "yaw_deg", head.yaw, DECIMALS_ANGLE);
     if (!is_rotation) {
-        tendon_line_number(line, "norm", norm, DECIMALS_QUATERNION);
+        tendon_line_number(line, "norm", tendon_quaternion_norm(*quaternion), DECIMALS_QUATERNION);
     }
-    if (is_rotation && head.near_gimbal_lock) {
+    if (head.near_gimbal_lock) {
         tendon_line_bool(line, "near_gimbal_lock", true);
     }
 }

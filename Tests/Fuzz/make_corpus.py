@@ -608,7 +608,27 @@ OSC = [h(text) for text in (
     b"scene:-yaw, pitch,-roll", b"w,-x,y,-z,0", b"opentrack", b"/Bose 1*"]
 
 
+def gateway():
+    """A choice; of an action the family and a block, of an event its line's capacity, exactness and name, then members."""
+    action = lambda family, text: bytes([6, family]) + block(text.encode())
+    head = lambda choice: bytes([choice]) + struct.pack("<HB", 2000, 0) + block(b"A \"name\"")
+    half = lambda value: struct.pack("<4H", *struct.unpack(">4H", struct.pack(">d", value)))
+    texts = [(0, "tare"), (0, "stop now"), (1, "x"), (2, "signal warnign"), (2, "vibrate -90"), (2, "mode compass"),
+             (2, "stop"), (3, "led blinkFast 500"), (3, "led on 70000"), (4, "toggle 0x10 flip"), (4, "firmware check"),
+             (5, "go on 1.5e2 00ff"), (5, "go onn 1 2"), (5, "go on fast 00"), (6, ""), (5, "goo")]
+    sample = h("05 00 03") + b"".join(half(v) for v in (0.1, 0.2, 0.3, 0.9, 0.01))
+    bose = [head(0) + sample + bytes([kind]) + h("0107 0100 0200 02 81 03 00 1400 82 01 0000 c0 03 ffff 33")
+            for kind in (12, 20, 21, 9, 15, 16, 5, 22)]
+    value = lambda data: head(5) + h("01 0000 0100") + block(data)
+    return [b"".join(action(*one) for one in texts), *(action(*one) for one in texts[:6]), *bose,
+            head(1) + b"".join(half(v) for v in (12.5, 1.0, 0.5, -0.5, 2.0, -2.0, 0.0, 9.8)) + h("50 08 08 09 0000"),
+            head(2) + h("02 01 02") + half(55.5) + half(3600.0) + h("1000 07 0000 00"),
+            head(3) + h("01 05 11 40 03 02 00 02 40 00"), head(4) + h("03 0700 01 01 0200 00 01 0700 01 02 04 01 00"),
+            value(h("82 0100 0000803f 0100 0000c07f ff07 4142")), value(h("00 1027 22 0a ff")), value(h("05"))]
+
+
 def main():
+    write("gateway", gateway())
     write("line", lines())
     write("osc", OSC)
     write("att", ATT)

@@ -48,13 +48,14 @@ uint8_t tendon_obvious_manager_reject(tendon_obvious_manager *m, unsigned code) 
 }
 
 void tendon_obvious_manager_tell(tendon_obvious_manager *m, tendon_obvious_event_kind kind, int code) {
+    bool is_done = kind == TENDON_OBVIOUS_EVENT_DONE;
     const tendon_obvious_event event = {.kind = kind,
                                         .operation = (tendon_obvious_operation)m->operation,
                                         .code = code,
                                         .status = m->status,
-                                        .features = m->held,
-                                        .count = m->held_count};
-    if (kind == TENDON_OBVIOUS_EVENT_DONE) { /* the application may start the next one */
+                                        .features = is_done ? m->features : m->held,
+                                        .count = is_done ? m->feature_count : m->held_count};
+    if (is_done) { /* the application may start the next one */
         m->operation = 0;
     }
     m->config.on_event(m->config.context, &event, m->now);

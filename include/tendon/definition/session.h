@@ -84,6 +84,10 @@ void tendon_defined_session_init(tendon_defined_session *session, const tendon_d
 tendon_status tendon_defined_session_act(tendon_defined_session *session, size_t action,
                                          const tendon_argument *arguments, size_t count, size_t *wrong, uint64_t now);
 
+/** The same of an action that tendon_action_encode() has made bytes of. */
+tendon_status tendon_defined_session_write(tendon_defined_session *session, size_t action, const uint8_t *bytes,
+                                           size_t length, uint64_t now);
+
 /** Returns whether the connected device has a row. */
 bool tendon_defined_session_has(const tendon_defined_session *session, size_t row);
 

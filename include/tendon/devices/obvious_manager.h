@@ -80,7 +80,8 @@ typedef enum tendon_obvious_event_kind {
     TENDON_OBVIOUS_EVENT_PROGRESS,     /**< code: percent, or TENDON_OBVIOUS_PROGRESS_... */
     TENDON_OBVIOUS_EVENT_CHANGED, /**< features, count: EVT_FEATURE_CHANGED, after the open operation, or when there are
                                      64 */
-    TENDON_OBVIOUS_EVENT_DONE     /**< code: the result; status: TENDON_OK or the cause */
+    TENDON_OBVIOUS_EVENT_DONE     /**< code: the result; status: TENDON_OK or the cause; features, count: of the
+                                     application, with what the device reported if code is SUCCESS */
 } tendon_obvious_event_kind;
 
 /** Lent for the callback. */

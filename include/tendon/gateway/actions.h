@@ -3,8 +3,8 @@
  * What devices can do, by name with words as arguments: `mode compass` of a belt, `led blinkFast 500` of a grip. The
  * names, words and mistakes of the rules and of the MQTT commands of `tendon run`.
  *
- * parse() checks an action without a device; perform() starts it on a session; ended() tells its end from the session's
- * events.
+ * tendon_act_parse() checks an action without a device, tendon_FAMILY_act() starts it on a session, and
+ * tendon_FAMILY_acted() finds its end in the session's events.
  */
 #ifndef TENDON_GATEWAY_ACTIONS_H
 #define TENDON_GATEWAY_ACTIONS_H
@@ -16,10 +16,8 @@
 extern "C" {
 #endif
 
-/** Most arguments of an action. */
-#define TENDON_ACT_ARGUMENTS TENDON_DEFINITION_VALUE
-/** Longest word. */
-#define TENDON_ACT_WORD_SIZE 64
+/** Most words of an action, with its name: a value of a device file has at most so many arguments. */
+#define TENDON_ACT_WORDS (TENDON_DEFINITION_VALUE + 1)
 
 /** A word of an action. */
 typedef struct tendon_act_word {
@@ -28,7 +26,8 @@ typedef struct tendon_act_word {
 } tendon_act_word;
 
 typedef enum tendon_act_kind {
-    TENDON_ACT_ACTIV5_TARE = 0,
+    TENDON_ACT_NONE = 0,
+    TENDON_ACT_ACTIV5_TARE,
     TENDON_ACT_ACTIV5_START,
     TENDON_ACT_ACTIV5_STOP,
     TENDON_ACT_FEELSPACE_SIGNAL,
@@ -38,8 +37,7 @@ typedef enum tendon_act_kind {
     TENDON_ACT_FJORDEN_LED,
     TENDON_ACT_OBVIOUS_TOGGLE,
     TENDON_ACT_OBVIOUS_FIRMWARE,
-    TENDON_ACT_DEFINED, /**< of a device file */
-    TENDON_ACT_COUNT
+    TENDON_ACT_DEFINED /**< of a device file */
 } tendon_act_kind;
 
 /** An action of a family, for help texts. */
@@ -68,8 +66,8 @@ typedef struct tendon_act {
 
 /** Why words are no action. */
 typedef struct tendon_act_mistake {
-    size_t word;    /**< index of the first wrong one, name included: 0 is the name. Beyond the last: one is missing */
-    char text[200]; /**< a sentence without its end; printable ASCII */
+    size_t word;    /**< index of the first wrong one; 0 is the name. @p count: one is missing */
+    char text[200]; /**< a sentence without its end, with a terminator; what was typed is safe for a terminal */
 } tendon_act_mistake;
 
 /**
@@ -81,48 +79,54 @@ typedef struct tendon_act_mistake {
  */
 tendon_status tendon_act_parse(const char *family, const tendon_definition *definition, const tendon_act_word *words,
                                size_t count, tendon_act *out, tendon_act_mistake *mistake);
-/** The same of one text; its words are separated by spaces. @p word of a mistake is the index of the word. */
+/** The same of one text, whose words are separated by spaces and tabs. */
 tendon_status tendon_act_parse_text(const char *family, const tendon_definition *definition, const char *text,
                                     size_t length, tendon_act *out, tendon_act_mistake *mistake);
 
-/** What an action that was started waits for. The caller's memory, while the action is in progress. */
+/** An action that is being performed. The caller's memory; zeros while there is none. Private. */
 typedef struct tendon_act_progress {
-    tendon_act_kind kind;
-    uint8_t step, steps;   /**< feelSpace stop: mode, stop, mode */
-    uint8_t before;        /**< mode of the belt */
-    uint32_t number;       /**< of the command that is in progress */
-    tendon_status failure; /**< of an earlier step */
+    bool is_starting;
+    bool was_ignored; /**< feelSpace: the belt ignores the command in its mode */
+    uint8_t kind;     /**< tendon_act_kind */
+    uint8_t step;     /**< feelSpace stop: to app mode, stop, back to the mode before */
+    uint8_t before;   /**< mode of the belt */
+    uint32_t number;  /**< of the command that is in progress; Activ5: requests that are still to end */
 } tendon_act_progress;
 
 /*
- * Start an action: TENDON_OK, and ..._acted() reports its end; or an error: it was not started. One action at a time
- * for a progress; the caller keeps the others.
+ * Start an action. TENDON_OK: it is in progress, and ..._acted() finds its end, which may come within this call if the
+ * session reports an event in it. Or an error: it was not started, or it was not taken. One action at a time for one
+ * progress; the caller keeps the others.
  */
 
-tendon_status tendon_activ5_act(tendon_activ5_device *device, const tendon_act *act, tendon_act_progress *progress,
+/** @param session initialized; its device is connected. */
+tendon_status tendon_activ5_act(tendon_activ5_session *session, const tendon_act *act, tendon_act_progress *progress,
                                 uint64_t now);
 tendon_status tendon_feelspace_act(tendon_feelspace_session *session, const tendon_act *act,
                                    tendon_act_progress *progress, uint64_t now);
 tendon_status tendon_fjorden_act(tendon_fjorden_session *session, const tendon_act *act, tendon_act_progress *progress,
                                  uint64_t now);
-/** @param act lent to the manager until the action has ended. */
+/** Firmware: its needs are events of the manager, for a program that has a cloud. @param act lent to the manager until
+ * the action has ended. */
 tendon_status tendon_obvious_act(tendon_obvious_manager *manager, tendon_act *act, tendon_act_progress *progress,
                                  uint64_t now);
 tendon_status tendon_defined_act(tendon_defined_session *session, const tendon_act *act, tendon_act_progress *progress,
                                  uint64_t now);
 
 /*
- * Looks at an event of the session while an action is in progress. The end of a connection is the caller's to see: then
- * no further event comes. @return whether the action has ended; *status then is its result.
+ * Take an event of the session while an action is in progress. Not the end of a connection: after that no event ends an
+ * action, and the caller sets the progress to zeros.
+ * @return true once, if the action has ended: *status is TENDON_OK or why it failed.
  */
 
-bool tendon_activ5_acted(tendon_activ5_device *device, const tendon_activ5_event *event, tendon_act_progress *progress,
-                         tendon_status *status);
-/** @param session its next command is sent in this call. */
+bool tendon_activ5_acted(const tendon_activ5_event *event, tendon_act_progress *progress, tendon_status *status);
+/** Sends the next command of an action that has several. */
 bool tendon_feelspace_acted(tendon_feelspace_session *session, const tendon_feelspace_event *event,
                             tendon_act_progress *progress, tendon_status *status, uint64_t now);
+/** What a grip answers is TENDON_ERROR_UNSUPPORTED, _INVALID_ARGUMENT, _BUSY, or _WRONG_STATE: not permitted now. */
 bool tendon_fjorden_acted(const tendon_fjorden_session_event *event, tendon_act_progress *progress,
                           tendon_status *status);
+/** TENDON_ERROR_WRONG_STATE: the operation has failed without a status. No newer firmware is no failure of a check. */
 bool tendon_obvious_acted(const tendon_obvious_event *event, tendon_act_progress *progress, tendon_status *status);
 bool tendon_defined_acted(const tendon_defined_event *event, tendon_act_progress *progress, tendon_status *status);
 

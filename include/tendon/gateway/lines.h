@@ -32,6 +32,9 @@ void tendon_bose_sample_members(tendon_line *line, const tendon_bose_sample *sam
                                 uint64_t received_at, uint64_t sampled_at, uint32_t error_us);
 void tendon_bose_gesture_members(tendon_line *line, uint8_t gesture_id, uint64_t device_ms, uint64_t received_at,
                                  uint64_t sampled_at, uint32_t error_us);
+/** Sets the angles of the head in degrees. Returns false if the quaternion is no rotation, because its norm differs
+ * from 1 by more than 0.1: the angles are not numbers then. */
+bool tendon_bose_head(const tendon_quaternion *quaternion, tendon_angles *degrees);
 /** product, firmware, sensors, gestures: of an open session. */
 void tendon_bose_identity(tendon_line *line, const tendon_bose_session *session);
 

@@ -34,9 +34,9 @@ typedef struct tendon_view {
     tendon_view_channel own[TENDON_VIEW_CHANNELS];
 } tendon_view;
 
-/* Each returns false if the event has no numbers; *out is not defined then. */
+/* Each returns false if the event has no numbers, or is malformed; *out is not defined then. */
 
-/** SAMPLE. */
+/** SAMPLE; of a rotation the quaternion and the angles of the head. */
 bool tendon_bose_view(tendon_view *out, const tendon_bose_event *event);
 /** ISOMETRIC, IMU, BATTERY. */
 bool tendon_activ5_view(tendon_view *out, const tendon_activ5_event *event);
@@ -46,7 +46,7 @@ bool tendon_feelspace_view(tendon_view *out, const tendon_feelspace_session *ses
 /** BATTERY. */
 bool tendon_fjorden_view(tendon_view *out, const tendon_fjorden_session_event *event);
 /**
- * VALUE. Numbers, flags (0 and 1) and nothings outside of lists; words have no number.
+ * VALUE. Numbers, flags (0 and 1) and nothings outside of lists; words have no number, so there may be no channel.
  * @param index 0, 1 ... until the result is false, as for tendon_defined_line().
  */
 bool tendon_defined_view(tendon_view *out, const tendon_definition *definition, const tendon_described_rates *rates,

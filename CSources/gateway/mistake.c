@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Sentences about words that are no action. */
+#include "mistake.h"
+
+#include "tendon/base/packed.h"
+#include "tendon/gateway/line.h"
+#include "tendon/host/advertisement.h"
+
+/* ---- text ---- */
+
+sentence tendon_mistake(tendon_act_mistake *mistake, size_t word) {
+    mistake->word = word;
+    mistake->text[0] = '\0';
+    return (sentence){.mistake = mistake};
+}
+
+static void add(sentence *s, const char *text, size_t length) {
+    size_t room = sizeof s->mistake->text - 1 - s->length;
+    size_t taken = length <= room ? length : room;
+    while (taken < length && taken > 0 && ((uint8_t)text[taken] & 0xC0u) == 0x80u) {
+        taken--; /* no part of a character */
+    }
+    memcpy(s->mistake->text + s->length, text, taken);
+    s->length += taken;
+    s->mistake->text[s->length] = '\0';
+}
+
+void tendon_mistake_add(sentence *s, const char *text) {
+    add(s, text, tendon_string_length(text));
+}
+
+void tendon_mistake_add_number(sentence *s, double number) {
+    char text[TENDON_LINE_NUMBER_SIZE];
+    size_t length = tendon_line_shortest(number, text);
+    if (length > 2 && text[length - 2] == '.' && text[length - 1] == '0') {
+        length -= 2;
+    }
+    add(s, text, length);
+}
+
+void tendon_mistake_add_word(sentence *s, const tendon_act_word *word) {
+    char text[100];
+    size_t length = tendon_ad_text((const uint8_t *)word->text, word->length, text, sizeof text);
+    add(s, "'", 1);
+    add(s, text, length);
+    add(s, "'", 1);
+}
+
+void tendon_mistake_add_words(sentence *s, words_at words, const void *context, const char *between) {
+    for (size_t i = 0; words(context, i) != NULL; i++) {
+        if (i > 0) {
+            tendon_mistake_add(s, between);
+        }
+        tendon_mistake_add(s, words(context, i));
+    }
+}
+
+/* ---- the nearest word ---- */
+
+/* Longer words have no neighbor. */
+enum { NEAR_MAX = 48 };
+
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+static uint8_t least(uint8_t a, uint8_t b) {
+    return a < b ? a : b;
+}
+
+/* Letters to insert, to leave out, to replace or to exchange with the next: Damerau 1964, of adjacent letters. */
+static uint8_t distance(const char *a, size_t a_length, const char *b, size_t b_length) {
+    uint8_t rows[3][NEAR_MAX + 1] = {{0}};
+    for (size_t j = 0; j <= b_length; j++) {
+        rows[1][j] = (uint8_t)j;
+    }
+    for (size_t i = 0; i < a_length; i++) {
+        rows[2][0] = (uint8_t)(i + 1);
+        for (size_t j = 0; j < b_length; j++) {
+            bool is_same = lower(a[i]) == lower(b[j]);
+            uint8_t best = least((uint8_t)(rows[1][j + 1] + 1), (uint8_t)(rows[2][j] + 1));
+            best = least(best, (uint8_t)(rows[1][j] + (is_same ? 0 : 1)));
+            if (i > 0 && j > 0 && lower(a[i]) == lower(b[j - 1]) && lower(a[i - 1]) == lower(b[j])) {
+                best = least(best, (uint8_t)(rows[0][j - 1] + 1));
+            }
+            rows[2][j + 1] = best;
+        }
+        memcpy(rows[0], rows[1], sizeof rows[0]);
+        memcpy(rows[1], rows[2], sizeof rows[1]);
+    }
+    return rows[1][b_length];
+}
+
+static const char *nearest(const tendon_act_word *word, words_at words, const void *context) {
+    const char *found = NULL;
+    size_t permitted = word->length / 3 > 1 ? word->length / 3 : 1, best = permitted + 1;
+    for (size_t i = 0; word->length <= NEAR_MAX && words(context, i) != NULL; i++) {
+        const char *known = words(context, i);
+        size_t length = tendon_string_length(known);
+        size_t apart = length <= NEAR_MAX ? distance(known, length, word->text, word->length) : best;
+        if (apart < best) {
+            best = apart;
+            found = known;
+        }
+    }
+    return found;
+}
+
+void tendon_mistake_unknown(sentence *s, const char *what, const tendon_act_word *word, words_at words,
+                            const void *context) {
+    const char *near = nearest(word, words, context);
+    tendon_mistake_add(s, "unknown ");
+    tendon_mistake_add(s, what);
+    tendon_mistake_add(s, " ");
+    tendon_mistake_add_word(s, word);
+    if (near != NULL) {
+        tendon_mistake_add(s, "; did you mean '");
+        tendon_mistake_add(s, near);
+        tendon_mistake_add(s, "'?");
+    } else {
+        tendon_mistake_add(s, "; known: ");
+        tendon_mistake_add_words(s, words, context, ", ");
+    }
+}
