@@ -209,14 +209,29 @@ void tendon_line_word(tendon_line *line, const char *key, const char *word) {
     put_byte(line, '"');
 }
 
-/* Characters that are safe, without a NUL; control characters are none of them. */
-static void put_safe(tendon_line *line, const char *text, size_t length) {
+/* Characters of a string, escaped where JSON demands it (RFC 8259 section 7). */
+static void put_escaped(tendon_line *line, const char *text, size_t length) {
+    static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"' || text[i] == '\\') {
+        uint8_t c = (uint8_t)text[i];
+        if (c < 0x20) {
+            put(line, "\\u00", 4);
+            put_byte(line, digits[c >> 4]);
+            put_byte(line, digits[c & 15]);
+            continue;
+        }
+        if (c == '"' || c == '\\') {
             put_byte(line, '\\');
         }
         put_byte(line, text[i]);
     }
+}
+
+void tendon_line_string(tendon_line *line, const char *key, const char *text, size_t length) {
+    put_key(line, key);
+    put_byte(line, '"');
+    put_escaped(line, text, length);
+    put_byte(line, '"');
 }
 
 /* Bytes of the beginning that are one character, or not the end of one that could continue. */
@@ -242,7 +257,7 @@ void tendon_line_text(tendon_line *line, const char *key, const char *text, size
         while (before < piece && text[at + before] != '\0') {
             before++;
         }
-        put_safe(line, safe, tendon_ad_text((const uint8_t *)text + at, before, safe, sizeof safe));
+        put_escaped(line, safe, tendon_ad_text((const uint8_t *)text + at, before, safe, sizeof safe));
         at += before;
         if (before < piece) {
             put(line, "\xEF\xBF\xBD", 3);

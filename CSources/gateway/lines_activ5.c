@@ -36,19 +36,19 @@ static const char *operation_of(tendon_activ5_request_kind kind) {
 
 /* ---- members ---- */
 
-static void put_imu(tendon_line *line, const tendon_activ5_event *event) {
-    const tendon_activ5_imu *imu = &event->message->imu;
+void tendon_activ5_imu_members(tendon_line *line, const tendon_activ5_imu *imu, uint64_t received_at,
+                               uint64_t sampled_at, uint32_t error_us) {
     tendon_line_word(line, "sensor", "imu");
     tendon_line_number(line, "device_time_ms", imu->timestamp * 1000, 3);
-    tendon_line_times(line, event->received_at, event->sampled_at, event->error_us);
+    tendon_line_times(line, received_at, sampled_at, error_us);
     tendon_line_vector(line, "acceleration_g", imu->acceleration, 3, 4);
     tendon_line_vector(line, "rotation_rad_per_s", imu->gyro, 3, 4);
 }
 
-static void put_force(tendon_line *line, const tendon_activ5_event *event) {
+void tendon_activ5_force_members(tendon_line *line, double newtons, uint64_t received_at) {
     tendon_line_word(line, "sensor", "force");
-    tendon_line_number(line, "force_n", event->message->newtons, 2);
-    tendon_line_times(line, event->received_at, 0, 0);
+    tendon_line_number(line, "force_n", newtons, 2);
+    tendon_line_times(line, received_at, 0, 0);
 }
 
 /* Of calls that cannot be carried out the text says all; values have those below. */
@@ -106,10 +106,10 @@ static const char *name_of(const tendon_activ5_event *event) {
 static void put_members(tendon_line *line, const tendon_activ5_event *event) {
     switch (event->kind) {
     case TENDON_ACTIV5_EVENT_ISOMETRIC:
-        put_force(line, event);
+        tendon_activ5_force_members(line, event->message->newtons, event->received_at);
         break;
     case TENDON_ACTIV5_EVENT_IMU:
-        put_imu(line, event);
+        tendon_activ5_imu_members(line, &event->message->imu, event->received_at, event->sampled_at, event->error_us);
         break;
     case TENDON_ACTIV5_EVENT_BATTERY:
         tendon_line_integer(line, "battery_percent", event->message->percent);

@@ -14,14 +14,15 @@ static const char *button_name(uint8_t button) {
 
 /* ---- members ---- */
 
-static void put_button(tendon_line *line, const tendon_feelspace_press *press) {
-    tendon_line_word(line, "button", button_name(press->button));
+void tendon_feelspace_button_members(tendon_line *line, const tendon_feelspace_press *press) {
+    const char *name = button_name(press->button);
+    tendon_line_word(line, "button", name != NULL ? name : "unknown");
     tendon_line_word(line, "press", press->is_long ? "long" : "short");
     tendon_line_word(line, "previous_mode", tendon_feelspace_mode_name(press->previous_mode));
     tendon_line_word(line, "mode", tendon_feelspace_mode_name(press->new_mode));
 }
 
-static void put_battery(tendon_line *line, const tendon_feelspace_battery *battery) {
+void tendon_feelspace_battery_members(tendon_line *line, const tendon_feelspace_battery *battery) {
     tendon_line_number(line, "battery_percent", battery->level_percent, 1);
     tendon_line_word(line, "power_status",
                      tendon_packed_name("unknown\0onBattery\0charging\0externalPower",
@@ -33,7 +34,8 @@ static void put_battery(tendon_line *line, const tendon_feelspace_battery *batte
     }
 }
 
-static void put_orientation(tendon_line *line, const tendon_feelspace_orientation *orientation, uint64_t received_at) {
+void tendon_feelspace_orientation_members(tendon_line *line, const tendon_feelspace_orientation *orientation,
+                                          uint64_t received_at) {
     tendon_line_word(line, "sensor", "orientation");
     tendon_line_times(line, received_at, 0, 0);
     tendon_line_integer(line, "heading_deg", orientation->heading);
@@ -81,7 +83,7 @@ static void put_members(tendon_line *line, const tendon_feelspace_session *sessi
         tendon_line_word(line, "mode", tendon_feelspace_mode_name(session->mode));
         break;
     case TENDON_FEELSPACE_EVENT_BUTTON:
-        put_button(line, &event->press);
+        tendon_feelspace_button_members(line, &event->press);
         break;
     case TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY:
         tendon_line_integer(line, "intensity_percent", session->default_intensity);
@@ -90,10 +92,10 @@ static void put_members(tendon_line *line, const tendon_feelspace_session *sessi
         tendon_line_integer(line, "offset_deg", session->heading_offset);
         break;
     case TENDON_FEELSPACE_EVENT_BATTERY:
-        put_battery(line, &session->battery);
+        tendon_feelspace_battery_members(line, &session->battery);
         break;
     case TENDON_FEELSPACE_EVENT_ORIENTATION:
-        put_orientation(line, &session->orientation, event->received_at);
+        tendon_feelspace_orientation_members(line, &session->orientation, event->received_at);
         break;
     case TENDON_FEELSPACE_EVENT_ACCURACY_SIGNAL:
         tendon_line_bool(line, "in_app", (session->accuracy_state & 2) != 0);

@@ -51,13 +51,18 @@ static void shift(integer *number, unsigned bits) {
     multiply(number, (uint32_t)1 << bits);
 }
 
-static void add(integer *number, const integer *other) {
+/* Sets only the words that are counted: copies of all would be most of the time. */
+static void sum_of(const integer *a, const integer *b, integer *out) {
+    const integer *longer = a->count > b->count ? a : b, *shorter = a->count > b->count ? b : a;
     uint64_t carry = 0;
-    for (unsigned i = 0; i < WORDS && (i < other->count || i < number->count || carry != 0); i++) {
-        carry += (i < number->count ? (uint64_t)number->words[i] : 0) + (i < other->count ? other->words[i] : 0);
-        number->words[i] = (uint32_t)carry;
+    for (unsigned i = 0; i < longer->count; i++) {
+        carry += (uint64_t)longer->words[i] + (i < shorter->count ? shorter->words[i] : 0);
+        out->words[i] = (uint32_t)carry;
         carry >>= 32;
-        number->count = i + 1 > number->count ? i + 1 : number->count;
+    }
+    out->count = longer->count;
+    if (carry != 0 && out->count < WORDS) {
+        out->words[out->count++] = (uint32_t)carry;
     }
 }
 
@@ -112,8 +117,8 @@ static fraction fraction_of(uint64_t significand, int exponent, bool is_closer_b
 
 /* What is left reaches the next integer, within the range above. */
 static bool reaches(const fraction *value) {
-    integer top = value->numerator;
-    add(&top, &value->above);
+    integer top;
+    sum_of(&value->numerator, &value->above, &top);
     int order = compare(&top, &value->denominator);
     return value->is_even ? order >= 0 : order > 0;
 }
@@ -153,8 +158,8 @@ static unsigned digits_of(fraction *value, char out[17]) {
         int order = compare(&value->numerator, &value->below);
         bool is_low = value->is_even ? order <= 0 : order < 0, is_high = reaches(value);
         if (is_low || is_high || count == 16) {
-            integer twice = value->numerator;
-            multiply(&twice, 2);
+            integer twice;
+            sum_of(&value->numerator, &value->numerator, &twice);
             int half = compare(&twice, &value->denominator);
             bool is_up = is_high && (!is_low || half > 0 || (half == 0 && digit % 2 != 0));
             out[count++] = (char)('0' + digit + (is_up ? 1 : 0));

@@ -75,6 +75,7 @@ static tendon_status every_member(tendon_line *line, void *context) {
     tendon_line_word(line, "word", "ready");
     tendon_line_text(line, "text", "a\"b\\c", 5);
     tendon_line_text(line, "empty", NULL, 0);
+    tendon_line_string(line, "string", "a\"\\\n\x01\x1F\x7F\xC3\xA9", 9);
     tendon_line_bytes(line, "bytes", bytes, sizeof bytes);
     tendon_line_number(line, "x", 0.126, 2);
     tendon_line_vector(line, "v", vector, 3, 2);
@@ -101,7 +102,8 @@ static void members(void **state) {
         line_of(every_member, NULL),
         "\"all\",\"i\":-7,\"least\":-9223372036854775808,\"most\":9223372036854775807,\"count\":18446744073709551615,"
         "\"zero\":0,\"yes\":true,\"no\":false,\"nothing\":null,\"word\":\"ready\",\"text\":\"a\\\"b\\\\c\","
-        "\"empty\":\"\",\"bytes\":\"00abff\",\"x\":0.13,\"v\":[1.5,-2.5,3.13],\"none\":[],\"list\":[1,{\"a\":\"b\","
+        "\"empty\":\"\",\"string\":\"a\\\"\\\\\\u000a\\u0001\\u001f\x7F\xC3\xA9\",\"bytes\":\"00abff\",\"x\":0.13,"
+        "\"v\":[1.5,-2.5,3.13],\"none\":[],\"list\":[1,{\"a\":\"b\","
         "\"inside\":[],\"after\":2},{},null],\"last\":9}");
 }
 

@@ -69,6 +69,9 @@ void tendon_line_word(tendon_line *line, const char *key, const char *word);
 /** Text from a device. What is not UTF-8, and what tendon_ad_text() replaces, becomes U+FFFD; the rest is escaped
  * where JSON demands it. @param text may be NULL if @p length is 0. */
 void tendon_line_text(tendon_line *line, const char *key, const char *text, size_t length);
+/** A string of the program's own, without loss: control characters are escaped. @param text valid UTF-8; may be NULL if
+ * @p length is 0. */
+void tendon_line_string(tendon_line *line, const char *key, const char *text, size_t length);
 /** Hexadecimal digits, lower case. */
 void tendon_line_bytes(tendon_line *line, const char *key, const uint8_t *bytes, size_t length);
 /** An array of numbers. */

@@ -42,6 +42,10 @@ void tendon_bose_identity(tendon_line *line, const tendon_bose_session *session)
 
 tendon_status tendon_activ5_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
                                  const tendon_activ5_event *event);
+/** The members of samples alone, also of a capture. @param received_at, sampled_at, error_us as above. */
+void tendon_activ5_force_members(tendon_line *line, double newtons, uint64_t received_at);
+void tendon_activ5_imu_members(tendon_line *line, const tendon_activ5_imu *imu, uint64_t received_at,
+                               uint64_t sampled_at, uint32_t error_us);
 /** generation, firmware, serial, id: of a device that is ready. */
 void tendon_activ5_identity(tendon_line *line, const tendon_activ5_device *trainer);
 
@@ -49,6 +53,11 @@ void tendon_activ5_identity(tendon_line *line, const tendon_activ5_device *train
 
 tendon_status tendon_feelspace_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
                                     const tendon_feelspace_session *session, const tendon_feelspace_event *event);
+/** The members of values alone, also of a capture. */
+void tendon_feelspace_orientation_members(tendon_line *line, const tendon_feelspace_orientation *orientation,
+                                          uint64_t received_at);
+void tendon_feelspace_battery_members(tendon_line *line, const tendon_feelspace_battery *battery);
+void tendon_feelspace_button_members(tendon_line *line, const tendon_feelspace_press *press);
 /** The line about a battery that the belt reported before. @return as above; 0: it has reported none. */
 tendon_status tendon_feelspace_battery_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
                                             const tendon_feelspace_session *session);
