@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What people type: UUIDs, addresses, parameters of connections, scenario files. What parses prints to what parses to
- * the same. */
+/* What people type: UUIDs, addresses, parameters of connections, scenario files, settings of devices. What parses
+ * prints to what parses to the same. */
 #include "fuzz.h"
+#include "tendon/gateway/settings.h"
 #include "tendon/simulate.h"
 
 static void uuid(const char *text, size_t size) {
@@ -62,10 +63,30 @@ static void scenario(const char *text, size_t size) {
     }
 }
 
+/* As the value of each option: it is taken, or nothing changes. */
+static void settings(const char *text, size_t size) {
+    const tendon_settings_option *option;
+    char *value = calloc(size + 1, 1);
+    FUZZ_CHECK(value != NULL);
+    memcpy(value, text, size);
+    for (size_t i = 0; (option = tendon_settings_option_at(i)) != NULL; i++) {
+        tendon_device_settings parsed, before;
+        tendon_device_settings_init(&parsed);
+        before = parsed;
+        tendon_status status = tendon_device_settings_set(&parsed, option->name, value);
+        FUZZ_CHECK(status == TENDON_OK || status == TENDON_ERROR_INVALID_ARGUMENT);
+        FUZZ_CHECK(status == TENDON_OK || memcmp(&parsed, &before, sizeof(parsed)) == 0);
+        FUZZ_CHECK(parsed.sensors.count <= TENDON_SETTINGS_LIST && parsed.gestures.count <= TENDON_SETTINGS_LIST);
+        FUZZ_CHECK(parsed.feature_count <= TENDON_SETTINGS_FEATURES);
+    }
+    free(value);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uuid((const char *)data, size);
     address((const char *)data, size);
     parameters((const char *)data, size);
     scenario((const char *)data, size);
+    settings((const char *)data, size);
     return 0;
 }

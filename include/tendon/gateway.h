@@ -6,9 +6,12 @@
 
 #include "tendon/gateway/actions.h"
 #include "tendon/gateway/admission.h"
+#include "tendon/gateway/device.h"
 #include "tendon/gateway/line.h"
 #include "tendon/gateway/lines.h"
 #include "tendon/gateway/request.h"
+#include "tendon/gateway/search.h"
+#include "tendon/gateway/settings.h"
 #include "tendon/gateway/view.h"
 
 #endif

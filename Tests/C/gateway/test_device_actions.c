@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Actions of a device: in their order, and what becomes of them when the connection ends. */
+#include "device_world.h"
+
+static tendon_act_mistake mistake;
+
+static tendon_status act(const char *text) {
+    return tendon_device_act(&w.device, text, strlen(text), &mistake, w.now);
+}
+
+static void open_family(tendon_device_family family) {
+    world_choice choice = world_defaults();
+    choice.activ5.no_script = true;
+    world_start(family, &choice);
+    world_open();
+    world_run(1000);
+    assert_int_equal(w.device.state, TENDON_DEVICE_OPEN);
+    (void)world_look();
+}
+
+static void an_action_of_each_family(void **state) {
+    (void)state;
+    static const struct {
+        tendon_device_family family;
+        const char *action;
+    } actions[] = {
+        {TENDON_DEVICE_FEELSPACE, "vibrate 90"},
+        {TENDON_DEVICE_FEELSPACE, "mode app"},
+        {TENDON_DEVICE_FEELSPACE, "stop"},
+        {TENDON_DEVICE_ACTIV5, "tare"},
+        {TENDON_DEVICE_ACTIV5, "stop"},
+        {TENDON_DEVICE_FJORDEN, "led blinkFast 500"},
+        {TENDON_DEVICE_OBVIOUS, "toggle 17 flip"},
+        {TENDON_DEVICE_DEFINED, "set_rate 50"},
+    };
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        open_family(actions[i].family);
+        /* A trainer that has stopped rejects another stop. */
+        for (unsigned times = actions[i].family == TENDON_DEVICE_ACTIV5 ? 1 : 2; times > 0; times--) {
+            assert_int_equal(act(actions[i].action), TENDON_OK);
+            assert_false(strstr(world_look(), "done") != NULL); /* never within the call */
+            world_run(2000);
+            const char *events = world_look();
+            if (strstr(events, "done") == NULL) {
+                fail_msg("%s: %s", actions[i].action, events);
+            }
+        }
+    }
+}
+
+static void what_is_no_action(void **state) {
+    (void)state;
+    open_family(TENDON_DEVICE_FEELSPACE);
+    assert_int_equal(act("dance"), TENDON_ERROR_NOT_FOUND);
+    assert_true(mistake.text[0] != 0);
+    assert_int_equal(act("vibrate"), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(act("vibrate round"), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(act(""), TENDON_ERROR_NOT_FOUND);
+    open_family(TENDON_DEVICE_BOSE);
+    assert_int_equal(act("vibrate 90"), TENDON_ERROR_NOT_FOUND);
+    world_run(2000);
+    assert_null(strstr(world_look(), "done"));
+    /* A firmware needs a cloud. */
+    open_family(TENDON_DEVICE_OBVIOUS);
+    assert_int_equal(act("firmware check"), TENDON_OK);
+    world_run(100);
+    assert_string_equal(world_look(), "action_failed");
+}
+
+/* One at a time, four wait. */
+static void actions_wait_for_each_other(void **state) {
+    (void)state;
+    open_family(TENDON_DEVICE_FJORDEN);
+    for (unsigned i = 0; i < TENDON_DEVICE_ACTIONS; i++) {
+        assert_int_equal(act("led on"), TENDON_OK);
+    }
+    assert_int_equal(act("led off"), TENDON_ERROR_TABLE_FULL);
+    world_run(2000);
+    assert_string_equal(world_look(), "done done done done");
+    assert_int_equal(act("led off"), TENDON_OK);
+    world_run(2000);
+    assert_string_equal(world_look(), "done");
+}
+
+/* A grip that does not answer; the next action follows. */
+static void an_action_without_an_answer(void **state) {
+    (void)state;
+    world_choice choice = world_defaults();
+    choice.fjorden.mute = true;
+    world_start(TENDON_DEVICE_FJORDEN, &choice);
+    world_open();
+    world_run(1000);
+    (void)world_look();
+    assert_int_equal(act("led on"), TENDON_OK);
+    assert_int_equal(act("led off"), TENDON_OK);
+    world_run(60000);
+    assert_string_equal(world_look(), "action_failed action_failed");
+}
+
+/* At each moment of an action: what was not done has failed, before the end of the turn. */
+static void the_connection_ends_meanwhile(void **state) {
+    (void)state;
+    static const struct {
+        tendon_device_family family;
+        const char *action;
+    } actions[] = {{TENDON_DEVICE_FEELSPACE, "stop"},
+                   {TENDON_DEVICE_ACTIV5, "stop"},
+                   {TENDON_DEVICE_FJORDEN, "led on"},
+                   {TENDON_DEVICE_OBVIOUS, "toggle 17 flip"},
+                   {TENDON_DEVICE_DEFINED, "set_rate 5"}};
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        for (uint64_t after = 0; after < 60; after++) {
+            for (unsigned goes = 0; goes < 2; goes++) {
+                open_family(actions[i].family);
+                assert_int_equal(act(actions[i].action), TENDON_OK);
+                assert_int_equal(act(actions[i].action), TENDON_OK);
+                world_run(after);
+                if (goes) {
+                    tendon_memory_radio_set_present(&w.radio, &w.seat, false, w.now);
+                } else {
+                    tendon_device_close(&w.device, w.now);
+                    assert_int_equal(act(actions[i].action), TENDON_OK); /* it has not come to it */
+                }
+                world_run(40000);
+                const char *events = world_look();
+                unsigned answers = 0;
+                for (const char *at = events; *at != 0; at++) {
+                    answers += strncmp(at, "done", 4) == 0 || strncmp(at, "action_failed", 13) == 0;
+                }
+                if (answers != (goes ? 2u : 3u) || strcmp(events + strlen(events) - 5, "ended") != 0 || w.ended != 1) {
+                    fail_msg("%s after %u ms: %s", actions[i].action, (unsigned)after, events);
+                }
+                assert_int_equal(act(actions[i].action), TENDON_ERROR_DISCONNECTED);
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_action_of_each_family),      cmocka_unit_test(what_is_no_action),
+        cmocka_unit_test(actions_wait_for_each_other),   cmocka_unit_test(an_action_without_an_answer),
+        cmocka_unit_test(the_connection_ends_meanwhile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
