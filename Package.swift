@@ -3,7 +3,7 @@
 import PackageDescription
 
 /// Folders that are no sources.
-let others = ["Bench", "LICENSES", "Tests", "cross", "docs", "examples", "packaging", "scripts"]
+let others = ["Bench", "LICENSES", "Tests", "cross", "docs", "examples", "packaging", "programs", "scripts"]
 
 let package = Package(
     name: "tendon",
@@ -57,7 +57,7 @@ let package = Package(
             path: ".",
             exclude: others + [
                 "CSources/meson.build", "CSources/base/meson.build", "CSources/definition/meson.build",
-                "CSources/devices/meson.build", "CSources/gateway/meson.build",
+                "CSources/devices/meson.build", "CSources/fleet/meson.build", "CSources/gateway/meson.build",
                 "CSources/host/meson.build", "CSources/linux/meson.build", "CSources/linux/adapter/meson.build",
                 "CSources/motion/meson.build", "CSources/osc/meson.build", "CSources/simulate/meson.build",
             ],

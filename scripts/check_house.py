@@ -24,6 +24,7 @@ COMPONENTS = {
     "linux/gateway.c": {"base", "host", "linux", "bluez"},  # chooses between the two radios
     "linux/doctor.c": {"base", "host", "linux", "bluez"},  # asks the kernel's radio, where it is built in
     "linux/adapter": {"base", "host", "linux", "bluez"},
+    "fleet": {"base", "host", "devices", "definition", "gateway", "linux", "bluez", "fleet"},
 }
 FREESTANDING = ["base", "host", "motion", "osc", "devices", "definition", "gateway", "simulate"]
 # errno.h is macros only, and taken only where the system has it; the last two are the compilers' vector types.

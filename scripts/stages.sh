@@ -291,6 +291,17 @@ stage_examples() {
     scripts/test_examples.sh
 }
 
+# The C gateway for routers, beside the devices that the command simulates.
+stage_gateway() {
+    swift_release_build
+    scripts/test_gateway.sh "$BUILD/swift/release/tendon"
+}
+
+stage_gateway_gate() {
+    swift_debug_build
+    scripts/test_gateway.sh "$BUILD/swift/debug/tendon"
+}
+
 # Programs written as for a phone: the main queue drives the loop.
 stage_phone() {
     scripts/test_phone.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The C gateway (examples/c/gateway.c) as a static program for another machine: musl, and the kernel's radio by our own
+# The program tendon-gateway (programs/gateway) as a static program for another machine: musl, and the kernel's radio by our own
 # description of its sockets. It needs no library there. Debian has musl for none of these compilers, so it is built from
 # Debian's source package.
 # Usage: scripts/static_gateway.sh MACHINE...     armhf, arm64, mips; each program is $BUILD/static/MACHINE/tendon-gateway
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 work=$build/static
 mkdir -p "$work"
-small=(-Os -ffunction-sections -fdata-sections)
+small=(-Os -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables)
 
 # quietly COMMAND...: its output only if it fails.
 quietly() {
@@ -67,9 +67,11 @@ for machine in "$@"; do
     mkdir -p "$output"
     printf "[binaries]\nc = [%s]\n" "$(printf "'%s', " "${compiler[@]}")" >"$output/musl.ini"
     quietly meson setup "$output/library" . --cross-file "cross/$machine.ini" --cross-file "$output/musl.ini" -Dbluez=kernel \
-        -Dtests=false -Dbuildtype=minsize -Ddefault_library=static "-Dc_args=${small[*]:1}"
+        -Dtests=false -Dprograms=false -Dbuildtype=minsize -Ddefault_library=static "-Dc_args=${small[*]:1}"
     quietly ninja -C "$output/library" libtendon.a
-    "${compiler[@]}" -std=c11 "${small[@]}" -Wall -Wextra -Werror -s -Wl,--gc-sections -Iinclude examples/c/gateway.c \
-        "$output/library/libtendon.a" -lm "${arithmetic[@]}" -o "$output/tendon-gateway"
+    "${compiler[@]}" -std=c11 "${small[@]}" -Wall -Wextra -Werror -s -Wl,--gc-sections -D_GNU_SOURCE \
+        -DTENDON_HAVE_BLUEZ=1 -DTENDON_KERNEL_SOCKETS=1 -Iinclude programs/gateway/*.c "$output/library/libtendon.a" -lm "${arithmetic[@]}" -o "$output/tendon-gateway"
+    [ "$machine" != armhf ] || [ "$(stat -c %s "$output/tendon-gateway")" -le 300000 ] ||
+        { echo "the program for armhf is larger than 300000 bytes" >&2 && exit 1; }
     echo "$output/tendon-gateway"
 done

@@ -24,12 +24,12 @@ beside=()
 case "${1:-}" in
     gate)
         # The order in which a mistake is found soonest. Beside: what a virtual machine needs, and C, while Swift compiles.
-        stages=(format house swift command_gate+kernel_gate readme_gate demo_gate)
+        stages=(format house swift command_gate+kernel_gate readme_gate gateway_gate demo_gate)
         beside=(kernel_gate_prepare c_clang_gate c_sanitized_gate)
         ;;
     all)
         stages=(format house c_sanitized install cloud peers swift swift_main_queue docs package command debian release \
-            examples phone readme family fuzz demo bench kernel deployed)
+            examples gateway phone readme family fuzz demo bench kernel deployed)
         beside=(home_assistant kernel_prepare c_clang sizes abi cross mutation proof)
         ;;
     quick) stages=(format house c_sanitized) ;;

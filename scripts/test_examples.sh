@@ -140,11 +140,11 @@ done
 
 # The gateway as a static program: musl, the kernel's radio without libbluetooth; here it finds the virtual one.
 if [ -f "$build/musl-static/build.ninja" ]; then
-    meson setup --reconfigure "$build/musl-static" . >/dev/null
+    meson setup --reconfigure "$build/musl-static" . -Dprograms=false >/dev/null
 else
     CC="musl-gcc -idirafter /usr/include -idirafter /usr/include/$(gcc -print-multiarch)" \
-        meson setup "$build/musl-static" . -Dbluez=kernel -Dtests=false -Dbuildtype=minsize \
-        -Ddefault_library=static -Dc_args='-ffunction-sections -fdata-sections' >/dev/null
+        meson setup "$build/musl-static" . -Dbluez=kernel -Dtests=false -Dprograms=false -Dbuildtype=minsize \
+        -Ddefault_library=static -Dc_args='-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables' >/dev/null
 fi
 ninja -C "$build/musl-static" libtendon.a >/dev/null
 musl-gcc -std=c11 -Wall -Wextra -Werror -static -Iinclude examples/c/stream_bose.c "$build/musl-static/libtendon.a" -lm \

@@ -43,6 +43,7 @@
 #include "tendon/base.h"
 #include "tendon/definition.h"
 #include "tendon/devices.h"
+#include "tendon/fleet.h"
 #include "tendon/gateway.h"
 #include "tendon/host.h"
 #include "tendon/linux.h"

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* A fleet: its calls, and its one timer. Nothing ticks. */
+#include "tendon/fleet/fleet.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "fleet_parts.h"
+
+enum { LOOK_PAUSE_MAX_MS = 4000, GRANULARITY_MS = 20 };
+
+size_t tendon_fleet_size(void) {
+    return sizeof(tendon_fleet);
+}
+
+size_t tendon_fleet_options_size(void) {
+    return sizeof(tendon_fleet_options);
+}
+
+void tendon_fleet_touch(tendon_fleet *fleet) {
+    fleet->is_due = true;
+    fleet->timer.deadline = 0;
+}
+
+void tendon_fleet_wake_at(tendon_fleet *fleet, uint64_t time) {
+    fleet->timer.deadline = time < fleet->timer.deadline ? time : fleet->timer.deadline;
+}
+
+/* ---- time ---- */
+
+/** At the parameters of the connections, which are agreed in the seconds after the begin of one. */
+static void look(tendon_fleet *fleet, uint64_t now) {
+    if (now < fleet->look_at) {
+        return;
+    }
+    fleet->look_pause *= 2;
+    fleet->look_at = fleet->look_pause <= LOOK_PAUSE_MAX_MS ? now + fleet->look_pause : UINT64_MAX;
+    for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
+        tendon_fleet_slot *slot = &fleet->slots[i];
+        const tendon_connection_timing *timing = &slot->body->connection.link.timing;
+        if (slot->state == TENDON_FLEET_SLOT_TURN && slot->body->device.state == TENDON_DEVICE_OPEN &&
+            timing->interval != 0 && memcmp(timing, &slot->timing, sizeof *timing) != 0) {
+            slot->timing = *timing;
+            tendon_fleet_report_timing(slot);
+        }
+    }
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/** Sets the timer. */
+static void arm(tendon_fleet *fleet, uint64_t now) {
+    uint64_t turns = fleet->is_ending ? UINT64_MAX : tendon_admission_deadline(&fleet->admission, now);
+    uint64_t deadline = earlier(earlier(fleet->look_at, fleet->end_at), tendon_search_deadline(&fleet->search, now));
+    if (turns != UINT64_MAX) {
+        uint64_t earliest = fleet->due_at + GRANULARITY_MS;
+        deadline = earlier(deadline, turns > earliest ? turns : earliest);
+    }
+    for (size_t i = 0; i < fleet->radio_count; i++) {
+        deadline = earlier(deadline, tendon_fleet_radio_deadline(&fleet->radios[i]));
+    }
+    fleet->timer.deadline = fleet->is_due ? 0 : deadline;
+}
+
+static void expired(void *context, uint64_t now) {
+    tendon_fleet *fleet = context;
+    fleet->is_due = false;
+    fleet->timer.deadline = UINT64_MAX;
+    look(fleet, now);
+    if (now >= fleet->end_at) {
+        fleet->end_at = UINT64_MAX;
+        tendon_fleet_end_turns(fleet, TENDON_FLEET_RADIOS, true, now);
+    }
+    tendon_fleet_step_turns(fleet, now);
+    for (size_t i = 0; i < fleet->radio_count; i++) {
+        tendon_fleet_radio_step(&fleet->radios[i], now);
+    }
+    fleet->due_at = now;
+    arm(fleet, now);
+}
+
+/* ---- calls ---- */
+
+static void prepare(tendon_fleet *fleet, tendon_loop *loop, const tendon_fleet_options *options,
+                    tendon_fleet_on_line on_line, void *context) {
+    uint32_t seed = (uint32_t)tendon_monotonic_ms();
+    (void)!getrandom(&seed, sizeof seed, GRND_NONBLOCK); /* pauses need no good numbers */
+    memset(fleet, 0, offsetof(tendon_fleet, options));
+    for (uint8_t i = 0; i < TENDON_FLEET_RADIOS; i++) { /* the rest is used when it is opened */
+        memset(&fleet->radios[i], 0, offsetof(tendon_fleet_radio, bonds));
+        fleet->radios[i].fleet = fleet;
+        fleet->radios[i].number = i;
+    }
+    for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
+        fleet->slots[i] = (tendon_fleet_slot){.fleet = fleet, .body = &fleet->bodies[i]};
+    }
+    fleet->loop = loop;
+    fleet->options = *options;
+    fleet->on_line = on_line;
+    fleet->context = context;
+    fleet->look_at = fleet->end_at = UINT64_MAX;
+    fleet->pair_until = options->pair_s == UINT32_MAX ? UINT64_MAX
+                        : options->pair_s != 0        ? tendon_monotonic_ms() + options->pair_s * UINT64_C(1000)
+                                                      : 0;
+    fleet->options.no_gatt_cache = options->no_gatt_cache || tendon_gatt_store_open(&fleet->store, NULL) < 0;
+    tendon_admission_init(&fleet->admission, fleet->records, TENDON_FLEET_SLOTS, NULL, seed);
+    tendon_search_init(&fleet->search, fleet->advertisers, TENDON_SEARCH_ADVERTISERS, fleet->options.definitions,
+                       options->definition_count);
+    tendon_source_init(&fleet->timer, -1, fleet, NULL, expired);
+}
+
+tendon_status tendon_fleet_open(tendon_fleet *fleet, tendon_loop *loop, const tendon_fleet_options *options,
+                                tendon_fleet_on_line on_line, void *context) {
+    if (options->families == 0) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    prepare(fleet, loop, options, on_line, context);
+    size_t wanted = options->is_virtual || options->adapter_count == 0 ? 1 : options->adapter_count;
+    tendon_status status = tendon_loop_add(loop, &fleet->timer);
+    fleet->radio_count = (uint8_t)wanted;
+    for (size_t i = 0; i < wanted && status >= 0; i++) {
+        status = tendon_fleet_radio_open(&fleet->radios[i], tendon_monotonic_ms());
+    }
+    fleet->is_open = true;
+    if (status < 0) {
+        tendon_fleet_close(fleet);
+        return status;
+    }
+    arm(fleet, tendon_monotonic_ms());
+    return TENDON_OK;
+}
+
+void tendon_fleet_end(tendon_fleet *fleet) {
+    uint64_t now = tendon_monotonic_ms();
+    if (fleet->is_ending) {
+        return;
+    }
+    fleet->is_ending = true;
+    fleet->end_at = now + TENDON_FLEET_END_MS;
+    tendon_fleet_end_turns(fleet, TENDON_FLEET_RADIOS, false, now);
+}
+
+bool tendon_fleet_has_ended(const tendon_fleet *fleet) {
+    return fleet->is_ending && !tendon_fleet_has_turns(fleet, TENDON_FLEET_RADIOS);
+}
+
+void tendon_fleet_close(tendon_fleet *fleet) {
+    if (!fleet->is_open) {
+        return;
+    }
+    fleet->is_open = false;
+    for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
+        tendon_fleet_slot *slot = &fleet->slots[i];
+        if (slot->is_set_up) {
+            tendon_connection_attach(&slot->body->connection, NULL, NULL);
+            slot->body->connection.callbacks = (tendon_connection_callbacks){0};
+            tendon_connection_close(&slot->body->connection);
+        }
+    }
+    for (unsigned step = 0; step < 8; step++) { /* sockets that are closed report it in the next step */
+        (void)tendon_loop_step(fleet->loop, 0);
+    }
+    for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
+        if (fleet->slots[i].is_set_up) {
+            tendon_loop_remove(fleet->loop, &fleet->slots[i].body->connection.timer);
+        }
+    }
+    for (size_t i = 0; i < fleet->radio_count; i++) {
+        tendon_fleet_radio_close(&fleet->radios[i]);
+    }
+    tendon_loop_remove(fleet->loop, &fleet->timer);
+}
+
+static void report_refusal(tendon_fleet *fleet, const tendon_fleet_slot *slot, const char *action, size_t length,
+                           const char *text) {
+    tendon_fleet_begin_line(fleet, "action_failed", slot);
+    tendon_line_text(&fleet->line, "action", action, length);
+    tendon_line_text(&fleet->line, "text", text, strlen(text));
+    tendon_fleet_end_line(fleet, slot);
+}
+
+static tendon_fleet_slot *find_connected(tendon_fleet *fleet, const tendon_address *address) {
+    bool of_any_type = address->type == TENDON_ADDRESS_TYPE_ANONYMOUS;
+    for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
+        tendon_fleet_slot *slot = &fleet->slots[i];
+        if (slot->state == TENDON_FLEET_SLOT_TURN &&
+            memcmp(slot->address.bytes, address->bytes, sizeof address->bytes) == 0 &&
+            (of_any_type || slot->address.type == address->type)) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+tendon_status tendon_fleet_act(tendon_fleet *fleet, const tendon_address *address, const char *action, size_t length) {
+    tendon_fleet_slot *slot = find_connected(fleet, address);
+    tendon_act_mistake mistake = {0};
+    if (slot == NULL) {
+        report_refusal(fleet, NULL, action, length, "the device is not connected");
+        return TENDON_ERROR_NOT_FOUND;
+    }
+    tendon_status status = tendon_device_act(&slot->body->device, action, length, &mistake, tendon_monotonic_ms());
+    if (status < 0) {
+        const char *text = mistake.text[0] != '\0'               ? mistake.text
+                           : status == TENDON_ERROR_DISCONNECTED ? "the device is not connected"
+                                                                 : tendon_status_text(status);
+        report_refusal(fleet, slot, action, length, text);
+        return status;
+    }
+    tendon_connection_refresh(&slot->body->connection);
+    return TENDON_OK;
+}
+
+size_t tendon_fleet_connected(const tendon_fleet *fleet) {
+    size_t count = 0;
+    for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
+        count +=
+            fleet->slots[i].state == TENDON_FLEET_SLOT_TURN && fleet->slots[i].body->device.state == TENDON_DEVICE_OPEN;
+    }
+    return count;
+}
+
+bool tendon_fleet_was_open(const tendon_fleet *fleet) {
+    for (size_t i = 0; i < fleet->radio_count; i++) {
+        if (fleet->radios[i].was_open) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void tendon_fleet_refuse(tendon_fleet *fleet, const char *text) {
+    report_refusal(fleet, NULL, "", 0, text);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* The radios of a fleet: opened, scanned with, lost, waited for, opened again. */
+#include <string.h>
+
+#include "fleet_parts.h"
+
+/* ---- opening ---- */
+
+#if defined(TENDON_HAVE_BLUEZ)
+
+_Static_assert(sizeof(tendon_bluez_radio) <= TENDON_GATEWAY_RADIO_SIZE, "a radio of either kind has room");
+_Static_assert(sizeof(tendon_bluez_arrival) <= TENDON_GATEWAY_ARRIVAL_SIZE, "likewise");
+
+/** NULL: any. */
+static const char *adapter_of(const tendon_fleet_radio *radio) {
+    const tendon_fleet_options *options = &radio->fleet->options;
+    return radio->number < options->adapter_count ? options->adapters[radio->number] : NULL;
+}
+
+static tendon_status open_adapter(tendon_fleet_radio *radio) {
+    tendon_status status = tendon_bluez_open(&radio->memory.bluez_radio, radio->fleet->loop, adapter_of(radio));
+    radio->radio = status < 0 ? NULL : &radio->memory.bluez_radio.radio;
+    return status;
+}
+
+static void adapter_arrived(void *context, tendon_status status, uint64_t now) {
+    enum { ARRIVAL_PAUSE_MS = 100 }; /* an adapter that comes and goes costs at most ten attempts per second */
+    tendon_fleet_radio *radio = context;
+    radio->is_waiting = false;
+    radio->waits_for_power = false;
+    if (status >= 0) {
+        radio->retry_at = now + ARRIVAL_PAUSE_MS; /* else the next attempt finds it */
+        tendon_fleet_touch(radio->fleet);
+    }
+}
+
+static void await_adapter(tendon_fleet_radio *radio) {
+    bool is_missing =
+        radio->failure == TENDON_RADIO_ERROR_NO_ADAPTER || radio->failure == TENDON_RADIO_ERROR_UNCONFIGURED;
+    if (radio->is_waiting || radio->fleet->options.is_virtual || (!is_missing && !radio->waits_for_power)) {
+        return;
+    }
+    tendon_status status = (radio->waits_for_power ? tendon_bluez_await_usable_adapter : tendon_bluez_await_adapter)(
+        &radio->waiting.arrival, radio->fleet->loop, adapter_of(radio), radio, adapter_arrived);
+    radio->is_waiting = status >= 0;
+}
+
+static void stop_awaiting(tendon_fleet_radio *radio) {
+    if (radio->is_waiting) {
+        tendon_bluez_arrival_close(&radio->waiting.arrival);
+        radio->is_waiting = false;
+    }
+}
+
+#else
+
+static tendon_status open_adapter(tendon_fleet_radio *radio) {
+    (void)radio;
+    return TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
+}
+
+static void await_adapter(tendon_fleet_radio *radio) {
+    (void)radio;
+}
+
+static void stop_awaiting(tendon_fleet_radio *radio) {
+    (void)radio;
+}
+
+#endif
+
+static tendon_status open_virtual(tendon_fleet_radio *radio) {
+    tendon_address address = tendon_virtual_radio_default_address();
+    tendon_status status = tendon_virtual_radio_open(&radio->memory.virtual_radio, radio->fleet->loop,
+                                                     radio->fleet->options.directory, &address);
+    radio->radio = status < 0 ? NULL : &radio->memory.virtual_radio.radio;
+    return status;
+}
+
+/* ---- callbacks of the radio ---- */
+
+static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
+    tendon_fleet_radio *radio = context;
+    tendon_fleet_take_report(radio->fleet, radio->number, report, now);
+}
+
+static void on_failure(void *context, tendon_status status, uint64_t now) {
+    tendon_fleet_radio *radio = context;
+    if (radio->state == TENDON_FLEET_RADIO_OPEN) {
+        radio->state = TENDON_FLEET_RADIO_LEAVING;
+        radio->failure = status;
+        radio->leave_at = now + TENDON_FLEET_LEAVE_MS;
+        tendon_fleet_touch(radio->fleet);
+    }
+}
+
+static void on_peer_failure(void *context, const tendon_address *peer, tendon_status reason, uint64_t now) {
+    tendon_fleet_radio *radio = context;
+    (void)now;
+    tendon_fleet_note_cause(radio->fleet, peer, reason);
+}
+
+/* ---- the life of a radio ---- */
+
+/** Devices pair only if that was requested: a stranger that advertises near a gateway does not become a bonded device.
+ */
+static void set_pairing_policy(tendon_fleet_radio *radio) {
+    const tendon_fleet *fleet = radio->fleet;
+    tendon_radio_set_pairing_policy(radio->radio,
+                                    &(tendon_pairing_policy){.restricted = true,
+                                                             .allowed = fleet->options.allowed.addresses,
+                                                             .allowed_count = fleet->options.allowed.count,
+                                                             .window_until = fleet->pair_until});
+}
+
+/** What an open radio needs before it can be used. */
+static tendon_status prepare(tendon_fleet_radio *radio) {
+    tendon_fleet *fleet = radio->fleet;
+    tendon_radio *it = radio->radio;
+    it->report_context = radio;
+    it->on_report = on_report;
+    it->on_failure = on_failure;
+    it->on_peer_failure = on_peer_failure;
+    if (tendon_bonds_open(&radio->bonds, NULL) >= 0) {
+        (void)tendon_radio_use_bonds(it, &radio->bonds); /* without it devices connect, and cannot pair */
+    }
+    set_pairing_policy(radio);
+    if (fleet->options.connection.max_interval != 0) {
+        (void)tendon_radio_set_connection_parameters(it, &fleet->options.connection);
+    }
+    tendon_status status = tendon_radio_group_add(&fleet->group, it, 0);
+    memset(&radio->passive, 0, sizeof radio->passive);
+    memset(&radio->active, 0, sizeof radio->active);
+    radio->is_active = false;
+    if (status >= 0) {
+        status =
+            tendon_radio_scan_acquire(it, &radio->passive, &(tendon_scan_parameters){.coded = fleet->options.coded});
+    }
+    return status;
+}
+
+static void close_radio(tendon_fleet_radio *radio) {
+    tendon_fleet *fleet = radio->fleet;
+    if (radio->radio != NULL) {
+        fleet->counters.lost_packets += radio->radio->lost;
+        tendon_radio_group_remove(&fleet->group, radio->radio);
+        tendon_radio_close(radio->radio);
+        radio->radio = NULL;
+        tendon_admission_radio_lost(&fleet->admission, radio->number);
+    }
+}
+
+static tendon_status try_to_open(tendon_fleet_radio *radio) {
+    tendon_status status = radio->fleet->options.is_virtual ? open_virtual(radio) : open_adapter(radio);
+    if (status >= 0) {
+        status = prepare(radio);
+    }
+    if (status < 0) {
+        radio->failure = status;
+        radio->state = TENDON_FLEET_RADIO_WAITING;
+        close_radio(radio);
+        return status;
+    }
+    stop_awaiting(radio);
+    radio->was_open = true;
+    radio->state = TENDON_FLEET_RADIO_OPEN;
+    radio->failure = TENDON_OK;
+    radio->pause_ms = TENDON_FLEET_PAUSE_MS;
+    return TENDON_OK;
+}
+
+/** Until the kernel reports the adapter, or the pause has passed. Each reason is reported once. */
+static void wait_for_adapter(tendon_fleet_radio *radio, uint64_t now) {
+    radio->retry_at = radio->waits_for_power ? UINT64_MAX : now + radio->pause_ms;
+    radio->pause_ms = radio->pause_ms < TENDON_FLEET_PAUSE_MAX_MS / 2 ? 2 * radio->pause_ms : TENDON_FLEET_PAUSE_MAX_MS;
+    await_adapter(radio);
+    if (!radio->is_waiting && radio->waits_for_power) {
+        radio->waits_for_power = false;
+        radio->retry_at = now + radio->pause_ms;
+    }
+    if (radio->failure != radio->reported) {
+        radio->reported = radio->failure;
+        tendon_fleet_report_radio(radio, "radio_waiting");
+    }
+}
+
+tendon_status tendon_fleet_radio_open(tendon_fleet_radio *radio, uint64_t now) {
+    radio->pause_ms = TENDON_FLEET_PAUSE_MS;
+    tendon_status status = try_to_open(radio);
+    if (status >= 0) {
+        return TENDON_OK;
+    }
+    if (radio->fleet->options.is_virtual || status == TENDON_RADIO_ERROR_NO_CAP_NET_RAW ||
+        status == TENDON_ERROR_INVALID_ARGUMENT || status == TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT) {
+        return status;
+    }
+    wait_for_adapter(radio, now);
+    return TENDON_OK;
+}
+
+/** Its connections have ended: it is closed, and waited for. */
+static void leave(tendon_fleet_radio *radio, uint64_t now) {
+    bool is_switched_off =
+        radio->failure == TENDON_RADIO_ERROR_ADAPTER_DOWN || radio->failure == TENDON_RADIO_ERROR_RFKILL;
+    close_radio(radio);
+    radio->state = TENDON_FLEET_RADIO_WAITING;
+    radio->reported = radio->failure;
+    tendon_fleet_report_radio(radio, "radio_lost");
+    radio->waits_for_power = is_switched_off; /* another program may have done it on purpose */
+    radio->pause_ms = TENDON_FLEET_PAUSE_MS;
+    wait_for_adapter(radio, now);
+}
+
+/** Asks for scan responses while a device has something to tell. */
+static void step_scan(tendon_fleet_radio *radio, uint64_t now) {
+    bool is_active = tendon_search_is_active(&radio->fleet->search, now);
+    if (is_active == radio->is_active) {
+        return;
+    }
+    radio->is_active = is_active;
+    if (is_active) {
+        (void)tendon_radio_scan_acquire(radio->radio, &radio->active, &(tendon_scan_parameters){.active = true});
+    } else {
+        (void)tendon_radio_scan_release(radio->radio, &radio->active);
+    }
+}
+
+void tendon_fleet_radio_step(tendon_fleet_radio *radio, uint64_t now) {
+    tendon_fleet *fleet = radio->fleet;
+    switch (radio->state) {
+    case TENDON_FLEET_RADIO_OPEN:
+        step_scan(radio, now);
+        break;
+    case TENDON_FLEET_RADIO_LEAVING:
+        if (!tendon_fleet_has_turns(fleet, radio->number)) {
+            leave(radio, now);
+        } else if (now >= radio->leave_at) {
+            radio->leave_at = UINT64_MAX;
+            tendon_fleet_end_turns(fleet, radio->number, true, now);
+        }
+        break;
+    default:
+        if (now >= radio->retry_at && !fleet->is_ending) {
+            if (try_to_open(radio) < 0) {
+                wait_for_adapter(radio, now);
+            } else {
+                radio->reported = TENDON_OK;
+                tendon_fleet_report_restored(radio);
+            }
+        }
+        break;
+    }
+}
+
+uint64_t tendon_fleet_radio_deadline(const tendon_fleet_radio *radio) {
+    switch (radio->state) {
+    case TENDON_FLEET_RADIO_OPEN:
+        return UINT64_MAX;
+    case TENDON_FLEET_RADIO_LEAVING:
+        return radio->leave_at;
+    default:
+        return radio->fleet->is_ending ? UINT64_MAX : radio->retry_at;
+    }
+}
+
+void tendon_fleet_radio_close(tendon_fleet_radio *radio) {
+    stop_awaiting(radio);
+    close_radio(radio);
+}
+
+uint8_t tendon_fleet_open_radios(const tendon_fleet *fleet) {
+    uint8_t radios = 0;
+    for (size_t i = 0; i < fleet->radio_count; i++) {
+        radios |= (uint8_t)((fleet->radios[i].state == TENDON_FLEET_RADIO_OPEN ? 1u : 0u) << i);
+    }
+    return radios;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* A fleet over the virtual radio with simulated devices, in one process and in simulated time. */
+#include <dirent.h>
+#include <ftw.h>
+#include <unistd.h>
+
+#include "test_bytes.h"
+
+#include "../linux/fake_clock.h"
+#include "tendon/tendon.h"
+
+enum { DEVICES = 40, KINDS = 3 };
+
+/* A device with a radio of its own. */
+typedef struct thing {
+    bool is_open;
+    tendon_virtual_radio radio;
+    tendon_peripheral peripheral;
+    tendon_bonds bonds;
+    union {
+        tendon_simulated_bose bose;
+        tendon_simulated_activ5 activ5;
+        tendon_simulated_fjorden fjorden;
+    } of;
+} thing;
+
+static struct {
+    char directory[64];
+    tendon_loop loop;
+    tendon_fleet fleet;
+    tendon_fleet_options options;
+    thing things[DEVICES];
+    bool drops; /* lines */
+    unsigned views;
+    size_t length;
+    char lines[1 << 20];
+} w;
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk) {
+    (void)status, (void)kind, (void)walk;
+    return remove(path);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    memset(&w, 0, sizeof w);
+    strcpy(w.directory, "/tmp/tendon-test-XXXXXX");
+    tendon_fleet_options_init(&w.options);
+    w.options.is_virtual = true;
+    w.options.directory = w.directory;
+    w.options.pair_s = UINT32_MAX;
+    return mkdtemp(w.directory) != NULL && setenv("XDG_STATE_HOME", w.directory, 1) == 0 &&
+                   tendon_loop_init(&w.loop) >= 0
+               ? 0
+               : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    tendon_fleet_close(&w.fleet);
+    for (size_t i = 0; i < DEVICES; i++) {
+        if (w.things[i].is_open) {
+            tendon_peripheral_close(&w.things[i].peripheral);
+            for (int step = 0; step < 4; step++) {
+                (void)tendon_loop_step(&w.loop, 0);
+            }
+            tendon_radio_close(&w.things[i].radio.radio);
+        }
+    }
+    tendon_loop_close(&w.loop);
+    return nftw(w.directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- devices ---- */
+
+static tendon_peripheral_device make(thing *t, const char *kind) {
+    if (strcmp(kind, "bose") == 0) {
+        assert_int_equal(tendon_simulated_bose_init(&t->of.bose, NULL), TENDON_OK);
+        return tendon_simulated_bose_device(&t->of.bose);
+    }
+    if (strcmp(kind, "fjorden") == 0) {
+        assert_int_equal(
+            tendon_simulated_fjorden_init(&t->of.fjorden, &(tendon_simulated_fjorden_options){.open = true}),
+            TENDON_OK);
+        return tendon_simulated_fjorden_device(&t->of.fjorden);
+    }
+    assert_int_equal(tendon_simulated_activ5_init(&t->of.activ5, &(tendon_simulated_activ5_options){.no_script = true}),
+                     TENDON_OK);
+    return tendon_simulated_activ5_device(&t->of.activ5);
+}
+
+/* C0:00:00:00:00:NN */
+static void add(uint8_t number, const char *kind) {
+    thing *t = &w.things[number];
+    const tendon_address address = {.bytes = {0xC0, 0, 0, 0, 0, number}, .type = TENDON_ADDRESS_TYPE_RANDOM};
+    const tendon_peripheral_device device = make(t, kind);
+    assert_int_equal(tendon_virtual_radio_open(&t->radio, &w.loop, w.directory, &address), TENDON_OK);
+    tendon_bonds_init(&t->bonds);
+    assert_int_equal(tendon_radio_use_bonds(&t->radio.radio, &t->bonds), TENDON_OK);
+    assert_int_equal(tendon_radio_set_pairable(&t->radio.radio, true), TENDON_OK);
+    tendon_peripheral_init(&t->peripheral, &t->radio.radio, &device, NULL);
+    /* Different ones: a scanner's socket holds ten advertisements that come in the same millisecond. */
+    assert_int_equal(tendon_peripheral_open(&t->peripheral, (uint16_t)(100 + 7 * number)), TENDON_OK);
+    t->is_open = true;
+}
+
+static void take_away(uint8_t number) {
+    tendon_peripheral_close(&w.things[number].peripheral);
+    for (int step = 0; step < 4; step++) {
+        (void)tendon_loop_step(&w.loop, 0);
+    }
+    tendon_radio_close(&w.things[number].radio.radio);
+    w.things[number].is_open = false;
+}
+
+/* ---- lines ---- */
+
+static bool on_line(void *context, const tendon_fleet_line *line) {
+    assert_ptr_equal(context, &w);
+    assert_int_equal(line->text[line->length - 1], '\n');
+    w.views += line->view != NULL;
+    if (!line->is_sample) {
+        assert_true(w.length + line->length < sizeof w.lines);
+        memcpy(w.lines + w.length, line->text, line->length);
+        w.length += line->length;
+        w.lines[w.length] = 0;
+    }
+    return !w.drops;
+}
+
+/* Number of lines with both texts since the last call of forget(). */
+static unsigned count(const char *event, const char *other) {
+    char name[64];
+    unsigned found = 0;
+    snprintf(name, sizeof name, "\"event\":\"%s\"", event);
+    for (char *at = w.lines, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+        *end = 0;
+        found += strstr(at, name) != NULL && strstr(at, other) != NULL;
+        *end = '\n';
+    }
+    return found;
+}
+
+static void forget(void) {
+    w.length = 0;
+    w.lines[0] = 0;
+}
+
+static void run(uint64_t milliseconds) {
+    for (uint64_t until = fake_clock_ms + milliseconds; fake_clock_ms < until;) {
+        assert_int_equal(tendon_loop_step(&w.loop, until), TENDON_OK);
+    }
+}
+
+static void open_fleet(void) {
+    assert_int_equal(tendon_fleet_open(&w.fleet, &w.loop, &w.options, on_line, &w), TENDON_OK);
+}
+
+static void end_fleet(void) {
+    uint64_t begin = fake_clock_ms;
+    tendon_fleet_end(&w.fleet);
+    while (!tendon_fleet_has_ended(&w.fleet) && fake_clock_ms < begin + 10000) {
+        assert_int_equal(tendon_loop_step(&w.loop, begin + 10000), TENDON_OK);
+    }
+    assert_true(tendon_fleet_has_ended(&w.fleet));
+    assert_in_range(fake_clock_ms - begin, 0, TENDON_FLEET_END_MS + 1000);
+}
+
+/* ---- tests ---- */
+
+static void devices_of_several_families(void **state) {
+    (void)state;
+    add(1, "bose");
+    add(2, "activ5");
+    add(3, "fjorden");
+    open_fleet();
+    run(5000);
+    assert_int_equal(tendon_fleet_connected(&w.fleet), 3);
+    assert_int_equal(count("found", ""), 3);
+    assert_int_equal(count("connected", ":01\""), 1);
+    assert_int_equal(count("connected", "\"family\":\"activ5\""), 1);
+    assert_int_equal(count("connected", "\"name\":\"LE-Bose Frames\""), 1);
+    assert_true(w.fleet.counters.samples > 100 && w.views >= w.fleet.counters.samples);
+    end_fleet();
+    assert_int_equal(count("disconnected", "\"reason\":\"requested\""), 3);
+    assert_int_equal(tendon_fleet_connected(&w.fleet), 0);
+    tendon_fleet_summarize(&w.fleet);
+    assert_int_equal(count("summary", "\"devices\":3"), 1);
+    assert_int_equal(count("summary", "\"dropped\":0"), 1);
+    assert_int_equal(w.fleet.counters.delivered, w.fleet.counters.samples);
+    forget();
+    run(20000);
+    assert_int_equal(w.length, 0); /* no turn begins after the end */
+}
+
+/* A device that goes away, and comes back. */
+static void a_device_comes_back(void **state) {
+    (void)state;
+    add(1, "activ5");
+    open_fleet();
+    run(3000);
+    for (unsigned time = 1; time <= 3; time++) {
+        run(12000); /* a connection that was long enough */
+        take_away(1);
+        run(3000);
+        assert_int_equal(count("disconnected", "\"reason\":\"device_disconnected\""), time);
+        assert_int_equal(tendon_fleet_connected(&w.fleet), 0);
+        add(1, "activ5");
+        run(5000);
+        assert_int_equal(tendon_fleet_connected(&w.fleet), 1);
+        assert_int_equal(count("connected", ""), time + 1);
+    }
+    assert_int_equal(count("found", ""), 1);
+    assert_int_equal(w.fleet.counters.devices, 1);
+}
+
+/* A device that requires pairing, where pairing with new devices is not enabled: attempts with longer pauses. */
+static void pairing_is_not_enabled(void **state) {
+    (void)state;
+    add(3, "fjorden");
+    w.options.pair_s = 0;
+    open_fleet();
+    run(60000);
+    assert_int_equal(tendon_fleet_connected(&w.fleet), 0);
+    assert_in_range(count("connect_failed", "RADIO_ERROR_PAIRING_NOT_ALLOWED"), 4, 6);
+}
+
+static void what_is_served(void **state) {
+    (void)state;
+    add(1, "bose");
+    add(2, "activ5");
+    add(3, "activ5");
+    assert_int_equal(tendon_fleet_options_set(&w.options, "ignore", "bose"), TENDON_OK);
+    assert_int_equal(tendon_fleet_options_set(&w.options, "address", "C0:00:00:00:00:02"), TENDON_OK);
+    open_fleet();
+    run(30000);
+    assert_int_equal(count("found", ""), 1);
+    assert_int_equal(count("connected", ":02\""), 1);
+    assert_int_equal(tendon_fleet_connected(&w.fleet), 1);
+}
+
+static void once(void **state) {
+    (void)state;
+    add(1, "activ5");
+    w.options.no_reconnect = true;
+    open_fleet();
+    run(3000);
+    take_away(1);
+    run(1000);
+    add(1, "activ5");
+    run(60000);
+    assert_int_equal(count("connected", ""), 1);
+}
+
+/* More than are served at the same time: 32 at most. */
+static void forty_devices(void **state) {
+    (void)state;
+    for (uint8_t i = 0; i < DEVICES; i++) {
+        add(i, "activ5");
+    }
+    open_fleet();
+    run(60000);
+    assert_int_equal(tendon_fleet_connected(&w.fleet), TENDON_FLEET_DEVICES);
+    assert_int_equal(count("found", ""), DEVICES);
+    /* Some leave: others have their turns. */
+    for (uint8_t i = 0; i < DEVICES; i += 2) {
+        take_away(i);
+    }
+    run(60000);
+    assert_int_equal(tendon_fleet_connected(&w.fleet), DEVICES / 2);
+    for (uint8_t i = 1; i < DEVICES; i += 2) {
+        char address[32];
+        snprintf(address, sizeof address, ":%02X\"", (unsigned)i);
+        assert_true(count("connected", address) >= 1);
+    }
+    end_fleet();
+}
+
+static tendon_status act(uint8_t number, uint8_t type, const char *action) {
+    const tendon_address address = {.bytes = {0xC0, 0, 0, 0, 0, number}, .type = type};
+    return tendon_fleet_act(&w.fleet, &address, action, strlen(action));
+}
+
+static void actions(void **state) {
+    (void)state;
+    add(1, "fjorden");
+    add(2, "activ5");
+    open_fleet();
+    assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "led on"), TENDON_ERROR_NOT_FOUND);
+    assert_int_equal(count("action_failed", "not connected"), 1);
+    run(5000);
+    assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "led blinkFast 500"), TENDON_OK);
+    assert_int_equal(act(1, (uint8_t)TENDON_ADDRESS_TYPE_ANONYMOUS, "led off"), TENDON_OK);
+    assert_int_equal(act(1, TENDON_ADDRESS_TYPE_PUBLIC, "led off"), TENDON_ERROR_NOT_FOUND);
+    assert_int_equal(act(2, TENDON_ADDRESS_TYPE_RANDOM, "led off"), TENDON_ERROR_NOT_FOUND);
+    assert_int_equal(act(2, TENDON_ADDRESS_TYPE_RANDOM, "tare"), TENDON_OK);
+    assert_int_equal(act(3, TENDON_ADDRESS_TYPE_RANDOM, "tare"), TENDON_ERROR_NOT_FOUND);
+    run(1000);
+    assert_int_equal(count("done", "\"command\":\"led blinkFast 500\""), 1);
+    assert_int_equal(count("done", "\"command\":\"led off\""), 1);
+    assert_int_equal(count("done", "\"command\":\"tare\""), 1);
+    assert_int_equal(count("action_failed", ""), 4);
+    tendon_fleet_refuse(&w.fleet, "why not");
+    assert_int_equal(count("action_failed", "\"text\":\"why not\""), 1);
+}
+
+/* A reader that does not read: what is dropped is counted, and no device waits. */
+static void dropped_lines(void **state) {
+    (void)state;
+    add(1, "bose");
+    w.drops = true;
+    open_fleet();
+    run(5000);
+    assert_int_equal(tendon_fleet_connected(&w.fleet), 1);
+    assert_int_equal(w.fleet.counters.delivered, 0);
+    assert_true(w.fleet.counters.samples > 100);
+    assert_int_equal(w.fleet.counters.dropped, w.fleet.counters.samples);
+    assert_true(w.fleet.counters.dropped_lines >= 3);
+}
+
+/* Nothing in range: no wake-up in an hour. */
+static void nothing_happens(void **state) {
+    (void)state;
+    open_fleet();
+    run(1000);
+    uint64_t before = w.loop.wakeups;
+    run(3600000);
+    assert_in_range(w.loop.wakeups - before, 0, 2);
+    assert_int_equal(w.fleet.timer.deadline, UINT64_MAX);
+}
+
+/* The adapter is lost: its connections end with that reason, and the next one has them again. */
+static void the_radio_fails(void **state) {
+    (void)state;
+    add(1, "activ5");
+    add(2, "bose");
+    open_fleet();
+    run(5000);
+    for (unsigned time = 1; time <= 2; time++) {
+        tendon_radio *radio = w.fleet.radios[0].radio;
+        forget();
+        radio->on_failure(radio->report_context, TENDON_RADIO_ERROR_NO_ADAPTER, fake_clock_ms);
+        run(4000);
+        assert_int_equal(count("disconnected", ""), 2);
+        assert_int_equal(count("radio_lost", "RADIO_ERROR_NO_ADAPTER"), 1);
+        assert_int_equal(count("radio_waiting", ""), 0); /* the reason is the same */
+        run(20000);
+        assert_int_equal(count("radio_restored", "\"radio\":\"virtual\""), 1);
+        assert_int_equal(count("connected", ""), 2);
+        assert_int_equal(tendon_fleet_connected(&w.fleet), 2);
+    }
+    end_fleet();
+}
+
+/* Closed without an end, with open connections; and opened again in the same memory. */
+static void closed_and_opened_again(void **state) {
+    (void)state;
+    add(1, "activ5");
+    for (unsigned time = 1; time <= 3; time++) {
+        open_fleet();
+        run(5000);
+        assert_int_equal(count("connected", ""), time);
+        tendon_fleet_close(&w.fleet);
+        tendon_fleet_close(&w.fleet);
+        run(1000);
+    }
+}
+
+static void what_cannot_be_opened(void **state) {
+    (void)state;
+    w.options.families = 0;
+    assert_int_equal(tendon_fleet_open(&w.fleet, &w.loop, &w.options, on_line, &w), TENDON_ERROR_INVALID_ARGUMENT);
+    w.options.families = 1;
+    w.options.directory = "/proc/nothing";
+    assert_true(tendon_fleet_open(&w.fleet, &w.loop, &w.options, on_line, &w) < 0);
+    assert_int_equal(tendon_fleet_size(), sizeof(tendon_fleet));
+    assert_int_equal(tendon_fleet_options_size(), sizeof(tendon_fleet_options));
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(devices_of_several_families),
+        IN_WORLD(a_device_comes_back),
+        IN_WORLD(what_is_served),
+        IN_WORLD(once),
+        IN_WORLD(pairing_is_not_enabled),
+        IN_WORLD(forty_devices),
+        IN_WORLD(actions),
+        IN_WORLD(dropped_lines),
+        IN_WORLD(nothing_happens),
+        IN_WORLD(the_radio_fails),
+        IN_WORLD(closed_and_opened_again),
+        IN_WORLD(what_cannot_be_opened),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

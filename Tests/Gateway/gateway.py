@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""gateway.py GATEWAY TENDON: the program tendon-gateway beside simulated devices on the virtual radio. Prints TAP.
+
+Its lines follow docs/events.schema.json and have the members of those of `tendon run`; it does not wait for a reader; what it
+is asked on standard input is done or refused; it uses little memory, and no time while nothing happens.
+"""
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+GATEWAY, TENDON = sys.argv[1:3]
+LIMIT = 60  # seconds; ends what hangs
+VIRTUAL = ["--radio", "virtual"]
+# The address space of the sanitizers is not what is measured.
+MEASURED = len(sys.argv) < 4
+failed = False
+
+
+def report(name, good, detail=""):
+    global failed
+    print(f"ok - tendon-gateway: {name}" if good else f"not ok - tendon-gateway: {name}", flush=True)
+    if not good:
+        failed = True
+        print("\n".join("#   " + line for line in str(detail).splitlines()[-12:]), flush=True)
+
+
+def run(*arguments, seconds=LIMIT, stdin=subprocess.DEVNULL, **more):
+    return subprocess.run([GATEWAY, *arguments], stdin=stdin, capture_output=True, timeout=seconds, **more)
+
+
+def start(*arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE):
+    return subprocess.Popen([GATEWAY, *arguments], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE)
+
+
+def lines_of(data):
+    return [json.loads(line) for line in data.decode().splitlines() if line.startswith("{")]
+
+
+class Devices:
+    """Simulated devices, until the end of the block."""
+
+    def __init__(self, *arguments):
+        self.arguments = arguments
+
+    def __enter__(self):
+        self.log = tempfile.TemporaryFile(dir=work)
+        self.child = subprocess.Popen([TENDON, "simulate", *self.arguments, *VIRTUAL, "--json"],
+                                      stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.DEVNULL)
+        families = [word for word in self.arguments if not word.startswith("-")]
+        until = time.monotonic() + LIMIT
+        while len([line for line in self.lines() if line["event"] == "ready"]) < len(families):
+            assert time.monotonic() < until and self.child.poll() is None, "the simulator has not started"
+            time.sleep(0.05)
+        return self
+
+    def __exit__(self, *_):
+        self.child.terminate()
+        self.child.wait(LIMIT)
+
+    def lines(self):
+        data = os.pread(self.log.fileno(), 1 << 24, 0)
+        return lines_of(data[: data.rfind(b"\n") + 1])
+
+
+def read_until(child, seen, enough):
+    """Lines of a child are added to `seen` until that is enough."""
+    until = time.monotonic() + LIMIT
+    while time.monotonic() < until:
+        line = child.stdout.readline()
+        if not line:
+            return False
+        seen.append(json.loads(line))
+        if enough(seen):
+            return True
+    return False
+
+
+def status_of(pid, *keys):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    values = dict(line.split(":", 1) for line in text.splitlines())
+    return [int(values[key].split()[0]) for key in keys]
+
+
+# ---- the command line
+
+
+def command_line():
+    help_text = run("--help")
+    report("--help and --version", help_text.returncode == 0 and b"Examples:" in help_text.stdout
+           and run("--version").stdout.startswith(b"tendon-gateway "), help_text)
+    wrong = [["--nothing"], ["bose"], ["--period", "6"], ["--sensors"], ["--families", "phones"], ["--for", "soon"],
+             ["--define", "/nothing.json"], ["--exact=yes"]]
+    results = {" ".join(words): run(*words) for words in wrong}
+    report("a wrong command line ends with 2, and says why",
+           all(result.returncode == 2 and result.stderr for result in results.values()), results)
+    alone = run(*VIRTUAL, "--for", "1")
+    report("without a device it ends with 4", alone.returncode == 4, alone)
+    lines = lines_of(alone.stdout)
+    report("its last line is the summary", lines and lines[-1]["event"] == "summary" and lines[-1]["devices"] == 0, alone)
+    nowhere = run(*VIRTUAL, "--for", "1", env={**os.environ, "XDG_RUNTIME_DIR": "/proc"})
+    report("without a radio it ends with 3", nowhere.returncode == 3 and nowhere.stderr, nowhere)
+
+
+# ---- the same lines as `tendon run`
+
+
+def members(lines):
+    """Of each family and event: the members of its lines."""
+    found = collections.defaultdict(set)
+    for line in lines:
+        if "family" in line:
+            found[line["family"], line["event"], line.get("sensor")].add(tuple(line))
+    return found
+
+
+def same_lines():
+    families = ["bose", "activ5", "feelspace", "fjorden", "obvious"]
+    options = [*VIRTUAL, "--pair", "--for", "8", "--sensors", "all", "--measure", "force,imu", "--product", "1234",
+               "--features", "16"]
+    with Devices(*families):
+        first = subprocess.run([TENDON, "run", "--json", *options], stdin=subprocess.DEVNULL, capture_output=True,
+                               timeout=LIMIT)
+        second = run(*options)
+    (work / "lines.jsonl").write_bytes(second.stdout)
+    schema = subprocess.run([sys.executable, HERE.parent / "Command/check_events.py", work / "lines.jsonl"],
+                            capture_output=True, timeout=LIMIT, check=False)
+    report("its lines follow the schema", schema.returncode == 0, schema.stdout.decode() + schema.stderr.decode())
+    ours, theirs = members(lines_of(second.stdout)), members(lines_of(first.stdout))
+    # Which gesture of the hand, or squeeze, comes in these seconds is not the gateway's to say.
+    common = ours.keys() & theirs.keys()
+    different = {key: (ours[key], theirs[key]) for key in common if not ours[key] & theirs[key]}
+    connected = {key[0] for key in ours if key[1] == "connected"}
+    report("it connects to all families", connected == set(families) and second.returncode == 0, (connected, second.stderr))
+    # name: a device that `run` has received before has its name earlier.
+    lacking = {key for key in theirs.keys() - ours.keys()
+               if key[1] in ("connected", "sample", "battery", "disconnected", "found", "sensor_configuration")}
+    report("its lines are those of `tendon run`", not different and not lacking and len(common) >= 15,
+           f"different: {different}\nlacking: {lacking}\ncommon: {sorted(map(str, common))}")
+
+
+# ---- standard output
+
+
+def readers():
+    with Devices("bose"):
+        pipe_reader, pipe_writer = os.pipe()
+        child = start(*VIRTUAL, "--sensors", "all", "--period", "20", stdout=pipe_writer)
+        os.close(pipe_writer)
+        os.read(pipe_reader, 10)
+        os.close(pipe_reader)
+        _, errors = child.communicate(timeout=LIMIT)
+        report("it ends silently when its reader is gone", child.returncode == 0 and not errors, (child.returncode, errors))
+    with Devices("bose", "bose", "bose", "bose"):
+        child = start(*VIRTUAL, "--sensors", "all", "--period", "20")
+        seen = []
+        connected = read_until(child, seen, lambda lines: sum(line["event"] == "connected" for line in lines) == 4)
+        time.sleep(8)  # 4 devices, 4 sensors, 50 Hz, 300 bytes: 2 MB
+        running = child.poll() is None
+        child.send_signal(signal.SIGTERM)
+        data, errors = child.communicate(timeout=LIMIT)
+        lines = seen + lines_of(data)
+        summary = lines[-1]
+        samples = sum(line["event"] == "sample" for line in lines)
+        report("a reader that does not read delays nothing", connected and running and child.returncode == 0,
+               (connected, running, child.returncode, errors))
+        report("what is dropped is counted", summary["event"] == "summary" and summary["dropped"] > 0
+               and summary["samples"] == summary["delivered"] + summary["dropped"] and samples == summary["delivered"],
+               (summary, samples))
+        ends = [line["event"] for line in lines[-5:]]
+        report("SIGTERM ends connections in order", ends == ["disconnected"] * 4 + ["summary"], ends)
+
+
+# ---- standard input
+
+
+def actions():
+    with Devices("fjorden", "feelspace") as devices:
+        child = start(*VIRTUAL, "--pair", stdin=subprocess.PIPE)
+        seen = []
+        read_until(child, seen, lambda lines: sum(line["event"] == "connected" for line in lines) == 2)
+        address = {line["family"]: line["address"] for line in seen if line["event"] == "connected"}
+
+        def ask(*requests):
+            before = len(seen)
+            child.stdin.write(b"".join(requests))
+            child.stdin.flush()
+            read_until(child, seen, lambda lines: sum(
+                line["event"] in ("done", "action_failed") for line in lines[before:]) >= len(requests))
+            return [line for line in seen[before:] if line["event"] in ("done", "action_failed")]
+
+        def request(**values):
+            return json.dumps(values).encode() + b"\n"
+
+        done = ask(request(address=address["fjorden"], action="led", arguments=["blinkFast", 500]),
+                   request(address=address["feelspace"], address_type="random", action="vibrate", arguments=[90]))
+        report("it does what it is asked", sorted(line["event"] for line in done) == ["done", "done"], done)
+        until, moved = time.monotonic() + 10, []
+        while not moved and time.monotonic() < until:
+            moved = [line for line in devices.lines() if line["event"] == "write" and any(line.get("motors", []))]
+            time.sleep(0.1)
+        report("the belt vibrates", moved, devices.lines()[-3:])
+        refused = ask(b"{}\n", b"\x00\xff\xfe\n", b"[" * 100000 + b"\n", b'{"address":"\n', b"x" * 5000 + b"\n",
+                      request(address=address["fjorden"], action="dance"),
+                      request(address="00:00:00:00:00:00", action="led", arguments=["on"]),
+                      request(address=address["feelspace"], action="vibrate", arguments=["round"]))
+        report("what is no request is refused", [line["event"] for line in refused] == ["action_failed"] * 8
+               and all(line["text"] for line in refused), refused)
+        child.stdin.close()
+        child.stdin = None
+        again = len(seen)
+        alive = read_until(child, seen, lambda lines: len(lines) > again)
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=LIMIT)
+        report("it goes on when standard input ends", alive and child.returncode == 0, child.returncode)
+
+
+# ---- memory and time
+
+
+def costs():
+    child = start(*VIRTUAL)
+    time.sleep(2)
+    before = status_of(child.pid, "voluntary_ctxt_switches")[0]
+    time.sleep(6)
+    after, resident = status_of(child.pid, "voluntary_ctxt_switches", "VmRSS")
+    child.send_signal(signal.SIGTERM)
+    child.communicate(timeout=LIMIT)
+    report("nothing wakes it while nothing happens", after - before <= 1, f"{after - before} wake-ups in 6 s")
+    with Devices("bose", "activ5", "feelspace", "fjorden", "obvious"):
+        child = start(*VIRTUAL, "--pair")
+        seen = []
+        read_until(child, seen, lambda lines: sum(line["event"] == "connected" for line in lines) == 5)
+        time.sleep(1)
+        connected = status_of(child.pid, "VmHWM")[0]
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=LIMIT)
+    if MEASURED:
+        report(f"resident memory, at most 2048 KiB: {resident} KiB alone, {connected} KiB with five devices",
+               max(resident, connected) <= 2048)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    work = pathlib.Path(folder)
+    os.chmod(work, 0o700)
+    os.environ |= {"XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder + "/state"}
+    for part in (command_line, same_lines, readers, actions, costs):
+        try:
+            part()
+        except (AssertionError, KeyError, IndexError, ValueError, subprocess.TimeoutExpired, OSError) as error:
+            report(part.__name__, False, repr(error))
+sys.exit(1 if failed else 0)

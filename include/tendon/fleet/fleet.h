@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fleet: every wearable in range on one loop: searched for, connected, streamed, connected again. It joins admission,
+ * search and devices of the gateway component with radios and connections. What happens is reported as JSON lines of
+ * docs/events.md.
+ *
+ * One thread, no heap: all memory is the caller's. A program with a loop of its own drives the tendon_loop from that:
+ * see tendon_loop_deadline(). An adapter that is missing, is unplugged or switched off is waited for.
+ */
+#ifndef TENDON_FLEET_FLEET_H
+#define TENDON_FLEET_FLEET_H
+
+#include "tendon/fleet/options.h"
+#include "tendon/gateway/admission.h"
+#include "tendon/linux/connection.h"
+#include "tendon/linux/ending.h"
+#include "tendon/linux/gateway.h"
+#include "tendon/linux/gatt_store.h"
+#include "tendon/linux/radio_group.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Maximum number of devices that are known at a time, and that can be connected. */
+#define TENDON_FLEET_DEVICES 32
+/** Places of admission: three quarters of them are devices in range. */
+#define TENDON_FLEET_SLOTS 1024
+/** An adapter that does not open is tried again after this time, in ms, then after twice the time before, up to the
+ * second one. */
+#define TENDON_FLEET_PAUSE_MS 1000u
+#define TENDON_FLEET_PAUSE_MAX_MS 30000u
+/** Time that sessions have for their end after their radio has failed, and at the end of the fleet, in ms. */
+#define TENDON_FLEET_LEAVE_MS 2000u
+#define TENDON_FLEET_END_MS 5000u
+
+typedef struct tendon_fleet tendon_fleet;
+
+/** What is reported. All is lent for the call. */
+typedef struct tendon_fleet_line {
+    const char *text; /**< JSON with a line feed; no terminator */
+    size_t length;
+    bool is_sample;                /**< there are many of these; a reader that is late may miss some */
+    const tendon_view *view;       /**< the numbers of the same event; NULL: it has none */
+    const tendon_address *address; /**< of the device; NULL: the line is about none */
+} tendon_fleet_line;
+
+/** @return false: the line was dropped, which counts in the summary. Must not call the fleet, except
+ * tendon_fleet_act(). */
+typedef bool (*tendon_fleet_on_line)(void *context, const tendon_fleet_line *line);
+
+/** Numbers since the fleet was opened. */
+typedef struct tendon_fleet_counters {
+    uint64_t devices;   /**< that had a turn */
+    uint64_t connected; /**< sessions that were opened */
+    uint64_t samples, delivered, dropped;
+    uint64_t malformed;
+    uint64_t dropped_lines; /**< other lines than samples */
+    uint64_t lost_packets;  /**< that the kernel dropped, of radios that were closed */
+    uint64_t found;         /**< devices of the families that were received */
+} tendon_fleet_counters;
+
+typedef enum tendon_fleet_slot_state {
+    TENDON_FLEET_SLOT_FREE = 0,
+    TENDON_FLEET_SLOT_IDLE, /**< a device is known, and has no turn */
+    TENDON_FLEET_SLOT_TURN,
+    TENDON_FLEET_SLOT_ENDED /**< its session has ended; the connection is not idle yet, or it was not looked at */
+} tendon_fleet_slot_state;
+
+/** What a device needs for its turns. Memory that is used first with the first turn. Private. */
+typedef struct tendon_fleet_body {
+    tendon_device device;
+    tendon_connection connection;
+    tendon_gatt_cache cache;
+} tendon_fleet_body;
+
+/** A device that has, or had, a turn. Private. */
+typedef struct tendon_fleet_slot {
+    tendon_fleet *fleet;
+    uint8_t state; /**< tendon_fleet_slot_state */
+    uint8_t radio; /**< number of that of the turn */
+    uint8_t family, name_length;
+    bool is_set_up;   /**< body was used */
+    bool is_assigned; /**< counted by the group of radios */
+    bool must_close;  /**< the turn is ended as soon as it can be */
+    tendon_address address;
+    tendon_status cause; /**< what the radio reported of the device in this turn */
+    tendon_device_event ended;
+    uint64_t used_at;
+    tendon_connection_timing timing;
+    char name[TENDON_AD_LEGACY_MAX];
+    tendon_fleet_body *body;
+} tendon_fleet_slot;
+
+typedef enum tendon_fleet_radio_state {
+    TENDON_FLEET_RADIO_WAITING = 0, /**< not open */
+    TENDON_FLEET_RADIO_OPEN,
+    TENDON_FLEET_RADIO_LEAVING /**< it has failed: its connections end */
+} tendon_fleet_radio_state;
+
+/** One radio. Private. */
+typedef struct tendon_fleet_radio {
+    tendon_fleet *fleet;
+    uint8_t number, state;
+    bool was_open, waits_for_power, is_active;
+    bool is_waiting;        /**< for the report of the kernel */
+    tendon_status failure;  /**< why it is not open, or fails */
+    tendon_status reported; /**< the failure that was reported last */
+    uint32_t pause_ms;
+    uint64_t retry_at, leave_at;
+    tendon_scan_lease passive, active;
+    tendon_radio *radio; /**< NULL: not open */
+    tendon_bonds bonds;
+    union {
+        tendon_virtual_radio virtual_radio;
+#if defined(TENDON_HAVE_BLUEZ)
+        tendon_bluez_radio bluez_radio;
+#endif
+        uint64_t room[TENDON_GATEWAY_RADIO_SIZE / sizeof(uint64_t)];
+    } memory;
+    union {
+#if defined(TENDON_HAVE_BLUEZ)
+        tendon_bluez_arrival arrival;
+#endif
+        uint64_t room[TENDON_GATEWAY_ARRIVAL_SIZE / sizeof(uint64_t)];
+    } waiting;
+} tendon_fleet_radio;
+
+/** Caller's memory, about 700 KiB; it is used as far as there are devices. A program may read counters; all other
+ * members are private. Must not be moved while open. */
+struct tendon_fleet {
+    tendon_fleet_counters counters;
+    tendon_loop *loop;
+    void *context;
+    tendon_fleet_on_line on_line;
+    tendon_source timer;
+    bool is_open, is_ending, is_due;
+    uint8_t radio_count;
+    uint64_t due_at;  /**< when turns were last looked for because of the time */
+    uint64_t end_at;  /**< when turns end without their sessions */
+    uint64_t look_at; /**< when the parameters of the connections are looked at */
+    uint32_t look_pause;
+    uint64_t pair_until;
+    tendon_gatt_store store;
+    tendon_radio_group group;
+    tendon_line line;
+    tendon_fleet_options options;
+    tendon_admission admission;
+    tendon_search search;
+    char text[TENDON_LINE_SIZE];
+    tendon_fleet_radio radios[TENDON_FLEET_RADIOS];
+    tendon_search_advertiser advertisers[TENDON_SEARCH_ADVERTISERS];
+    tendon_admission_record records[TENDON_FLEET_SLOTS];
+    tendon_fleet_slot slots[TENDON_FLEET_DEVICES];
+    tendon_fleet_body bodies[TENDON_FLEET_DEVICES];
+};
+
+/** Size of tendon_fleet, and of tendon_fleet_options, for callers that cannot use sizeof. */
+size_t tendon_fleet_size(void);
+size_t tendon_fleet_options_size(void);
+
+/**
+ * Opens the radios and begins to search. Adapters that do not open are waited for, unless waiting cannot help. Lines
+ * can be reported in this call.
+ * @param fleet closed, or memory that was never used. @param loop borrowed until the fleet is closed.
+ * @param options copied; what they borrow is borrowed until the fleet is closed.
+ * @return TENDON_OK; TENDON_RADIO_ERROR_NO_CAP_NET_RAW: this process lacks the capability;
+ * TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT: of a build without adapters; an error of the virtual radio;
+ * TENDON_ERROR_INVALID_ARGUMENT: an adapter's name is none, or no family is served. Nothing stays open after an error.
+ */
+tendon_status tendon_fleet_open(tendon_fleet *fleet, tendon_loop *loop, const tendon_fleet_options *options,
+                                tendon_fleet_on_line on_line, void *context);
+/**
+ * Ends all turns; no other one begins. tendon_fleet_has_ended() becomes true from the loop, at most
+ * TENDON_FLEET_END_MS later.
+ */
+void tendon_fleet_end(tendon_fleet *fleet);
+bool tendon_fleet_has_ended(const tendon_fleet *fleet);
+/** Reports the line `summary`. */
+void tendon_fleet_summarize(tendon_fleet *fleet);
+/** Closes the radios. Call tendon_fleet_end() first, and the loop until the end: connections that are open are lost
+ * without a word. Not from within a callback. */
+void tendon_fleet_close(tendon_fleet *fleet);
+
+/**
+ * Has a device do something. Of an address of the type TENDON_ADDRESS_TYPE_ANONYMOUS only the bytes count. A line
+ * `done` or `action_failed` follows, from the loop or in this call.
+ * @param action "vibrate 90": the name, and arguments, separated by spaces.
+ * @return TENDON_OK: it was started, or waits for others; TENDON_ERROR_NOT_FOUND: no such device is connected, or it
+ * has no such action; another error of tendon_device_act(). After an error the line was reported.
+ */
+tendon_status tendon_fleet_act(tendon_fleet *fleet, const tendon_address *address, const char *action, size_t length);
+
+/** Reports `action_failed` for a request that names no action. @param text why: a sentence. */
+void tendon_fleet_refuse(tendon_fleet *fleet, const char *text);
+
+/** Returns the number of devices whose session is open. */
+size_t tendon_fleet_connected(const tendon_fleet *fleet);
+/** Returns whether a radio is open, or was. */
+bool tendon_fleet_was_open(const tendon_fleet *fleet);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options of a fleet, by their names and words: those of `tendon run`, as far as a gateway without Swift has them.
+ */
+#ifndef TENDON_FLEET_OPTIONS_H
+#define TENDON_FLEET_OPTIONS_H
+
+#include "tendon/gateway/device.h"
+#include "tendon/gateway/search.h"
+#include "tendon/host.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Maximum number of adapters, of addresses in a list, and of device files. */
+#define TENDON_FLEET_RADIOS 4
+#define TENDON_FLEET_ADDRESSES 32
+#define TENDON_FLEET_DEFINITIONS 4
+#define TENDON_FLEET_WORD_SIZE 64
+
+/** Addresses of devices. */
+typedef struct tendon_fleet_addresses {
+    size_t count;
+    tendon_address addresses[TENDON_FLEET_ADDRESSES];
+} tendon_fleet_addresses;
+
+/** Caller's memory. */
+typedef struct tendon_fleet_options {
+    bool is_virtual;       /**< the virtual radio, in the place of adapters */
+    const char *directory; /**< of the virtual radio; NULL: its default; borrowed */
+    size_t adapter_count;  /**< 0: the first adapter */
+    char adapters[TENDON_FLEET_RADIOS][TENDON_FLEET_WORD_SIZE];
+    uint32_t families;           /**< bit of each family, by the numbers of tendon/gateway/search.h */
+    tendon_fleet_addresses only; /**< the devices that are served; none: all of the families */
+    tendon_fleet_addresses allowed;
+    uint32_t pair_s; /**< time in which every device may pair, in s; UINT32_MAX: no end */
+    bool no_reconnect, is_exact, coded, no_gatt_cache;
+    tendon_connection_parameters connection; /**< max_interval 0: the kernel's */
+    tendon_device_settings settings;
+    const tendon_definition *definitions[TENDON_FLEET_DEFINITIONS]; /**< borrowed */
+    size_t definition_count;
+} tendon_fleet_options;
+
+/** An option, for help texts and completion. */
+typedef struct tendon_fleet_option {
+    const char *name;  /**< "adapter" */
+    const char *value; /**< "NAME"; NULL: it takes none */
+    const char *help;
+} tendon_fleet_option;
+
+/** The values without options: the first adapter, all families, no pairing with new devices. */
+void tendon_fleet_options_init(tendon_fleet_options *options);
+/** Returns an option of the fleet, then of the devices' settings, or false beyond the last. */
+bool tendon_fleet_option_at(size_t index, tendon_fleet_option *out);
+/**
+ * Sets an option by its name, without dashes. Lists of families name device files that were added before.
+ * @param value with a terminator; NULL: none.
+ * @return TENDON_OK; TENDON_ERROR_NOT_FOUND: there is no such option; TENDON_ERROR_INVALID_ARGUMENT: the value is none
+ * of it; TENDON_ERROR_TABLE_FULL: it is given too often.
+ */
+tendon_status tendon_fleet_options_set(tendon_fleet_options *options, const char *name, const char *value);
+/** Adds a device file, whose devices are served. @param definition borrowed.
+ * @return TENDON_OK; TENDON_ERROR_TABLE_FULL; TENDON_ERROR_INVALID_ARGUMENT: there is a family of this name. */
+tendon_status tendon_fleet_options_define(tendon_fleet_options *options, const tendon_definition *definition);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tendon-gateway: every wearable in range as JSON lines, for routers and other small machines. One thread, no heap:
+ * options, standard output and input, signals, exit status. The rest is tendon/fleet.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "input.h"
+#include "output.h"
+#include "tendon/definition.h"
+#include "tendon/fleet/fleet.h"
+#include "tendon/version.h"
+
+/** As `tendon` has them. */
+enum { DONE = 0, FAILED = 1, USAGE = 2, NO_RADIO = 3, NO_DEVICE = 4 };
+enum { FINISH_MS = 5000, MESSAGE_SIZE = 512 };
+
+static tendon_loop loop;
+static tendon_fleet fleet;
+static tendon_fleet_options options;
+static output out;
+static input in;
+static tendon_definition definitions[TENDON_FLEET_DEFINITIONS];
+static struct {
+    uint64_t run_ms; /**< 0: without end */
+    bool is_version, is_help;
+} chosen;
+static volatile sig_atomic_t signals;
+
+/** On standard error; a reader that does not read it delays nothing that matters: there are few of these. */
+__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...) {
+    char text[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text - 1, format, arguments);
+    va_end(arguments);
+    size_t size = length < 0 ? 0 : (size_t)length < sizeof text - 1 ? (size_t)length : sizeof text - 2;
+    for (size_t i = 0; i < size; i++) {
+        text[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7F ? '?' : text[i];
+    }
+    text[size] = '\n';
+    (void)!write(STDERR_FILENO, text, size + 1);
+}
+
+/* ---- options ---- */
+
+static void print_option(const char *name, const char *value, const char *help) {
+    char left[40];
+    snprintf(left, sizeof left, "--%s%s%s", name, value != NULL ? " " : "", value != NULL ? value : "");
+    printf("  %-30s %s\n", left, help);
+}
+
+static void print_help(void) {
+    tendon_fleet_option option;
+    printf("tendon-gateway " TENDON_VERSION "\n"
+           "Usage: tendon-gateway [OPTION]...\n\n"
+           "Connects to the wearables in range and prints their events as JSON lines, which docs/events.md describes.\n"
+           "Connects again when a connection is lost, and waits for a Bluetooth adapter.\n"
+           "Reads actions from standard input, one JSON object per line: address, action, arguments.\n\nOptions:\n");
+    for (size_t i = 0; tendon_fleet_option_at(i, &option); i++) {
+        print_option(option.name, option.value, option.help);
+    }
+    print_option("define", "FILE", "serve the devices that this device file describes; can be repeated");
+    print_option("for", "SECONDS", "end after this time");
+    print_option("help", NULL, "print this text");
+    print_option("version", NULL, "print the version");
+    printf("\nExamples:\n"
+           "  tendon-gateway | mosquitto_pub -l -t wearables       publish all events to an MQTT broker\n"
+           "  tendon-gateway --families bose --sensors all --period 40\n"
+           "  echo '{\"address\":\"C4:00:00:00:00:01\",\"action\":\"led\",\"arguments\":[\"blinkFast\",500]}' | "
+           "tendon-gateway\n\n"
+           "Exit status: 0 a device was connected, 1 no device could be connected or an output failed, 2 the command "
+           "line\nis wrong, 3 there is no radio, 4 no device was found.\n");
+}
+
+/** Device files. */
+static bool define(const char *path) {
+    static tendon_definition_scratch scratch;
+    static char text[TENDON_DEFINITION_FILE_MAX + 1];
+    tendon_definition_mistake mistake;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        complain("tendon-gateway: %s: %s", path, strerror(errno));
+        return false;
+    }
+    size_t length = 0;
+    ssize_t count = 1;
+    while (count > 0 && length < sizeof text) {
+        count = read(file, text + length, sizeof text - length);
+        length += count > 0 ? (size_t)count : 0;
+    }
+    bool is_read = count == 0 && length < sizeof text;
+    close(file);
+    if (!is_read || options.definition_count == TENDON_FLEET_DEFINITIONS) {
+        complain("tendon-gateway: %s: %s", path,
+                 is_read ? "too many device files" : "it cannot be read, or is too long");
+        return false;
+    }
+    tendon_definition *definition = &definitions[options.definition_count];
+    if (tendon_definition_parse(text, length, definition, &scratch, &mistake) < 0) {
+        complain("tendon-gateway: %s:%u:%u: %s", path, (unsigned)mistake.line, (unsigned)mistake.column, mistake.text);
+        return false;
+    }
+    if (tendon_fleet_options_define(&options, definition) < 0) {
+        complain("tendon-gateway: %s: there is a family of this name", path);
+        return false;
+    }
+    return true;
+}
+
+/** Seconds, with three decimals at most. */
+static bool set_duration(const char *value) {
+    uint64_t ms = 0;
+    uint64_t unit = 1000;
+    bool has_point = false;
+    for (const char *at = value; at != NULL && *at != '\0'; at++) {
+        if (*at == '.' && !has_point) {
+            has_point = true;
+        } else if (*at < '0' || *at > '9' || unit == 0 || ms > UINT32_MAX * UINT64_C(1000)) {
+            return false;
+        } else if (has_point) {
+            unit /= 10;
+            ms += unit * (uint64_t)(*at - '0');
+        } else {
+            ms = ms * 10 + 1000 * (uint64_t)(*at - '0');
+        }
+    }
+    chosen.run_ms = ms;
+    return ms > 0;
+}
+
+/** Returns whether the option takes a value, or may. */
+static bool has_value(const char *name) {
+    tendon_fleet_option option;
+    for (size_t i = 0; tendon_fleet_option_at(i, &option); i++) {
+        if (strcmp(option.name, name) == 0) {
+            return option.value != NULL;
+        }
+    }
+    return strcmp(name, "define") == 0 || strcmp(name, "for") == 0;
+}
+
+static bool set_option(const char *name, const char *value) {
+    if (strcmp(name, "define") == 0 && value != NULL) {
+        return define(value);
+    }
+    if (strcmp(name, "help") == 0 || strcmp(name, "version") == 0) {
+        chosen.is_help = chosen.is_help || name[0] == 'h';
+        chosen.is_version = chosen.is_version || name[0] == 'v';
+        return true;
+    }
+    tendon_status status = strcmp(name, "for") != 0 ? tendon_fleet_options_set(&options, name, value)
+                           : set_duration(value)    ? TENDON_OK
+                                                    : TENDON_ERROR_INVALID_ARGUMENT;
+    if (status == TENDON_ERROR_NOT_FOUND) {
+        complain("tendon-gateway: there is no option --%s; try: tendon-gateway --help", name);
+    } else if (status < 0) {
+        complain("tendon-gateway: --%s does not take '%s'; try: tendon-gateway --help", name,
+                 value != NULL ? value : "");
+    }
+    return status >= 0;
+}
+
+static bool parse(int count, char **words) {
+    for (int i = 1; i < count; i++) {
+        char name[32];
+        const char *word = words[i];
+        if (strncmp(word, "--", 2) != 0) {
+            complain("tendon-gateway: '%s' is no option; try: tendon-gateway --help", word);
+            return false;
+        }
+        size_t length = strcspn(word + 2, "=");
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, word + 2);
+        const char *value = word[2 + length] == '=' ? word + 3 + length : NULL;
+        /* That of --pair alone is optional: the next word is one only if it is a number. */
+        bool is_optional = strcmp(name, "pair") == 0;
+        if (value == NULL && has_value(name) && i + 1 < count &&
+            (!is_optional || (words[i + 1][0] >= '0' && words[i + 1][0] <= '9'))) {
+            value = words[++i];
+        }
+        if (!set_option(name, value)) {
+            return false;
+        }
+        if (chosen.is_help || chosen.is_version) {
+            return true;
+        }
+    }
+    return true;
+}
+
+/* ---- lines ---- */
+
+static bool on_line(void *context, const tendon_fleet_line *line) {
+    (void)context;
+    return output_line(&out, line->text, line->length, line->is_sample);
+}
+
+/** The reader is gone: nobody needs the lines. */
+static void on_output_end(void *context) {
+    (void)context;
+    tendon_fleet_end(&fleet);
+}
+
+static void on_request(void *context, const char *line, size_t length) {
+    tendon_request request;
+    const char *mistake = "the line is longer than 1024 bytes";
+    (void)context;
+    if (line != NULL && tendon_request_parse(line, length, &request, &mistake) >= 0) {
+        (void)tendon_fleet_act(&fleet, &request.address, request.action, request.length);
+        return;
+    }
+    tendon_fleet_refuse(&fleet, mistake);
+}
+
+/* ---- the run ---- */
+
+static void on_signal(int number) {
+    (void)number;
+    signals++;
+    tendon_loop_wake(&loop);
+}
+
+static void on_wake(void *context, uint64_t now) {
+    (void)context;
+    (void)now;
+    if (signals > 0) {
+        tendon_fleet_end(&fleet);
+    }
+}
+
+static void watch_signals(void) {
+    struct sigaction action = {.sa_handler = on_signal};
+    tendon_loop_on_wake(&loop, on_wake, NULL);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/** Until the end was asked for, and has come. */
+static void run(void) {
+    uint64_t until = chosen.run_ms == 0 ? UINT64_MAX : tendon_monotonic_ms() + chosen.run_ms;
+    while (!tendon_fleet_has_ended(&fleet)) {
+        if (tendon_loop_step(&loop, until) < 0) {
+            break;
+        }
+        if (tendon_monotonic_ms() >= until) {
+            until = UINT64_MAX;
+            tendon_fleet_end(&fleet);
+        }
+        if (signals > 1) {
+            break; /* asked twice: without the sessions */
+        }
+    }
+}
+
+/** As `tendon run` has it. */
+static int exit_status(bool was_open, bool is_unread) {
+    if (!was_open) {
+        return NO_RADIO;
+    }
+    if (is_unread) {
+        return DONE; /* its reader has seen enough */
+    }
+    if (fleet.counters.found == 0 && fleet.counters.connected == 0) {
+        if (signals == 0) {
+            complain("tendon-gateway: no device was found");
+        }
+        return NO_DEVICE;
+    }
+    return fleet.counters.connected > 0 ? DONE : FAILED;
+}
+
+static int serve(void) {
+    output_open(&out, &loop, STDOUT_FILENO, on_output_end, NULL);
+    tendon_status status = tendon_fleet_open(&fleet, &loop, &options, on_line, NULL);
+    if (status < 0) {
+        complain("tendon-gateway: no radio: %s (%s)", tendon_status_text(status), tendon_status_name(status));
+        return status == TENDON_ERROR_INVALID_ARGUMENT ? USAGE : NO_RADIO;
+    }
+    watch_signals();
+    input_open(&in, &loop, STDIN_FILENO, on_request, NULL);
+    run();
+    bool was_open = tendon_fleet_was_open(&fleet);
+    bool is_unread = out.error == EPIPE;
+    input_close(&in);
+    tendon_fleet_summarize(&fleet);
+    tendon_fleet_close(&fleet);
+    size_t lost = output_finish(&out, FINISH_MS);
+    if (out.error != 0 && out.error != EPIPE) {
+        complain("tendon-gateway: standard output: %s", strerror(out.error));
+        return FAILED;
+    }
+    if (lost > 0) {
+        complain("tendon-gateway: standard output was not read: %zu bytes are lost", lost);
+        return FAILED;
+    }
+    return exit_status(was_open, is_unread);
+}
+
+int main(int count, char **words) {
+    tendon_fleet_options_init(&options);
+    if (!parse(count, words)) {
+        return USAGE;
+    }
+    if (chosen.is_help || chosen.is_version) {
+        chosen.is_help ? print_help() : (void)printf("tendon-gateway " TENDON_VERSION "\n");
+        return fflush(stdout) == 0 ? DONE : FAILED;
+    }
+    tendon_status status = tendon_loop_init(&loop);
+    if (status < 0) {
+        complain("tendon-gateway: %s", tendon_status_text(status));
+        return FAILED;
+    }
+    int result = serve();
+    tendon_loop_close(&loop);
+    return result;
+}
