@@ -71,10 +71,11 @@ final class Client: Broker, @unchecked Sendable {
             )
         } else {
             try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TLS_USE_OS_CERTS, 1))
-            if let certificate = settings.certificateFile {
-                try check(
-                    mosquitto_tls_set(mosquitto, nil, "/etc/ssl/certs", certificate, settings.keyFile, nil), "TLS")
-            }
+            // With the system's authorities alone, libmosquitto before 2.0.13 refuses every connection but the first: it
+            // takes the TLS context that it has kept itself for one of the caller. A directory beside them prevents that.
+            let directory = getenv("SSL_CERT_DIR").map { String(cString: $0) } ?? "/etc/ssl/certs"
+            try check(
+                mosquitto_tls_set(mosquitto, nil, directory, settings.certificateFile, settings.keyFile, nil), "TLS")
         }
         // The broker's certificate and its name are verified; nothing older than TLS 1.2.
         try check(mosquitto_tls_opts_set(mosquitto, 1, "tlsv1.2", nil), "TLS")
@@ -147,7 +148,12 @@ final class Client: Broker, @unchecked Sendable {
         /// The code of MQTT 5 with which the broker ended the connection.
         var ending: Int32?
         var connectedAt: UInt64?
+        /// The answer did not come in time.
+        var isUnanswered = false
     }
+
+    /// Milliseconds from the connection to the answer to the login.
+    private static let loginLimit: UInt64 = 10_000
 
     /// Only used on the thread.
     private var attempt = Attempt()
@@ -220,9 +226,16 @@ final class Client: Broker, @unchecked Sendable {
         errno = 0
         var code = mosquitto_connect(mosquitto, settings.host, Int32(settings.port), Int32(settings.keepalive))
         var number = errno
+        let deadline = tendon_monotonic_ms() + Client.loginLimit
         while code == MOSQ_ERR_SUCCESS.code, !lock.locked({ self.isOver }) {
+            let isLate = attempt.answer == nil && tendon_monotonic_ms() >= deadline
+            if isLate {
+                // libmosquitto would wait for the time of the keep-alive, and then has no reason.
+                attempt.isUnanswered = true
+                shutdown(mosquitto_socket(mosquitto), Int32(SHUT_RDWR))
+            }
             errno = 0
-            code = mosquitto_loop(mosquitto, patience, 1)
+            code = mosquitto_loop(mosquitto, attempt.answer == nil ? min(patience, 500) : patience, 1)
             number = errno
             if let acceptance { mailbox.post(acceptance) }
             acceptance = nil
@@ -248,6 +261,9 @@ final class Client: Broker, @unchecked Sendable {
             let isOld = refusal == Client.unsupportedVersion
             return Client.text(refusal: refusal) + (isOld ? "; for a broker without MQTT 5: --mqtt-version 3.1.1" : "")
         }
+        if attempt.isUnanswered {
+            return "no answer to the login in \(Client.loginLimit / 1000) s: is it an MQTT broker?"
+        }
         if settings.usesTLS, attempt.answer == nil, let cause = FailureCause.words(for: lock.locked { complaints }) {
             return cause
         }
@@ -257,6 +273,7 @@ final class Client: Broker, @unchecked Sendable {
             return "the connection ended before an answer to MQTT: another port, or mqtts:// for one with TLS"
         case MOSQ_ERR_ERRNO.code, MOSQ_ERR_PROTOCOL.code, MOSQ_ERR_MALFORMED_PACKET.code:
             return attempt.answer == nil ? "what answers on this port is no MQTT" : Client.text(code)
+        case MOSQ_ERR_CONN_LOST.code: return "the broker ended it, or it does not respond"
         case MOSQ_ERR_EAI.code: return "the name of the host is not known, or no name server responds"
         default: return Client.text(code)
         }

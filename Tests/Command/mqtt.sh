@@ -311,4 +311,44 @@ run config check "$work/stream.conf"
 like "$status $out" "^2 .*stream.conf:3: stream: unknown sensor 'farce'; did you mean 'force'" "in the configuration too"
 run run --radio virtual --mqtt http://x
 is "$status" 2 "an address that is none is refused"
+# The authorities of the system: each attempt has them, and not only the first.
+hold_port port
+tls_broker() {
+    broker "allow_anonymous true
+certfile $work/server.pem
+keyfile $work/server.key"
+}
+: >"$work/broker.log"
+tls_broker
+SSL_CERT_FILE=$work/ca.pem start system run --radio virtual --no-lines --families none --mqtt "mqtts://localhost:$port" \
+    --mqtt-gateway gw8
+system=$child
+until_true grep -q "New client connected .* as tendon-gw8 " "$work/broker.log"
+result $? "TLS with the authorities of the system" "$(cat "$work/system.err")"
+kill -KILL "$broker"
+wait "$broker" 2>/dev/null
+until_true grep -q "connection lost" "$work/system.err"
+: >"$work/broker.log"
+tls_broker
+until_true grep -q "New client connected .* as tendon-gw8 " "$work/broker.log"
+result $? "and again after the broker was away" "$(cat "$work/system.err")"
+kill "$system"
+wait "$system"
+run run --radio virtual --no-lines --families none --mqtt "mqtts://localhost:$port" --mqtt-gateway gw9 --for 4
+like "$err" "no connection: the broker's certificate is not trusted" "a broker that is not trusted"
+unlike "$err" "MOSQ_OPT|MOSQ_" "also at the next attempts"
+kill -KILL "$broker"
+# A port that takes the connection and never answers.
+hold_port port
+python3 -c 'import socket, sys, signal
+server = socket.socket()
+server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+server.bind(("127.0.0.1", int(sys.argv[1])))
+server.listen()
+signal.pause()' "$port" &
+children+=("$!")
+start mute run --radio virtual --no-lines --families none --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw9
+until_true grep -q "no connection: no answer to the login in 10 s: is it an MQTT broker?" "$work/mute.err"
+result $? "a port that does not answer" "$(cat "$work/mute.err")"
+kill "$child"
 finish
