@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -72,6 +73,8 @@ static tendon_status open_for_writing(const char *path) {
         status = TENDON_SYSTEM_ERROR(ELOOP);
     } else if (S_ISREG(state.st_mode) && state.st_uid != geteuid()) {
         status = TENDON_ERROR_FILE_PERMISSION;
+    } else if (S_ISREG(state.st_mode) && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        status = TENDON_ERROR_BUSY; /* before it is emptied; a file system without locks is written to without one */
     } else if (S_ISREG(state.st_mode)) {
         /* EPERM although the file is ours: a file system without modes. */
         bool closed_to_others = fchmod(fd, 0600) == 0 || errno == EPERM;

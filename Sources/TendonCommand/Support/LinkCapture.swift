@@ -72,6 +72,10 @@ final class LinkCapture: @unchecked Sendable {
 extension CommandError {
     /// A file that cannot be written or read, in the system's words.
     init(file path: String, _ status: tendon_status) {
+        guard status != Int32(TENDON_ERROR_BUSY) else {
+            self.init(.failed, "\(sanitized(path)): another program is writing this capture", next: "another name")
+            return
+        }
         let what = describe(TendonError(status: status, operation: .capture))
         self.init(.failed, "\(sanitized(path)): \(what)")
     }

@@ -123,6 +123,25 @@ static void an_error_of_close_is_the_result(void **state) {
     refused_close = 0;
 }
 
+/* Of two programs that write one file, each would write at its own place. */
+static void a_file_that_is_being_written_is_left_alone(void **state) {
+    (void)state;
+    tendon_capture first;
+    tendon_capture second;
+    struct stat file;
+    assert_int_equal(tendon_capture_create(&first, path, TENDON_CAPTURE_H4), TENDON_OK);
+    assert_int_equal(write_one(&first), TENDON_OK);
+    int before = open_descriptors();
+    assert_int_equal(tendon_capture_create(&second, path, TENDON_CAPTURE_H4), TENDON_ERROR_BUSY);
+    assert_int_equal(second.fd, -1);
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(file.st_size, first.bytes);
+    assert_int_equal(tendon_capture_close(&first), TENDON_OK);
+    assert_int_equal(tendon_capture_create(&second, path, TENDON_CAPTURE_H4), TENDON_OK);
+    assert_int_equal(tendon_capture_close(&second), TENDON_OK);
+}
+
 /* A descriptor of the caller's stays the caller's. */
 static void an_attached_descriptor_is_not_closed(void **state) {
     (void)state;
@@ -169,6 +188,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         DISK_TEST(a_file_that_cannot_be_prepared_is_closed),
         DISK_TEST(an_error_of_close_is_the_result),
+        DISK_TEST(a_file_that_is_being_written_is_left_alone),
         DISK_TEST(an_attached_descriptor_is_not_closed),
         DISK_TEST(links_lead_to_devices_only),
     };

@@ -82,7 +82,8 @@ typedef struct tendon_capture {
 /**
  * Creates a file that only its owner can read, for a capture may contain keys. An existing file is emptied, and other
  * users lose their access. Devices, pipes and symbolic links to them are written to as they are.
- * @return TENDON_OK; TENDON_ERROR_FILE_PERMISSION: an existing file belongs to another user;
+ * @return TENDON_OK; TENDON_ERROR_FILE_PERMISSION: an existing file belongs to another user; TENDON_ERROR_BUSY: another
+ * capture that is not closed writes to the file, which stays as it is;
  * TENDON_SYSTEM_ERROR(ELOOP): a symbolic link to a file; TENDON_SYSTEM_ERROR(errno). Nothing stays open after an error.
  */
 tendon_status tendon_capture_create(tendon_capture *capture, const char *path, uint32_t datalink);
