@@ -74,6 +74,27 @@ run encode feelspace vibration bearing=90 angle=3
 is "$status" 2 "encode: two directions"
 run encode fjorden led mode=on
 like "$out" '"bytes":"0201010000"' "encode: a request to the LED"
+for value in -1 70000 99999999; do
+    run encode fjorden led mode=on duration_ms=$value
+    like "$status $err" "^2 .*duration_ms takes a whole number from 0 to 65535, not '$value'" "encode: a duration of $value"
+done
+run encode obvious feature_status features=19 corr=99999999
+like "$status $err" "^2 .*corr takes a whole number from 0 to 65535" "encode: a correlation that is too large"
+for value in 4 0 101; do
+    run encode feelspace default_intensity percent=$value
+    like "$status $err" "^2 .*percent takes a whole number from 5 to 100, not '$value'" "encode: an intensity of $value"
+done
+for pair in channel=6:0..5 intensity=120:0..100 iterations=300:1..255 period_ms=0:1..65535; do
+    range=${pair#*:}
+    run encode feelspace vibration angle=90 "${pair%:*}"
+    like "$status $err" "^2 .*${pair%%=*} takes a whole number from ${range%..*} to ${range#*..}" "encode: ${pair%:*}"
+done
+for change in enable:rotation:41 period:7; do
+    run encode bose sensor_configuration 000000010000020000030000 $change
+    like "$status $err" "^2 .*'${change##*:}' is no period: it is 5, 10, 20, 40, 80, 160 or 320" "encode: $change"
+done
+run encode fjorden led mode=on mode=off
+like "$status $err" "^2 .*mode is given twice" "encode: a name twice"
 run encode activ5 sample_rate hz=100
 like "$out" '"bytes":"6400"' "encode: a sample rate"
 run encode fjorden led colour=red

@@ -109,6 +109,7 @@ struct NamedValues {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else { throw .usage("'\(sanitized(word))' is not NAME=VALUE") }
             guard names.contains(parts[0]) else { throw .unknown("name", parts[0], among: names) }
+            guard values[parts[0]] == nil else { throw .usage("\(parts[0]) is given twice") }
             values[parts[0]] = parts[1]
         }
     }
@@ -120,13 +121,17 @@ struct NamedValues {
         return text
     }
 
-    func number(_ name: String, default standard: Int32? = nil) throws(CommandError) -> Int32 {
+    func number<Value: FixedWidthInteger>(
+        _ name: String, in range: ClosedRange<Value>, default standard: Value? = nil
+    ) throws(CommandError) -> Value {
         guard let text = values[name] else {
             guard let standard else { throw .usage("\(name)=NUMBER is missing") }
             return standard
         }
-        guard let number = parseInteger(text).flatMap({ Int32(exactly: $0) }) else {
-            throw .usage("\(name) takes a whole number, not '\(sanitized(text))'")
+        guard let number = parseInteger(text).flatMap({ Value(exactly: $0) }), range.contains(number) else {
+            throw .usage(
+                "\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not '\(sanitized(text))'"
+            )
         }
         return number
     }

@@ -20,8 +20,7 @@ extension Family {
             EncodedValue(
                 kind: "sample_rate", operands: "hz=RATE", summary: "the value of the sample rate, 1 to 32767 Hz"
             ) { (words) throws(CommandError) in
-                let rate = try NamedValues(words, names: ["hz"]).number("hz")
-                guard (1...32767).contains(rate) else { throw .usage("hz takes 1 to 32767") }
+                let rate = try NamedValues(words, names: ["hz"]).number("hz", in: UInt16(1)...32767)
                 return [UInt8(rate & 0xFF), UInt8(rate >> 8)]
             }
         ])

@@ -75,9 +75,8 @@ private enum BoseEncoding {
     private static func milliseconds(_ word: String) throws(CommandError) -> UInt16 {
         if word == "none" { return 0 }
         let digits = word.hasSuffix("ms") ? String(word.dropLast(2)) : word
-        guard let number = parseInteger(digits).flatMap({ UInt16(exactly: $0) }) else {
-            throw .usage("'\(sanitized(word))' is no period", next: "5, 10, 20, 40, 80, 160 or 320 (milliseconds)")
-        }
+        guard let number = parseInteger(digits).flatMap({ UInt16(exactly: $0) }), tendon_bose_bit_of_period(number) >= 0
+        else { throw .usage("'\(sanitized(word))' is no period: it is 5, 10, 20, 40, 80, 160 or 320 milliseconds") }
         return number
     }
 

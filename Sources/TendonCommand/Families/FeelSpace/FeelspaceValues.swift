@@ -38,7 +38,7 @@ extension Family {
             EncodedValue(
                 kind: "default_intensity", operands: "percent=5..100", summary: "the default intensity, in percent"
             ) { (words) throws(CommandError) in
-                let percent = try NamedValues(words, names: ["percent"]).number("percent")
+                let percent = try NamedValues(words, names: ["percent"]).number("percent", in: Int32(5)...100)
                 return try packet { tendon_feelspace_encode_set_default_intensity(percent, true, $0, $1) }
             },
         ])
@@ -47,15 +47,15 @@ extension Family {
         let values = try NamedValues(
             words, names: ["angle", "bearing", "channel", "pattern", "intensity", "iterations", "period_ms"])
         var channel = tendon_feelspace_channel()
-        channel.channel = try values.number("channel", default: 1)
-        channel.intensity = try values.number("intensity", default: -1)
-        channel.iterations = try values.number("iterations", default: -1)
-        channel.period_ms = try values.number("period_ms", default: 500)
+        channel.channel = try values.number("channel", in: 0...5, default: 1)
+        channel.intensity = try values.has("intensity") ? values.number("intensity", in: 0...100) : -1
+        channel.iterations = try values.has("iterations") ? values.number("iterations", in: 1...255) : -1
+        channel.period_ms = try values.number("period_ms", in: 1...65535, default: 500)
         let pattern = try values.has("pattern") ? values.text("pattern") : "continuous"
         channel.pattern = Int32(try FeelspaceWords.find(pattern, FeelspaceWords.patterns, "pattern").rawValue)
         guard values.has("angle") != values.has("bearing") else { throw .usage("either angle or bearing") }
         let isBearing = values.has("bearing")
-        channel.orientation = try values.number(isBearing ? "bearing" : "angle")
+        channel.orientation = try values.number(isBearing ? "bearing" : "angle", in: Int32.min...Int32.max)
         channel.orientation_type = Int32((isBearing ? FSOrientationType.magneticBearing : .angle).rawValue)
         return try packet {
             tendon_feelspace_encode_channel(&channel, TENDON_FEELSPACE_CHANNELS_EXTENDED, $0, $1)

@@ -19,7 +19,7 @@ extension Family {
         ],
         encoded: [
             EncodedValue(
-                kind: "led", operands: "mode=off|on|blinkSlow|blinkFast [duration_ms=MS] [request_id=N]",
+                kind: "led", operands: "mode=off|on|blinkSlow|blinkFast [duration_ms=0..65535] [request_id=0..255]",
                 summary: "a request to the LED; duration_ms 0: until the next request"
             ) { (words) throws(CommandError) in
                 let values = try NamedValues(words, names: ["mode", "duration_ms", "request_id"])
@@ -28,9 +28,9 @@ extension Family {
                 guard mode >= 0 else { throw .unknown("mode", word, among: ["off", "on", "blinkSlow", "blinkFast"]) }
                 var command = tendon_fjorden_command()
                 command.opcode = TENDON_FJORDEN_SET_LED
-                command.request_id = UInt8(clamping: try values.number("request_id", default: 1))
+                command.request_id = try values.number("request_id", in: 0...255, default: 1)
                 command.led_mode = UInt8(mode)
-                command.led_duration_ms = UInt16(clamping: try values.number("duration_ms", default: 0))
+                command.led_duration_ms = try values.number("duration_ms", in: 0...65535, default: 0)
                 return try EncodedValue.packet(capacity: Int(TENDON_FJORDEN_COMMAND_MAX)) {
                     tendon_fjorden_encode_command(&command, $0, $1)
                 }

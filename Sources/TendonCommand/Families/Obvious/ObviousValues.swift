@@ -23,7 +23,7 @@ extension Family {
         ],
         encoded: [
             EncodedValue(
-                kind: "feature_status", operands: "features=ID,... [corr=N] [msgseq=N]",
+                kind: "feature_status", operands: "features=ID,... [corr=0..65535] [msgseq=0..255]",
                 summary: "request for the states of features, as one segment"
             ) { (words) throws(CommandError) in
                 try segment(words, "features", TENDON_OBVIOUS_FEATURE_STATUS, size: 2) { (text) throws(CommandError) in
@@ -31,7 +31,7 @@ extension Family {
                 }
             },
             EncodedValue(
-                kind: "feature_toggle", operands: "features=ID:on|off|flip,... [corr=N] [msgseq=N]",
+                kind: "feature_toggle", operands: "features=ID:on|off|flip,... [corr=0..65535] [msgseq=0..255]",
                 summary: "request to switch features, as one segment"
             ) { (words) throws(CommandError) in
                 try segment(words, "features", TENDON_OBVIOUS_FEATURE_TOGGLE, size: 3) { (text) throws(CommandError) in
@@ -70,8 +70,8 @@ extension Family {
         }
         var frame = tendon_obvious_frame()
         frame.opcode = UInt8(opcode.rawValue)
-        frame.corr = UInt16(clamping: try values.number("corr", default: 1))
-        let sequence = UInt8(clamping: try values.number("msgseq", default: 0))
+        frame.corr = try values.number("corr", in: 0...65535, default: 1)
+        let sequence = try values.number("msgseq", in: 0...255, default: 0) as UInt8
         let whole = try EncodedValue.packet(capacity: Int(TENDON_OBVIOUS_FRAME_MAX)) { out, capacity in
             items.withUnsafeBufferPointer { items in
                 var payload = tendon_obvious_payload()
