@@ -22,7 +22,7 @@ rm -rf "$packages"
 built=$(TENDON_SWIFT_SCRATCH=$BUILD/swift TENDON_SWIFT_TREE=$root scripts/debian.sh 2>&1)
 result $? "the packages are built" "$built"
 deb() { echo "$packages/$1_${version}_$(dpkg --print-architecture).deb"; }
-for name in libtendon0 libtendon-dev tendon; do
+for name in libtendon0 libtendon-dev tendon tendon-gateway; do
     is "$(dpkg-deb -f "$(deb $name)" Version)" "$version" "$name has version $version"
 done
 is "$("$TENDON" --version)" "tendon $upstream" "so has the command"
@@ -31,7 +31,7 @@ result $? "lintian finds nothing of level warning" "$findings"
 
 # ---- the library, as a program uses it
 tree=$work/tree
-for name in libtendon0 libtendon-dev tendon; do dpkg-deb -x "$(deb $name)" "$tree"; done
+for name in libtendon0 libtendon-dev tendon tendon-gateway; do dpkg-deb -x "$(deb $name)" "$tree"; done
 libraries=$(dirname "$(find "$tree/usr/lib" -name libtendon.so.0)")
 is "$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --modversion tendon)" "$upstream" "tendon.pc has the version"
 compile() { # output, program, options of pkg-config
@@ -46,10 +46,13 @@ result $? "and one with the core alone" "$answer"
 like "$(readelf -d "$tree/usr/bin/tendon")" BIND_NOW "the command is linked with all of its symbols bound at start"
 is "$(ldd "$tree/usr/bin/tendon" | grep -c libswift)" 0 "the command needs no library of Swift"
 like "$(dpkg-deb -f "$(deb tendon)" Depends)" "libbluetooth3.*libmosquitto1" "its dependencies are found by dpkg-shlibdeps"
+like "$(dpkg-deb -f "$(deb tendon-gateway)" Depends)" "libtendon0 (>= $upstream)" "tendon-gateway uses the library"
+answer=$(LD_LIBRARY_PATH=$libraries XDG_RUNTIME_DIR=$work "$tree/usr/bin/tendon-gateway" --radio virtual --for 1 2>&1)
+is "$?" 4 "tendon-gateway runs, and ends with 4 where no device is"
 is "$(dpkg-deb --ctrl-tarfile "$(deb tendon)" | tar -xO ./conffiles)" /etc/tendon/tendon.conf "the configuration is a conffile"
 answer=$(find "$tree" -name '*.rules' -o -perm /6000)
 is "$answer" "" "no udev rule is needed, and nothing is setuid"
-for file in man/man1/tendon.1.gz man/man5/tendon.conf.5.gz bash-completion/completions/tendon zsh/vendor-completions/_tendon \
+for file in man/man1/tendon.1.gz man/man1/tendon-gateway.1.gz bash-completion/completions/tendon-gateway man/man5/tendon.conf.5.gz bash-completion/completions/tendon zsh/vendor-completions/_tendon \
     fish/vendor_completions.d/tendon.fish tendon/wireshark/tendon.lua; do
     [ -s "$tree/usr/share/$file" ]
     result $? "$file is installed" ""

@@ -50,7 +50,7 @@ STUB
 cat >"$work/Makefile" <<STUB
 include $PWD/packaging/openwrt/Makefile
 compile:
-	\$(Build/Compile)
+	\$(call Build/Compile/Meson)
 development:
 	\$(call Build/InstallDev,\$(OUT)/development)
 print:
@@ -58,12 +58,12 @@ print:
 STUB
 # The sources, and none of what was built: the recipe writes into them.
 mkdir -p "$work/files" "$work/source"
-cp -R CSources include scripts examples meson.build meson_options.txt NOTICE LICENSE "$work/source"
+cp -R CSources include programs scripts meson.build meson_options.txt NOTICE LICENSE "$work/source"
 cp packaging/openwrt/files/* "$work/files/"
 run() { make --no-print-directory -C "$work" TOPDIR="$work" OUT="$work/out" "$@" 2>&1; }
 read -r name version license files <<<"$(run print)"
 header=$(sed -n 's/^#define TENDON_VERSION "\(.*\)"$/\1/p' include/tendon/version.h)
-[ "$name $version $license" = "tendon $header GPL-2.0-or-later" ]
+[ "$name $version $license" = "tendon $header MIT" ]
 result $? "name, version and license" "$name $version $license"
 # shellcheck disable=SC2086
 answer=$(ls $files 2>&1)
@@ -76,10 +76,10 @@ out=$work/out
 result $? "libtendon has the library only" "$(find "$out/libtendon" 2>&1)"
 [ -e "$out/development/usr/include/tendon/tendon.h" ] && [ -e "$out/development/usr/lib/pkgconfig/tendon.pc" ]
 result $? "other packages get headers and tendon.pc" "$(find "$out/development" -maxdepth 4 2>&1)"
-answer=$(cd "$out" && LD_LIBRARY_PATH=$out/libtendon/usr/lib XDG_RUNTIME_DIR=$work TENDON_RADIO=virtual timeout 30 \
-    tendon-gateway/usr/bin/tendon-gateway 1 2>&1)
+answer=$(cd "$out" && LD_LIBRARY_PATH=$out/libtendon/usr/lib XDG_RUNTIME_DIR=$work timeout 30 \
+    tendon-gateway/usr/bin/tendon-gateway --radio virtual --for 1 2>&1)
 [ $? -eq 4 ]
-result $? "tendon-gateway starts, and ends with 4 where no belt is" "$answer"
+result $? "tendon-gateway starts, and ends with 4 where no device is" "$answer"
 answer=$(sh -n "$out/tendon-gateway/etc/init.d/tendon-gateway" 2>&1)
 result $? "the init script is a shell script" "$answer"
 exit $failed

@@ -112,6 +112,14 @@ def command_line():
 # ---- the same lines as `tendon run`
 
 
+def follow_schema(name, lines):
+    path = work / "lines.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    schema = subprocess.run([sys.executable, HERE.parent / "Command/check_events.py", path], capture_output=True,
+                            timeout=LIMIT, check=False)
+    report(f"{name} follow the schema", lines and schema.returncode == 0, schema.stdout.decode() + schema.stderr.decode())
+
+
 def members(lines):
     """Of each family and event: the members of its lines."""
     found = collections.defaultdict(set)
@@ -129,10 +137,7 @@ def same_lines():
         first = subprocess.run([TENDON, "run", "--json", *options], stdin=subprocess.DEVNULL, capture_output=True,
                                timeout=LIMIT)
         second = run(*options)
-    (work / "lines.jsonl").write_bytes(second.stdout)
-    schema = subprocess.run([sys.executable, HERE.parent / "Command/check_events.py", work / "lines.jsonl"],
-                            capture_output=True, timeout=LIMIT, check=False)
-    report("its lines follow the schema", schema.returncode == 0, schema.stdout.decode() + schema.stderr.decode())
+    follow_schema("its lines", lines_of(second.stdout))
     ours, theirs = members(lines_of(second.stdout)), members(lines_of(first.stdout))
     # Which gesture of the hand, or squeeze, comes in these seconds is not the gateway's to say.
     common = ours.keys() & theirs.keys()
@@ -213,6 +218,7 @@ def actions():
                       request(address=address["feelspace"], action="vibrate", arguments=["round"]))
         report("what is no request is refused", [line["event"] for line in refused] == ["action_failed"] * 8
                and all(line["text"] for line in refused), refused)
+        follow_schema("its answers", seen)
         child.stdin.close()
         child.stdin = None
         again = len(seen)

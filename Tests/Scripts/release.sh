@@ -97,7 +97,7 @@ machine=$(dpkg --print-architecture)
 package=$(sed -n '1s/.*(\(.*\)).*/\1/p' packaging/debian/changelog)
 {
     printf "tendon-gateway_${version}_%s.tar.gz\n" armhf arm64 mips
-    printf "%s_${package}_$machine.deb\n" libtendon0 libtendon-dev tendon
+    printf "%s_${package}_$machine.deb\n" libtendon0 libtendon-dev tendon tendon-gateway
     printf '%s\n' "tendon-doc_${package}_all.deb" "tendon_$version.orig.tar.gz" "tendon_$package.debian.tar.xz" \
         "tendon_$package.dsc" NOTES.md SHA256SUMS
 } | sort >"$work/expected"
@@ -121,7 +121,7 @@ result "nothing is left of the tree" eval '[ ! -e .build/release/tree ] && [ "$(
 class_of() { readelf -h "$1" | sed -nE 's/^ *(Class|Data|Machine): *//p' | tr '\n' ' '; }
 run_dir=$work/run
 mkdir -m 700 "$run_dir"
-export XDG_RUNTIME_DIR=$run_dir HOME=$run_dir TENDON_RADIO=virtual
+export XDG_RUNTIME_DIR=$run_dir HOME=$run_dir
 while IFS='|' read -r machine emulator class; do
     tar -xf "$out/tendon-gateway_${version}_$machine.tar.gz" -C "$work"
     folder=$work/tendon-gateway_${version}_$machine
@@ -131,9 +131,9 @@ while IFS='|' read -r machine emulator class; do
     result "$machine: $class" grep -qF "$class" "$work/out"
     "$build/swift/release/tendon" simulate feelspace activ5 --radio virtual --json >"$work/devices" 2>&1 &
     wearables=$!
-    timeout 120 $emulator "$folder/tendon-gateway" 10 >"$work/out" 2>&1 || true
+    timeout 120 $emulator "$folder/tendon-gateway" --radio virtual --for 10 >"$work/out" 2>&1 || true
     kill "$wearables" && wait "$wearables" || true
-    result "$machine: it prints the force of a simulated trainer" grep -qE '"event":"force","force_n":[0-9]' "$work/out"
+    result "$machine: it prints the force of a simulated trainer" grep -qE '"sensor":"force","force_n":[0-9]' "$work/out"
 done <<TABLE
 armhf|qemu-arm-static|ELF32 2's complement, little endian ARM
 arm64|qemu-aarch64-static|ELF64 2's complement, little endian AArch64
