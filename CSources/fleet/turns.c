@@ -225,6 +225,28 @@ void tendon_fleet_begin_turns(tendon_fleet *fleet, uint64_t now) {
     }
 }
 
+/* ---- bonds ---- */
+
+/** Returns whether the device has a bond. A bond that another program has removed is noticed when the device
+ * advertises, and when its turn has ended: it is left alone until it is paired again. */
+static bool look_at_bond(tendon_fleet *fleet, const tendon_address *address, uint8_t radio, uint64_t now) {
+    tendon_radio *it = fleet->radios[radio].radio;
+    const tendon_pairing_service *pairing = it != NULL ? tendon_radio_pairing(it) : NULL;
+    if (pairing == NULL) {
+        return false;
+    }
+    bool is_bonded = pairing->bonded(pairing->context, address);
+    if (tendon_admission_look_at_bond(&fleet->admission, address, is_bonded, radio)) {
+        tendon_fleet_slot *slot = tendon_fleet_find_slot(fleet, address);
+        (void)tendon_admission_dismiss(&fleet->admission, address, now);
+        if (slot != NULL && has_turn(slot)) {
+            slot->must_close = true;
+            tendon_fleet_touch(fleet);
+        }
+    }
+    return is_bonded;
+}
+
 /* ---- the end of a turn ---- */
 
 /** Lets admission decide about the next turn. Returns the pause, UINT64_MAX: there is none. */
@@ -268,6 +290,7 @@ static void finish_turn(tendon_fleet_slot *slot, uint64_t now) {
     slot->is_assigned = false;
     slot->state = TENDON_FLEET_SLOT_IDLE;
     slot->used_at = now;
+    (void)look_at_bond(fleet, &slot->address, slot->radio, now);
 }
 
 void tendon_fleet_step_turns(tendon_fleet *fleet, uint64_t now) {
@@ -315,9 +338,7 @@ void tendon_fleet_end_turns(tendon_fleet *fleet, uint8_t number, bool hard, uint
 static void take_device(tendon_fleet *fleet, uint8_t radio, const tendon_ad_report *report,
                         const tendon_search_found *found, uint64_t now) {
     const tendon_address *address = &report->address;
-    tendon_radio *it = fleet->radios[radio].radio;
-    const tendon_pairing_service *pairing = tendon_radio_pairing(it);
-    bool is_bonded = pairing != NULL && pairing->bonded(pairing->context, address);
+    bool is_bonded = look_at_bond(fleet, address, radio, now);
     if (tendon_admission_received(&fleet->admission, address,
                                   &(tendon_admission_report){.family = found->family,
                                                              .radio = radio,
@@ -333,6 +354,7 @@ static void take_device(tendon_fleet *fleet, uint8_t radio, const tendon_ad_repo
 void tendon_fleet_take_report(tendon_fleet *fleet, uint8_t radio, const tendon_ad_report *report, uint64_t now) {
     uint8_t family;
     if (tendon_admission_heard(&fleet->admission, &report->address, radio, now, &family)) {
+        (void)look_at_bond(fleet, &report->address, radio, now);
         return; /* it goes on advertising while it is connected */
     }
     tendon_search_found found = tendon_search_take(&fleet->search, report, now);

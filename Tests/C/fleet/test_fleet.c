@@ -163,6 +163,9 @@ static void end_fleet(void) {
         assert_int_equal(tendon_loop_step(&w.loop, begin + 10000), TENDON_OK);
     }
     assert_true(tendon_fleet_has_ended(&w.fleet));
+    assert_int_equal(w.fleet.group.members[0].assigned, 0);
+    assert_int_equal(w.fleet.admission.served, 0);
+    assert_int_equal(w.fleet.admission.unproven, 0);
     assert_in_range(fake_clock_ms - begin, 0, TENDON_FLEET_END_MS + 1000);
 }
 
@@ -223,6 +226,30 @@ static void pairing_is_not_enabled(void **state) {
     run(60000);
     assert_int_equal(tendon_fleet_connected(&w.fleet), 0);
     assert_in_range(count("connect_failed", "RADIO_ERROR_PAIRING_NOT_ALLOWED"), 4, 6);
+}
+
+/* Another program removes the bond of a device: it is left alone until it is paired again. */
+static void a_bond_is_removed(void **state) {
+    (void)state;
+    static tendon_bonds other;
+    const tendon_address address = {.bytes = {0xC0, 0, 0, 0, 0, 3}, .type = TENDON_ADDRESS_TYPE_RANDOM};
+    add(3, "fjorden");
+    open_fleet();
+    run(5000);
+    assert_int_equal(tendon_fleet_connected(&w.fleet), 1);
+    forget();
+    assert_int_equal(tendon_bonds_open(&other, NULL), TENDON_OK);
+    assert_int_equal(other.count, 1);
+    assert_int_equal(tendon_bonds_remove(&other, TENDON_BOND_VIRTUAL, &other.items[0].own, &address), 1);
+    take_away(3);
+    run(2000);
+    add(3, "fjorden");
+    run(60000);
+    assert_int_equal(count("connected", ""), 0);
+    assert_int_equal(tendon_fleet_connected(&w.fleet), 0);
+    tendon_admission_recall(&w.fleet.admission, NULL);
+    run(5000);
+    assert_int_equal(count("found", ""), 1); /* it is new */
 }
 
 static void what_is_served(void **state) {
@@ -384,6 +411,7 @@ int main(void) {
         IN_WORLD(devices_of_several_families),
         IN_WORLD(a_device_comes_back),
         IN_WORLD(what_is_served),
+        IN_WORLD(a_bond_is_removed),
         IN_WORLD(once),
         IN_WORLD(pairing_is_not_enabled),
         IN_WORLD(forty_devices),

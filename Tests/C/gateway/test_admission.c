@@ -434,6 +434,22 @@ static void time_for_an_answer(void **state) {
     assert_int_equal(tendon_admission_answer_ms(&a, &device), 4000);
 }
 
+/* A device that has connected is no stranger any more, however often it failed before. */
+static void a_connection_ends_the_failures(void **state) {
+    (void)state;
+    tendon_admission a = begin();
+    assert_true(found(&a, false, 100));
+    for (unsigned i = 0; i < 3; i++) {
+        (void)tendon_admission_left(&a, &device, true, 200);
+    }
+    tendon_admission_connected(&a, &device, 300);
+    (void)tendon_admission_lost(&a, &device, 20000);
+    heard_other(&a, 0, 20000);
+    a.search_until = 100000;
+    assert_false(found(&a, false, 21000));
+    assert_true(only_device_has_turn(&a, 21000)); /* strangers wait for the search */
+}
+
 /* A device that is connected goes on advertising. */
 static void the_short_way_of_a_served_device(void **state) {
     (void)state;
@@ -496,6 +512,7 @@ int main(void) {
         cmocka_unit_test(the_newest_and_the_oldest_take_turns),
         cmocka_unit_test(a_filter_leaves_a_device_waiting),
         cmocka_unit_test(time_for_an_answer),
+        cmocka_unit_test(a_connection_ends_the_failures),
         cmocka_unit_test(the_short_way_of_a_served_device),
         cmocka_unit_test(deadlines_of_what_is_waited_for),
     };

@@ -11,13 +11,17 @@ static const struct {
     {TENDON_DEVICE_FEELSPACE, "connected battery"},
     {TENDON_DEVICE_ACTIV5, "connected battery ~"},
     {TENDON_DEVICE_FJORDEN, "connected"},
-    {TENDON_DEVICE_OBVIOUS, "connected"},
+    {TENDON_DEVICE_OBVIOUS, "connected feature"},
     {TENDON_DEVICE_DEFINED, "connected missing serial level"},
 };
 #define FAMILIES (sizeof families / sizeof families[0])
 
 static void start(size_t i) {
     world_choice choice = world_defaults();
+    choice.settings.has_product = true; /* of the simulated Obvious device */
+    choice.settings.product = 1234;
+    choice.settings.feature_count = 1;
+    choice.settings.features[0] = 16;
     world_start(families[i].family, &choice);
 }
 
@@ -236,6 +240,7 @@ static void some_devices_are_not_tried_again(void **state) {
     choice.activ5.lacks = UINT32_MAX;
     assert_string_equal(opening_of(TENDON_DEVICE_ACTIV5, &choice), "failed");
     assert_true(w.ending.may_retry);
+    assert_int_equal(w.ending.status, TENDON_ACTIV5_ERROR_UNSUPPORTED); /* the first reason counts */
 }
 
 /* What the grip does while its information is read comes after the line `connected`. */
@@ -261,6 +266,7 @@ static void options_and_their_values(void **state) {
         {"sensors", "none", "256"},
         {"gestures", "head_nod", "nod"},
         {"gestures", "129", "all,head_nod"},
+        {"gestures", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"},
         {"period", "5", "6"},
         {"period", "320", "640"},
         {"measure", "imu", "weight"},
