@@ -168,7 +168,7 @@ let package = Package(
             dependencies: ["BenchPeer", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden"],
             path: "Bench/Swift/BenchVendors"),
         .executableTarget(
-            name: "BenchLines", dependencies: ["BenchPeer", "TendonOutputs", "TendonSupport"],
+            name: "BenchLines", dependencies: ["BenchPeer", "CTendon", "TendonOutputs", "TendonSupport"],
             path: "Bench/Swift/BenchLines"),
         // What the tests below share; no product.
         .target(name: "CCalls", path: "Tests/Swift/CCalls"),
@@ -176,7 +176,7 @@ let package = Package(
         .testTarget(
             name: "TendonTests", dependencies: ["CTendon", "Tendon", "TestSupport"], path: "Tests/Swift/TendonTests"),
         .testTarget(
-            name: "TendonSupportTests", dependencies: ["TendonSupport", "TestSupport"],
+            name: "TendonSupportTests", dependencies: ["CTendon", "TendonSupport", "TestSupport"],
             path: "Tests/Swift/TendonSupportTests"),
         .testTarget(
             name: "TendonQueueTests", dependencies: ["CSystemSQLite", "TendonQueue", "TestSupport"],

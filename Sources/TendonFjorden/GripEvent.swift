@@ -75,7 +75,7 @@ public enum GripEvent: Sendable, Hashable {
     }
 
     /// The number of the C core, 0 when it is not known.
-    private var number: UInt32 {
+    package var number: UInt32 {
         switch self {
         case .shutterButtonDown: TENDON_FJORDEN_SHUTTER_DOWN.rawValue
         case .shutterButtonReleased: TENDON_FJORDEN_SHUTTER_RELEASED.rawValue

@@ -23,6 +23,9 @@ package struct EventName: ExpressibleByStringLiteral, CustomStringConvertible, @
         utf8CodeUnitCount = strlen(lasting)
     }
 
+    /// The same with its terminator, which literals have as well.
+    package var cString: UnsafePointer<CChar> { UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self) }
+
     package func withUTF8Buffer<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         body(UnsafeBufferPointer(start: start, count: utf8CodeUnitCount))
     }

@@ -2,6 +2,7 @@
 //
 // How long does a line of output take? Limit: printf of the same line into a buffer. See ../../README.md.
 import BenchPeer
+import CTendon
 import Glibc
 import TendonOutputs
 import TendonSupport
@@ -20,13 +21,14 @@ func write(_ number: Int, _ members: [UInt8], to line: inout LineWriter) {
     let turn = Double(number) * 1e-5
     line.begin("sample")
     line.prepared(members)
-    line.member("sensor", word: "rotation")
-    line.member("device_time_ms", number)
-    line.member("quaternion", 0.9999389611182323 - turn, -0.00701947140328385, 0.005371421595556258, turn, decimals: 5)
-    line.member("pitch_deg", 0.6758096043667802 + turn, decimals: 2)
-    line.member("roll_deg", 0.610780166252172, decimals: 2)
-    line.member("yaw_deg", 0.8080025447244517, decimals: 2)
-    line.member("accuracy_rad", 0.010010376609900451, decimals: 4)
+    var sample = tendon_bose_sample()
+    sample.sensor_id = UInt8(TENDON_BOSE_ROTATION.rawValue)
+    sample.has_quaternion = true
+    sample.quaternion = tendon_quaternion(
+        x: 0.9999389611182323 - turn, y: -0.00701947140328385, z: 0.005371421595556258, w: turn)
+    sample.has_accuracy = true
+    sample.accuracy_rad = 0.010010376609900451
+    line.members { tendon_bose_sample_members($0, &sample, UInt64(number), 0, 0, 0) }
     line.end()
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The times of a sample in a line.
+import CTendon
 import Tendon
 import TendonSupport
 
 extension SampleTimes {
+    /// As the C library takes it; 0: not known.
+    var errorMicroseconds: UInt32 { UInt32(((errorMilliseconds ?? 0) * 1000).rounded()) }
+
     /// Seconds of `CLOCK_MONOTONIC`, which other processes of this machine can read. Nothing for what was not received.
     func write(to line: inout LineWriter) {
-        guard receivedAt != 0 else { return }
-        line.member("received_at", Double(receivedAt) / 1e9, decimals: 6)
-        guard let sampledAt, let errorMilliseconds else { return }
-        line.member("sampled_at", Double(sampledAt) / 1e9, decimals: 6)
-        line.member("error_ms", errorMilliseconds, decimals: 1)
+        line.members { tendon_line_times($0, receivedAt, sampledAt ?? 0, errorMicroseconds) }
     }
 }

@@ -8,11 +8,13 @@ import Testing
 /// Lines of a rotation.
 @Suite struct BoseLineTests {
     private func line(_ x: Double, _ y: Double, _ z: Double, _ w: Double) throws -> JSON {
-        var sample = BoseSampleLine(sensor: UInt8(TENDON_BOSE_ROTATION.rawValue), deviceTime: 1)
+        var sample = tendon_bose_sample()
+        sample.sensor_id = UInt8(TENDON_BOSE_ROTATION.rawValue)
+        sample.has_quaternion = true
         sample.quaternion = tendon_quaternion(x: x, y: y, z: z, w: w)
         var writer = LineWriter()
         writer.begin("sample" as EventName)
-        sample.write(to: &writer)
+        BoseSampleLine(sample: sample, deviceTime: 1).write(to: &writer)
         writer.end()
         return try JSON(parsing: writer.bytes)
     }

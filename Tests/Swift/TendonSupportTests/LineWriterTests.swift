@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import TendonSupport
 import Testing
 
@@ -73,8 +74,7 @@ import Testing
             writer.member("word", word: "ready" as StaticString)
             "kept".withCString { word in writer.member("c", word: word) }
             writer.member("x", 0.5, decimals: 2)
-            writer.member("v", 1.5, -2.5, 3.5, decimals: 1)
-            writer.member("q", 1.5, -2.5, 3.5, -4.5, decimals: 1)
+            writer.members(space: 2) { tendon_line_vector($0, "v", [1.5, -2.5, 3.5], 3, 1) }
             writer.any("key \"quoted\"", .null)
             writer.members(["a": 1, "b": ["c": [true, "d", 2.5, [], [:]]]])
             writer.members("no object")
@@ -84,7 +84,7 @@ import Testing
             #"{"time":"1970-01-01T00:00:00.000000Z","event":"all","family":"bose","i":-7,"zero":0,"#
             + #""big":9223372036854775807,"least":-9223372036854775808,"yes":true,"no":false,"#
             + #""text":"a\"b\\c\u000a\u0001\u001fé😀","word":"ready","c":"kept","x":0.5,"v":[1.5,-2.5,3.5],"#
-            + #""q":[1.5,-2.5,3.5,-4.5],"key \"quoted\"":null,"a":1,"b":{"c":[true,"d",2.5,[],{}]}}"# + "\n"
+            + #""key \"quoted\"":null,"a":1,"b":{"c":[true,"d",2.5,[],{}]}}"# + "\n"
         #expect(text == expected)
     }
 

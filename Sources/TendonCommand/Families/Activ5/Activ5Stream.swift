@@ -243,9 +243,7 @@ protocol Activ5Line: Sendable {
 
 extension A5Force: Activ5Line {
     func write(to line: inout LineWriter) {
-        line.member("sensor", word: "force")
-        line.member("force_n", newtons, decimals: 2)
-        times.write(to: &line)
+        line.members { tendon_activ5_force_members($0, newtons, times.receivedAt) }
     }
 
     var text: String { right(fixed(newtons, 2), 8) + " N" }
@@ -258,11 +256,13 @@ extension A5Force: Activ5Line {
 
 extension IMUObject: Activ5Line {
     func write(to line: inout LineWriter) {
-        line.member("sensor", word: "imu")
-        line.member("device_time_ms", timestamp * 1000, decimals: 3)
-        times.write(to: &line)
-        line.member("acceleration_g", accelerationX, accelerationY, accelerationZ, decimals: 4)
-        line.member("rotation_rad_per_s", gyroX, gyroY, gyroZ, decimals: 4)
+        var imu = tendon_activ5_imu()
+        imu.timestamp = timestamp
+        imu.acceleration = (accelerationX, accelerationY, accelerationZ)
+        imu.gyro = (gyroX, gyroY, gyroZ)
+        line.members {
+            tendon_activ5_imu_members($0, &imu, times.receivedAt, times.sampledAt ?? 0, times.errorMicroseconds)
+        }
     }
 
     var text: String {

@@ -62,7 +62,7 @@ struct BoseReplay: FamilyReplay {
                     counters.samples += 1
                     let time = tendon_bose_unwrap(&clock, sample.timestamp, milliseconds)
                     lines.event("sample") { line in
-                        BoseSampleLine(sample, deviceTime: time).write(to: &line)
+                        BoseSampleLine(sample: sample, deviceTime: time).write(to: &line)
                         // Without the device's ranges the numbers are not in its units.
                         if profile == TENDON_BOSE_PROFILE_FIXED { line.member("profile", word: "fixed") }
                     }

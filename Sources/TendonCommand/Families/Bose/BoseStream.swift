@@ -299,16 +299,29 @@ private final class BoseServer: DeviceServer {
 
 extension BoseSampleLine {
     init(_ value: SensorValue) {
-        self.init(sensor: value.sensor.rawValue, deviceTime: value.deviceTime)
-        times = value.times
-        let sample = value.sample
-        vector = sample.vector.map { tendon_bose_vector(x: $0.x, y: $0.y, z: $0.z) }
-        bias = sample.bias.map { tendon_bose_vector(x: $0.x, y: $0.y, z: $0.z) }
-        quaternion = sample.quaternion.map { tendon_quaternion(x: $0.x, y: $0.y, z: $0.z, w: $0.w) }
-        accuracy = sample.vectorAccuracy.map { UInt8($0.rawValue) }
-        accuracyRadians = sample.quaternionAccuracy.flatMap {
-            $0.estimatedAccuracy.isFinite ? $0.estimatedAccuracy : nil
+        var sample = tendon_bose_sample()
+        sample.sensor_id = value.sensor.rawValue
+        if let vector = value.sample.vector {
+            sample.has_vector = true
+            sample.vector = tendon_bose_vector(x: vector.x, y: vector.y, z: vector.z)
         }
+        if let bias = value.sample.bias {
+            sample.has_bias = true
+            sample.bias = tendon_bose_vector(x: bias.x, y: bias.y, z: bias.z)
+        }
+        if let quaternion = value.sample.quaternion {
+            sample.has_quaternion = true
+            sample.quaternion = tendon_quaternion(x: quaternion.x, y: quaternion.y, z: quaternion.z, w: quaternion.w)
+        }
+        if let accuracy = value.sample.vectorAccuracy {
+            sample.has_accuracy = true
+            sample.accuracy = UInt8(accuracy.rawValue)
+        }
+        if let accuracy = value.sample.quaternionAccuracy {
+            sample.has_accuracy = true
+            sample.accuracy_rad = accuracy.estimatedAccuracy
+        }
+        self.init(sample: sample, deviceTime: value.deviceTime, times: value.times)
     }
 }
 

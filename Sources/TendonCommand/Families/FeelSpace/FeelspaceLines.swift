@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // feelSpace: what a belt reports, as events.
+import CTendon
 import Tendon
 import TendonFeelSpace
 import TendonSupport
@@ -10,19 +11,18 @@ enum FeelspaceLines {
         switch update {
         case .modeChanged(let mode): body("mode") { $0.member("mode", "\(mode)") }
         case .buttonPressed(let button, let press, let previous, let new):
-            body("button") { line in
-                line.member("button", "\(button)")
-                line.member("press", press == .longPress ? "long" : "short")
-                line.member("previous_mode", "\(previous)")
-                line.member("mode", "\(new)")
-            }
+            var c = tendon_feelspace_press()
+            (c.button, c.is_long) = (button.rawValue, press == .longPress)
+            (c.previous_mode, c.new_mode) = (previous.rawValue, new.rawValue)
+            body("button") { line in line.members { tendon_feelspace_button_members($0, &c) } }
         case .defaultIntensityChanged(let percent):
             body("default_intensity") { $0.member("intensity_percent", percent) }
         case .headingOffsetChanged(let degrees): body("heading_offset") { $0.member("offset_deg", degrees) }
         case .battery(let status):
-            body("battery") {
-                write(status.batteryLevel, status.powerStatus, secondsLeft: status.batteryTteTtf, to: &$0)
-            }
+            var c = tendon_feelspace_battery()
+            (c.level_percent, c.tte_ttf_s) = (status.batteryLevel, status.batteryTteTtf)
+            c.power_status = status.powerStatus.rawValue
+            body("battery") { line in line.members { tendon_feelspace_battery_members($0, &c) } }
         case .orientation(let orientation): body("sample") { orientation.write(to: &$0) }
         case .accuracySignal(let signal):
             body("accuracy_signal") { line in
@@ -39,18 +39,6 @@ enum FeelspaceLines {
         case .commandFinished: break
         }
     }
-
-    /// The members of `battery`, live and of a capture.
-    static func write(_ percent: Double, _ power: FSPowerStatus, secondsLeft: Double, to line: inout LineWriter) {
-        line.member("battery_percent", percent, decimals: 1)
-        line.member("power_status", "\(power)")
-        // What the characteristic cannot hold is not known, as what the belt has not reported: -1.
-        let isKnown = secondsLeft >= 0 && secondsLeft < longestTimeLeft
-        line.member("time_left_s", isKnown ? secondsLeft : .nan, decimals: 0)
-    }
-
-    /// 0xFFFF in units of 5.625 s: "at least this time".
-    private static let longestTimeLeft = 65535 * 5.625
 
     static func print(_ update: FSNavigationUpdate, _ body: (EventName, (inout LineWriter) -> Void) -> Void) {
         switch update {
@@ -77,10 +65,9 @@ enum FeelspaceLines {
 
 extension FSBeltOrientation {
     func write(to line: inout LineWriter) {
-        line.member("sensor", word: "orientation")
-        times.write(to: &line)
-        line.member("heading_deg", beltMagHeading)
-        line.member("accurate", !beltCompassInaccurate)
-        line.member("accuracy_deg", accuracy)
+        var c = tendon_feelspace_orientation()
+        (c.heading, c.accuracy_deg) = (Int16(clamping: beltMagHeading), UInt16(clamping: accuracy))
+        c.accurate = !beltCompassInaccurate
+        line.members { tendon_feelspace_orientation_members($0, &c, times.receivedAt) }
     }
 }

@@ -68,12 +68,7 @@ struct FeelspaceReplay: FamilyReplay {
         var press = tendon_feelspace_press()
         let status = tendon_feelspace_decode_button(bytes, bytes.count, &press, nil)
         guard status >= 0 else { return status }
-        lines.event("button") { line in
-            line.member("button", FeelspaceWords.buttons.first { $0.value.rawValue == press.button }?.name ?? "unknown")
-            line.member("press", press.is_long ? "long" : "short")
-            line.member("previous_mode", word: tendon_feelspace_mode_name(press.previous_mode))
-            line.member("mode", word: tendon_feelspace_mode_name(press.new_mode))
-        }
+        lines.event("button") { line in line.members { tendon_feelspace_button_members($0, &press) } }
         return status
     }
 
@@ -81,11 +76,7 @@ struct FeelspaceReplay: FamilyReplay {
         var battery = tendon_feelspace_battery()
         let status = tendon_feelspace_decode_battery(bytes, bytes.count, &battery, nil)
         guard status >= 0 else { return status }
-        lines.event("battery") {
-            FeelspaceLines.write(
-                battery.level_percent, FSPowerStatus(rawValue: battery.power_status) ?? .unknown,
-                secondsLeft: battery.tte_ttf_s, to: &$0)
-        }
+        lines.event("battery") { line in line.members { tendon_feelspace_battery_members($0, &battery) } }
         return status
     }
 
@@ -98,12 +89,7 @@ struct FeelspaceReplay: FamilyReplay {
         }
         counters.notifications += 1
         counters.samples += 1
-        lines.event("sample") { line in
-            line.member("sensor", word: "orientation")
-            line.member("heading_deg", value.heading)
-            line.member("accurate", value.accurate)
-            line.member("accuracy_deg", value.accuracy_deg)
-        }
+        lines.event("sample") { line in line.members { tendon_feelspace_orientation_members($0, &value, 0) } }
         return status
     }
 

@@ -225,19 +225,17 @@ private struct GripCounts {
 extension GripRecord {
     /// The members of a line about it.
     func write(to line: inout LineWriter) {
-        line.member("grip_event", word: event.cName)
+        var record = tendon_fjorden_record()
+        record.event = UInt8(event.number)
         switch event {
-        case .customButtonPress(let button), .customButtonLongPress(let button): line.member("button", button)
-        case .batteryLow(let percent?): line.member("battery_percent", percent)
-        case .unknown(let code): line.member("code", code)
+        case .batteryLow(let percent?): record.value = Int8(clamping: percent)
+        case .unknown(let code): record.code = code
         default: break
         }
-        line.member("count", count)
-        line.member("device_time_ms", time)
-        times.write(to: &line)
-        if let sequence { line.member("sequence", sequence) }
-        if lostBefore > 0 { line.member("lost_before", lostBefore) }
-        if isSynthesized { line.member("synthesized", true) }
+        (record.count, record.time_ms) = (UInt8(clamping: count), time)
+        (record.has_sequence, record.sequence) = (sequence != nil, sequence ?? 0)
+        record.lost_before = UInt8(clamping: lostBefore)
+        line.members { tendon_fjorden_record_members($0, &record, isSynthesized, times.receivedAt) }
     }
 }
 
