@@ -23,7 +23,7 @@ broker=(mosquitto mosquitto-clients openssl iproute2)
 operators=(python3-prometheus-client python3-jinja2 chromium curl)
 # Debian packages, and a clean root to install them in; a disk of the same for the virtual machine, made without root.
 packages_of_debian=(debhelper dpkg-dev iproute2 lintian mmdebstrap squashfs-tools uidmap)
-gate=("${quick[@]}" "${kernel[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}")
+gate=("${quick[@]}" "${kernel[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" musl-tools)
 test=("${gate[@]}" "${packages_of_debian[@]}" "${cross[@]}" frama-c-base valgrind zlib1g-dev abigail-tools clang-14 g++)
 bench=("${quick[@]}" "${broker[@]}" valgrind zlib1g-dev)
 fresh=(debootstrap)
