@@ -106,7 +106,7 @@ typedef struct tendon_device_action {
     char text[TENDON_DEVICE_ACTION_SIZE];
 } tendon_device_action;
 
-/** Caller's memory, about 10 KiB. A program may read state, config.family and counters. */
+/** Caller's memory, about 5 KiB. A program may read state, config.family and counters. */
 struct tendon_device {
     uint8_t state; /**< tendon_device_state */
     struct {
