@@ -163,6 +163,8 @@ struct TendonProgram {
 
     private static func report(_ error: CommandError, within milliseconds: UInt64) {
         let output = Output.error
+        var error = error
+        if error.message.isEmpty, Termination.shared.isSignalled { error.message = "interrupted" }
         guard !error.message.isEmpty, output.isWritable(within: milliseconds) else { return }
         if Log.isJournal {
             let text = error.message + (error.next.map { "; try: " + $0 } ?? "")
@@ -190,7 +192,11 @@ extension Command {
             return .done
         }
         do throws(CommandError) {
-            let (command, _) = try TendonProgram.find(arguments.operands)
+            let (command, count) = try TendonProgram.find(arguments.operands)
+            guard arguments.operands.count == count else {
+                let extra = arguments.operands.dropFirst(count).joined(separator: " ")
+                throw .usage("help takes one command; '\(sanitized(extra))' is no part of 'tendon \(command.name)'")
+            }
             Output.standard.write(Help.text(of: command, for: .standard))
         } catch {
             throw CommandError(error.status, error.message, next: "tendon --help")

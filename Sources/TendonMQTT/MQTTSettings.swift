@@ -119,6 +119,18 @@ package struct MQTTSettings: Sendable {
 
     /// What does not fit together; files that others can read.
     package func check() throws(MQTTError) {
+        try checkValues()
+        _ = try password()
+        if let keyFile {
+            _ = try secret { () throws(SecretFileError) in try SecretFile.read(keyFile, limit: 1 << 16) }
+        }
+        for path in [caFile, certificateFile].compactMap(\.self) where access(path, R_OK) != 0 {
+            throw MQTTError("\(sanitized(path)): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// What does not fit together; no file is read.
+    package func checkValues() throws(MQTTError) {
         for (what, name) in [("the base topic", base), ("the topic of the discovery", discovery ?? "x")] {
             let levels = name.split(separator: "/", omittingEmptySubsequences: false)
             guard !name.isEmpty, levels.allSatisfy({ Topics.isLevel(String($0)) }) else {
@@ -136,13 +148,6 @@ package struct MQTTSettings: Sendable {
             throw MQTTError("a client certificate needs its key, and a key its certificate")
         }
         if passwordFile != nil, user == nil { throw MQTTError("a password needs a user") }
-        _ = try password()
-        if let keyFile {
-            _ = try secret { () throws(SecretFileError) in try SecretFile.read(keyFile, limit: 1 << 16) }
-        }
-        for path in [caFile, certificateFile].compactMap(\.self) where access(path, R_OK) != 0 {
-            throw MQTTError("\(sanitized(path)): \(String(cString: strerror(errno)))")
-        }
     }
 
     /// The first line of the file; nil: no password.

@@ -305,7 +305,8 @@
                 let file = request.authorityFile.map { ": \($0) does not have its authority" }
                 return "the certificate of the cloud is not trusted" + (file ?? "")
             case 9, 10, 514, 1026: return "the certificate of the cloud is not valid at this time"
-            default: return String(cString: curl_easy_strerror(code))
+            case 62: return "the certificate of the cloud is for another host name"
+            default: return "the certificate of the cloud was not accepted: not trusted, or for another host name"
             }
         }
 

@@ -84,6 +84,19 @@ package final class LineOutput: @unchecked Sendable {
         lock.locked { onFailure = action }
     }
 
+    /// The reader has closed the pipe, although nothing was written since: the next write would fail.
+    package func readerLeft() {
+        let action = lock.locked { () -> (@Sendable () -> Void)? in
+            guard failure == nil else { return nil }
+            failure = EPIPE
+            pending.removeAll()
+            (isScheduled, lines) = (false, 0)
+            lock.wakeAll()
+            return onFailure
+        }
+        action?()
+    }
+
     package var isCompact: Bool {
         get { lock.locked { pending.isCompact } }
         set { lock.locked { pending.isCompact = newValue } }

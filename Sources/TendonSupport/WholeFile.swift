@@ -19,6 +19,21 @@ package enum WholeFile {
         access(path, W_OK) == 0 || access(folder(of: path), W_OK | X_OK) == 0 ? 0 : errno
     }
 
+    /// Makes the folders above a file that are missing, for this user alone. The one that cannot be made, and why; nil: all
+    /// exist.
+    package static func makeFolders(above path: String) -> (folder: String, error: Int32)? {
+        var made = ""
+        for part in path.split(separator: "/").dropLast() {
+            made += "/" + part
+            guard mkdir(made, 0o700) != 0 else { continue }
+            // Of a folder that exists, the reason may also be that none may be made.
+            let number = errno
+            var status = stat()
+            guard stat(made, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return (made, number) }
+        }
+        return nil
+    }
+
     /// The folder that a file of this name is in.
     package static func folder(of path: String) -> String {
         path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

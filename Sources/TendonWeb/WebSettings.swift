@@ -53,14 +53,16 @@ package struct WebSettings: Sendable {
 
     static let shortestToken = 16
 
+    /// What does not fit together; no file is read.
+    package func checkValues() throws(WebError) {
+        guard tokenFile == nil, !isLoopback else { return }
+        throw WebError("\(address) can be reached by others: it needs a token (--web-token-file)")
+    }
+
     /// The first line of the file; nil: there is none, and none is needed.
     package func token() throws(WebError) -> [UInt8]? {
-        guard let tokenFile else {
-            guard isLoopback else {
-                throw WebError("\(address) can be reached by others: it needs a token (--web-token-file)")
-            }
-            return nil
-        }
+        try checkValues()
+        guard let tokenFile else { return nil }
         let token: [UInt8]
         do throws(SecretFileError) {
             token = try SecretFile.line(tokenFile, limit: 4096)

@@ -89,4 +89,27 @@ run run --radio virtual --json --require-encryption --key-size-min 11 --pair --f
 like "$out" '"event":"connected"' "run --pair, at least 11: it pairs again"
 run bonds list --json
 like "$out" '"key_size_bytes":16' "and the bond has another key"
+# ---- a file that cannot be used
+rm -rf "$bonds"
+printf 'garbage' >"$bonds"
+chmod 600 "$bonds"
+run bonds list
+like "$status $err" "^1 .*$bonds: the file is damaged, or it is no file of bonds" "bonds list: a damaged file"
+like "$err" "try: mv $bonds $bonds.old; then pair the devices again" "and what to do"
+run bonds forget --address $belt --radio virtual
+like "$status $err" "^1 tendon: $bonds: the file is damaged" "bonds forget: the same, with the name of the file"
+rm "$bonds"
+mkdir "$bonds"
+run bonds list
+like "$status $err" "^1 .*$bonds: it is a directory" "bonds list: a directory in its place"
+rmdir "$bonds"
+install -m 644 /dev/null "$bonds"
+run pair feelspace --radio virtual --address $belt
+like "$status $err" "^1 .*$bonds: " "pair: a file that others can read"
+unlike "$err" "without pairing" "and no other reason"
+run bonds list --state tendon
+like "$status $err" "^2 .*--state takes the absolute path" "--state: a path that is not absolute"
+XDG_STATE_HOME=/dev/null run bonds list
+like "$status $err" "^1 .*/dev/null/tendon/bonds: " "bonds list: no directory"
+like "$err" "try: XDG_STATE_HOME=DIR" "and what to do"
 finish

@@ -36,7 +36,14 @@ mistake '[device AA:BB:CC:DD:EE:FF]\nname = a\n[device AA:BB:CC:DD:EE:FE]\nname 
     "the device of line 2 has this name" "a name twice"
 mistake '[device AA:BB:CC:DD:EE:FF]\nname = a b\n' 2 "name: a name has letters" "a name with a space"
 mistake '[device AA:BB:CC:DD:EE:FF]\nname = belt\n' 2 "name: 'belt' has another meaning" "a family's name"
-mistake '[gateway]\naddress = nobody\n' 2 "address takes .* and no device has this name" "a name that no device has"
+mistake '[gateway]\naddress = nobody\n' 2 "address takes .*the name of a device of this file, not 'nobody'" "a name that no device has"
+mistake '[gateway]\nradio = virtual\nadapter = hci0\n' 3 "adapter is for radio bluez" "an adapter of the virtual radio"
+mistake '[gateway]\nconnection = quick\n' 2 "connection: 'quick' .*fast, balanced, low-power, or MIN-MAX" "parameters that are none"
+mistake '[family bose]\nsensors = rotation accelerometer\n' 2 "sensors: .*a list has commas" "a list without commas"
+mistake '[web]\naddress = 0.0.0.0:8098\n' 2 "address: 0.0.0.0 can be reached by others" "a page for others without a token"
+mistake '[mqtt]\nbroker = mqtt://localhost\ngateway = a/b\n' 3 "gateway: the name of the gateway 'a/b'" "a name that is no level"
+mistake '[mqtt]\nbroker = mqtts://localhost\ncertificate = x\n' 3 "certificate: a client certificate needs its key" \
+    "a certificate without its key"
 mistake '[rules]\nrule = bose.gestur => bose.x\n' 2 "rule: the rule '.*': unknown event of bose 'gestur'" "a wrong rule"
 mistake '[gateway]\nradio = virtual\n[gatway]\n' 3 "unknown section 'gatway'; did you mean 'gateway'" "an unknown section without keys"
 mistake '[device ZZ:00:00:00:08:01]\n' 1 "a section of a device is .*, not \[device ZZ" "no address, without keys"
@@ -232,4 +239,17 @@ is "$((status > 0))" 1 "run refuses it, too"
 "$TENDON" --generate-settings >"$work/settings.md"
 sed -n '/^<!-- settings -->/,/^<!-- end of settings -->/p' "$root/docs/configuration.md" | sed '1d;$d' >"$work/documented.md"
 is "$(diff "$work/documented.md" "$work/settings.md")" "" "docs/configuration.md: scripts/settings_tables.sh makes its tables again"
+# The same as options: wrong usage, as a mistake in the file is.
+for words in "--web 0.0.0.0:8098" "--mqtt mqtt://localhost --mqtt-gateway a/b" "--mqtt mqtt://localhost --mqtt-certificate x"; do
+    # shellcheck disable=SC2086
+    run run --radio virtual --for 0.1 $words
+    is "$status" 2 "run $words: status 2"
+done
+run config check ""
+like "$status $err" "^2 .*the name of a file is empty" "config check: a name that is empty"
+run run --radio virtual --for 0.1 --config=
+like "$status $err" "^2 .*the name of a file is empty" "--config=: the same"
+cp "$root/packaging/devices/heart_rate.json" "$work/strap.txt"
+run config check "$work/strap.txt"
+like "$status $err" "^2 .*strap.txt begins as a device file: the name of one ends in .json" "a device file with another name"
 finish

@@ -70,6 +70,33 @@ like "$(grep summary "$work/gateway.out")" '"devices":7,.*"malformed":0' "run: n
 kill -INT "$devices"
 wait "$devices"
 
+# Files for one service beside each other, of which one looks for a name, and a family of it is not served.
+start strap simulate heart_rate --define "$shipped" --radio virtual --json
+strap=$child
+until_true grep -q ready "$work/strap.out"
+run stream heart_rate --define "$shipped" --radio virtual --notifications 1 --for 10
+like "$status $(tr '\n' ' ' <<<"$out")" '^0 .*"event":"heart_rate"' "stream: a family whose devices may have the name of another"
+run run --families battery,heart_rate --define "$shipped" --radio virtual --notifications 1 --for 10
+like "$status $(tr '\n' ' ' <<<"$out")" '^0 .*"event":"heart_rate"' "run --families: the same"
+kill -INT "$strap"
+wait "$strap"
+start watch simulate infinitime --define "$shipped" --radio virtual --json
+watch=$child
+until_true grep -q ready "$work/watch.out"
+run stream heart_rate --define "$shipped" --radio virtual --for 2
+is "$status" 4 "a device with the name of another family is left alone"
+kill -INT "$watch"
+wait "$watch"
+run stream heart_rate --define "$shipped/heart_rate.json" --radio virtual --for 0.2
+like "$err" "try: tendon simulate heart_rate --define $shipped/heart_rate.json --radio virtual &" "how to simulate it"
+for words in "decode thermometer temperature 0cfe" "stream thermometer"; do
+    # shellcheck disable=SC2086
+    run $words
+    like "$status $err" "^2 .*unknown family 'thermometer'.*; of a device file: --define FILE" "$words: what was forgotten"
+done
+run help decode --define "$shipped/heart_rate.json"
+like "$out" "Kinds of heart_rate: " "help of a command with a device file"
+
 # Actions, rules and what a device refuses: a lamp that a rule switches on when the level rises.
 cat >"$work/lamp.json" <<'END'
 {
@@ -166,7 +193,7 @@ wrong '' 'wrong.json:1:1: a value is expected here' "an empty file"
 wrong '{"name": "lamp",
  "titel": "Lamp"}' "wrong.json:2:3: 'titel' is not a member of the file" "a word that is misspelled"
 wrong '{"name": "bose", "title": "B", "find": {"services": ["fff0"]}, "characteristics": [{"name": "a", "service": "fff0", "uuid": "fff1"}]}' \
-    "'bose' is a family that Tendon has" "the name of a family"
+    "wrong.json:1:10: 'bose' is a family that Tendon has" "the name of a family"
 wrong "$(printf '[%.0s' $(seq 60000))" 'wrong.json:1:17: too many values inside of each other' "a deep file"
 head -c 70000 /dev/zero | tr '\0' ' ' >"$work/long.json"
 run run --define "$work/long.json" --radio virtual --for 0.1

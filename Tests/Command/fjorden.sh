@@ -105,4 +105,14 @@ is "$status" 4 "only another grip is in range: status 4"
 like "$err" "the bonded grip is not in range; 'tendon fjorden forget' removes the bond, --address chooses" "names the bond and forget"
 run fjorden info --radio virtual --json --address C0:00:00:00:00:0B
 is "$status" 0 "--address chooses the other grip"
+# Ctrl-C while the bonded grip is searched for: that it is not in range is not known.
+kill "$child"
+wait "$child" 2>/dev/null
+: >"$work/search.err"
+start search fjorden info --radio virtual
+until_true test -d "/proc/$(pgrep -P "$child")"
+sleep 0.5
+kill -INT "$(pgrep -P "$child")"
+wait "$child"
+is "$? $(cat "$work/search.err")" "4 tendon: interrupted" "fjorden info: Ctrl-C while it searches"
 finish

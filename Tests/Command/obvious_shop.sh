@@ -78,7 +78,7 @@ bad() { # a certificate that clients must reject
 }
 like "$(bad unknown-authority)" "^1 .*is not trusted: .* does not have its authority" "a certificate of an unknown authority"
 like "$(bad expired)" "^1 .*the certificate of the cloud is not valid at this time" "a certificate that has expired"
-like "$(bad wrong-host)" "^1 .*SSL peer certificate" "a certificate of another host"
+like "$(bad wrong-host)" "^1 .*the certificate of the cloud was not accepted: not trusted, or for another host name" "a certificate of another host"
 trusted() { # options of the catalog: with the cloud's authority in the system's folder
     local user=()
     [ "$(id -u)" = 0 ] || user=(--map-root-user)

@@ -139,4 +139,21 @@ run pair feelspace --radio virtual --address C0:00:00:00:00:26 --passkey-file "$
 is "$status" 1 "pair: a file of passkeys that does not have the device"
 like "$err" "$work/passkeys has no passkey for C0:00:00:00:00:26: add a line" "pair: says so"
 unlike "$err" "the passkey is wrong" "pair: no passkey was used"
+# A bond that cannot be stored: each family says so, and where. Devices that do not pair say that.
+for family in obvious fjorden feelspace activ5; do
+    start "new_$family" simulate $family --radio virtual --json
+    until_true ready "new_$family"
+done
+for family in obvious fjorden feelspace; do
+    (unset XDG_STATE_HOME; HOME=/proc exec timeout 20 "$TENDON" run --radio virtual --pair --no-reconnect --for 3 \
+        --families $family >"$work/unstored.lines" 2>"$work/err")
+    like "$(cat "$work/err")" "the bond cannot be stored in /proc/.local/state/tendon/bonds: /proc/.local: No such file" \
+        "$family: a directory that cannot be made"
+done
+for option in --log-level=warning --pair; do
+    run run --radio virtual --families activ5 --require-encryption --no-reconnect --for 3 $option
+    like "$err" "devices of the family activ5 do not pair: use them without --require-encryption, or .*--ignore activ5" \
+        "--require-encryption: a device that does not pair ($option)"
+    unlike "$err" "pairing service" "in words for users"
+done
 finish

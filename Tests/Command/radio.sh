@@ -33,7 +33,8 @@ NOTIFY_SOCKET=$work/notify start waits run "${missing[@]}" --json --mqtt "mqtt:/
 gateway=$child
 until_true grep -q '"event":"radio_waiting"' "$work/waits.out"
 result $? "a run reports that it waits" "$(cat "$work/waits.out" "$work/waits.err")"
-like "$(cat "$work/waits.err")" "waiting" "and says so on standard error"
+like "$(cat "$work/waits.err")" "^tendon: waiting for a Bluetooth adapter: .*Try: tendon doctor" "and says so on standard error, with what to do"
+like "$(grep radio_waiting "$work/waits.out")" '"remedy":"tendon doctor; for simulated devices: --radio virtual"' "the event has that too"
 until_true grep -q "^STATUS=waiting for a Bluetooth adapter" "$work/told"
 result $? "the service manager knows that it waits" "$(cat "$work/told")"
 is "$(head -n 1 "$work/told")" "READY=1" "READY before: the configuration is valid, the outputs are open"
@@ -55,6 +56,7 @@ run run "${missing[@]}" --no-reconnect
 is "$status" 3 "with --no-reconnect it does not wait"
 people run "${missing[@]}" --for 1
 like "$out" "waiting for a Bluetooth adapter" "on a terminal, too"
+like "$(tr -s ' \n' ' ' <<<"$out" | sed 's/\x1b\[[0-9;?]*[A-Za-z]//g')" "waiting for a Bluetooth adapter: .*\.\.\." "and the reason is not cut"
 
 # The virtual radio is asked for by name.
 TENDON_RADIO=virtual run run --json --for 20 --notifications 5

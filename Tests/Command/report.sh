@@ -237,4 +237,10 @@ result "$([ ! -e "$work/two" ]; echo $?)" "no report is written then" ""
 people report "$work/people" --capture "$work/machine"
 like "$out" "^$work/people has:" "on a terminal: sentences"
 like "$out" "^- A capture \(connections: 1, ATT PDUs: 17, advertisements: 3\)" "one by one"
+start stopped report "$work/stopped" --radio virtual --for 20
+until_true test -d "/proc/$(pgrep -P "$child")"
+sleep 0.5
+kill -INT "$(pgrep -P "$child")"
+wait "$child"
+is "$? $(cat "$work/stopped.err")" "1 tendon: interrupted; nothing was written" "Ctrl-C: says that there is no report"
 finish

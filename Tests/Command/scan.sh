@@ -68,7 +68,7 @@ is "$status" 4 "nothing in reach: status 4"
 like "$err" 'no device was found' "nothing in reach: says so"
 like "$err" 'try: tendon simulate bose' "nothing in reach: says what to do next"
 timeout --preserve-status -s INT 0.5 "$TENDON" bose info --radio virtual >"$work/out" 2>"$work/err" </dev/null
-is "$? $(cat "$work/err")" "4 " "Ctrl-C during a search: status 4, without a message about a missing device"
+is "$? $(cat "$work/err")" "4 tendon: interrupted" "Ctrl-C during a search: status 4, without a message about a missing device"
 
 run doctor --radio virtual --json
 is "$status" 0 "doctor: the virtual radio works"
@@ -102,6 +102,14 @@ run scan --radio virtual --for 0.3
 is "$status" 3 "a file in the place of the directory: no radio"
 like "$err" "/tendon is not a directory of this user [(]ERROR_FILE_PERMISSION[)]" "why"
 XDG_RUNTIME_DIR=$kept
+
+# A reader that closes the pipe ends the command, also if nothing is printed any more.
+for words in "scan --radio virtual --for 20" "simulate bose --radio virtual" "run --radio virtual --families none --for 20"; do
+    before=$(date +%s)
+    # shellcheck disable=SC2086
+    timeout 15 "$TENDON" $words 2>"$work/err" | true
+    result "$(($(date +%s) - before > 5))" "$words: ends with its reader" "$(cat "$work/err")"
+done
 
 if [ -e /sys/class/bluetooth/hci0 ]; then
     skip "no adapter: status 3" "this machine has one"

@@ -68,4 +68,25 @@ like "$err" "another simulated device has the address C0:00:00:00:00:31/random" 
 unlike "$err" "adapter|doctor" "and nothing about an adapter"
 kill "$first"
 wait "$first" 2>/dev/null
+# A device of --address that is in range, and is not served: why.
+start first simulate bose --radio virtual --json --address C0:00:00:00:00:32/random
+until_true ready first
+run run --radio virtual --families obvious --address C0:00:00:00:00:32 --for 1
+like "$status $err" "^4 .*C0:00:00:00:00:32 is in range, but of the family bose" "--address: of another family"
+run run --radio virtual --address C0:00:00:00:00:32/public --for 1
+like "$status $err" "^4 .*C0:00:00:00:00:32 is in range, with the type random" "--address: of another type"
+like "$err" "try: tendon stream bose --radio virtual --address C0:00:00:00:00:32/random" "and the command"
+
+# Two programs, one capture.
+start writer run --radio virtual --json --capture "$work/same.btsnoop" --address C0:00:00:00:00:32
+writer=$child
+until_true test -s "$work/same.btsnoop"
+until_true grep -q '"connected"' "$work/writer.out"
+run run --radio virtual --capture "$work/same.btsnoop" --for 1
+like "$status $err" "^1 .*same.btsnoop: another program is writing this capture" "--capture: a file that another program writes"
+kill -INT "$(pgrep -P "$writer")"
+wait "$writer"
+run replay "$work/same.btsnoop" --json
+is "$status" 0 "and the file is whole"
+kill "$first" "$child" 2>/dev/null
 finish

@@ -60,6 +60,21 @@ run help obvious
 like "$out" "^tendon obvious firmware upgrade +write " "the list of a group has columns"
 run help nothing
 like "$err" "try: tendon --help" "help about nothing that there is: where the list is"
+run help run extra
+like "$status $err" "^2 .*'extra' is no part of 'tendon run'" "help: a word too many"
+for command in "bose info" "activ5 battery" "obvious pay"; do
+    # shellcheck disable=SC2086
+    run help $command
+    unlike "$out" "time of --for" "help $command: no word about an option that it does not have"
+done
+run help activ5 force
+like "$(tr -s ' \n' ' ' <<<"$out")" "before the time of --for begins" "help activ5 force: when the time of --for begins"
+run bond
+like "$err" "did you mean 'bonds'" "bond: bonds"
+run run --radio virtual --log-level inf
+like "$err" "did you mean 'info'" "a value that is mistyped: the nearest one"
+run feelspace vibrate --angle 9 --pattern single_log
+like "$err" "did you mean 'single_long'" "a pattern that is mistyped"
 run scan --for
 is "$status" 2 "option without its value: usage"
 run scan --for soon --radio virtual
@@ -361,4 +376,13 @@ like "$out" "^  --coded$" "in 40 columns an option has a line of its own"
 is "$(tr -s ' \n' ' ' <<<"$out")" "$("$TENDON" scan --help | tr -s ' \n' ' ')" "and the text is the same"
 run --help
 like "$out" "^  report +write a file for a bug report: .* without keys and names$" "in a pipe a command is one line"
+like "$(complete tendon --radio virtual "")" "scan .*doctor" "completion: a command after an option"
+like "$(complete tendon --radio virtual fe)" "feelspace" "completion: its beginning"
+unlike "$(complete tendon feelspace signal --)" "--bearing|--motors" "completion: no options of other commands of the group"
+unlike "$(complete tendon config check --)" "--mqtt" "completion: config check has few options"
+like "$(complete tendon help bose "")" "info configure" "completion: help of a group"
+run simulate bose --radio virtual --name "$(printf 'x%.0s' $(seq 40))" --for 0.1
+like "$status $err" "^2 .*--name takes at most 29 bytes" "a name that is too long"
+run simulate feelspace --radio virtual --passkey 123456 --for 0.1
+like "$status $err" "^2 .*--passkey needs a device that enters it" "a passkey that nothing enters"
 finish

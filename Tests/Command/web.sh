@@ -79,7 +79,7 @@ export XDG_RUNTIME_DIR=$work/run4
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 hold_port fourth
 run run --radio virtual --for 1 --web "0.0.0.0:$fourth"
-like "$status $err" "^1 .*can be reached by others: it needs a token" "an address of others needs a token"
+like "$status $err" "^2 .*can be reached by others: it needs a token" "an address of others needs a token"
 chmod 644 "$work/token"
 run run --radio virtual --for 1 --web "127.0.0.1:$fourth" --web-token-file "$work/token"
 like "$status $err" "^1 .*other users can read" "a token that others can read is refused"

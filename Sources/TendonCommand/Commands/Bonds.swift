@@ -67,19 +67,43 @@ extension Command {
     }
 }
 
+extension CommandError {
+    /// The file of bonds cannot be used: which file, and what to do about it.
+    init(ofBonds error: TendonError) {
+        let path = BondStorage.standardPath.map(sanitized) ?? "the file of bonds"
+        let away = "mv \(path) \(path).old; then pair the devices again"
+        switch Int(error.status) {
+        case _ where isDirectory(path): self.init(.failed, "\(path): it is a directory", next: away)
+        case TENDON_ERROR_TRUNCATED, TENDON_ERROR_MALFORMED, TENDON_ERROR_OVERFLOW:
+            self.init(.failed, "\(path): the file is damaged, or it is no file of bonds", next: away)
+        case TENDON_ERROR_FILE_PERMISSION:
+            self.init(
+                .failed, "\(path): \(error.cause)",
+                next: isReadable(path)
+                    ? "chmod 600 \(path), as the user that it belongs to" : "the same as the user that it belongs to")
+        default:
+            self.init(
+                .failed, "\(path): \(error.cause)",
+                next: "XDG_STATE_HOME=DIR, with a directory that this user can write")
+        }
+    }
+}
+
+extension TendonError {
+    /// An error of reading or writing the file of bonds, and not of a device.
+    var isOfBondFile: Bool {
+        layer == .system
+            || [TENDON_ERROR_TRUNCATED, TENDON_ERROR_MALFORMED, TENDON_ERROR_OVERFLOW, TENDON_ERROR_FILE_PERMISSION]
+                .contains(Int(status))
+    }
+}
+
 extension Bond {
     fileprivate static func stored() throws(CommandError) -> [Bond] {
         do throws(TendonError) {
             return try BondStorage.standard.bonds()
         } catch {
-            let path = BondStorage.standardPath.map(sanitized) ?? "the file of bonds"
-            let isPermission = error.status == Int32(TENDON_ERROR_FILE_PERMISSION)
-            let isClosed = isPermission && !isReadable(path)
-            throw CommandError(
-                .failed, "\(path): \(error.cause)",
-                next: isClosed
-                    ? "the same as the user that it belongs to"
-                    : isPermission ? "chmod 600 \(path), as the user that it belongs to" : "tendon doctor")
+            throw CommandError(ofBonds: error)
         }
     }
 

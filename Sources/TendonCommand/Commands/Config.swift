@@ -18,7 +18,11 @@ extension Command {
         if let path = arguments.operands.first, path.hasSuffix(".json"), arguments.operands.count == 1 {
             return try Definitions.check(path, Events(style: arguments.has("--json") ? .json : .text))
         }
-        let configuration = try Configuration(reading: try arguments.configurationFile(isRequired: true) ?? "")
+        let file = try arguments.configurationFile(isRequired: true) ?? ""
+        let configuration = try Configuration(reading: file)
+        guard configuration.problems.isEmpty || !configuration.isJSON else {
+            throw .usage("\(sanitized(file)) begins as a device file: the name of one ends in .json")
+        }
         let events = Events(style: arguments.has("--json") ? .json : .text)
         var problems = configuration.problems
         if problems.isEmpty {

@@ -7,6 +7,17 @@ extension Command {
     static let forget = forget("forget")
     static let bondsForget = forget("bonds forget")
 
+    /// With each type that the address may have. False: none of them has a bond.
+    private static func forget(_ wanted: WantedAddress, _ central: Central) async throws(TendonError) -> Bool {
+        var types: [Address.AddressType] = [.public, .random]
+        if wanted.saysType, let type = wanted.address.type { types = [type] }
+        var isForgotten = false
+        for type in types where try await central.forget(Address(wanted.address.value, type: type)) {
+            isForgotten = true
+        }
+        return isForgotten
+    }
+
     private static func forget(_ name: String) -> Command {
         Command(
             name,
@@ -29,21 +40,16 @@ extension Command {
                 throw .usage("\(name) needs --address", next: "tendon bonds list")
             }
             let radio = try arguments.radio()
-            let forgotten = try await translating { () throws(TendonError) in
-                let central = try await Central(radio: radio, gattCache: .standard)
-                var types: [Address.AddressType] = [.public, .random]
-                if wanted.saysType, let type = wanted.address.type { types = [type] }
-                var forgotten = false
-                do throws(TendonError) {
-                    for type in types where try await central.forget(Address(wanted.address.value, type: type)) {
-                        forgotten = true
-                    }
-                } catch {
-                    await central.close()
-                    throw error
-                }
+            let central = try await translating { () throws(TendonError) in
+                try await Central(radio: radio, gattCache: .standard)
+            }
+            let forgotten: Bool
+            do throws(TendonError) {
+                forgotten = try await forget(wanted, central)
                 await central.close()
-                return forgotten
+            } catch {
+                await central.close()
+                throw error.isOfBondFile ? CommandError(ofBonds: error) : CommandError(error)
             }
             let name = arguments.value("--address").flatMap { Address($0) == nil ? sanitized($0) : nil }
             let device = name.map { "\($0) (\(wanted.address))" } ?? "\(wanted.address)"

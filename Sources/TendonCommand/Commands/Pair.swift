@@ -53,8 +53,10 @@ extension Command {
                     throw CommandError(.failed, what)
                 }
             }
+            if let failure = await central.bondFailure { throw CommandError(ofBonds: failure) }
             guard await central.isBonded(with: found.address) else {
-                throw CommandError(.failed, "the device connects without pairing; no bond was stored")
+                throw CommandError(
+                    .failed, "the device connects without pairing; no bond was stored", next: "tendon stream \(name)")
             }
             events.result("paired", found.label, [:], text: "\(found.address) is paired\n")
         }

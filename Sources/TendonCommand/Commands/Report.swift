@@ -163,7 +163,7 @@ struct Report {
             _ = try await gateway.run(for: milliseconds)
         } catch { ending = error }
         if let ending, ending.status == .usage { throw ending }
-        guard !Termination.shared.isRequested else { throw CommandError(.failed, "interrupted") }
+        guard !Termination.shared.isRequested else { throw CommandError(.failed, "interrupted; nothing was written") }
         lseek(raw, 0, SEEK_SET)
         let bytes = try readFile(raw, called: path, limit: ReplayTest.captureLimit)
         if bytes.isEmpty {

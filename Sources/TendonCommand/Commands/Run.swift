@@ -74,7 +74,9 @@ struct StreamSettings: Sendable {
         takes: .parsed { (text) throws(CommandError) in
             guard ConnectionParameters(text) == nil else { return }
             throw CommandError(
-                .usage, "'\(text)' are no connection parameters", next: "--connection fast; --connection 15-30,0,4000")
+                .usage,
+                "'\(sanitized(text))' are no connection parameters: fast, balanced, low-power, or "
+                    + "MIN-MAX[,LATENCY[,TIMEOUT]] in ms", next: "--connection fast; --connection 15-30,0,4000")
         },
         setting: Setting("gateway", isFixed: true))
 

@@ -42,6 +42,7 @@ extension Command {
         guard arguments.operands.isEmpty else { throw .usage("scan takes no operands", next: "tendon scan --help") }
         let filter = try ScanFilter(arguments)
         let radio = try arguments.radio()
+        Output.endWithReader()
         try Option.coded.check(arguments, on: [radio])
         let empty = ScanView(
             events: Events(json: arguments.has("--json")), every: arguments.has("--duplicates"),

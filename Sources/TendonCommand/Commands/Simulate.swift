@@ -41,6 +41,10 @@ struct SimulationSettings: Sendable {
     init(_ arguments: Arguments) throws(CommandError) {
         count = try arguments.integer("--count", in: 1...64) ?? 1
         name = arguments.value("--name")
+        guard (name?.utf8.count ?? 0) <= SimulationSettings.longestName else {
+            throw .usage(
+                "--name takes at most \(SimulationSettings.longestName) bytes: what a scan response has room for")
+        }
         firmware = arguments.value("--firmware")
         flatOut = arguments.has("--flat-out")
         legacy = arguments.has("--legacy")
@@ -49,6 +53,9 @@ struct SimulationSettings: Sendable {
         pairing = arguments.value("--pairing").flatMap(Pairing.init) ?? .none
         inputOutput = arguments.value("--io").flatMap { SimulationSettings.inputOutputs[$0] }
         passkey = arguments.value("--passkey").flatMap(Passkey.init)
+        guard passkey == nil || [.keyboardOnly, .keyboardDisplay].contains(inputOutput) else {
+            throw .usage("--passkey needs a device that enters it", next: "--io keyboard")
+        }
         hasDatabaseHash = arguments.has("--database-hash")
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
         period = try arguments.milliseconds("--period", in: 1...65535)
@@ -64,6 +71,9 @@ struct SimulationSettings: Sendable {
             }
         }
     }
+
+    /// Without the two bytes of the element's length and type.
+    private static let longestName = 29
 
     static let inputOutputs: [String: PairingAgent.InputOutput] = [
         "display": .displayOnly, "yes-no": .displayYesNo, "keyboard": .keyboardOnly,
@@ -169,7 +179,7 @@ extension Command {
         "simulate", operands: "FAMILY...",
         summary: "simulate wearables, for programs on this machine or for phones",
         details: [
-            "Simulates devices on the virtual radio, or over an adapter for all devices in range. Prints its counters when it "
+            "Simulates devices on the virtual radio, which is its default, or over an adapter for all devices in range. Prints its counters when it "
                 + "ends: after --for, after --notifications, or on Ctrl-C. With --radio bluez, it simulates one device per "
                 + "each --adapter.",
             "Scenarios are lines 'at TIME COMMAND': disconnect, advertise on|off, stop, malformed KIND [COUNT]; of bose "
@@ -207,6 +217,7 @@ extension Command {
         let plan = try SimulationPlan(arguments, families: families, settings: settings)
         let simulator = try Simulator(plan, settings)
         if let path = arguments.value("--ground-truth") { try simulator.writeTruth(path) }
+        Output.endWithReader()
         try simulator.run(for: try arguments.duration())
         return .done
     }
@@ -290,5 +301,7 @@ private let simulateOptions: [Option] =
             families: ["feelspace"]),
         Option(
             name: "--ground-truth", value: "FILE",
-            help: "write the true values (bose: head angles, activ5: force; by device time) as JSON lines"),
+            help:
+                "write the true values (bose: head angles, activ5: force; by device time) as JSON lines; an existing file is "
+                + "replaced"),
     ] + ObviousDeviceSettings.options

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The configuration file: every entry compared with the table of settings.
+import Tendon
 import TendonSupport
 
 struct Configuration: Sendable {
@@ -26,6 +27,8 @@ struct Configuration: Sendable {
     private static let limit = 1 << 18
 
     let path: String
+    /// It begins as JSON does.
+    let isJSON: Bool
     /// Of sections without a device, by the name of the option, in the order of the file.
     private(set) var values: [String: [Value]] = [:]
     private(set) var devices: [Device] = []
@@ -44,6 +47,7 @@ struct Configuration: Sendable {
 
     init(_ bytes: [UInt8], path: String) {
         self.path = path
+        isJSON = bytes.first { ![0x09, 0x0A, 0x0D, 0x20].contains($0) } == UInt8(ascii: "{")
         let file = IniFile(bytes)
         problems = file.problems
         let isOfDevice = { (section: IniSection) in section.name.hasPrefix("device") }
@@ -222,12 +226,13 @@ struct Configuration: Sendable {
         for row in SettingsTable.rows {
             guard case .device = row.takes else { continue }
             for value in values[row.name] ?? [] where owners[value.text] == nil {
-                do throws(CommandError) {
-                    _ = try WantedAddress(value.text, option: row.key)
-                } catch {
-                    problems.append(
-                        IniProblem(line: value.line, text: error.message + ", and no device has this name"))
-                }
+                guard Address(value.text) == nil else { continue }
+                problems.append(
+                    IniProblem(
+                        line: value.line,
+                        text:
+                            "\(row.key) takes AA:BB:CC:DD:EE:FF, with /random or /public, or the name of a device of this "
+                            + "file, not '\(sanitized(value.text))'"))
             }
         }
     }

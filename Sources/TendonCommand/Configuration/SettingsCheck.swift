@@ -29,6 +29,22 @@ enum SettingsCheck {
         }
     }
 
+    /// Makes what a run needs. A mistake in a value of the file has its place.
+    static func placing<Result>(
+        _ arguments: Arguments, _ configuration: Configuration?, _ body: () throws(CommandError) -> Result
+    ) throws(CommandError) -> Result {
+        do throws(CommandError) {
+            return try body()
+        } catch {
+            guard error.status == .usage, let configuration, let option = option(of: error.message, in: configuration),
+                case .line(let line)? = arguments.configured(by: configuration).source(option.name)
+            else { throw error }
+            throw .usage(
+                configuration.place(line) + words(error.message, option),
+                next: "tendon config check \(sanitized(configuration.path))")
+        }
+    }
+
     private static func check(_ arguments: Arguments, _ configuration: Configuration) throws(CommandError) {
         let plan = try GatewayPlan(arguments, configuration, family: nil)
         try plan.settings.pairingChoice.check()
@@ -46,16 +62,24 @@ enum SettingsCheck {
     /// begins with.
     private static func option(of message: String, in configuration: Configuration) -> Option? {
         let given = SettingsTable.rows.filter { configuration.line(of: $0) != nil }
-        let named = given.first { names(message, $0) }
+        // What stands first is what is wrong; the rest says why.
+        let words = words(of: message)
+        let named = words.lazy.compactMap { word in given.first { $0.name == word } }.first
         let valued = given.first { row in
             configuration.values[row.name]?.contains { $0.text.count > 2 && message.contains($0.text) } ?? false
         }
-        return named ?? valued ?? given.first { message.lowercased().hasPrefix("\($0.setting?.section ?? "-"): ") }
+        let section = given.filter { message.lowercased().hasPrefix("\($0.setting?.section ?? "-"): ") }
+        let keyed = words.lazy.compactMap { word in section.first { word == $0.key || word == $0.key + "s" } }.first
+        return named ?? valued ?? keyed ?? section.first
+    }
+
+    private static func words(of message: String) -> [Substring] {
+        message.split { !$0.isLetter && !$0.isNumber && $0 != "-" }
     }
 
     /// Whether a message has the name of an option, and not only that of a longer one.
     private static func names(_ message: String, _ option: Option) -> Bool {
-        message.split { !$0.isLetter && !$0.isNumber && $0 != "-" }.contains { $0 == option.name }
+        words(of: message).contains { $0 == option.name }
     }
 
     /// With the keys of the file in the place of options.

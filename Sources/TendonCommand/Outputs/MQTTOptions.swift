@@ -118,11 +118,8 @@
             settings.sharesDevices = arguments.has(share.name)
             settings.stateInterval = try arguments.milliseconds(interval).map(UInt64.init) ?? settings.stateInterval
             settings.queueLimit = try arguments.integer(limit) ?? settings.queueLimit
-            do throws(MQTTError) {
-                try settings.check()
-            } catch {
-                throw CommandError(.failed, "MQTT: \(error.text)")
-            }
+            do throws(MQTTError) { try settings.checkValues() } catch { throw .usage("MQTT: \(error.text)") }
+            do throws(MQTTError) { try settings.check() } catch { throw CommandError(.failed, "MQTT: \(error.text)") }
             return settings
         }
 
@@ -172,18 +169,10 @@
             } else {
                 path = "/var/lib/tendon/\(file)"
             }
-            var made = ""
-            for part in path.split(separator: "/").dropLast() {
-                made += "/" + part
-                guard mkdir(made, 0o700) != 0 else { continue }
-                // Of a directory that is there, the reason may also be that none may be made.
-                let number = errno
-                guard !isDirectory(made) else { continue }
-                throw MQTTError(
-                    "no folder for messages that wait: \(sanitized(made)): \(text(strerror(number))); --mqtt-queue names "
-                        + "a file for them")
-            }
-            return path
+            guard let failure = WholeFile.makeFolders(above: path) else { return path }
+            throw MQTTError(
+                "no folder for messages that wait: \(sanitized(failure.folder)): \(text(strerror(failure.error))); "
+                    + "--mqtt-queue names a file for them")
         }
     }
 #endif

@@ -45,11 +45,8 @@
             var settings = try settings(text)
             settings.tokenFile = arguments.value(token.name)
             settings.names = arguments.all(name.name)
-            do throws(WebError) {
-                _ = try settings.token()
-            } catch {
-                throw CommandError(.failed, "web: \(error.text)")
-            }
+            do throws(WebError) { try settings.checkValues() } catch { throw .usage("web: \(error.text)") }
+            do throws(WebError) { _ = try settings.token() } catch { throw CommandError(.failed, "web: \(error.text)") }
             return settings
         }
 

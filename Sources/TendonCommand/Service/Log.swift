@@ -55,7 +55,13 @@ enum Log {
     static func draw(_ body: (@Sendable (LogLevel, String) -> Void)?) { picture.withLock { $0 = body } }
 
     /// People read the messages: they get sentences, and no names of statuses. Those who look for a fault get everything.
-    static var isForPeople: Bool { !isJournal && Output.error.isTerminal && level != .debug }
+    static var isForPeople: Bool { hasSentences && Output.error.isTerminal }
+
+    /// Events are sentences, also in a file or a pipe. A search in a journal, or in a file of more than warnings, needs names
+    /// and values.
+    static var hasSentences: Bool {
+        !isJournal && level.rawValue <= (Output.error.isTerminal ? LogLevel.info : .notice).rawValue
+    }
 
     /// Never blocks.
     static func write(_ level: LogLevel, _ text: String) {
@@ -132,6 +138,7 @@ struct LogOutput: EventOutput {
         compose(&writer)
         Log.write(
             LogOutput.level(of: event),
-            Log.isForPeople ? Sentences.sentence(writer.bytes) : TextLines.sentence(writer.bytes))
+            Log.hasSentences
+                ? Sentences.sentence(writer.bytes, namesErrors: !Log.isForPeople) : TextLines.sentence(writer.bytes))
     }
 }

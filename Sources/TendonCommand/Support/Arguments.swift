@@ -275,6 +275,14 @@ extension CommandError {
         return CommandError(status, message, next: first + radio.words + next.dropFirst(first.count))
     }
 
+    /// The known word that a mistyped one may be; nil: none is near.
+    static func nearest(_ word: String, among known: [String]) -> String? {
+        // Dashes do not count as mistyped letters.
+        func bare(_ word: String) -> String { String(word.drop { $0 == "-" }) }
+        let nearest = known.map { ($0, editDistance(bare($0), bare(word))) }.min { $0.1 < $1.1 }
+        return nearest.flatMap { $0.1 <= max(1, bare(word).count / 3) ? $0.0 : nil }
+    }
+
     /// "unknown WHAT 'WORD'", with the nearest known word if one is near.
     /// - Parameters:
     ///   - group: the first words of the commands that are known; nil: of all commands, or of something else.
@@ -282,13 +290,12 @@ extension CommandError {
     static func unknown(
         _ what: String, _ word: String, among known: [String], of group: String? = nil, meant: String? = nil
     ) -> CommandError {
-        // Dashes do not count as mistyped letters.
-        func bare(_ word: String) -> String { String(word.drop { $0 == "-" }) }
-        let nearest = known.map { ($0, editDistance(bare($0), bare(word))) }.min { $0.1 < $1.1 }
         var message = "unknown \(what) '\(sanitized(word))'"
         if let meant {
             message += "; did you mean '\(meant)'?"
-        } else if let (name, distance) = nearest, distance <= max(1, bare(word).count / 3) {
+        } else if word.split(whereSeparator: \.isWhitespace).count > 1 {
+            message += "; a list has commas"
+        } else if let name = nearest(word, among: known) {
             message += "; did you mean '\(name)'?"
         } else if let group {
             message += " of \(group); known: \(known.joined(separator: ", "))"

@@ -60,6 +60,7 @@ func readText(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
 
 /// A whole file, unless it is too long.
 func readFile(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
+    guard !path.isEmpty else { throw .usage("the name of a file is empty") }
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }
     defer { close(file) }

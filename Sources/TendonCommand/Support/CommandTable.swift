@@ -35,7 +35,7 @@ struct CommandError: Error {
         self.next = next
     }
 
-    /// A signal ended the command before it had a result; nothing is printed.
+    /// A signal ended the command before it had a result.
     static let interrupted = CommandError(.noDevice, "")
 
     static func usage(_ message: String, next: String? = nil) -> CommandError {
@@ -66,7 +66,7 @@ struct Command: Sendable {
         self.operands = operands
         self.summary = summary
         self.details = details
-        self.options = options
+        self.options = common.contains(Option.duration.name) ? DeviceAccess.besideDuration(options) : options
         // Where an address is accepted, the names of the configuration are.
         let first = String(name.prefix { $0 != " " })
         let always =

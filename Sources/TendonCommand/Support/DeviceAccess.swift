@@ -24,11 +24,19 @@ struct DeviceAccess: Sendable {
     /// Advertisements of any device after which a scan response is no longer waited for.
     private static let patience = 20
 
-    static let options: [Option] = [
-        Option(
-            name: "--timeout", value: "SECONDS",
-            help: "to find and open the device, before the time of --for begins; default 15")
-    ]
+    private static let timeout = Option(
+        name: "--timeout", value: "SECONDS", help: "to find and open the device; default 15")
+    static let options = [timeout]
+
+    /// The options as a command that has --for explains them.
+    static func besideDuration(_ options: [Option]) -> [Option] {
+        options.map { option in
+            guard option.name == timeout.name else { return option }
+            var option = option
+            option.help = "to find and open the device, before the time of --for begins; default 15"
+            return option
+        }
+    }
 
     /// - Parameter opener: opens the radio; of this machine, except in tests.
     init(
@@ -117,7 +125,7 @@ struct DeviceAccess: Sendable {
     }
 
     private func notFound(_ search: Search) -> CommandError {
-        let next = "tendon scan --families \(family)"
+        let next = "tendon scan --families \(family)" + Definitions.words(for: family)
         guard let address else { return CommandError(.noDevice, "no \(title) was found", next: next) }
         guard search.isOther else {
             return CommandError(.noDevice, "no \(title) was found with the address \(address.address)", next: next)

@@ -4,6 +4,12 @@ import CTendon
 import Tendon
 import TendonSupport
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
 /// One failure, complete.
 struct Failure: Sendable {
     /// A sentence for people.
@@ -16,8 +22,19 @@ struct Failure: Sendable {
     init(_ what: String, _ device: DeviceLabel, on central: Central) {
         let address = device.address
         let isBonded = central.core.isBonded(with: address)
-        let isPairing = ["pair", "bond"].contains { what.lowercased().contains($0) }
+        let isPairing = ["pair", "bond", "encrypt"].contains { what.lowercased().contains($0) }
         cause = central.core.peerFailure(of: address) ?? (isPairing && !isBonded ? central.core.bondFailure : nil)
+        if cause?.status == Int32(TENDON_RADIO_ERROR_NO_PAIRING_SERVICE) {
+            let family = device.family ?? ""
+            text =
+                "the connection is not encrypted, because devices of the family \(family) do not pair: use them without "
+                + "--require-encryption, or leave them alone with --ignore \(family)"
+            return
+        }
+        if isPairing, !isBonded, let obstacle = Failure.obstacle(central) {
+            text = "\(what); \(obstacle)"
+            return
+        }
         let isRefusedHere = cause?.status == Int32(TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED)
         let advice = cause.flatMap { cause in
             isPairing || isRefusedHere
@@ -68,6 +85,17 @@ struct Failure: Sendable {
                 + "or use an adapter that it does not have"
         default: return Family.named(family)?.stream.advice(cause)
         }
+    }
+
+    /// Why no bond can be stored, whatever the device answered; nil: its file can be made.
+    @TendonActor
+    private static func obstacle(_ central: Central) -> String? {
+        guard let path = central.core.bondPath, central.core.bondFailure == nil else { return nil }
+        let folder = WholeFile.makeFolders(above: path)
+        let (place, number) = folder ?? (path, WholeFile.obstacle(to: path))
+        return number == 0
+            ? nil
+            : "the bond cannot be stored in \(sanitized(path)): \(sanitized(place)): \(TendonSupport.text(strerror(number)))"
     }
 
     /// Which file, if the store of bonds failed.

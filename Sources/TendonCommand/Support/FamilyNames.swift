@@ -21,7 +21,13 @@ func familyNames() -> [String] {
 func familyName(_ word: String) throws(CommandError) -> String {
     if let family = tendon_family_find(word) { return text(family.pointee.name) }
     if Definitions.named(word) != nil { return word }
-    guard WantedAddress.isMeant(by: word) else { throw .unknown("family", word, among: familyNames()) }
+    guard WantedAddress.isMeant(by: word) else {
+        var error = CommandError.unknown("family", word, among: familyNames())
+        if !error.message.contains("did you mean") {
+            error.message += "; of a device file: \(Definitions.option.name) FILE"
+        }
+        throw error
+    }
     throw .usage(
         "'\(sanitized(word))' is a device, and no family; a device follows --address, a family is one of: "
             + familyNames().joined(separator: ", "))

@@ -15,6 +15,29 @@ extension Gateway {
     private static let shortestPause: UInt64 = 1000
     private static let longestPause: UInt64 = 60_000
 
+    /// A device that is not served: if it is that of --address, the end of the run says why.
+    func notice(_ address: Address, of family: String?) {
+        guard let wanted = settings.address, wanted.address.value == address.value else { return }
+        let what: String
+        if !wanted.matches(address) {
+            what = "with the type \(address.typeName)"
+        } else if let family {
+            what = "but of the family \(family)"
+        } else {
+            return
+        }
+        state.withLock { $0.unserved = (address, family, "\(address) is in range, \(what)") }
+    }
+
+    /// Why the device of --address was not served although it was received; nil: it was not received.
+    var unserved: CommandError? {
+        guard let (address, family, text) = state.withLock({ $0.unserved }) else { return nil }
+        let command = family.map { "stream \($0)\(Definitions.words(for: $0))" } ?? "run"
+        return CommandError(
+            .noDevice, text,
+            next: "tendon \(command)\(settings.radios[0].words) --address \(address)/\(address.typeName)")
+    }
+
     /// Gives the device its turns until the task is cancelled or the radio fails.
     @TendonActor
     func attend(_ address: Address, _ radio: Int, _ central: Central) async throws(CommandError) {
@@ -24,7 +47,8 @@ extension Gateway {
         guard plan.serves(address, family: family) else {
             throw CommandError(
                 .noDevice, "\(address) is a device of the family \(family), which is not served here",
-                next: "tendon stream \(family) --address \(address)/\(address.typeName)")
+                next:
+                    "tendon stream \(family)\(Definitions.words(for: family)) --address \(address)/\(address.typeName)")
         }
         while !Task.isCancelled {
             if case .failed(let error) = central.state { throw CommandError(error) }

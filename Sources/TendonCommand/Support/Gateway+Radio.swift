@@ -152,7 +152,9 @@ extension Gateway {
     /// The radio did not open, and will be tried again. Reported once for each reason.
     private func reportWaiting(_ radio: Int, _ error: TendonError) {
         guard waiting(for: radio, because: describe(error)) else { return }
-        report("radio_waiting", radio, describe(error), error.members)
+        report(
+            "radio_waiting", radio, describe(error),
+            (["remedy": .string(CommandError.radioAdvice)] as JSON).merging(error.members))
     }
 
     private func report(_ event: EventName, _ radio: Int, _ what: String, _ members: JSON) {

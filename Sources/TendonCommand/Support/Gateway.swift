@@ -56,6 +56,8 @@ final class Gateway: Sendable {
         /// Of the radios that have failed.
         var lostPackets: UInt64 = 0
         var adapters = AdapterWatch()
+        /// Of the device of --address, which is in range, why it is not served.
+        var unserved: (address: Address, family: String?, text: String)?
     }
 
     var plan: GatewayPlan { state.withLock { $0.plan } }
@@ -130,9 +132,18 @@ final class Gateway: Sendable {
         _ arguments: Arguments, family: String?, capture: CaptureFile? = nil
     ) async throws(CommandError) -> ExitStatus {
         let configuration = try Configuration.requested(arguments)
-        let plan = try GatewayPlan(arguments, configuration, family: family, capture: capture)
-        try plan.settings.pairingChoice.check()
         let configured = arguments.configured(by: configuration)
+        let plan = try SettingsCheck.placing(arguments, configuration) { () throws(CommandError) in
+            let plan = try GatewayPlan(arguments, configuration, family: family, capture: capture)
+            try plan.settings.pairingChoice.check()
+            // What opening them would find as well is reported then.
+            do throws(CommandError) {
+                if capture == nil { try OutputChoice.check(configured) }
+            } catch {
+                guard error.status != .usage else { throw error }
+            }
+            return plan
+        }
         let duration = try configured.duration()
         let gateway = try Gateway(plan, outputs: capture == nil ? configured : nil)
         if let configuration, capture == nil {
@@ -146,6 +157,7 @@ final class Gateway: Sendable {
     func run(for milliseconds: UInt64?) async throws(CommandError) -> ExitStatus {
         Output.standard.lines?.isCompact = settings.compact
         Output.writeByLoop()
+        if settings.printsLines, settings.capture == nil || reporter.events.style == .json { Output.endWithReader() }
         let ticker = reporter.isTable ? drawTable() : nil
         defer { ticker?.cancel() }
         leaveAlone(plan)
@@ -169,13 +181,15 @@ final class Gateway: Sendable {
             if Termination.shared.isSignalled { return .noRadio }
             throw CommandError(.noRadio, waiting.values.first ?? "no radio was opened", next: CommandError.radioAdvice)
         }
-        // How far the run came says nothing when its reader has seen enough.
-        if isUnread { return .done }
         let wasConnected = reporter.wasConnected
-        if state.withLock({ $0.found }) == 0, !wasConnected {
+        let hasFound = wasConnected || state.withLock { $0.found } > 0
+        // How far the run came with a device says nothing when its reader has seen enough.
+        if isUnread, hasFound { return .done }
+        if !hasFound {
             // Who ended the search knows that nothing was found yet.
             if Termination.shared.isSignalled { return .noDevice }
             if let obstacle = plan.obstacle { throw obstacle }
+            if let obstacle = unserved { throw obstacle }
             throw CommandError.nothingFound(
                 plan.onlyFamily, settings.address, onVirtualRadio: settings.radios.allSatisfy(\.isVirtual))
         }
@@ -300,11 +314,12 @@ final class Gateway: Sendable {
         let completed = advertisement.isScanResponse ? responses.answered(address, now: now) : []
         if advertisement.isScanResponse, admission.responded(address) { return true }
         let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
-        guard let family = Gateway.family(of: advertisement, name, completed), plan.serves(address, family: family)
-        else {
-            if awaitsResponse, let family = familyName(awaitingName: advertisement.data),
-                plan.serves(address, family: family)
-            {
+        let family = Gateway.family(of: advertisement, name, completed)
+        guard let family, plan.serves(address, family: family) else {
+            notice(address, of: family)
+            // What it is without its name as well: it may wait for the name of a device that is not served.
+            let meant = [familyName(awaitingName: advertisement.data), familyName(advertised: advertisement.data)]
+            if awaitsResponse, meant.contains(where: { $0.map { plan.serves(address, family: $0) } ?? false }) {
                 responses.want(advertisement, now: now)
             }
             return false

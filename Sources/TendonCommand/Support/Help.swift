@@ -268,29 +268,50 @@ extension Help {
                 "        \(forms.joined(separator: "|"))) "
                     + "COMPREPLY=($(compgen \(source) -P \"$prefix\" -- \"$word\")); return ;;")
         }
+        let valued = once(all.filter { $0.value != nil && !$0.isValueOptional }.map(\.name)).joined(separator: "|")
         lines += [
-            "    esac",
-            "    if [[ $COMP_CWORD == 1 ]]; then words='\(firstWords.joined(separator: " ")) --help --version'",
+            "    esac", "    # The words of the command: options may stand before and between them.",
+            "    local at=1 command=()", "    while ((at < COMP_CWORD)); do case \"${COMP_WORDS[at]}\" in",
+            "        \(valued)) [[ ${COMP_WORDS[at+1]} == '=' ]] && ((at++)); ((at += 2)) ;;",
+            "        -*|=) ((at++)) ;;",
+            "        *) command+=(\"${COMP_WORDS[at]}\"); ((at++)) ;;", "    esac; done",
+            "    case \"${command[*]} \" in",
         ]
-        lines.append("    else case \"${COMP_WORDS[1]}\" in")
-        for first in firstWords {
-            let commands = visibleCommands.filter { $0.words[0] == first }
-            let options = commands.flatMap(\.options).filter { !$0.hidden } + commands.flatMap(\.common)
-            let words = once(options.flatMap { $0.isValueOptional ? [$0.name, $0.name + "="] : [$0.name] })
-            lines.append("        \(first)) words='\(words.joined(separator: " "))'")
-            lines.append("            case $COMP_CWORD in 2) words+=' \(secondWords(first).joined(separator: " "))' ;;")
-            for (second, third) in thirdWords(first) {
-                lines.append(
-                    "                3) [[ ${COMP_WORDS[2]} == \(second) ]] && words+=' \(third.joined(separator: " "))' ;;&"
-                )
-            }
-            lines.append("            esac ;;")
+        // The longest first: of "obvious firmware check" the case "obvious" would match as well.
+        for prefix in prefixes {
+            let pattern = prefix.isEmpty ? "' '" : "'\(prefix.joined(separator: " ")) '*"
+            lines.append("        \(pattern)) words='\(words(after: prefix).joined(separator: " "))' ;;")
         }
         lines += [
-            "    esac; fi", "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))", "}",
+            "    esac", "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))", "}",
             "complete -o default -F _tendon tendon",
         ]
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// What a command line may begin with: nothing, each command, and the words before its last ones; the longest first.
+    private static var prefixes: [[String]] {
+        var all: [[String]] = [[]]
+        for command in visibleCommands {
+            for count in 1...command.words.count { all.append(Array(command.words.prefix(count))) }
+            for (second, _) in thirdWords(command.words[0]) { all.append([command.words[0], second]) }
+        }
+        for first in firstWords { all.append(["help", first]) }
+        var seen: Set<[String]> = []
+        return all.filter { seen.insert($0).inserted }.sorted { $0.count > $1.count }
+    }
+
+    /// Words and options that may follow these words.
+    private static func words(after prefix: [String]) -> [String] {
+        guard let first = prefix.first else { return firstWords + Option.common.map(\.name) }
+        if prefix.count > 1, first == "help" { return secondWords(prefix[1]) }
+        // Of the command itself; of a group, of each of its commands.
+        var commands = visibleCommands.filter { prefix.starts(with: $0.words) }
+        if commands.isEmpty { commands = visibleCommands.filter { $0.words.starts(with: prefix) } }
+        let options = commands.flatMap { $0.options.filter { !$0.hidden } + $0.common }
+        let next =
+            prefix.count == 1 ? secondWords(first) : thirdWords(first).first { $0.second == prefix[1] }?.words ?? []
+        return next + once(options.flatMap { $0.isValueOptional ? [$0.name, $0.name + "="] : [$0.name] })
     }
 
     private static func fish() -> String {

@@ -26,6 +26,9 @@ final class Neighbors {
             return nil
         }
         #if BlueZ || KernelSockets
+            guard try arguments.radioName() != "virtual" else {
+                throw .usage("--watch is for --radio bluez: the virtual radio has no adapters")
+            }
             return try watched(for: UInt64(seconds * 1000), adapter: adapter)
         #else
             throw CommandError(.noRadio, "this program was built without the radio bluez", next: "--neighbors FILE")

@@ -95,7 +95,8 @@ extension Option {
     /// - Parameter title: the option or the key as the user wrote it.
     func check(_ text: String, called title: String) throws(CommandError) {
         if !isList, !choices.isEmpty, !choices.contains(text) {
-            throw .usage("\(title) takes \(choices.joined(separator: " or ")), not '\(sanitized(text))'")
+            let meant = CommandError.nearest(text, among: choices).map { "; did you mean '\($0)'?" } ?? ""
+            throw .usage("\(title) takes \(choices.joined(separator: " or ")), not '\(sanitized(text))'\(meant)")
         }
         if isList, listWords(text).allSatisfy(\.isEmpty) {
             throw .usage(

@@ -89,6 +89,15 @@ extension Output {
         Termination.shared.onRequest { stopWaiting() }
     }
 
+    /// For a command without an end of its own: it ends when the reader closes the pipe, and not only with the next line.
+    static func endWithReader() {
+        var information = stat()
+        guard fstat(STDOUT_FILENO, &information) == 0, [S_IFIFO, S_IFSOCK].contains(information.st_mode & S_IFMT) else {
+            return
+        }
+        Termination.shared.watch(STDOUT_FILENO) { standard.lines?.readerLeft() }
+    }
+
     /// Lines that the loop's thread adds are written at the end of its turn.
     static func writeByLoop() {
         guard let lines = standard.lines else { return }

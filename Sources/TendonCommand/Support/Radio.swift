@@ -195,6 +195,7 @@ extension CommandError {
     init(_ error: TendonError) {
         let description = describe(error)
         switch (error.layer, Int(error.status)) {
+        case (.base, TENDON_ERROR_CANCELLED) where Termination.shared.isSignalled: self = .interrupted
         case (.radio, TENDON_RADIO_ERROR_OUT_OF_RANGE), (.bose, TENDON_BOSE_ERROR_DEVICE_NOT_FOUND):
             self.init(.noDevice, description, next: "tendon scan")
         case (.radio, TENDON_RADIO_ERROR_PAIRING_FAILED), (.radio, TENDON_RADIO_ERROR_NO_PAIRING_SERVICE),
@@ -226,7 +227,8 @@ extension CommandError {
         return CommandError(
             .noDevice, device.map { "the device \($0.address) was not found" } ?? "no device was found",
             next: isVirtual
-                ? "tendon simulate \(family ?? "bose") --radio virtual\(simulated) &" : "tendon scan; tendon doctor")
+                ? "tendon simulate \(family ?? "bose")\(family.map { Definitions.words(for: $0) } ?? "") --radio virtual\(simulated) &"
+                : "tendon scan; tendon doctor")
     }
 
     /// What to do about an adapter that is missing or cannot be used.

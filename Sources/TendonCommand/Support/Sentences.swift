@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Events and errors as sentences for a person at a terminal. In a pipe and in the journal they are lines: see `TextLines`.
+// Events and errors as sentences, on standard error. In the journal they are lines: see `TextLines`.
 import Tendon
 import TendonSupport
 
 enum Sentences {
     /// "naviGuertel SIM: the belt is not paired. Next attempt in 1.3 s." of the event's line of JSON.
-    static func sentence(_ line: [UInt8]) -> String {
+    /// - Parameter namesErrors: with the names of statuses and their numbers.
+    static func sentence(_ line: [UInt8], namesErrors: Bool = false) -> String {
+        let shown = { namesErrors ? $0 : withoutNames($0) }
         guard let json = try? JSON(parsing: line) else { return TextLines.sentence(line) }
         let event = json["event"]?.string ?? ""
         guard let what = json["text"]?.string ?? words[event] else { return TextLines.sentence(line) }
@@ -14,10 +16,10 @@ enum Sentences {
         let next = json["retry_in_s"]?.number.map { ". Next attempt in \(seconds($0)) s." } ?? ""
         if event == "radio_waiting" {
             let adapter = json["adapter"]?.string ?? "a Bluetooth adapter"
-            let reason = withoutNames(what.hasPrefix(opening) ? String(what.dropFirst(opening.count)) : what)
+            let reason = shown(what.hasPrefix(opening) ? String(what.dropFirst(opening.count)) : what)
             return sanitized("waiting for \(adapter): \(reason). Try: \(CommandError.radioAdvice)")
         }
-        return sanitized((who.isEmpty ? "" : who + ": ") + withoutNames(what) + next)
+        return sanitized((who.isEmpty ? "" : who + ": ") + shown(what) + next)
     }
 
     /// What an error of a radio that did not open begins with.

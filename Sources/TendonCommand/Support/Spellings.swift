@@ -40,7 +40,7 @@ enum Spellings {
         let groups = [
             "scan": "list ls discover search find devices lescan",
             "run": "connect start listen monitor gateway serve daemon live",
-            "pair": "bond", "forget": "unpair unbond remove delete",
+            "forget": "unpair unbond remove delete",
             "doctor": "status check test diagnose adapters info",
             "capture": "record sniff dump log trace", "simulate": "sim fake emulate demo mock", "replay": "play",
             "--version": "version",

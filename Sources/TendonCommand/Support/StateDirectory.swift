@@ -33,7 +33,8 @@ enum StateDirectory {
         guard var path = arguments.value(option.name) else { return }
         while path.count > 1, path.last == "/" { path.removeLast() }
         guard path.hasPrefix("/"), path.hasSuffix("/" + name) else {
-            throw .usage("--state takes the path of a directory that is called \(name), such as /var/lib/tendon")
+            throw .usage(
+                "--state takes the absolute path of a directory that is called \(name), such as /var/lib/tendon")
         }
         var status = stat()
         guard stat(path, &status) == 0 else { throw failure(path, text(strerror(errno))) }

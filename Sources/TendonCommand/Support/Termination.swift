@@ -25,6 +25,8 @@ final class Termination: Sendable {
         var actions: [@Sendable () -> Void] = []
         /// Instead of the end, for SIGHUP.
         var reload: (@Sendable () -> Void)?
+        /// A pipe or socket, and what is done when its other end is closed.
+        var watched: (descriptor: Int32, action: @Sendable () -> Void)?
     }
     private let state = Mutex(State())
     /// Milliseconds after which a second signal counts.
@@ -41,7 +43,8 @@ final class Termination: Sendable {
         let number = TendonSupport.startThread {
             var first: UInt64?
             var number: UInt8 = 0
-            while read(reading, &number, 1) == 1 {
+            while Termination.shared.wait(for: reading), read(reading, &number, 1) == 1 {
+                if number == Termination.lookAgain { continue }
                 if Int32(number) == SIGHUP, let reload = Termination.shared.state.withLock({ $0.reload }) {
                     reload()
                     continue
@@ -73,6 +76,37 @@ final class Termination: Sendable {
         // nohup(1) ignores it; a terminal that goes away ends the command.
         var hangup = sigaction()
         if sigaction(SIGHUP, nil, &hangup) == 0, !isIgnored(hangup) { sigaction(SIGHUP, &action, nil) }
+    }
+
+    /// No signal: there is another descriptor to watch.
+    private static let lookAgain: UInt8 = 0
+
+    /// Calls `action`, on the thread of signals, when the other end of a pipe or socket is closed.
+    func watch(_ descriptor: Int32, _ action: @escaping @Sendable () -> Void) {
+        guard signalPipe >= 0 else { return }
+        state.withLock { $0.watched = (descriptor, action) }
+        var byte = Termination.lookAgain
+        _ = systemWrite(signalPipe, &byte, 1)
+    }
+
+    /// Waits for a byte of the pipe; meanwhile looks after what is watched. False: the pipe cannot be read.
+    private func wait(for reading: Int32) -> Bool {
+        while true {
+            let watched = state.withLock { $0.watched }
+            var waiting = [
+                pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: watched?.descriptor ?? -1, events: 0, revents: 0),
+            ]
+            guard poll(&waiting, nfds_t(waiting.count), -1) >= 0 else {
+                if errno == EINTR { continue }
+                return false
+            }
+            if waiting[1].revents != 0 {
+                state.withLock { $0.watched = nil }
+                watched?.action()
+            }
+            if waiting[0].revents != 0 { return true }
+        }
     }
 
     #if canImport(Glibc)

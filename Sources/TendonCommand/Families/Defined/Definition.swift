@@ -129,6 +129,18 @@ struct DefinitionMistake: Error {
     var column: Int
     var text: String
 
+    /// The name of the device is that of a family; where it stands.
+    static func taken(_ name: String, _ bytes: [UInt8], _ path: String) -> DefinitionMistake {
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        let row = lines.firstIndex { $0.contains("\"\(name)\"") && $0.contains("\"name\"") } ?? 0
+        let column = lines[row].firstRange(of: "\"\(name)\"").map {
+            lines[row].utf8.distance(from: lines[row].startIndex, to: $0.lowerBound)
+        }
+        return DefinitionMistake(
+            path: path, line: row + 1, column: (column ?? 0) + 1, text: "'\(name)' is a family that Tendon has")
+    }
+
     var sentence: String { "\(sanitized(path)):\(line):\(column): \(text)" }
 }
 
@@ -144,7 +156,7 @@ enum Definitions {
     /// Those that know families by name.
     static let commands: Set<String> = [
         "run", "stream", "scan", "simulate", "capture", "replay", "decode", "encode", "report", "rules", "config",
-        "pair",
+        "pair", "help",
     ]
 
     private static let loaded = Mutex<[Definition]>([])
@@ -152,6 +164,12 @@ enum Definitions {
     static var all: [Definition] { loaded.withLock { $0 } }
 
     static func named(_ name: String) -> Definition? { all.first { $0.name == name } }
+
+    /// The option that a command needs for a family, as words: " --define heart_rate.json"; empty: none.
+    static func words(for family: String) -> String {
+        guard let path = named(family)?.path, !path.hasPrefix(standardDirectory) else { return "" }
+        return " \(option.name) \(sanitized(path))"
+    }
 
     /// The first whose devices advertise this; one that looks for a name goes first.
     static func recognizing(_ data: [UInt8]) -> Definition? {
@@ -217,7 +235,7 @@ enum Definitions {
         do throws(DefinitionMistake) {
             let name = try Definition(parsing: bytes, path: path).name
             guard tendon_family_find(name) == nil else {
-                throw DefinitionMistake(path: path, line: 1, column: 1, text: "'\(name)' is a family that Tendon has")
+                throw DefinitionMistake.taken(name, bytes, path)
             }
         } catch {
             events.result(
@@ -236,7 +254,8 @@ enum Definitions {
     private static func add(_ path: String) throws(CommandError) {
         let new = try read(path)
         guard tendon_family_find(new.name) == nil else {
-            throw .usage("\(sanitized(path)): '\(new.name)' is a family that Tendon has; give the device another name")
+            let bytes = try readFile(path, limit: Int(TENDON_DEFINITION_FILE_MAX))
+            throw .usage("\(DefinitionMistake.taken(new.name, bytes, path).sentence); give the device another name")
         }
         // One that is named takes the place of one that is installed.
         let others = all.filter { $0.name != new.name || !$0.path.hasPrefix(standardDirectory) }

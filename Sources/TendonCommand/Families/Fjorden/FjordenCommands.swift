@@ -142,6 +142,7 @@ private struct GripAccess: Sendable {
                 }
             } catch {
                 DeviceAccess.tell(nil)
+                if Termination.shared.isSignalled { throw CommandError.interrupted }
                 guard await hasBond(manager), error.status == .noDevice else {
                     throw await explained(error, central)
                 }
@@ -153,6 +154,7 @@ private struct GripAccess: Sendable {
             }
             DeviceAccess.tell(nil)
             guard let grip else {
+                if Termination.shared.isSignalled { throw CommandError.interrupted }
                 throw CommandError(.noDevice, "no grip was found", next: "tendon scan --families fjorden")
             }
             try await body(manager, grip)
@@ -282,7 +284,7 @@ extension CommandError {
         switch error {
         case .connectionTimeout, .gripDiscoveryCancelled:
             self.init(.noDevice, describe(error), next: "tendon scan")
-        case .bondDoesNotExists: self.init(.noDevice, describe(error))
+        case .bondDoesNotExists: self.init(.noDevice, describe(error), next: "tendon pair fjorden, which makes a bond")
         default: self.init(.failed, describe(error))
         }
     }

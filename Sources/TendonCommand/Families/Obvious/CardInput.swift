@@ -125,6 +125,7 @@ private struct CardLines {
 
     func card() throws(CommandError) -> PaymentCard {
         defer { memory.wipe() }
+        guard memory.count > 0 else { throw .usage("no card was given", next: "three lines: number, MM/YY, CVC") }
         let ends = ends
         let result: Result<PaymentCard, ObviousCloudError>? = memory.withBytes { bytes in
             let date = Self.date(bytes[ends[0]..<ends[1]])

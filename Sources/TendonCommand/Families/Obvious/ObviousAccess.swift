@@ -142,6 +142,7 @@ extension CommandError {
         case "DOWNGRADE": "another release in the cloud: this one has a lower version or security epoch than the device"
         case "NOT_PROVISIONED": "provision the device at the factory, or permit it in the cloud"
         case "UNKNOWN_FEATURE": "tendon obvious features, which lists the features of the product"
+        case "TOGGLE_UNSUPPORTED": "tendon obvious features, which says what can be switched"
         case "FEATURE_DISABLED": "tendon obvious catalog, then checkout, pay and update"
         case "UNSUPPORTED_PROFILE": "another device: this one does not speak OGP/1"
         case "UNAUTHORIZED": "put the device into pairing mode, then tendon pair obvious"
