@@ -21,10 +21,12 @@ cloud=(python3-cryptography)
 broker=(mosquitto mosquitto-clients openssl iproute2)
 # A reader of the metrics, a renderer of Home Assistant's templates, a browser and another HTTP client for the page.
 operators=(python3-prometheus-client python3-jinja2 chromium curl)
+# The Python package: what builds it, checks its types, and reads its samples.
+python=(python3-build python3-wheel python3-setuptools python3-venv python3-pandas mypy)
 # Debian packages, and a clean root to install them in; a disk of the same for the virtual machine, made without root.
 packages_of_debian=(debhelper dpkg-dev iproute2 lintian mmdebstrap squashfs-tools uidmap)
 gate=("${quick[@]}" "${kernel[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" musl-tools)
-test=("${gate[@]}" "${packages_of_debian[@]}" "${cross[@]}" frama-c-base valgrind zlib1g-dev abigail-tools clang-14 g++)
+test=("${gate[@]}" "${packages_of_debian[@]}" "${cross[@]}" "${python[@]}" frama-c-base valgrind zlib1g-dev abigail-tools clang-14 g++)
 bench=("${quick[@]}" "${broker[@]}" valgrind zlib1g-dev)
 fresh=(debootstrap)
 

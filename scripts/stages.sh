@@ -287,6 +287,12 @@ stage_release() {
     Tests/Scripts/release.sh --all
 }
 
+# The Python package, installed from its wheel and from its source distribution.
+stage_python() {
+    swift_release_build
+    scripts/test_python.sh
+}
+
 stage_examples() {
     scripts/test_examples.sh
 }

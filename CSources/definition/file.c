@@ -433,6 +433,14 @@ static bool read_file(parser *p) {
            each(p, found[D_ACTIONS], read_action) && tendon_parse_layouts(p) && tendon_parse_check(p);
 }
 
+size_t tendon_definition_size(void) {
+    return sizeof(tendon_definition);
+}
+
+size_t tendon_definition_scratch_size(void) {
+    return sizeof(tendon_definition_scratch);
+}
+
 tendon_status tendon_definition_parse(const char *text, size_t length, tendon_definition *out,
                                       tendon_definition_scratch *scratch, tendon_definition_mistake *mistake) {
     parser p = {.j = {.text = text, .length = length, .scratch = scratch, .mistake = mistake},

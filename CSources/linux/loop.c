@@ -38,6 +38,14 @@ static void on_wake_ready(void *context, uint32_t events, uint64_t now) {
     }
 }
 
+size_t tendon_loop_size(void) {
+    return sizeof(tendon_loop);
+}
+
+int tendon_loop_descriptor(const tendon_loop *loop) {
+    return loop->epoll_fd;
+}
+
 tendon_status tendon_loop_init(tendon_loop *loop) {
     *loop = (tendon_loop){.epoll_fd = -1, .wake_fd = -1};
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

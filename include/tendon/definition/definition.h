@@ -194,6 +194,10 @@ typedef struct tendon_definition_scratch {
     } tokens[TENDON_DEFINITION_TOKENS];
 } tendon_definition_scratch;
 
+/** Sizes of tendon_definition and of tendon_definition_scratch, for callers that cannot use sizeof. */
+size_t tendon_definition_size(void);
+size_t tendon_definition_scratch_size(void);
+
 /**
  * Reads a file. The whole definition is checked: names, ranges, layouts that contain each other, examples that do not
  * fit their layouts.

@@ -51,6 +51,11 @@ struct tendon_loop {
 /** Returns the time of CLOCK_MONOTONIC in milliseconds, the time base of Tendon. */
 uint64_t tendon_monotonic_ms(void);
 
+/** Size of tendon_loop, for callers that cannot use sizeof. */
+size_t tendon_loop_size(void);
+/** Returns epoll_fd, for the same. */
+int tendon_loop_descriptor(const tendon_loop *loop);
+
 tendon_status tendon_loop_init(tendon_loop *loop);
 void tendon_loop_close(tendon_loop *loop);
 

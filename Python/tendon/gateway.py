@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: MIT
+"""A gateway: finds wearables, connects to them, connects again, and reports what they send."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import ctypes
+import json
+import pathlib
+import time
+from typing import Any, AsyncIterator, Iterable, Iterator
+
+from . import devices, events
+from ._library import ON_LINE, Address, Mistake, StatusError, c, check, options
+from .devices import ActionError, Device
+from .events import Event
+
+__all__ = ["DeviceFileError", "Events", "Gateway", "find"]
+
+_NEVER = 2**64 - 1
+_REPEATED = ("address", "allow")  # options whose lists are not separated by commas
+_TYPES = {"public": 0, "random": 1, "public_identity": 2, "random_identity": 3}
+
+
+class DeviceFileError(Exception):
+    """A device file is wrong: `path:line:column: why`."""
+
+
+class Events:
+    """Events as they come: an asynchronous iterator. If it is not read, 65,536 events wait; then the oldest one is dropped."""
+
+    LIMIT = 65536
+
+    def __init__(self, gateway: Gateway, of: Device | None) -> None:
+        self._gateway = gateway
+        self._of = of
+        self._waiting: collections.deque[Event] = collections.deque()
+        self._future: asyncio.Future[None] | None = None
+        self.dropped = 0
+        """Events that were dropped."""
+
+    def _put(self, event: Event) -> None:
+        if len(self._waiting) == self.LIMIT:
+            self._waiting.popleft()
+            self.dropped += 1
+        self._waiting.append(event)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._future is not None and not self._future.done():
+            self._future.set_result(None)
+
+    def __aiter__(self) -> Events:
+        return self
+
+    async def __anext__(self) -> Event:
+        await self._gateway.open()
+        while not self._waiting:
+            if self._gateway._error is not None:
+                raise self._gateway._error
+            if not self._gateway.is_open:
+                raise StopAsyncIteration
+            self._future = asyncio.get_running_loop().create_future()
+            try:
+                await self._future
+            finally:
+                self._future = None
+        return self._waiting.popleft()
+
+
+class Gateway:
+    """Serves every wearable in range.
+
+    >>> async with Gateway(sensors="rotation", period=20) as gateway:
+    ...     async for event in gateway.events():
+    ...         if event.event == "sample":
+    ...             print(event.name, event.yaw_deg)
+
+    Arguments beside those below are the options of `tendon-gateway --help`, with underscores: sensors, gestures, period, measure,
+    rate, orientation_period ... Lists may be lists; True stands for an option without a value.
+
+    radio: "virtual" for simulated devices, "bluez" (the default) for adapters.
+    adapters: names of adapters, such as "hci0"; default: the first one. One that is missing is waited for.
+    families: those that are served; default: all.
+    device_files: paths of device files (docs/device-files.md).
+    """
+
+    def __init__(self, *, radio: str | None = None, adapters: str | Iterable[str] = (), families: str | Iterable[str] = (),
+                 device_files: Iterable[str | pathlib.Path] = (), **options: Any) -> None:
+        self.devices: dict[str, Device] = {}
+        """Devices that it has connected to, by "ADDRESS/TYPE"."""
+        self._streams: list[Events] = []
+        self._acting: dict[str, collections.deque[asyncio.Future[None]]] = {}
+        self._is_open = self._has_ended = False
+        self._has_filters = False  # streams of single devices
+        self._error: BaseException | None = None
+        self._async: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = _NEVER  # the deadline that the timer is for
+        self._ended: asyncio.Future[None] | None = None
+        self._directly: collections.deque[Event] | None = None
+        self._options = ctypes.create_string_buffer(c.tendon_fleet_options_size())
+        c.tendon_fleet_options_init(self._options)
+        self._definitions = [self._define(pathlib.Path(path)) for path in device_files]
+        if radio is not None:
+            self._set("radio", radio)
+        for adapter in [adapters] if isinstance(adapters, str) else adapters:
+            self._set("adapter", adapter)
+        if families:
+            self._set("families", families)
+        for name, value in options.items():
+            self._set(name.replace("_", "-"), value)
+
+    def _set(self, name: str, value: Any) -> None:
+        if value is None or value is False:
+            return
+        if value is True:
+            text = None
+        elif isinstance(value, str):
+            text = value.encode()
+        elif isinstance(value, Iterable) and name in _REPEATED:
+            for one in value:
+                self._set(name, one)
+            return
+        elif isinstance(value, Iterable):
+            text = ",".join(str(one) for one in value).encode()
+        else:
+            text = str(value).encode()
+        if c.tendon_fleet_options_set(self._options, name.encode(), text) < 0:
+            known, own = options(), name.replace("-", "_")
+            if name not in known:
+                raise TypeError(f"Gateway() has no option {own!r}; it has {', '.join(one.replace('-', '_') for one in known)}")
+            raise ValueError(f"{own}={value!r} is not possible: {known[name]}")
+
+    def _define(self, path: pathlib.Path) -> ctypes.Array[ctypes.c_char]:
+        text = path.read_bytes()
+        definition = ctypes.create_string_buffer(c.tendon_definition_size())
+        scratch = ctypes.create_string_buffer(c.tendon_definition_scratch_size())
+        mistake = Mistake()
+        if c.tendon_definition_parse(text, len(text), definition, scratch, ctypes.byref(mistake)) < 0:
+            raise DeviceFileError(f"{path}:{mistake.line}:{mistake.column}: {mistake.text.decode()}")
+        check(str(path), c.tendon_fleet_options_define(self._options, definition))
+        return definition
+
+    # ---- life
+
+    @property
+    def is_open(self) -> bool:
+        return self._is_open
+
+    def _begin(self) -> None:
+        self._loop = ctypes.create_string_buffer(c.tendon_loop_size())
+        check("the event loop", c.tendon_loop_init(self._loop))
+        self._fleet = ctypes.create_string_buffer(c.tendon_fleet_size())
+        self._callback = ON_LINE(self._take)
+        self._is_open = True
+        status = c.tendon_fleet_open(self._fleet, self._loop, self._options, self._callback, None)
+        if status < 0:
+            self._is_open = False
+            c.tendon_loop_close(self._loop)
+            raise StatusError("no radio", status, 'radio="virtual" is for simulated devices')
+
+    async def open(self) -> Gateway:
+        """Opens the radio and begins to search. Without effect if it is open, or was."""
+        if self._is_open or self._has_ended:
+            return self
+        self._async = asyncio.get_running_loop()
+        self._begin()
+        self._async.add_reader(c.tendon_loop_descriptor(self._loop), self._turn)
+        self._arm()
+        return self
+
+    async def close(self) -> None:
+        """Ends the connections, in at most five seconds, and closes the radio."""
+        if not self._is_open or self._async is None:
+            return
+        if self._ended is None:
+            self._ended = self._async.create_future()
+            c.tendon_fleet_end(self._fleet)
+            self._turn()
+        await asyncio.shield(self._ended)
+
+    async def __aenter__(self) -> Gateway:
+        return await self.open()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def _finish(self) -> None:
+        c.tendon_fleet_summarize(self._fleet)
+        self._is_open, self._has_ended = False, True
+        if self._async is not None:
+            self._async.remove_reader(c.tendon_loop_descriptor(self._loop))
+        if self._timer is not None:
+            self._timer.cancel()
+        c.tendon_fleet_close(self._fleet)
+        c.tendon_loop_close(self._loop)
+        for waiting in self._acting.values():
+            for future in waiting:
+                if not future.done():
+                    future.set_exception(ActionError("the gateway was closed"))
+        for stream in self._streams:
+            stream._wake()
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(None)
+
+    # ---- the C library's loop in that of Python
+
+    def _turn(self) -> None:
+        if not self._is_open:
+            return
+        status = c.tendon_loop_step(self._loop, 0)
+        if status < 0 and self._error is None:
+            self._error = StatusError("the event loop", status)
+        if self._ended is not None and c.tendon_fleet_has_ended(self._fleet):
+            self._finish()
+        else:
+            self._arm()
+
+    def _arm(self) -> None:
+        """The next deadline of the C library. A timer that is earlier stays: most deadlines move with each value."""
+        deadline = c.tendon_loop_deadline(self._loop)
+        if deadline >= self._due:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        assert self._async is not None
+        self._due = deadline
+        # Its clock counts whole milliseconds: a millisecond too early, and it would not see that the time has come.
+        delay = max(0, (deadline + 1) / 1000 - time.monotonic())
+        self._timer = self._async.call_at(self._async.time() + delay, self._expired)
+
+    def _expired(self) -> None:
+        self._timer, self._due = None, _NEVER
+        self._turn()
+
+    def _take(self, _: Any, line: Any) -> bool:
+        try:
+            self._event(json.loads(ctypes.string_at(line.contents.text, line.contents.length)))
+        except BaseException as error:  # ctypes would print it and go on
+            self._error = self._error or error
+            for stream in self._streams:
+                stream._wake()
+        return True
+
+    def _event(self, members: dict[str, Any]) -> None:
+        event = events.from_members(members)
+        device = None
+        if event.event != "sample" or self._has_filters:
+            key = f"{event.address}/{event.address_type}"
+            device = self.devices.get(key)
+            if event.event != "sample":
+                device = self._note(event, key, device)
+        for stream in self._streams:
+            if stream._of is None or stream._of is device:
+                stream._put(event)
+        if self._directly is not None:
+            self._directly.append(event)
+
+    def _note(self, event: Event, key: str, device: Device | None) -> Device | None:
+        if isinstance(event, events.Connected) and event.address and event.address_type and event.family:
+            if device is None:
+                kind = devices.CLASSES.get(event.family, devices.DefinedDevice)
+                device = self.devices[key] = kind(self, event.address, event.address_type, event.family)
+            device.connected, device.information, device.name = True, event, event.name
+        elif isinstance(event, events.Disconnected) and device is not None:
+            device.connected = False
+        elif isinstance(event, (events.Done, events.ActionFailed)) and self._acting.get(key):
+            future = self._acting[key].popleft()
+            if not future.done():
+                if isinstance(event, events.ActionFailed):
+                    future.set_exception(ActionError(event.text))
+                else:
+                    future.set_result(None)
+        return device
+
+    # ---- what programs call
+
+    def events(self, of: Device | None = None) -> Events:
+        """The events from now on, of all devices or of one. It opens the gateway, if that is not open."""
+        stream = Events(self, of)
+        self._streams.append(stream)
+        self._has_filters = self._has_filters or of is not None
+        return stream
+
+    async def device(self, family: str | None = None, *, name: str | None = None, address: str | None = None) -> Device:
+        """The first device that is connected, or will be, of a family, with a name or an address."""
+
+        def matches(device: Device) -> bool:
+            return (device.connected and family in (None, device.family) and name in (None, device.name)
+                    and address in (None, device.address))
+
+        stream = self.events()
+        try:
+            await self.open()
+            while True:
+                for device in self.devices.values():
+                    if matches(device):
+                        return device
+                await anext(stream)
+        except StopAsyncIteration:
+            raise RuntimeError("the gateway was closed") from None
+        finally:
+            self._streams.remove(stream)
+
+    async def act(self, device: Device, action: str, arguments: Iterable[str | int | float]) -> None:
+        """See Device.act()."""
+        if not self._is_open or self._async is None:
+            raise ActionError("the gateway is not open")
+        words = [action, *(str(argument) for argument in arguments)]
+        if any(not word or any(character.isspace() for character in word) for word in words):
+            raise ActionError("a word of an action is empty, or has white space in it")
+        key = f"{device.address}/{device.address_type}"
+        address = Address((ctypes.c_uint8 * 6)(*bytes.fromhex(device.address.replace(":", ""))),
+                          _TYPES[device.address_type])
+        text = " ".join(words).encode()
+        future: asyncio.Future[None] = self._async.create_future()
+        self._acting.setdefault(key, collections.deque()).append(future)
+        # A refusal is reported as an event within the call: that has the reason.
+        status = c.tendon_fleet_act(self._fleet, ctypes.byref(address), text, len(text))
+        if status < 0 and not future.done():
+            self._acting[key].remove(future)
+            raise ActionError(str(StatusError(action, status)))
+        self._arm()
+        await future
+
+    def listen(self, seconds: float | None = None) -> Iterator[Event]:
+        """The same events for programs without asyncio: an iterator that ends after a time, and then closes the gateway."""
+        if self._is_open or self._has_ended:
+            raise RuntimeError("the gateway was opened before")
+        self._begin()
+        waiting = self._directly = collections.deque()
+        end = None if seconds is None else time.monotonic() + seconds
+        try:
+            while end is None or time.monotonic() < end:
+                check("the event loop", c.tendon_loop_step(self._loop, _NEVER if end is None else int(end * 1000) + 1))
+                if self._error is not None:
+                    raise self._error
+                while waiting:
+                    yield waiting.popleft()
+        finally:
+            c.tendon_fleet_end(self._fleet)
+            while not c.tendon_fleet_has_ended(self._fleet):
+                c.tendon_loop_step(self._loop, c.tendon_loop_deadline(self._loop))
+            self._finish()
+
+
+class _Found:
+    """A device with a gateway of its own."""
+
+    def __init__(self, gateway: Gateway, family: str | None, seconds: float, wanted: dict[str, Any]) -> None:
+        self._gateway, self._family, self._seconds, self._wanted = gateway, family, seconds, wanted
+
+    async def __aenter__(self) -> Device:
+        await self._gateway.open()
+        try:
+            return await asyncio.wait_for(self._gateway.device(self._family, **self._wanted), self._seconds)
+        except BaseException:
+            await self._gateway.close()
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._gateway.close()
+
+
+def find(family: str | None = None, *, name: str | None = None, address: str | None = None, timeout: float = 30,
+         **options: Any) -> _Found:
+    """One device, found and connected.
+
+    >>> async with find("feelspace") as belt:
+    ...     await belt.vibrate(90)
+
+    TimeoutError: none was in range. Options are those of Gateway.
+    """
+    gateway = Gateway(families=[family] if family and not options.get("device_files") else (), **options)
+    return _Found(gateway, family, timeout, {"name": name, "address": address})

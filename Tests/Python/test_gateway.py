@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The package against simulated devices on the virtual radio; TAP. `tendon simulate` is the program of $TENDON.
+
+Run by scripts/test_python.sh, in an environment in which the wheel is installed."""
+
+import asyncio
+import contextlib
+import dataclasses
+import gc
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import tendon
+from tendon import events
+
+PROGRAM = os.environ["TENDON"]
+SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+@contextlib.contextmanager
+def simulated(*words):
+    """Devices of a virtual radio of their own; yields the lines that they print."""
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["XDG_RUNTIME_DIR"], os.environ["XDG_STATE_HOME"] = place, place + "/state"
+        with open(place + "/lines", "w+") as lines:
+            program = subprocess.Popen([PROGRAM, "simulate", *words, "--radio", "virtual", "--json"], stdout=lines)
+            try:
+                families = sum(not word.startswith("-") for word in words) or 1
+                end = time.monotonic() + 20
+                while open(place + "/lines").read().count('"ready"') < min(families, 1) and time.monotonic() < end:
+                    time.sleep(0.05)
+                yield lambda: [json.loads(line) for line in open(place + "/lines")]
+            finally:
+                program.terminate()
+                program.wait()
+
+
+class GatewayTests(unittest.IsolatedAsyncioTestCase):
+    async def test_samples(self):
+        with simulated("bose"):
+            seen = []
+            async with tendon.Gateway(radio="virtual", sensors=["rotation", "accelerometer"], period=20) as gateway:
+                async for event in gateway.events():
+                    seen.append(event)
+                    if sum(event.sample for event in seen) == 50:
+                        break
+            samples = [event for event in seen if isinstance(event, events.Sample)]
+            self.assertEqual({event.sensor for event in samples}, {"rotation", "accelerometer"})
+            self.assertTrue(all(event.family == "bose" for event in samples))
+            for event in samples:
+                self.assertLessEqual(event.sampled_at, event.received_at)
+                self.assertLessEqual(event.received_at, time.monotonic())
+                if event.sensor == "rotation":
+                    self.assertAlmostEqual(sum(part * part for part in event.quaternion), 1, places=2)
+            (head,) = gateway.devices.values()
+            self.assertIsInstance(head, tendon.Head)
+            self.assertFalse(head.connected, "after the end")
+            self.assertIn("rotation", head.information.sensors)
+
+    async def test_it_opens_itself_and_ends(self):
+        with simulated("activ5"):
+            gateway = tendon.Gateway(radio="virtual")
+            async for event in gateway.events():
+                if event.sample:
+                    self.assertEqual(event.sensor, "force")
+                    break
+            rest = gateway.events()
+            await gateway.close()
+            await gateway.close()
+            last = [event.event async for event in rest]
+            self.assertEqual(last[-1], "summary")
+            self.assertIn("disconnected", last)
+            self.assertFalse(gateway.is_open)
+
+    async def test_actions(self):
+        with simulated("feelspace", "activ5", "fjorden") as lines:
+            async with tendon.Gateway(radio="virtual", pair=60) as gateway:
+                belt = await gateway.device("feelspace")
+                trainer = await gateway.device("activ5")
+                grip = await gateway.device("fjorden")
+                await belt.vibrate(90)
+                await belt.signal("warning")
+                await belt.mode("compass")
+                await belt.stop()
+                await trainer.tare()
+                await grip.led("blinkFast", 500)
+                with self.assertRaisesRegex(tendon.ActionError, "unknown mode 'nonsense'; known: .*compass"):
+                    await belt.mode("nonsense")
+                with self.assertRaisesRegex(tendon.ActionError, "white space"):
+                    await belt.act("mode", "a b")
+                with self.assertRaises(tendon.ActionError):
+                    await trainer.act("dance")
+                # Two at a time end in their order.
+                await asyncio.gather(belt.vibrate(0), belt.vibrate(180))
+            with self.assertRaisesRegex(tendon.ActionError, "not open"):
+                await belt.vibrate(90)
+            written = [line["bytes"] for line in lines() if line["event"] == "write"]
+            self.assertTrue(any("5a00" in bytes for bytes in written), written)
+
+    async def test_find(self):
+        with simulated("feelspace"):
+            async with tendon.find("feelspace", radio="virtual", pair=60) as belt:
+                self.assertIsInstance(belt, tendon.Belt)
+                await belt.signal("battery")
+                headings = belt.events()
+                async for event in headings:
+                    if event.sample:
+                        self.assertEqual(event.sensor, "orientation")
+                        break
+            with self.assertRaises(TimeoutError):
+                async with tendon.find("fjorden", radio="virtual", timeout=0.5):
+                    pass
+
+    async def test_cancelled(self):
+        """At the start, and while it waits; nothing is left, and the radio can be used again."""
+        with simulated("feelspace"):
+            for seconds in (0, 0.01, 0.3):
+                async def use():
+                    async with tendon.find("fjorden", radio="virtual"):
+                        pass
+                task = asyncio.create_task(use())
+                await asyncio.sleep(seconds)
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+            async with tendon.find("feelspace", radio="virtual", pair=60, timeout=20) as belt:
+                task = asyncio.create_task(belt.vibrate(1))
+                await asyncio.sleep(0)
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+                await belt.vibrate(2)
+
+    async def test_device_files(self):
+        file = SOURCE / "packaging/devices/heart_rate.json"
+        with simulated("heart_rate", "--define", str(file)):
+            async with tendon.Gateway(radio="virtual", device_files=[file]) as gateway:
+                async for event in gateway.events():
+                    if event.event == "heart_rate":
+                        break
+                self.assertEqual(event.heart_rate_bpm, 72)
+                self.assertGreater(event.received_at, 0)
+                with self.assertRaises(AttributeError):
+                    _ = event.nothing
+                device = await gateway.device("heart_rate")
+                self.assertIsInstance(device, tendon.DefinedDevice)
+
+    async def test_mistakes(self):
+        with self.assertRaisesRegex(ValueError, "^period=33 is not possible: .*5, 10"):
+            tendon.Gateway(period=33)
+        with self.assertRaisesRegex(TypeError, "no option 'no_such'; it has .*orientation_period"):
+            tendon.Gateway(no_such=1)
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write('{\n "name": 3}')
+            file.flush()
+            with self.assertRaisesRegex(tendon.DeviceFileError, r"\.json:2:\d+: "):
+                tendon.Gateway(device_files=[file.name])
+
+    async def test_frame(self):
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        with simulated("bose"):
+            gateway, seen = tendon.Gateway(radio="virtual", sensors="rotation"), []
+            async with gateway:
+                async for event in gateway.events():
+                    if event.sample:
+                        seen.append(event)
+                    if len(seen) == 20:
+                        break
+        table = tendon.frame(seen)
+        self.assertEqual(len(table), 20)
+        self.assertTrue({"time", "yaw_deg", "quaternion_3"} <= set(table.columns))
+        self.assertEqual(str(table.time.dtype)[:10], "datetime64")
+
+
+class ListenTests(unittest.TestCase):
+    def test_without_asyncio(self):
+        with simulated("bose"):
+            began = time.monotonic()
+            seen = [event.event for event in tendon.Gateway(radio="virtual", sensors="rotation").listen(3)]
+            self.assertLess(time.monotonic() - began, 10)
+            self.assertGreater(seen.count("sample"), 20)
+
+    def test_it_can_be_left(self):
+        with simulated("bose"):
+            for event in tendon.Gateway(radio="virtual").listen():
+                if event.sample:
+                    break
+            for event in tendon.Gateway(radio="virtual").listen(2):
+                pass
+
+
+class EventTests(unittest.TestCase):
+    def test_every_event_of_the_schema(self):
+        """What the generator made takes the members that the schema permits, and has nothing else."""
+        schema = json.loads((SOURCE / "docs/events.schema.json").read_text())["$defs"]
+        for name, kind in events.BY_NAME.items():
+            fields = {field.name for field in dataclasses.fields(kind)}
+            self.assertEqual(fields, {"family", "address", "address_type", "name", *schema[name]["properties"]}, name)
+            members = {key: 1 for key in schema[name]["required"]} | {"time": "t", "event": name}
+            self.assertIsInstance(events.from_members(members), kind)
+            later = events.from_members({**members, "later": 7})
+            self.assertEqual((later.later, later.more), (7, {"later": 7}))
+            self.assertEqual(later.family, None)
+
+    def test_unknown_events_keep_their_members(self):
+        event = events.from_members({"time": "t", "event": "heart_rate", "heart_rate_bpm": 72})
+        self.assertEqual((type(event), event.heart_rate_bpm), (events.Event, 72))
+
+
+class GrowthTests(unittest.IsolatedAsyncioTestCase):
+    async def test_many_gateways(self):
+        """Opened and closed, with a connection each: neither memory nor descriptors grow. $TENDON_PYTHON_ROUNDS: how often."""
+        rounds = int(os.environ.get("TENDON_PYTHON_ROUNDS", "40"))
+
+        def size():
+            gc.collect()
+            pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+            return pages * os.sysconf("SC_PAGE_SIZE"), len(os.listdir("/proc/self/fd"))
+
+        with simulated("activ5"):
+            for number in range(rounds):
+                async with tendon.find("activ5", radio="virtual"):
+                    pass
+                if number == rounds // 4:
+                    before = size()
+            after = size()
+        self.assertEqual(after[1], before[1], "descriptors")
+        self.assertLess(after[0] - before[0], 1 << 20, "bytes")
+
+
+if __name__ == "__main__":
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    failed = 0
+    for test in [one for group in suite for one in group]:
+        outcome = unittest.TestResult()
+        test.run(outcome)
+        name = test.id().removeprefix("__main__.")
+        if outcome.skipped:
+            print(f"ok - python: {name} # SKIP {outcome.skipped[0][1]}", flush=True)
+        elif outcome.wasSuccessful():
+            print(f"ok - python: {name}", flush=True)
+        else:
+            failed = 1
+            print(f"not ok - python: {name}", flush=True)
+            for _, text in outcome.errors + outcome.failures:
+                print("\n".join("#   " + line for line in text.splitlines()), flush=True)
+    sys.exit(failed)
