@@ -74,6 +74,17 @@ package protocol EventOutput: Sendable {
     /// Whether samples are wanted now. False: `takes` need not be asked.
     var takesSamples: Bool { get }
 
+    /// Whether it is given the numbers of samples. It does not change.
+    var takesNumbers: Bool { get }
+
+    /// The numbers of one sample, on the thread that received it, before its line is composed: what is sent here leaves in
+    /// the same turn.
+    func sample(_ sample: OutputSample, of source: any SampleSource)
+
+    /// Makes the present orientation of a device the one that looks straight ahead; nil: of each device that has one.
+    /// Returns how many there are.
+    func recenter(_ device: OutputDevice?) -> Int
+
     func device(_ device: OutputDevice, is presence: Presence)
 
     /// How many radios are open, and a sentence about each radio that is waited for.
@@ -96,6 +107,9 @@ extension EventOutput {
     package func radios(open: Int, waiting: [String]) {}
     package var metrics: [Metric] { [] }
     package var takesSamples: Bool { true }
+    package var takesNumbers: Bool { false }
+    package func sample(_ sample: OutputSample, of source: any SampleSource) {}
+    package func recenter(_ device: OutputDevice?) -> Int { 0 }
     package func finish() async {}
 }
 

@@ -72,6 +72,8 @@ final class DeviceLabel: Sendable {
     }
 }
 
+extension DeviceLabel: SampleSource {}
+
 /// Hands events to the outputs; on standard output they are lines of JSON, text for people, or nothing.
 struct Events: Sendable {
     enum Style: Sendable {
@@ -85,6 +87,8 @@ struct Events: Sendable {
     /// Of these, JSON on standard output, and the others than standard output.
     private let lines: JSONLines?
     private let others: [any EventOutput]
+    /// Of the others those that want numbers.
+    private let numeric: [any EventOutput]
 
     static let none = Events(style: .none)
 
@@ -102,6 +106,7 @@ struct Events: Sendable {
     init(style: Style, waits: Bool = false, sampleLimit: Int = .max, others: [any EventOutput] = []) {
         self.style = style
         self.others = others
+        numeric = others.filter(\.takesNumbers)
         guard style != .none, let output = Output.standard.lines else {
             lines = nil
             outputs = others
@@ -129,7 +134,14 @@ struct Events: Sendable {
     static let sampled: [EventName] = ["sample", "grip"]
 
     /// A sample. Never blocks. False: standard output has no room for it.
-    func sample(_ name: EventName, _ device: DeviceLabel, _ body: (inout LineWriter) -> Void) -> Bool {
+    /// - Parameter numbers: made only if an output wants them; nil: the sample has none.
+    func sample(
+        _ name: EventName, _ device: DeviceLabel, numbers: () -> OutputSample?, _ body: (inout LineWriter) -> Void
+    ) -> Bool {
+        // Before any line is composed: what is sent there is about a movement that goes on.
+        if !numeric.isEmpty, let sample = numbers() {
+            for output in numeric { output.sample(sample, of: device) }
+        }
         let time = tendon_realtime_us()
         let isDelivered = lines?.sample { Events.compose(&$0, name, device, time, body) } ?? true
         var described: OutputDevice?

@@ -2,6 +2,7 @@
 // What the families' streams share: the device that is served, its lines and its row, the loop that connects again.
 import CTendon
 import Tendon
+import TendonOutputs
 import TendonSupport
 
 /// One device that `run` or `stream` serves.
@@ -31,10 +32,12 @@ struct ServedDevice: Sendable {
     }
 
     /// One sample, on the loop: to the outputs, and to the row, where it counts as delivered or as dropped.
+    /// - Parameter numbers: for outputs that want numbers; made only if there is one.
     func sample(
-        _ name: EventName = "sample", _ body: (inout LineWriter) -> Void, row change: (inout DeviceRow) -> Void
+        _ name: EventName = "sample", numbers: @autoclosure () -> OutputSample? = nil,
+        _ body: (inout LineWriter) -> Void, row change: (inout DeviceRow) -> Void
     ) {
-        let isDelivered = reporter.events.sample(name, label, body)
+        let isDelivered = reporter.events.sample(name, label, numbers: numbers, body)
         update { row in
             if isDelivered { row.counters.delivered += 1 } else { row.counters.dropped += 1 }
             change(&row)

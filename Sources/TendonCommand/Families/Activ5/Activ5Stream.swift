@@ -3,6 +3,7 @@
 import CTendon
 import Tendon
 import TendonActiv5
+import TendonOutputs
 import TendonSupport
 
 /// The stream options of a trainer.
@@ -222,7 +223,7 @@ private final class Activ5Server: DeviceServer {
 
     private func take(_ value: some Activ5Line) {
         let (isTable, received) = (served.reporter.isTable, device.samplesReceived)
-        served.sample {
+        served.sample(numbers: value.numbers) {
             value.write(to: &$0)
         } row: { row in
             row.counters.notifications = received
@@ -236,6 +237,8 @@ private final class Activ5Server: DeviceServer {
 /// A sample as a line of JSON and as readings of the table.
 protocol Activ5Line: Sendable {
     func write(to line: inout LineWriter)
+    /// For outputs that want numbers.
+    var numbers: OutputSample { get }
     /// For a person.
     var text: String { get }
     func show(_ row: inout DeviceRow)
@@ -244,6 +247,15 @@ protocol Activ5Line: Sendable {
 extension A5Force: Activ5Line {
     func write(to line: inout LineWriter) {
         line.members { tendon_activ5_force_members($0, newtons, times.receivedAt) }
+    }
+
+    private static let form = SampleForm("force", [SampleChannel("force", "N")])
+
+    var numbers: OutputSample {
+        var sample = OutputSample(A5Force.form)
+        sample.take(times)
+        sample[0] = newtons
+        return sample
     }
 
     var text: String { right(fixed(newtons, 2), 8) + " N" }
@@ -263,6 +275,18 @@ extension IMUObject: Activ5Line {
         line.members {
             tendon_activ5_imu_members($0, &imu, times.receivedAt, times.sampledAt ?? 0, times.errorMicroseconds)
         }
+    }
+
+    private static let form = SampleForm(
+        "imu",
+        ["ax", "ay", "az"].map { SampleChannel($0, "g") } + ["gx", "gy", "gz"].map { SampleChannel($0, "rad/s") })
+
+    var numbers: OutputSample {
+        var sample = OutputSample(IMUObject.form)
+        sample.take(times)
+        (sample[0], sample[1], sample[2]) = (accelerationX, accelerationY, accelerationZ)
+        (sample[3], sample[4], sample[5]) = (gyroX, gyroY, gyroZ)
+        return sample
     }
 
     var text: String {

@@ -274,7 +274,7 @@ private final class BoseServer: DeviceServer {
 
     private func take(_ value: SensorValue) {
         let line = BoseSampleLine(value)
-        served.sample {
+        served.sample(numbers: line.numbers) {
             line.write(to: &$0)
         } row: { row in
             guard served.reporter.isTable, let angles = line.headAngles else { return }

@@ -208,7 +208,10 @@ private final class DefinedServer: DeviceServer {
             times.write(to: &line)
             definition.write(bytes, of: index, rates, to: &line)
         }
-        if event.isSample { return served.sample("sample", write, row: show) }
+        if event.isSample {
+            return served.sample(
+                "sample", numbers: definition.numbers(bytes, of: index, rates, times), write, row: show)
+        }
         served.event(definition.lineName(of: index), write)
         served.update { row in
             row.counters.delivered += 1

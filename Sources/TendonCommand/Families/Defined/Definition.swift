@@ -3,6 +3,7 @@
 import CTendon
 import Synchronization
 import Tendon
+import TendonOutputs
 import TendonSupport
 
 /// A definition of the C core. Those of `Definitions` are never freed: their names last as long as the process.
@@ -12,6 +13,8 @@ struct Definition: Sendable {
     let rows: [tendon_definition_row]
     let events: [tendon_definition_event]
     let actions: [tendon_definition_action]
+    /// By event.
+    private(set) var forms: [SampleForm] = []
     /// Where it comes from.
     let path: String
 
@@ -35,6 +38,7 @@ struct Definition: Sendable {
         actions = Definition.table(block, \.actions, found.pointee.action_count)
         self.block = block
         self.path = path
+        forms = events.indices.map { form(of: $0) }
     }
 
     var pointer: CPointer<tendon_definition> { block.pointer }

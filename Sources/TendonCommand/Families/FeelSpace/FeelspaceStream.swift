@@ -188,7 +188,7 @@ private final class FeelspaceServer: DeviceServer {
             return
         }
         let isTable = served.reporter.isTable
-        served.sample {
+        served.sample(numbers: orientation.numbers) {
             orientation.write(to: &$0)
         } row: { row in
             row.counters.notifications += 1

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The numbers of a sample, for outputs that send or store numbers: without a line that is composed and parsed again.
+import CTendon
+
+/// One number of a sample.
+package struct SampleChannel: Sendable, Equatable {
+    package let name: String
+    /// "g", "deg", "N" ...; empty: it has none, or it is not known.
+    package let unit: String
+
+    package init(_ name: String, _ unit: String = "") { (self.name, self.unit) = (name, unit) }
+}
+
+/// What the samples of a sensor look like. It is made once and does not change: outputs keep what they have prepared for it
+/// by its identity.
+package final class SampleForm: Sendable {
+    /// As `sensor` of the line.
+    package let sensor: String
+    package let channels: [SampleChannel]
+    /// Channels of a sample; those beyond are left out. As many as the C gateway has.
+    package static let limit = Int(TENDON_VIEW_CHANNELS)
+
+    package init(_ sensor: String, _ channels: [SampleChannel]) {
+        self.sensor = sensor
+        self.channels = Array(channels.prefix(SampleForm.limit))
+    }
+}
+
+/// One sample. A value without memory of its own: making it and passing it on allocates nothing.
+package struct OutputSample: Sendable {
+    package let form: SampleForm
+    private var numbers = SIMD32<Double>(repeating: .nan)
+    /// When it arrived, and when it was measured: monotonic nanoseconds. 0, nil: not known.
+    package var receivedAt: UInt64 = 0
+    package var sampledAt: UInt64?
+    /// Bound of the error of `sampledAt`.
+    package var errorMilliseconds: Double?
+    /// Milliseconds of the device's own clock.
+    package var deviceTime: UInt64?
+    /// The orientation of a head in the frame of tendon/osc/orientation.h; nil: the sample is none.
+    package var head: tendon_quaternion?
+
+    package init(_ form: SampleForm) { self.form = form }
+
+    package var count: Int { form.channels.count }
+
+    /// In the order of the form's channels; not a number: not known.
+    package subscript(_ channel: Int) -> Double {
+        get { numbers[channel] }
+        set { numbers[channel] = newValue }
+    }
+}
+
+/// The device that a sample is of. The same object from sample to sample, as long as its name stays.
+package protocol SampleSource: AnyObject, Sendable {
+    var device: OutputDevice { get }
+}
