@@ -45,9 +45,13 @@ let package = Package(
             name: "Metrics",
             description: "The command writes metrics for operators, as OpenMetrics text."),
         .trait(
+            name: "OSC",
+            description:
+                "The command sends samples and orientations to programs of sound, by Open Sound Control and OpenTrack."),
+        .trait(
             name: "Web",
             description: "The command serves a page that shows the devices, with libmicrohttpd."),
-        .default(enabledTraits: ["BlueZ", "MQTT", "Metrics", "ObviousCloud", "Web"]),
+        .default(enabledTraits: ["BlueZ", "MQTT", "Metrics", "OSC", "ObviousCloud", "Web"]),
     ],
     targets: [
         // The same files as meson.build; a test compares the two lists.
@@ -122,7 +126,7 @@ let package = Package(
             name: "CSystemSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "TendonQueue", dependencies: ["CSystemSQLite"]),
         // Where events of the command go, and where commands from outside come from; not a product.
-        .target(name: "TendonOutputs", dependencies: ["TendonSupport"]),
+        .target(name: "TendonOutputs", dependencies: ["CTendon", "TendonSupport"]),
         // Of the trait MQTT.
         .systemLibrary(
             name: "CSystemMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
@@ -131,6 +135,8 @@ let package = Package(
             dependencies: ["CSystemMosquitto", "CTendon", "TendonOutputs", "TendonQueue", "TendonSupport"]),
         // Of the trait Metrics.
         .target(name: "TendonMetrics", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
+        // Of the trait OSC.
+        .target(name: "TendonOSC", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
         // Of the trait Web. The files of the page are in the program.
         .systemLibrary(
             name: "CSystemMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
@@ -147,6 +153,7 @@ let package = Package(
                 "TendonFjorden", "TendonOutputs", "TendonSupport",
                 .target(name: "TendonMQTT", condition: .when(traits: ["MQTT"])),
                 .target(name: "TendonMetrics", condition: .when(traits: ["Metrics"])),
+                .target(name: "TendonOSC", condition: .when(traits: ["OSC"])),
                 .target(name: "TendonWeb", condition: .when(traits: ["Web"])),
             ]),
         // Compares the library with test vectors; built, not installed.
@@ -191,6 +198,10 @@ let package = Package(
             name: "TendonMQTTTests",
             dependencies: ["TendonMQTT", "TendonOutputs", "TendonQueue", "TendonSupport", "TestSupport"],
             path: "Tests/Swift/TendonMQTTTests"),
+        .testTarget(
+            name: "TendonOSCTests",
+            dependencies: ["CTendon", "TendonOSC", "TendonOutputs", "TendonSupport", "TestSupport"],
+            path: "Tests/Swift/TendonOSCTests"),
         .testTarget(
             name: "TendonWebTests", dependencies: ["TendonOutputs", "TendonSupport", "TendonWeb", "TestSupport"],
             path: "Tests/Swift/TendonWebTests"),
@@ -258,7 +269,9 @@ let package = Package(
 // For tests in another form of the loop, which the programs have no use for: the modules and their tests alone. "sample": of
 // the tests the loop's own, and those that use every module.
 if let form = Context.environment["TENDON_MODULES_ONLY"] {
-    let programs = ["TendonCommand", "TendonConformance", "TendonMQTT", "TendonMetrics", "TendonOutputs", "TendonWeb"]
+    let programs = [
+        "TendonCommand", "TendonConformance", "TendonMQTT", "TendonMetrics", "TendonOSC", "TendonOutputs", "TendonWeb",
+    ]
     package.targets.removeAll { target in
         programs.contains { target.name == $0 || target.name == $0 + "Tests" } || target.name.hasPrefix("Bench")
     }

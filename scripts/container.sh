@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 output=$build/container
 scripts/swift_build.sh --scratch-path "$build/swift-container" -c release --static-swift-stdlib -j "$(nproc)" \
-    --disable-default-traits --traits KernelSockets,MQTT,Metrics,ObviousCloud,Web --product tendon >&2
+    --disable-default-traits --traits KernelSockets,MQTT,Metrics,OSC,ObviousCloud,Web --product tendon >&2
 scripts/check_links.sh without "$build/swift-container/release/tendon" >&2
 mkdir -p "$output"
 strip -o "$output/tendon" "$build/swift-container/release/tendon"

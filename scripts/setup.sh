@@ -19,10 +19,11 @@ cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-aarch64-linux-gnu libc6
 cloud=(python3-cryptography)
 # A broker, its clients, and certificates for it.
 broker=(mosquitto mosquitto-clients openssl iproute2)
-# A reader of the metrics, a renderer of Home Assistant's templates, a browser and another HTTP client for the page.
-operators=(python3-prometheus-client python3-jinja2 chromium curl)
-# The Python package: what builds it, checks its types, and reads its samples.
-python=(python3-build python3-wheel python3-setuptools python3-venv python3-pandas mypy)
+# A reader of the metrics, a renderer of Home Assistant's templates, a browser and another HTTP client for the page; receivers
+# and senders of OSC; a reader of recordings.
+operators=(python3-prometheus-client python3-jinja2 chromium curl liblo-tools puredata-core python3-pandas)
+# The Python package: what builds it and checks its types.
+python=(python3-build python3-wheel python3-setuptools python3-venv mypy)
 # Debian packages, and a clean root to install them in; a disk of the same for the virtual machine, made without root.
 packages_of_debian=(debhelper dpkg-dev iproute2 lintian mmdebstrap squashfs-tools uidmap)
 gate=("${quick[@]}" "${kernel[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" musl-tools)

@@ -10,15 +10,19 @@ package struct FamilyDescription: Sendable {
     package var states: [String]
     /// What is shown of a device, and can be done with it.
     package var entities: [Entity]
+    /// Its devices have an orientation, which can be recentered.
+    package var hasOrientation: Bool
 
     package init(
-        family: String, manufacturer: String, model: String, states: [String] = [], entities: [Entity] = []
+        family: String, manufacturer: String, model: String, states: [String] = [], entities: [Entity] = [],
+        hasOrientation: Bool = false
     ) {
         self.family = family
         self.manufacturer = manufacturer
         self.model = model
         self.states = states
         self.entities = entities
+        self.hasOrientation = hasOrientation
     }
 }
 
@@ -65,6 +69,8 @@ package struct Entity: Sendable {
 }
 
 extension Entity {
+    /// Of devices whose orientation is sent.
+    package static let recenter = Entity("recenter", "Recenter", .button(payload: #"{"recenter":null}"#))
     /// What all families call it.
     package static let battery = Entity(
         "battery", "Battery", .sensor(path: "battery_percent", unit: "%", deviceClass: "battery"))

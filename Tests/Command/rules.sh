@@ -22,6 +22,7 @@ refused 'bose.gesture double_tap => bose.shake' "bose has no actions" "an action
 refused 'activ5.double_squeeze => feelspace.signa warning' "unknown action of feelspace 'signa'; did you mean 'signal'" "an action that nobody knows"
 refused 'activ5.double_squeeze => feelspace.signal warnin' ".*warning" "an argument that nobody knows: what there is"
 refused 'activ5.double_squeeze => feelspace.signal' ".*" "an argument too few"
+refused 'bose.connected => osc.recenter a b' "osc.recenter takes the name of a device, or nothing" "an argument too many"
 refused 'belt.button home => grip.led' ".*" "aliases, and an argument too few"
 
 ended() { # id

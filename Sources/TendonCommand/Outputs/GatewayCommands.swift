@@ -22,7 +22,11 @@ final class GatewayCommands: CommandHandler {
         var links: [Address: Int] = [:]
         var disconnect: (@Sendable (Address) -> Void)?
         var forget: Forget?
+        var recenter: Recenter?
     }
+
+    /// Returns how many devices have an orientation; nil: of all devices.
+    typealias Recenter = @Sendable (OutputDevice?) -> Int
 
     /// Returns whether there was a bond.
     typealias Forget = @Sendable (Address) async throws(CommandError) -> Bool
@@ -61,6 +65,9 @@ final class GatewayCommands: CommandHandler {
 
     /// How a device is forgotten.
     func onForget(_ body: Forget?) { state.withLock { $0.forget = body } }
+
+    /// How the present orientation becomes the one that looks straight ahead.
+    func onRecenter(_ body: Recenter?) { state.withLock { $0.recenter = body } }
 
     func disconnect(_ address: String, _ addressType: String) async {
         let (seen, disconnect) = state.withLock { ($0.seen.keys, $0.disconnect) }
@@ -105,6 +112,9 @@ final class GatewayCommands: CommandHandler {
     func set(_ actions: JSON, of device: OutputDevice) async -> CommandResult {
         guard !actions.all.isEmpty else { return .failed("no action") }
         do throws(CommandError) {
+            if actions.all.map(\.key) == [GatewayCommands.recenter] {
+                return .done(["devices": JSON(try recenter(device))])
+            }
             // All are checked before the first is carried out.
             var calls: [RuleBoard.Call] = []
             for action in actions.all { calls.append(try GatewayCommands.call(action, device.family)) }
@@ -150,7 +160,9 @@ final class GatewayCommands: CommandHandler {
 
     // MARK: Requests
 
-    static let requests = ["forget", "health", "pair", "rename", "restart", "scan"]
+    static let requests = ["forget", "health", "pair", "recenter", "rename", "restart", "scan"]
+    /// An action of each device whose orientation is sent, and a request about all of them.
+    static let recenter = "recenter"
 
     func request(_ name: String, _ data: JSON) async -> CommandResult {
         do throws(CommandError) {
@@ -158,6 +170,7 @@ final class GatewayCommands: CommandHandler {
             case "scan": return .done(seen(data["seconds"]?.number ?? 15))
             case "pair": return .done(try await pair(data["seconds"]))
             case "forget": return .done(try await forget(data))
+            case GatewayCommands.recenter: return .done(["devices": JSON(try recenterNamed(data))])
             case "restart": return .done(restart())
             default: throw .unknown("request", sanitized(name), among: GatewayCommands.requests)
             }
@@ -220,6 +233,30 @@ final class GatewayCommands: CommandHandler {
         var wasBonded = false
         for address in wanted.addresses.map({ Address($0) }) where try await forget(address) { wasBonded = true }
         return ["address": .string(wanted.address.description), "bonded": .bool(wasBonded)]
+    }
+
+    /// `{}`: all devices; `{"device": NAME or ADDRESS}`.
+    private func recenterNamed(_ data: JSON) throws(CommandError) -> Int {
+        guard let text = data["address"]?.string ?? data["device"]?.string else { return try recenter(nil) }
+        let wanted = try WantedAddress(named: text, option: "device")
+        let seen = state.withLock { $0.seen }
+        var count = 0, failure: CommandError?
+        for address in wanted.addresses.map({ Address($0) }) where seen[address] != nil {
+            let device = OutputDevice(
+                family: seen[address]?.family ?? "", address: address.description, addressType: address.typeName)
+            do throws(CommandError) { count += try recenter(device) } catch { failure = error }
+        }
+        guard count > 0 else { throw failure ?? CommandError(.failed, "the device was not received") }
+        return count
+    }
+
+    /// Nil: all devices.
+    private func recenter(_ device: OutputDevice?) throws(CommandError) -> Int {
+        let count = state.withLock { $0.recenter }?(device) ?? 0
+        guard count > 0 else {
+            throw CommandError(.failed, "no orientation of the device is sent; see --osc")
+        }
+        return count
     }
 
     /// A moment later, so that the response is on its way before.

@@ -134,7 +134,7 @@
                     settings.queuePath = try standardQueue(settings.gateway)
                 }
                 return try MQTTOutput(
-                    settings, families: families.compactMap(\.description), version: TendonCommand.version,
+                    settings, families: OutputChoice.descriptions(arguments), version: TendonCommand.version,
                     handler: commands, report: { Log.write(.warning, "MQTT: \($0)") })
             } catch {
                 throw CommandError(.failed, "MQTT: \(error.text)")

@@ -12,6 +12,9 @@ enum OutputChoice {
         #if Metrics
             options += MetricsOptions.all
         #endif
+        #if OSC
+            options += OSCOptions.all
+        #endif
         #if Web
             options += WebOptions.all
         #endif
@@ -29,6 +32,21 @@ enum OutputChoice {
         #if Metrics
             try MetricsOptions.check(arguments)
         #endif
+        #if OSC
+            _ = try OSCOptions.settings(arguments)
+        #endif
+    }
+
+    /// What outputs show of each family; what only another output makes possible is left out without it.
+    static func descriptions(_ arguments: Arguments) -> [FamilyDescription] {
+        var descriptions = families.compactMap(\.description)
+        #if OSC
+            guard (try? OSCOptions.settings(arguments))??.sendsOrientations ?? false else { return descriptions }
+            for index in descriptions.indices where descriptions[index].hasOrientation {
+                descriptions[index].entities.append(.recenter)
+            }
+        #endif
+        return descriptions
     }
 
     /// Those that the options request.
@@ -38,6 +56,9 @@ enum OutputChoice {
         var outputs: [any EventOutput] = []
         #if MQTT
             if let output = try MQTTOptions.output(arguments, commands) { outputs.append(output) }
+        #endif
+        #if OSC
+            if let output = try OSCOptions.output(arguments, commands) { outputs.append(output) }
         #endif
         let others = outputs.count
         #if Metrics

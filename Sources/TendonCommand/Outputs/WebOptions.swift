@@ -62,7 +62,7 @@
             #endif
             do throws(WebError) {
                 let output = try WebOutput(
-                    settings, families: families.compactMap(\.description),
+                    settings, families: OutputChoice.descriptions(arguments),
                     greeting: ["version": .string(TendonCommand.version)], source: figures, handler: commands,
                     exposition: exposition)
                 Log.write(.notice, "the page is at \(settings.url)")

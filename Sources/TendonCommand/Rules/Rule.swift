@@ -101,7 +101,7 @@ struct Rule: Sendable {
             }
         }
         events += ["FAMILY.connected", "FAMILY.disconnected"]
-        actions += ["publish NAME VALUE", "exec NAME"]
+        actions += ["publish NAME VALUE", "exec NAME", "osc.recenter [NAME]"]
         return
             "Rules are CONDITION [for TIME] [every TIME] => ACTION[, ACTION...]. A condition is an event, or a value "
             + "compared with a number; a family may be the name of a device. Events: \(events.joined(separator: ", ")). "
@@ -267,6 +267,11 @@ struct RuleParser {
         case "exec":
             guard arguments.count == 1 else { throw wrong("exec takes the name of a program", first) }
             return (.execute(program: arguments[0]), text)
+        case "osc.recenter":
+            guard arguments.count <= 1 else {
+                throw wrong("osc.recenter takes the name of a device, or nothing", first)
+            }
+            return (.recenter(device: arguments.first), text)
         default: return (try call(own), text)
         }
     }

@@ -57,6 +57,7 @@ final class RuleBoard: Sendable {
         var programs: [String: Program] = [:]
         var events = Events.none
         var onDeadline: (@Sendable () -> Void)?
+        var recenter: GatewayCommands.Recenter?
     }
 
     private let state = Mutex(State())
@@ -76,6 +77,9 @@ final class RuleBoard: Sendable {
 
     /// Where decisions are reported.
     func report(to events: Events) { state.withLock { $0.events = events } }
+
+    /// How the present orientation becomes the one that looks straight ahead.
+    func onRecenter(_ body: GatewayCommands.Recenter?) { state.withLock { $0.recenter = body } }
 
     func join(_ device: ServedDevice) -> Place {
         state.withLock { state in
@@ -151,6 +155,9 @@ final class RuleBoard: Sendable {
                 context.events.event("publish", label, ["topic": .string(name), "value": .string(value)])
             case .execute(let name):
                 if let program = context.programs[name] { execute(name, program, decision, label, context.events) }
+            case .recenter(let name):
+                let count = recenter(name, decision.device)
+                if count > 0 { started += count } else { missed += 1 }
             }
         }
         context.events.event(
@@ -173,6 +180,16 @@ final class RuleBoard: Sendable {
             if place.queue.add([Call(text: text, call: call)]) { started += 1 } else { missed += 1 }
         }
         return (started, missed)
+    }
+
+    private func recenter(_ name: String?, _ origin: RuleDevice) -> Int {
+        let (recenter, places) = state.withLock { ($0.recenter, $0.places) }
+        guard let recenter else { return 0 }
+        if let name {
+            return places.map(\.device.device).filter { $0.name == name }.reduce(0) { $0 + recenter($1) }
+        }
+        let own = DeviceLabel(origin).map { recenter($0.device) } ?? 0
+        return own > 0 ? own : recenter(nil)
     }
 
     private func execute(

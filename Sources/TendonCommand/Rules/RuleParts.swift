@@ -110,6 +110,8 @@ enum RuleStep: Sendable {
     case device(RuleSubject, calls: [String: any RuleCall])
     case publish(name: String, value: String)
     case execute(program: String)
+    /// By its name; nil: the device of the event if it has an orientation, else all that have one.
+    case recenter(device: String?)
 }
 
 /// A word of a rule. Columns are counted from 1.

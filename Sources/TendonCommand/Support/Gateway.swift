@@ -115,6 +115,9 @@ final class Gateway: Sendable {
                 others: [LogOutput()] + others + [rules])
             figures.watch(reporter, others)
             agreement = others.compactMap(\.agreement).first
+            let recenter: GatewayCommands.Recenter = { device in others.reduce(0) { $0 + $1.recenter(device) } }
+            commands.onRecenter(recenter)
+            rules.onRecenter(recenter)
         } else {
             reporter = Reporter(json: true, lines: false, others: further + [rules])
             agreement = nil
@@ -210,6 +213,8 @@ final class Gateway: Sendable {
         commands.leaveAll()
         commands.onDisconnect(nil)
         commands.onForget(nil)
+        commands.onRecenter(nil)
+        rules.onRecenter(nil)
         reporter.finish()
         await reporter.events.finish()
         figures.watch(nil, [])

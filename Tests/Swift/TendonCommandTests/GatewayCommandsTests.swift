@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Commands from outside: the table of the rules' actions, and nothing else.
-import Testing
+import Synchronization
+import Tendon
 import TendonOutputs
 import TendonSupport
+import Testing
 
 @testable import TendonCommand
 
@@ -88,6 +90,39 @@ import TendonSupport
             }
         }
         #expect(await commands.request("scan", [:]) == .done(["devices": []]))
+    }
+
+    /// An action of each device whose orientation is sent, and a request.
+    @Test func recentering() async throws {
+        let commands = GatewayCommands(RuleBoard([]))
+        let device = OutputDevice(family: "bose", address: "C0:00:00:00:00:01", addressType: "random_identity")
+        guard case .failed(let why) = await commands.set(["recenter": nil], of: device) else {
+            Issue.record("no output can do it")
+            return
+        }
+        #expect(why.contains("--osc"))
+        let asked = Mutex<[String]>([])
+        commands.onRecenter { device in
+            asked.withLock { $0.append(device?.key ?? "all") }
+            return device == nil ? 2 : device?.addressType == "random" ? 1 : 0
+        }
+        guard case .failed = await commands.set(["recenter": nil], of: device) else {
+            Issue.record("it has no orientation")
+            return
+        }
+        #expect(await commands.request("recenter", [:]) == .done(["devices": 2]))
+        guard case .failed = await commands.request("recenter", ["device": "C0:00:00:00:00:02"]) else {
+            Issue.record("it was never received")
+            return
+        }
+        let address = try #require(Address("C0:00:00:00:00:02")).value
+        commands.saw(Address(address, type: .random), "bose", nil, nil)
+        #expect(await commands.request("recenter", ["device": "C0:00:00:00:00:02"]) == .done(["devices": 1]))
+        #expect(asked.withLock { $0 } == ["C0:00:00:00:00:01/random_identity", "all", "C0:00:00:00:00:02/random"])
+        guard case .failed = await commands.set(["recenter": nil, "stop": true], of: device) else {
+            Issue.record("it stands alone")
+            return
+        }
     }
 
     /// Every button and choice of a description is an action that its family takes.

@@ -42,6 +42,29 @@ import Testing
         #expect(all.count == 2 && all.allSatisfy { $0["address"] == nil }, "\(all)")
     }
 
+    /// The device of the event if it has an orientation, else each that has one; what comes of it is in the line.
+    @Test(arguments: [
+        ("bose", 1, 0, ["C0:00:00:00:00:01/random"]), ("activ5", 3, 0, ["C0:00:00:00:00:01/random", "all"]),
+    ])
+    func recentering(_ family: String, _ devices: Int64, _ missed: Int64, _ wanted: [String]) throws {
+        let lines = PlayedLines()
+        let board = RuleBoard([try Rule("\(family).connected => osc.recenter")])
+        board.report(to: Events(style: .none, others: [lines]))
+        let device = OutputDevice(family: family, address: "C0:00:00:00:00:01", addressType: "random")
+        func connect() { board.event("connected", of: device) { $0.raw("{\"event\":\"connected\"}\n") } }
+        connect()
+        #expect(lines.all.withLock { $0.last?["missed"] } == 1, "no output can do it")
+        let asked = Mutex<[String]>([])
+        board.onRecenter { device in
+            asked.withLock { $0.append(device?.key ?? "all") }
+            return device == nil ? 3 : device?.family == "bose" ? 1 : 0
+        }
+        connect()
+        #expect(lines.all.withLock { $0.last?["devices"] } == .integer(devices))
+        #expect(lines.all.withLock { $0.last?["missed"] } == .integer(missed))
+        #expect(asked.withLock { $0 } == wanted)
+    }
+
     /// What has held for a part of its time begins again with the rules of another configuration, though they are the same.
     @Test func aTimeOverAReload() throws {
         let rules = [try Rule("activ5.force > 0 for 60 min => publish x y")]

@@ -279,7 +279,8 @@ extension IMUObject: Activ5Line {
 
     private static let form = SampleForm(
         "imu",
-        ["ax", "ay", "az"].map { SampleChannel($0, "g") } + ["gx", "gy", "gz"].map { SampleChannel($0, "rad/s") })
+        ["x", "y", "z"].map { SampleChannel("acceleration_" + $0, "g") }
+            + ["x", "y", "z"].map { SampleChannel("rotation_" + $0, "rad/s") })
 
     var numbers: OutputSample {
         var sample = OutputSample(IMUObject.form)

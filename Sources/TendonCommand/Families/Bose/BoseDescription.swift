@@ -12,5 +12,5 @@ extension FamilyDescription {
             Entity("yaw", "Yaw", .sensor(path: "rotation.yaw_deg", unit: "°")),
             Entity(
                 "gesture", "Gesture", .happening(event: "gesture", member: "gesture", types: BoseNames.gestures)),
-        ])
+        ], hasOrientation: true)
 }

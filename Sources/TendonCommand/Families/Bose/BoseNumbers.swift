@@ -1,52 +1,67 @@
 // SPDX-License-Identifier: MIT
-// Bose: one sample as numbers, for outputs that want numbers.
+// Bose: one sample as numbers, for outputs that want numbers: those of the C library's view.
 import CTendon
 import Tendon
 import TendonOutputs
+import TendonSupport
 
 extension BoseSampleLine {
     /// By the number of the sensor.
-    private static let forms: [SampleForm] = BoseNames.sensors.indices.map { sensor in
-        let axes = { (prefix: String, unit: String) in ["x", "y", "z"].map { SampleChannel(prefix + $0, unit) } }
-        let channels: [SampleChannel]
-        switch sensor {
-        case Int(TENDON_BOSE_ACCELEROMETER.rawValue): channels = axes("", "g") + [SampleChannel("accuracy")]
-        case Int(TENDON_BOSE_GYROSCOPE.rawValue): channels = axes("", "deg/s") + [SampleChannel("accuracy")]
-        case Int(TENDON_BOSE_ROTATION.rawValue): channels = rotation + [SampleChannel("accuracy", "rad")]
-        case Int(TENDON_BOSE_GAME_ROTATION.rawValue): channels = rotation
-        case Int(TENDON_BOSE_UNCALIBRATED_MAGNETOMETER.rawValue): channels = axes("", "") + axes("bias_", "")
-        default: channels = axes("", "") + [SampleChannel("accuracy")]
+    private static let forms: [SampleForm?] = BoseNames.sensors.indices.map { sensor in
+        var sample = tendon_bose_sample()
+        sample.sensor_id = UInt8(sensor)
+        sample.has_quaternion = [TENDON_BOSE_ROTATION, TENDON_BOSE_GAME_ROTATION].contains {
+            sensor == Int($0.rawValue)
         }
-        return SampleForm(BoseNames.sensors[sensor], channels)
+        sample.has_vector = !sample.has_quaternion
+        return BoseSampleLine(sample: sample, deviceTime: 0).view { SampleForm($0.pointee) }
     }
 
-    private static let rotation =
-        ["x", "y", "z", "w"].map { SampleChannel($0) } + ["pitch", "roll", "yaw"].map { SampleChannel($0, "deg") }
+    /// Nil: it has no numbers.
+    private func view<Result>(_ body: (UnsafeMutablePointer<tendon_view>) -> Result) -> Result? {
+        withUnsafePointer(to: sample) { sample in
+            var event = tendon_bose_event()
+            event.kind = TENDON_BOSE_EVENT_SAMPLE
+            event.sample = sample
+            var view = tendon_view()
+            return tendon_bose_view(&view, &event) ? body(&view) : nil
+        }
+    }
 
     /// Nil: a sensor that is not known.
     var numbers: OutputSample? {
-        guard Int(sensor) < BoseSampleLine.forms.count else { return nil }
-        var sample = OutputSample(BoseSampleLine.forms[Int(sensor)])
-        sample.take(times)
-        sample.deviceTime = deviceTime
-        if let quaternion {
-            (sample[0], sample[1], sample[2], sample[3]) = (quaternion.x, quaternion.y, quaternion.z, quaternion.w)
-            if let angles = headAngles { (sample[4], sample[5], sample[6]) = (angles.pitch, angles.roll, angles.yaw) }
-            if let accuracyRadians, sample.count > 7 { sample[7] = accuracyRadians }
-            sample.head = tendon_head_from_bose(quaternion)
-        } else if let vector {
-            (sample[0], sample[1], sample[2]) = (vector.x, vector.y, vector.z)
-            if let bias {
-                (sample[3], sample[4], sample[5]) = (bias.x, bias.y, bias.z)
-            } else if let accuracy {
-                sample[3] = Double(accuracy)
-            }
-        }
-        return sample
+        let sensor = Int(sample.sensor_id)
+        guard sensor < BoseSampleLine.forms.count, let form = BoseSampleLine.forms[sensor],
+            var numbers = view({ OutputSample(form, $0) }) ?? nil
+        else { return nil }
+        numbers.take(times)
+        numbers.deviceTime = deviceTime
+        if sample.has_quaternion { numbers.head = tendon_head_from_bose(sample.quaternion) }
+        return numbers
+    }
+}
+
+extension SampleForm {
+    /// The channels of a view.
+    convenience init(_ view: tendon_view) {
+        self.init(
+            text(view.sensor),
+            (0..<view.count).map { SampleChannel(text(view.channels[$0].name), text(view.channels[$0].unit)) })
     }
 }
 
 extension OutputSample {
+    /// The values of a view with the channels of the form. Nil: it has others.
+    init?(_ form: SampleForm, _ view: UnsafeMutablePointer<tendon_view>) {
+        guard view.pointee.count == form.channels.count else { return nil }
+        self.init(form)
+        withUnsafeBytes(of: &view.pointee.values) { bytes in
+            for (channel, value) in bytes.bindMemory(to: Double.self).prefix(count).enumerated() {
+                self[channel] = value
+            }
+        }
+    }
+
     mutating func take(_ times: SampleTimes) {
         (receivedAt, sampledAt, errorMilliseconds) = (times.receivedAt, times.sampledAt, times.errorMilliseconds)
     }

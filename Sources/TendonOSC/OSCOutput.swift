@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// OSC and OpenTrack as an output of the command. See docs/osc.md.
+//
+// A sample is sent in the turn of the loop in which it arrived: there is no queue and no other thread on its way.
+import CTendon
+import TendonOutputs
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// What is known of the head of a device. The reference outlives its connections.
+private final class Head {
+    var orientation = tendon_orientation()
+    /// When a `rotation` came, in nanoseconds: another sensor has another front, and is not mixed with it.
+    var rotationAt: UInt64 = 0
+
+    init(_ settings: OSCSettings) {
+        tendon_orientation_init(
+            &orientation,
+            tendon_orientation_settings(
+                rate: UInt32(settings.rate), smoothing_ms: UInt32(settings.smoothing),
+                yaw_only: settings.recentersYawOnly))
+    }
+}
+
+/// A device and where its values go: prepared once, used for each sample.
+private final class Route {
+    /// Kept, so that no other source takes its place in memory.
+    let source: any SampleSource
+    let device: OutputDevice
+    let head: Head
+    /// Destinations, with their sockets.
+    let orientations: [(destination: OSCDestination, socket: Int)]
+    let raw: [Int]
+    /// Addresses by the form of their samples.
+    private var addresses: [ObjectIdentifier: (form: SampleForm, address: String)] = [:]
+
+    init(
+        _ source: any SampleSource, _ device: OutputDevice, _ head: Head,
+        _ wanted: [(destination: OSCDestination, socket: Int)]
+    ) {
+        (self.source, self.device, self.head) = (source, device, head)
+        orientations = wanted.filter { $0.destination.format != TENDON_OSC_RAW }
+        var sockets: Set<Int> = []
+        raw = wanted.filter { $0.destination.format == TENDON_OSC_RAW }.map(\.socket).filter {
+            sockets.insert($0).inserted
+        }
+    }
+
+    func address(of form: SampleForm) -> String {
+        if let known = addresses[ObjectIdentifier(form)] { return known.address }
+        let address = OSCName.address(device, form.sensor)
+        // A device has few sensors; more come only from forms that are made again and again.
+        if addresses.count >= 64 { addresses.removeAll() }
+        addresses[ObjectIdentifier(form)] = (form, address)
+        return address
+    }
+}
+
+package final class OSCOutput: EventOutput, @unchecked Sendable {
+    private let settings: OSCSettings
+    private let sockets: Destinations
+    private let targets: [(destination: OSCDestination, socket: Int)]
+    private let input: OSCInput?
+    // Guarded by `lock`.
+    private let lock = ThreadLock()
+    private var routes: [ObjectIdentifier: Route] = [:]
+    private var heads: [String: Head] = [:]
+    private var buffer = [UInt8](repeating: 0, count: 1024)
+    private var numbers = [Double](repeating: 0, count: SampleForm.limit)
+
+    /// Devices that are remembered.
+    private static let limit = 256
+    /// Nanoseconds without a `rotation` after which another sensor gives the orientation.
+    private static let patience: UInt64 = 1_000_000_000
+
+    /// Opens the sockets and starts a thread that resolves names, and one for what comes in.
+    /// - Parameters:
+    ///   - family: the name of the family that a word means, such as `belt`; nil: it means none.
+    ///   - report: takes sentences for people, from any thread.
+    package init(
+        _ settings: OSCSettings, handler: any CommandHandler, family: @escaping @Sendable (String) -> String?,
+        report: @escaping @Sendable (String) -> Void
+    ) throws(OSCError) {
+        self.settings = settings
+        let sockets = Destinations(settings.destinations.map(\.endpoint), report: report)
+        self.sockets = sockets
+        targets = settings.destinations.map { ($0, sockets.index(of: $0.endpoint)) }
+        input = try settings.listener.map { (listener) throws(OSCError) in
+            try OSCInput(listener, handler, family: family, report: report)
+        }
+        if !targets.isEmpty { try OSCOutput.check(sockets.start()) }
+        if let input {
+            input.onRecenter { [weak self] device in self?.recenter(device) ?? 0 }
+            try OSCOutput.check(input.start())
+        }
+    }
+
+    private static func check(_ number: Int32) throws(OSCError) {
+        guard number == 0 else { throw OSCError("no thread: \(text(strerror(number)))") }
+    }
+
+    /// The port that it listens on.
+    package var port: UInt16? { input?.port }
+
+    package var takesSamples: Bool { false }
+    package func takes(_ event: EventName, of device: OutputDevice?) -> Bool { false }
+    package func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {}
+
+    // MARK: Samples
+
+    package var takesNumbers: Bool { !targets.isEmpty }
+
+    package func sample(_ sample: OutputSample, of source: any SampleSource) {
+        lock.locked {
+            let route = route(of: source)
+            if let head = sample.head { send(head, sample, route) }
+            guard !route.raw.isEmpty, sample.count > 0 else { return }
+            for channel in 0..<sample.count { numbers[channel] = sample[channel] }
+            let length = tendon_osc_sample(
+                route.address(of: sample.form), numbers, sample.count, &buffer, buffer.count)
+            guard length > 0 else { return }
+            for socket in route.raw { sockets.send(buffer, Int(length), to: socket) }
+        }
+    }
+
+    private func send(_ head: tendon_quaternion, _ sample: OutputSample, _ route: Route) {
+        let own = route.head
+        let time = sample.receivedAt != 0 ? sample.receivedAt : tendon_monotonic_ms() * 1_000_000
+        if sample.form.sensor == "rotation" {
+            own.rotationAt = time
+        } else if own.rotationAt != 0, time < own.rotationAt + OSCOutput.patience {
+            return
+        }
+        var shown = tendon_quaternion()
+        guard tendon_orientation_take(&own.orientation, head, time, &shown) else { return }
+        for (destination, socket) in route.orientations {
+            var map = destination.map
+            let length = tendon_osc_orientation(
+                destination.format, destination.address, &map, shown, &buffer, buffer.count)
+            if length > 0 { sockets.send(buffer, Int(length), to: socket) }
+        }
+    }
+
+    private func route(of source: any SampleSource) -> Route {
+        if let route = routes[ObjectIdentifier(source)] { return route }
+        if routes.count >= OSCOutput.limit { routes.removeAll() }
+        let device = source.device
+        let wanted = targets.filter { $0.destination.takes(device) }
+        let route = Route(source, device, head(of: device), wanted)
+        routes[ObjectIdentifier(source)] = route
+        return route
+    }
+
+    private func head(of device: OutputDevice) -> Head {
+        if let head = heads[device.key] { return head }
+        if heads.count >= OSCOutput.limit, let other = heads.keys.first { heads[other] = nil }
+        let head = Head(settings)
+        heads[device.key] = head
+        return head
+    }
+
+    // MARK: Devices
+
+    package func recenter(_ device: OutputDevice?) -> Int {
+        guard settings.sendsOrientations else { return 0 }
+        return lock.locked {
+            var count = 0
+            for (key, head) in heads where device == nil || device?.key == key {
+                if tendon_orientation_recenter(&head.orientation) == TENDON_OK { count += 1 }
+            }
+            return count
+        }
+    }
+
+    package func device(_ device: OutputDevice, is presence: Presence) {
+        lock.locked {
+            // Its name may be another one.
+            routes = routes.filter { $0.value.device.key != device.key }
+            switch presence {
+            case .disconnected:
+                if let head = heads[device.key] { tendon_orientation_pause(&head.orientation) }
+            case .forgotten: heads[device.key] = nil
+            case .connected, .renamed: break
+            }
+        }
+        input?.device(device, is: presence)
+    }
+
+    package var metrics: [Metric] { sockets.metrics + (input?.metrics ?? []) }
+
+    package func finish() async {
+        input?.finish()
+        sockets.finish()
+    }
+}
+
+extension OSCDestination {
+    func takes(_ device: OutputDevice) -> Bool { self.device.map { OSCName.means($0, device) } ?? true }
+}
+
+/// What a device is called in addresses.
+enum OSCName {
+    /// `/tendon/NAME/SENSOR`.
+    static func address(_ device: OutputDevice, _ sensor: String) -> String {
+        var address = [CChar](repeating: 0, count: Int(TENDON_OSC_ADDRESS_MAX) + 1)
+        var length = 0
+        for level in ["tendon", device.name ?? device.address, sensor] {
+            let longer = tendon_osc_append_level(&address, length, address.count, level, level.utf8.count)
+            // What has no room is left out: no name is that long.
+            if longer > 0 { length = Int(longer) }
+        }
+        return String(decoding: address.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// One level, as addresses have it.
+    static func level(_ name: String) -> String {
+        var level = [CChar](repeating: 0, count: Int(TENDON_OSC_ADDRESS_MAX) + 1)
+        let length = tendon_osc_append_level(&level, 0, level.count, name, name.utf8.count)
+        return String(
+            decoding: level.prefix(max(0, Int(length))).dropFirst().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// By its name, as it is or as addresses have it, or by its address.
+    static func means(_ name: String, _ device: OutputDevice) -> Bool {
+        if let own = device.name, own == name || level(own) == name { return true }
+        return device.address == name.uppercased()
+    }
+}

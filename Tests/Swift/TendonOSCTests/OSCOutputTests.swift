@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+// Datagrams as a receiver gets them, byte by byte where it matters, and what comes in.
+import CTendon
+import Synchronization
+import TendonOutputs
+import TendonSupport
+import Testing
+
+@testable import TendonOSC
+
+/// A socket on loopback.
+private final class Receiver: Sendable {
+    let descriptor: Int32
+    let port: UInt16
+
+    init() {
+        descriptor = tendon_datagram_listen("127.0.0.1", 0)
+        port = UInt16(tendon_datagram_port(descriptor))
+    }
+
+    deinit { tendon_datagram_close(descriptor) }
+
+    /// What has arrived: sending on loopback delivers before it returns.
+    func next() -> [UInt8]? {
+        var packet = [UInt8](repeating: 0, count: 2048)
+        let length = tendon_datagram_receive(descriptor, &packet, packet.count, nil)
+        return length < 0 ? nil : Array(packet.prefix(Int(length)))
+    }
+}
+
+private final class Source: SampleSource {
+    let device: OutputDevice
+
+    init(_ name: String?, _ address: String = "C0:00:00:00:00:01", family: String = "bose") {
+        device = OutputDevice(family: family, address: address, addressType: "random_identity", name: name)
+    }
+}
+
+/// Keeps what was set.
+private final class Handler: CommandHandler {
+    private let state = Mutex<[String]>([])
+    let result: CommandResult
+
+    init(_ result: CommandResult = .done(.null)) { self.result = result }
+
+    var taken: [String] { state.withLock { $0 } }
+
+    func set(_ actions: JSON, of device: OutputDevice) async -> CommandResult {
+        state.withLock { $0.append("\(device.name ?? ""): \(LineWriter.text(actions))") }
+        return result
+    }
+    func request(_ name: String, _ data: JSON) async -> CommandResult { .failed("") }
+    func disconnect(_ address: String, _ addressType: String) async {}
+    func start(_ work: @escaping @Sendable () async -> Void) { Task(operation: work) }
+}
+
+private final class Reports: Sendable {
+    private let texts = Mutex<[String]>([])
+    var all: [String] { texts.withLock { $0 } }
+    func add(_ text: String) { texts.withLock { $0.append(text) } }
+}
+
+private let rotation = SampleForm("rotation", ["x", "y", "z", "w"].map { SampleChannel($0) })
+private let force = SampleForm("force", [SampleChannel("force", "N")])
+
+/// A level head that has turned to the right by 90 degrees.
+private let toTheRight = tendon_quaternion(x: 0, y: 0, z: -0.5.squareRoot(), w: 0.5.squareRoot())
+
+private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 1000, head: tendon_quaternion?)
+    -> OutputSample
+{
+    var sample = OutputSample(form)
+    sample.receivedAt = milliseconds * 1_000_000
+    sample.head = head
+    for channel in 0..<sample.count { sample[channel] = Double(channel) + 1.5 }
+    return sample
+}
+
+@Suite struct OSCOutputTests {
+    private let reports = Reports()
+
+    private func output(
+        _ destinations: [String], _ change: (inout OSCSettings) -> Void = { _ in }, handler: Handler = Handler(),
+        listener: String? = nil
+    ) throws -> OSCOutput {
+        var settings = OSCSettings(try destinations.map { (text) in try OSCDestination(text) })
+        settings.listener = try listener.map { try OSCListener($0) }
+        change(&settings)
+        return try OSCOutput(
+            settings, handler: handler, family: { $0 == "belt" ? "feelspace" : nil },
+            report: { [reports] in reports.add($0) })
+    }
+
+    @Test func anOrientationLeavesInTheCall() throws {
+        let receiver = Receiver()
+        let output = try output(["127.0.0.1:\(receiver.port)/sparta"])
+        output.sample(sample(head: toTheRight), of: Source("studio"))
+        // "/ypr" ",fff" -90 0 0
+        #expect(
+            receiver.next() == [
+                0x2F, 0x79, 0x70, 0x72, 0, 0, 0, 0, 0x2C, 0x66, 0x66, 0x66, 0, 0, 0, 0, 0xC2, 0xB4, 0, 0, 0, 0, 0, 0, 0,
+                0,
+                0, 0,
+            ])
+        #expect(receiver.next() == nil)
+    }
+
+    @Test func rawSamplesHaveAnAddressOfTheirDevice() throws {
+        let receiver = Receiver()
+        let output = try output(["127.0.0.1:\(receiver.port)"])
+        output.sample(sample(force, head: nil), of: Source("my trainer", family: "activ5"))
+        let found = try #require(receiver.next())
+        #expect(String(decoding: found.prefix(24), as: UTF8.self) == "/tendon/my_trainer/force")
+        #expect(Array(found.suffix(8)) == [0x2C, 0x66, 0, 0, 0x3F, 0xC0, 0, 0])
+        output.sample(sample(force, head: nil), of: Source(nil))
+        #expect(
+            String(decoding: try #require(receiver.next()).prefix(31), as: UTF8.self)
+                == "/tendon/C0:00:00:00:00:01/force")
+    }
+
+    @Test func aRenamedDeviceHasAnotherAddress() throws {
+        let receiver = Receiver()
+        let output = try output(["127.0.0.1:\(receiver.port)"])
+        let (old, new) = (Source("old"), Source("new"))
+        output.sample(sample(force, head: nil), of: old)
+        output.device(new.device, is: .renamed)
+        output.sample(sample(force, head: nil), of: new)
+        let names = [receiver.next(), receiver.next()].map {
+            String(decoding: $0?.dropFirst(8).prefix(3) ?? [], as: UTF8.self)
+        }
+        #expect(names == ["old", "new"])
+    }
+
+    @Test func aDestinationOfOneDevice() throws {
+        let (first, second) = (Receiver(), Receiver())
+        let output = try output([
+            "127.0.0.1:\(first.port)/sparta/left ear", "127.0.0.1:\(second.port)/sparta/c0:00:00:00:00:02",
+        ])
+        output.sample(sample(head: toTheRight), of: Source("left ear"))
+        #expect(first.next() != nil && second.next() == nil)
+        output.sample(sample(head: toTheRight), of: Source(nil, "C0:00:00:00:00:02"))
+        #expect(first.next() == nil && second.next() != nil)
+    }
+
+    private func yaw(_ packet: [UInt8]?) -> Float? {
+        guard let packet, packet.count == 28 else { return nil }
+        return Float(bitPattern: packet[16..<20].reduce(0) { $0 << 8 | UInt32($1) })
+    }
+
+    @Test func recenteringIsOfTheDevice() throws {
+        let receiver = Receiver()
+        let output = try output(["127.0.0.1:\(receiver.port)/sparta"])
+        let (one, other) = (Source("one"), Source("other", "C0:00:00:00:00:02"))
+        #expect(output.recenter(nil) == 0, "nothing has an orientation yet")
+        output.sample(sample(head: toTheRight), of: one)
+        output.sample(sample(head: toTheRight), of: other)
+        _ = (receiver.next(), receiver.next())
+        #expect(output.recenter(one.device) == 1)
+        output.sample(sample(at: 1020, head: toTheRight), of: one)
+        output.sample(sample(at: 1020, head: toTheRight), of: other)
+        #expect(yaw(receiver.next()) == 0)
+        #expect(yaw(receiver.next()) == -90)
+        #expect(output.recenter(nil) == 2)
+        // The reference outlives the connection, the orientation does not.
+        output.device(one.device, is: .disconnected)
+        #expect(output.recenter(one.device) == 0)
+        output.sample(sample(at: 9000, head: toTheRight), of: one)
+        #expect(yaw(receiver.next()) == 0)
+        output.device(one.device, is: .forgotten)
+        output.sample(sample(at: 9020, head: toTheRight), of: one)
+        #expect(yaw(receiver.next()) == -90)
+    }
+
+    @Test func twoSensorsAreNotMixed() throws {
+        let receiver = Receiver()
+        let output = try output(["127.0.0.1:\(receiver.port)/sparta"])
+        let source = Source("studio")
+        let game = SampleForm("game_rotation", rotation.channels)
+        output.sample(sample(game, at: 1000, head: toTheRight), of: source)
+        #expect(receiver.next() != nil, "alone, any sensor gives it")
+        output.sample(sample(at: 1010, head: toTheRight), of: source)
+        output.sample(sample(game, at: 1020, head: toTheRight), of: source)
+        #expect(receiver.next() != nil)
+        #expect(receiver.next() == nil, "beside a rotation, the other is left out")
+        output.sample(sample(game, at: 3000, head: toTheRight), of: source)
+        #expect(receiver.next() != nil, "it has ended")
+    }
+
+    @Test func theRateIsOfOrientationsAlone() throws {
+        let (paced, raw) = (Receiver(), Receiver())
+        let output = try output(["127.0.0.1:\(paced.port)/sparta", "127.0.0.1:\(raw.port)"]) { $0.rate = 10 }
+        let source = Source("studio")
+        for index in 0..<50 { output.sample(sample(at: 1000 + 20 * UInt64(index), head: toTheRight), of: source) }
+        func count(_ receiver: Receiver) -> Int { (0..<100).prefix { _ in receiver.next() != nil }.count }
+        #expect(count(paced) == 10)
+        #expect(count(raw) == 50)
+    }
+
+    @Test func nobodyListensIsSaidOnce() throws {
+        var receiver: Receiver? = Receiver()
+        let output = try output(["127.0.0.1:\(receiver!.port)/sparta"])
+        receiver = nil
+        for _ in 0..<20 { output.sample(sample(head: toTheRight), of: Source("studio")) }
+        #expect(reports.all.count == 1)
+        #expect(reports.all.first?.contains("no program listens at 127.0.0.1:") ?? false)
+        let refused = output.metrics.first { $0.name == "tendon_osc_refused_datagrams" }
+        #expect((refused?.samples.first?.value ?? 0) >= 10)
+    }
+
+    // MARK: What comes in
+
+    private func send(_ bytes: [UInt8], to port: UInt16) {
+        let descriptor = tendon_datagram_connect("127.0.0.1", port)
+        _ = tendon_datagram_send(descriptor, bytes, bytes.count)
+        tendon_datagram_close(descriptor)
+    }
+
+    private func packet(_ address: String, _ tags: String = "", _ write: (inout tendon_osc_encoder) -> Void = { _ in })
+        -> [UInt8]
+    {
+        var out = [UInt8](repeating: 0, count: 512)
+        let length = out.withUnsafeMutableBufferPointer { buffer in
+            tags.withCString { tags in
+                var encoder = tendon_osc_begin(buffer.baseAddress, buffer.count, address, tags)
+                write(&encoder)
+                return tendon_osc_end(&encoder)
+            }
+        }
+        return Array(out.prefix(Int(length)))
+    }
+
+    private func until(_ condition: () -> Bool) async throws {
+        for _ in 0..<2000 {
+            if condition() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record("waited in vain")
+    }
+
+    /// A port that is free at this moment; another one if it is taken meanwhile.
+    private func listening(_ destinations: [String] = [], _ handler: Handler) throws -> (OSCOutput, UInt16) {
+        for _ in 0..<20 {
+            let port = Receiver().port
+            if let output = try? output(destinations, handler: handler, listener: "\(port)") { return (output, port) }
+        }
+        throw OSCError("no port")
+    }
+
+    @Test func actionsOfDevices() async throws {
+        let handler = Handler()
+        let (output, port) = try listening([], handler)
+        #expect(output.port == port)
+        output.device(Source("my belt", family: "feelspace").device, is: .connected)
+        output.device(Source("grip", "C0:00:00:00:00:02", family: "fjorden").device, is: .connected)
+        send(
+            packet("/tendon/my_belt/vibrate", "if") {
+                tendon_osc_int32(&$0, 90); tendon_osc_float(&$0, 0.5)
+            }, to: port)
+        try await until { handler.taken.count == 1 }
+        send(packet("/tendon/belt/signal", "s") { tendon_osc_string(&$0, "warning", 7) }, to: port)
+        try await until { handler.taken.count == 2 }
+        send(packet("/tendon/C0:00:00:00:00:02/led"), to: port)
+        try await until { handler.taken.count == 3 }
+        #expect(
+            handler.taken == [
+                #"my belt: {"vibrate":[90,0.5]}"#, #"my belt: {"signal":["warning"]}"#, #"grip: {"led":null}"#,
+            ])
+        await output.finish()
+    }
+
+    @Test func whatIsNoCommandIsCounted() async throws {
+        let handler = Handler(.failed("no"))
+        let (output, port) = try listening([], handler)
+        output.device(Source("waist", family: "feelspace").device, is: .connected)
+        func rejected() -> Double {
+            output.metrics.first { $0.name == "tendon_osc_rejected_messages" }?.samples.first?.value ?? 0
+        }
+        let wrong: [[UInt8]] = [
+            [], [0x2F], Array("#bundle\0".utf8), packet("/tendon/nobody/vibrate"), packet("/other/waist/vibrate"),
+            packet("/tendon/waist"), packet("/tendon/waist/vibrate/a"), packet("/tendon/recenter"),
+            packet("/tendon/waist/vibrate", "b") { tendon_osc_blob(&$0, nil, 0) }, packet("/tendon/waist/vibrate"),
+            [UInt8](repeating: 0x2F, count: 9000),
+        ]
+        for (index, bytes) in wrong.enumerated() {
+            send(bytes, to: port)
+            try await until { rejected() == Double(index + 1) }
+        }
+        #expect(handler.taken == [#"waist: {"vibrate":null}"#])
+        output.device(Source("waist", family: "feelspace").device, is: .disconnected)
+        send(packet("/tendon/waist/vibrate"), to: port)
+        try await until { rejected() == Double(wrong.count + 1) }
+        #expect(handler.taken.count == 1)
+        await output.finish()
+    }
+
+    @Test func recenteringByAMessage() async throws {
+        let receiver = Receiver()
+        let (output, port) = try listening(["127.0.0.1:\(receiver.port)/sparta"], Handler())
+        let source = Source("studio")
+        output.device(source.device, is: .connected)
+        output.sample(sample(head: toTheRight), of: source)
+        #expect(yaw(receiver.next()) == -90)
+        send(packet("/tendon/studio/recenter"), to: port)
+        var time: UInt64 = 1020
+        var last: Float?
+        try await until {
+            output.sample(sample(at: time, head: toTheRight), of: source)
+            time += 20
+            last = yaw(receiver.next())
+            return last == 0
+        }
+        await output.finish()
+        // The port is free again.
+        try await until {
+            let again = tendon_datagram_listen("127.0.0.1", port)
+            if again >= 0 { tendon_datagram_close(again) }
+            return again >= 0
+        }
+    }
+
+    @Test func aPortThatIsTaken() throws {
+        let taken = Receiver()
+        #expect(throws: OSCError.self) { try output([], listener: "\(taken.port)") }
+    }
+}
