@@ -135,6 +135,8 @@ let package = Package(
             dependencies: ["CSystemMosquitto", "CTendon", "TendonOutputs", "TendonQueue", "TendonSupport"]),
         // Of the trait Metrics.
         .target(name: "TendonMetrics", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
+        // Samples as CSV.
+        .target(name: "TendonRecording", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
         // Of the trait OSC.
         .target(name: "TendonOSC", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
         // Of the trait Web. The files of the page are in the program.
@@ -150,7 +152,7 @@ let package = Package(
                 "CSystemProcess", "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace",
                 "TendonObvious",
                 "TendonObviousCloud",
-                "TendonFjorden", "TendonOutputs", "TendonSupport",
+                "TendonFjorden", "TendonOutputs", "TendonRecording", "TendonSupport",
                 .target(name: "TendonMQTT", condition: .when(traits: ["MQTT"])),
                 .target(name: "TendonMetrics", condition: .when(traits: ["Metrics"])),
                 .target(name: "TendonOSC", condition: .when(traits: ["OSC"])),
@@ -202,6 +204,10 @@ let package = Package(
             name: "TendonOSCTests",
             dependencies: ["CTendon", "TendonOSC", "TendonOutputs", "TendonSupport", "TestSupport"],
             path: "Tests/Swift/TendonOSCTests"),
+        .testTarget(
+            name: "TendonRecordingTests",
+            dependencies: ["CTendon", "TendonOutputs", "TendonRecording", "TendonSupport"],
+            path: "Tests/Swift/TendonRecordingTests"),
         .testTarget(
             name: "TendonWebTests", dependencies: ["TendonOutputs", "TendonSupport", "TendonWeb", "TestSupport"],
             path: "Tests/Swift/TendonWebTests"),
@@ -270,7 +276,8 @@ let package = Package(
 // the tests the loop's own, and those that use every module.
 if let form = Context.environment["TENDON_MODULES_ONLY"] {
     let programs = [
-        "TendonCommand", "TendonConformance", "TendonMQTT", "TendonMetrics", "TendonOSC", "TendonOutputs", "TendonWeb",
+        "TendonCommand", "TendonConformance", "TendonMQTT", "TendonMetrics", "TendonOSC", "TendonOutputs",
+        "TendonRecording", "TendonWeb",
     ]
     package.targets.removeAll { target in
         programs.contains { target.name == $0 || target.name == $0 + "Tests" } || target.name.hasPrefix("Bench")

@@ -66,10 +66,12 @@ def delays(site, words, seconds):
     """Microseconds of each sample of one run. Datagrams and lines have the same order, and none is missing."""
     receiver = Receiver()
     first = offset()
-    child = site.start(*words(receiver.port, True), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    path = pathlib.Path(site.directory.name, "lines")
+    with path.open("wb") as out:
+        child = site.start(*words(receiver.port, True), stdout=out, stderr=subprocess.DEVNULL)
     time.sleep(seconds + WARM)
     site.end(child)
-    lines = [json.loads(line) for line in child.stdout if b'"event":"sample"' in line]
+    lines = [json.loads(line) for line in path.read_bytes().splitlines() if b'"event":"sample"' in line]
     stamps = receiver.stamps()
     last = offset()
     receiver.socket.close()

@@ -83,6 +83,12 @@ static void put_time(tendon_line *line, uint64_t wall_us) {
     put_byte(line, 'Z');
 }
 
+void tendon_line_time(uint64_t wall_us, char out[TENDON_LINE_TIME_SIZE]) {
+    tendon_line line;
+    tendon_line_init(&line, out, TENDON_LINE_TIME_SIZE, false);
+    put_time(&line, wall_us);
+}
+
 /* ---- begin and end ---- */
 
 void tendon_line_init(tendon_line *line, char *out, size_t capacity, bool is_exact) {

@@ -13,7 +13,7 @@ import TendonSupport
 let allCommands: [Command] =
     [.runAll, .scan, .doctor, .report, .pair, .forget, .bondsList, .bondsExport, .bondsForget, .cacheDrop, .stream]
     + families.flatMap(\.commands)
-    + [.simulate, .capture, .replay, .decode, .encode, .configCheck, .configShow, .rulesTest, .help]
+    + [.simulate, .capture, .replay, .export, .decode, .encode, .configCheck, .configShow, .rulesTest, .help]
 
 let version = text(tendon_version())
 

@@ -195,7 +195,7 @@ public struct FSBeltOrientation: Sendable, Hashable {
     /// When it arrived; a belt has no clock. Not part of the value: orientations at different times can be equal.
     public let times: SampleTimes
 
-    init(_ c: tendon_feelspace_orientation, times: SampleTimes = SampleTimes()) {
+    package init(_ c: tendon_feelspace_orientation, times: SampleTimes = SampleTimes()) {
         beltMagHeading = Int(c.heading)
         beltCompassInaccurate = !c.accurate
         accuracy = Int(c.accuracy_deg)

@@ -33,6 +33,8 @@ package struct OutputSample: Sendable {
     /// When it arrived, and when it was measured: monotonic nanoseconds. 0, nil: not known.
     package var receivedAt: UInt64 = 0
     package var sampledAt: UInt64?
+    /// Of a capture, when it arrived, microseconds since 1970; nil: it is received now.
+    package var capturedAt: UInt64?
     /// Bound of the error of `sampledAt`.
     package var errorMilliseconds: Double?
     /// Milliseconds of the device's own clock.

@@ -14,6 +14,12 @@ package enum WholeFile {
         return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
+    /// Bytes; 0: it is no file.
+    package static func size(of path: String) -> Int {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : 0
+    }
+
     /// Why a file of this name cannot be made or written: an error number; 0: it can.
     package static func obstacle(to path: String) -> Int32 {
         access(path, W_OK) == 0 || access(folder(of: path), W_OK | X_OK) == 0 ? 0 : errno
@@ -77,4 +83,13 @@ package enum WholeFile {
         }
         return 0
     }
+}
+
+/// The names in a directory; none if it cannot be read.
+package func fileNames(in directory: String) -> [String] {
+    guard let entries = opendir(directory) else { return [] }
+    defer { closedir(entries) }
+    var names: [String] = []
+    while let entry = readdir(entries) { names.append(text(of: entry.pointee.d_name)) }
+    return names.filter { $0 != "." && $0 != ".." }
 }

@@ -127,7 +127,7 @@ until_true grep -q '"action":"feelspace.vibrate 30"' "$work/in.out"
 result $? "and the next one is carried out" ""
 
 # A rule: the head that is tapped is the one that is recentered.
-until_true grep -q '"event":"rule","rule":"bose.gesture double_tap => osc.recenter","devices":1,"missed":0' "$work/in.out"
+until_true grep -q '"event":"rule".*"rule":"bose.gesture double_tap => osc.recenter","devices":1,"missed":0' "$work/in.out"
 result $? "a double tap recenters" "$(grep -e '"rule"' -e gesture "$work/in.out")"
 # The head turns all the time: after recentering the next message is near 0, which it was not before.
 near() { # LIMIT: the last message but WITHIN

@@ -172,16 +172,19 @@ struct Replay {
         return try run(reader, opened: reader.open(path), called: path, events, att: att, cache: cache)
     }
 
-    /// - Parameter opened: what opening it returned.
+    /// - Parameters:
+    ///   - opened: what opening it returned.
+    ///   - progress: called with the bytes that were read.
     static func run(
         _ reader: CaptureReader, opened: tendon_status, called path: String, _ events: Events, att: Bool,
-        cache: ReplayCache? = nil
+        cache: ReplayCache? = nil, progress: ((UInt64) -> Void)? = nil
     ) throws(CommandError) -> UInt64 {
         guard opened >= 0 else { throw CommandError(opening: path, opened, reader) }
         var replay = Replay(events, att: att, cache: cache)
         var status: tendon_status = 1
         while status > 0, !Termination.shared.isRequested {
             status = reader.next { item, time in replay.take(item, time) }
+            progress?(reader.offset)
         }
         replay.finish(reader)
         guard status >= 0 else {

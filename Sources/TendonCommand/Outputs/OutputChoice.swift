@@ -5,7 +5,7 @@ import TendonSupport
 
 enum OutputChoice {
     static let options: [Option] = {
-        var options: [Option] = []
+        var options = RecordingOptions.all
         #if MQTT
             options += MQTTOptions.all
         #endif
@@ -23,6 +23,7 @@ enum OutputChoice {
 
     /// What `run` would refuse about the outputs, by the same code; nothing is opened.
     static func check(_ arguments: Arguments) throws(CommandError) {
+        _ = try RecordingOptions.settings(arguments)
         #if MQTT
             _ = try MQTTOptions.settings(arguments)
         #endif
@@ -60,6 +61,7 @@ enum OutputChoice {
         #if OSC
             if let output = try OSCOptions.output(arguments, commands) { outputs.append(output) }
         #endif
+        if let output = try RecordingOptions.output(arguments) { outputs.append(output) }
         let others = outputs.count
         #if Metrics
             if let output = try MetricsOptions.output(arguments, figures) { outputs.append(output) }

@@ -39,15 +39,6 @@ func isDirectory(_ path: String) -> Bool {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
 }
 
-/// The names in a directory; none if it cannot be read.
-func fileNames(in directory: String) -> [String] {
-    guard let entries = opendir(directory) else { return [] }
-    defer { closedir(entries) }
-    var names: [String] = []
-    while let entry = readdir(entries) { names.append(TendonSupport.text(of: entry.pointee.d_name)) }
-    return names.filter { $0 != "." && $0 != ".." }
-}
-
 /// Whether a file that is written would take the place of another one; a device such as /dev/null is not replaced.
 func isReplaceable(_ path: String) -> Bool {
     access(path, F_OK) == 0 && !WholeFile.isSpecial(path)

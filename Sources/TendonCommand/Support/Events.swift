@@ -133,15 +133,20 @@ struct Events: Sendable {
     /// Events that can come many times per second: they are reported with `sample`.
     static let sampled: [EventName] = ["sample", "grip"]
 
+    /// For outputs that want numbers.
+    func numbers(_ device: DeviceLabel, capturedAt time: UInt64? = nil, _ make: () -> OutputSample?) {
+        guard !numeric.isEmpty, var sample = make() else { return }
+        sample.capturedAt = time
+        for output in numeric { output.sample(sample, of: device) }
+    }
+
     /// A sample. Never blocks. False: standard output has no room for it.
     /// - Parameter numbers: made only if an output wants them; nil: the sample has none.
     func sample(
         _ name: EventName, _ device: DeviceLabel, numbers: () -> OutputSample?, _ body: (inout LineWriter) -> Void
     ) -> Bool {
         // Before any line is composed: what is sent there is about a movement that goes on.
-        if !numeric.isEmpty, let sample = numbers() {
-            for output in numeric { output.sample(sample, of: device) }
-        }
+        self.numbers(device, numbers)
         let time = tendon_realtime_us()
         let isDelivered = lines?.sample { Events.compose(&$0, name, device, time, body) } ?? true
         var described: OutputDevice?
@@ -250,5 +255,13 @@ struct ReplayLines {
 
     func event(_ name: EventName, _ members: JSON) {
         event(name) { $0.members(members) }
+    }
+
+    /// A value with numbers.
+    func sample(
+        _ name: EventName = "sample", numbers: () -> OutputSample?, _ body: (inout LineWriter) -> Void
+    ) {
+        if let device { events.numbers(device, capturedAt: time, numbers) }
+        event(name, body)
     }
 }

@@ -140,7 +140,7 @@ extension Option {
 }
 
 /// Milliseconds of a unit of time: one list for options, the configuration file and rules; scenarios have it in C.
-private let units: [String: Double] = ["ms": 1, "s": 1000, "min": 60_000, "m": 60_000]
+private let units: [String: Double] = ["ms": 1, "s": 1000, "min": 60_000, "m": 60_000, "h": 3_600_000]
 
 /// A time with its unit, in milliseconds; white space may stand between them. Nil: it is none.
 func milliseconds(_ text: String) -> Double? {

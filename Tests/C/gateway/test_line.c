@@ -32,6 +32,9 @@ static void times(void **state) {
         tendon_line_begin(&line, "sample", rows[i].microseconds, NULL);
         tendon_status length = tendon_line_end(&line);
         snprintf(expected, sizeof expected, "{\"time\":\"%s\",\"event\":\"sample\"}\n", rows[i].text);
+        char alone[TENDON_LINE_TIME_SIZE];
+        tendon_line_time(rows[i].microseconds, alone);
+        assert_memory_equal(alone, rows[i].text, sizeof alone);
         assert_int_equal(length, strlen(expected));
         assert_memory_equal(out, expected, (size_t)length);
     }

@@ -104,6 +104,12 @@ void tendon_line_sentence(tendon_line *line, const char *operation, const char *
 /** Returns "public", "random", "public_identity" ...; "unknown" for others. */
 const char *tendon_line_address_type(uint8_t type);
 
+/** Length of a time, without a terminator. */
+#define TENDON_LINE_TIME_SIZE 27
+
+/** Writes a time as lines have it. @param wall_us as for tendon_line_begin(). @param out has no terminator. */
+void tendon_line_time(uint64_t wall_us, char out[TENDON_LINE_TIME_SIZE]);
+
 /** Longest text of a number, without a terminator. */
 #define TENDON_LINE_NUMBER_SIZE 26
 

@@ -72,13 +72,14 @@ struct Activ5Replay: FamilyReplay {
             counters.notifications += 1
             counters.samples += 1
             let force = A5Force(newtons: message.newtons, time: milliseconds)
-            lines.event("sample") { force.write(to: &$0) }
+            lines.sample(numbers: { force.numbers }) { force.write(to: &$0) }
             var config = tendon_activ5_squeeze_defaults()
             squeezes(Int(tendon_activ5_squeeze_sample(&squeeze, &config, message.newtons, milliseconds)), lines)
         case TENDON_ACTIV5_MESSAGE_IMU:
             counters.notifications += 1
             counters.samples += 1
-            lines.event("sample") { IMUObject(message.imu).write(to: &$0) }
+            let motion = IMUObject(message.imu)
+            lines.sample(numbers: { motion.numbers }) { motion.write(to: &$0) }
         case TENDON_ACTIV5_MESSAGE_BATTERY: lines.event("battery") { $0.member("battery_percent", message.percent) }
         default:
             let content = String(

@@ -61,8 +61,9 @@ struct BoseReplay: FamilyReplay {
                 case TENDON_BOSE_STEP_SAMPLE:
                     counters.samples += 1
                     let time = tendon_bose_unwrap(&clock, sample.timestamp, milliseconds)
-                    lines.event("sample") { line in
-                        BoseSampleLine(sample: sample, deviceTime: time).write(to: &line)
+                    let sampled = BoseSampleLine(sample: sample, deviceTime: time)
+                    lines.sample(numbers: { sampled.numbers }) { line in
+                        sampled.write(to: &line)
                         // Without the device's ranges the numbers are not in its units.
                         if profile == TENDON_BOSE_PROFILE_FIXED { line.member("profile", word: "fixed") }
                     }

@@ -60,7 +60,10 @@ struct DefinedReplay: ValueReplay {
             }
             if number == 0 { rates.take(bytes, of: event, definition) }
             counters.samples += 1
-            lines.event(definition.lineName(of: event)) {
+            lines.sample(
+                definition.lineName(of: event),
+                numbers: { definition.numbers(bytes, of: event, rates, SampleTimes()) }
+            ) {
                 definition.write(bytes, of: event, rates, to: &$0)
             }
         }

@@ -212,6 +212,7 @@ private final class DefinedServer: DeviceServer {
             return served.sample(
                 "sample", numbers: definition.numbers(bytes, of: index, rates, times), write, row: show)
         }
+        served.reporter.events.numbers(served.label) { definition.numbers(bytes, of: index, rates, times) }
         served.event(definition.lineName(of: index), write)
         served.update { row in
             row.counters.delivered += 1

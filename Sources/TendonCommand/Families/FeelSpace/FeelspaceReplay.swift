@@ -89,7 +89,8 @@ struct FeelspaceReplay: FamilyReplay {
         }
         counters.notifications += 1
         counters.samples += 1
-        lines.event("sample") { line in line.members { tendon_feelspace_orientation_members($0, &value, 0) } }
+        let orientation = FSBeltOrientation(value)
+        lines.sample(numbers: { orientation.numbers }) { orientation.write(to: &$0) }
         return status
     }
 

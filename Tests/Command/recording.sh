@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# --record and export: folders that pandas reads, whatever happened to the program and the disk.
+# shellcheck source=tap.bash
+. "$(dirname "$0")/tap.bash"
+
+# What pandas says of a folder: EXPRESSION of `wide(PATTERN)`, `long`, `session` and `events`.
+folder() { # FOLDER EXPRESSION
+    /usr/bin/python3 - "$1" "$2" <<'END' 2>&1
+import glob, json, pandas, sys
+folder = sys.argv[1]
+def wide(pattern):
+    return pandas.read_csv(glob.glob(f"{folder}/{pattern}")[0], parse_dates=["time"])
+long = pandas.read_csv(f"{folder}/samples.csv", parse_dates=["time"])
+session = json.load(open(f"{folder}/session.json"))
+events = [json.loads(line) for line in open(f"{folder}/events.jsonl")]
+print(eval(sys.argv[2]))
+END
+}
+newest() { find "$1" -mindepth 1 -maxdepth 1 -type d | sort | tail -n 1; }
+
+start head simulate bose --radio virtual --json --address C0:00:00:00:00:10/random
+start trainer simulate activ5 --radio virtual --json --address C0:00:00:00:00:12/random
+until_true grep -q ready "$work/head.out"
+until_true grep -q ready "$work/trainer.out"
+
+printf '[gateway]\nradio = virtual\n[recording]\ndirectory = %s\n[device C0:00:00:00:00:10 random]\nname = left\n' \
+    "$work/recordings" >"$work/tendon.conf"
+timeout 20 "$TENDON" run --config "$work/tendon.conf" --sensors rotation,accelerometer --measure force,imu --json --for 4 \
+    >"$work/run.out" 2>"$work/run.err"
+is $? 0 "run with [recording]"
+one=$(newest "$work/recordings")
+is "$(stat -c %a "$one") $(stat -c %a "$one/samples.csv")" "700 600" "a folder for its owner only"
+printed() { grep '"event":"sample"' "$work/run.out" | grep -c "\"sensor\":\"$1\""; }
+for sensor in rotation accelerometer; do
+    is "$(folder "$one" "len(wide('left-C00000000010.$sensor.csv'))")" "$(printed $sensor)" "each sample: $sensor"
+done
+for sensor in force imu; do
+    is "$(folder "$one" "len(wide('activ5-C00000000012.$sensor.csv'))")" "$(printed $sensor)" "each sample: $sensor"
+done
+is "$(folder "$one" "sum(len(wide(s['file'])) * len(s['channels']) for d in session['devices'] for s in d['sensors']) == len(long)")" \
+    True "the long form has a row for each number"
+angles() { grep '"event":"sample"' "$work/run.out" | grep '"rotation"' | sed "s/.*\"$1\":\([-0-9.e]*\).*/\1/" | head -n 1; }
+is "$(folder "$one" "abs(wide('*.rotation.csv').yaw_deg[0] - ($(angles yaw_deg))) < 0.1")" True "the numbers of the lines"
+is "$(folder "$one" "(wide('*.rotation.csv').received_at.diff().dropna() >= 0).all() and (wide('*.rotation.csv').sampled_at <= wide('*.rotation.csv').received_at).all()")" \
+    True "times go on, and no sample was measured after it arrived"
+is "$(folder "$one" "(wide('*.rotation.csv').time - pandas.Timestamp.now('UTC')).dt.total_seconds().abs().max() < 60")" True \
+    "the time of the wall"
+is "$(folder "$one" "[sorted(s['sensor'] for s in d['sensors']) for d in sorted(session['devices'], key=lambda d: d['label'])]")" \
+    "[['force', 'imu'], ['accelerometer', 'rotation']]" "the description: sensors"
+is "$(folder "$one" "all(s['samples'] == len(wide(s['file'])) for d in session['devices'] for s in d['sensors'])")" True \
+    "the description: how many"
+is "$(folder "$one" "[d['connections'][0]['reason'] for d in session['devices']] + [session['ended'] > session['began'], session['program'][:7]]")" \
+    "['requested', 'requested', True, 'tendon ']" "the description: connections and the end"
+is "$(folder "$one" "[s['key'] for s in session['settings'] if s['section'] == 'recording']")" "['directory']" "the settings"
+is "$(folder "$one" "sorted({e['event'] for e in events} & {'connected', 'disconnected', 'sample'})")" \
+    "['connected', 'disconnected']" "events without samples"
+
+# Killed in the middle: what was there a second before is there, each file ends with a whole row, and the next run says so.
+start killed run --radio virtual --record "$work/killed" --sensors rotation --measure none --no-lines
+until_true eval 'test -s "$work"/killed/*/*.rotation.csv'
+sleep 2.5
+kill -KILL "$(pgrep -P "$child")"
+wait "$child" 2>/dev/null
+two=$(newest "$work/killed")
+like "$(cat "$two/session.json")" '"ended":null' "a recording that was killed has no end"
+printf '2026-11-29T1' >>"$two"/samples.csv
+run run --radio virtual --record "$work/killed" --no-lines --for 0.5
+like "$err" "its program was killed" "the next run says it"
+is "$(folder "$two" "[g['reason'] for g in session['gaps']][-1:] + [session['ended'] is not None]")" "['killed', True]" \
+    "what is missing is in its description"
+is "$(folder "$two" "len(wide('*.rotation.csv')) >= 50 and not wide('*.rotation.csv').yaw_deg.isna().any()")" True \
+    "all but the last second is there, and no half row"
+is "$(folder "$two" "[s['samples'] for d in session['devices'] for s in d['sensors']] == [len(wide('*.rotation.csv'))]")" True "and counted"
+
+# A disk that is full: the run goes on, the loss is reported once and is in the description.
+(
+    trap '' XFSZ
+    ulimit -f 24
+    exec timeout 20 "$TENDON" run --radio virtual --record "$work/full" --sensors rotation --measure none --no-lines --for 6
+) >"$work/full.out" 2>"$work/full.err"
+is $? 0 "a full disk does not end a run"
+is "$(grep -c 'samples are lost until it can be written' "$work/full.err")" 1 "it is reported once"
+three=$(newest "$work/full")
+is "$(folder "$three" "all(g['reason'] == 'not_written' and g['samples'] > 0 for g in session['gaps']) and session['gaps'][0]['file']")" samples.csv \
+    "the gap says how many"
+is "$(folder "$three" "not wide('*.rotation.csv').yaw_deg.isna().any()")" True "no half row"
+
+# Parts, and the oldest that make room.
+run run --radio virtual --record "$work/parts" --record-part 1s --sensors rotation --no-lines --for 3.5
+is "$status" 0 "run with parts"
+parts=$(find "$work/parts" -mindepth 1 -maxdepth 1 -type d | wc -l)
+is "$((parts >= 3 && parts <= 5))" 1 "a folder each second"
+is "$(folder "$(newest "$work/parts")" "session['previous'] < '3' and len(session['devices']) >= 1")" True \
+    "a part names the one before, and has the devices"
+total=0
+for part in "$work/parts"/*/; do
+    total=$((total + $(folder "$part" "sum(len(wide(s['file'])) for d in session['devices'] if d['family'] == 'bose' for s in d['sensors'])")))
+done
+summary=$(printf '%s\n' "$out" | tail -n 1)
+is "$((total >= 150))" 1 "no sample is lost between parts"
+mkdir -p "$work/old/2020-01-01T00-00-00Z"
+cp "$one"/* "$work/old/2020-01-01T00-00-00Z"
+head -c 2000000 /dev/zero >>"$work/old/2020-01-01T00-00-00Z/samples.csv"
+run run --radio virtual --record "$work/old" --record-limit 1M --no-lines --for 0.5
+is "$status $(find "$work/old" -mindepth 1 -maxdepth 1 | wc -l)" "0 1" "--record-limit removes the oldest"
+mkdir -p "$work/old/mine"
+touch "$work/old/mine/data"
+run run --radio virtual --record "$work/old" --record-limit 1M --no-lines --for 0.5
+is "$(ls "$work/old/mine")" data "and nothing that is no recording"
+
+# A capture.
+run capture "$work/capture" --radio virtual --sensors rotation --notifications 20 --for 5 --json
+run replay "$work/capture" --json
+samples=$(printf '%s\n' "$out" | grep -c '"event":"sample"')
+yaws=$(printf '%s\n' "$out" | grep -c '"event":"sample".*"sensor":"rotation"')
+mkdir "$work/exported"
+run export "$work/capture" "$work/exported"
+is "$status" 0 "export"
+like "$out" "/exported/.*: $samples samples|\"samples\":$samples" "export says where, and how many"
+is "$(folder "$(newest "$work/exported")" "len(wide('*.rotation.csv'))")" "$yaws" "export: each sample of replay"
+run export "$work/capture" "$work/exported" --json
+like "$out" '"event":"exported".*"samples":'"$samples" "export --json"
+run export "$work/capture" "$work/nowhere"
+like "$status $err" "^1 .*nowhere is no directory" "export into a directory that is not there"
+run export "$work/tendon.conf" "$work/exported"
+like "$status $err" "^1 .*not a btsnoop file" "export of another file"
+run export
+is "$status" 2 "export without a file"
+
+# Mistakes.
+run run --radio virtual --record-part 1h --for 0.1
+like "$status $err" "^2 .*--record-part needs --record" "a part of nothing"
+run run --radio virtual --record "$work/x" --record-limit 5 --for 0.1
+like "$status $err" "^2 .*a size from 1M to 1000T, such as 500M" "a limit that is too small"
+run run --radio virtual --record /proc/none --for 0.1
+like "$status $err" "^1 .*--record: /proc/none" "a directory that cannot be made"
+printf '[recording]\npart = 1h\n' >"$work/wrong.conf"
+run config check "$work/wrong.conf"
+is "$status" 2 "config check finds it, too"
+
+finish

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import TendonOutputs
+import TendonSupport
+import Testing
+
+@testable import TendonRecording
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// 2026-11-29T10:00:00.000000Z
+private let ten: UInt64 = 1_795_946_400_000_000
+
+private let head = OutputDevice(
+    family: "bose", address: "C0:00:00:00:00:10", addressType: "random", name: "left", isNamed: true)
+private let strap = OutputDevice(family: "strap", address: "C0:00:00:00:00:11", addressType: "public")
+private let rotation = SampleForm(
+    "rotation", [SampleChannel("pitch", "deg"), SampleChannel("yaw_deg", "deg"), SampleChannel("odd", "a,\"b")])
+private let level = SampleForm("level", [SampleChannel("level_percent", "%")])
+
+private func sample(_ form: SampleForm, _ values: Double..., received: UInt64 = 0) -> OutputSample {
+    var sample = OutputSample(form)
+    for (index, value) in values.enumerated() { sample[index] = value }
+    sample.receivedAt = received
+    return sample
+}
+
+private final class Source: SampleSource {
+    let device: OutputDevice
+    init(_ device: OutputDevice) { self.device = device }
+}
+
+/// A directory that goes away with the object, with all recordings.
+private final class Place {
+    let path: String
+
+    init() {
+        var name = Array("/tmp/tendon-recordings-XXXXXX".utf8CString)
+        precondition(mkdtemp(&name) != nil)
+        path = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    deinit {
+        for name in fileNames(in: path) { _ = Recording.remove(name, in: path) }
+        rmdir(path)
+    }
+}
+
+struct RecordingTests {
+    private let place = Place()
+
+    private func read(_ recording: Recording, _ name: String) -> String {
+        String(decoding: (try? contents(recording.path + "/" + name)) ?? [], as: UTF8.self)
+    }
+
+    private func description(_ recording: Recording) throws -> JSON {
+        try JSON(parsing: contents(recording.path + "/session.json"))
+    }
+
+    private func contents(_ path: String) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = systemRead(descriptor, &bytes, bytes.count)
+        try #require(count >= 0)
+        return Array(bytes.prefix(count))
+    }
+
+    private func line(_ event: String, _ time: UInt64, _ more: String = "") -> ArraySlice<UInt8> {
+        Array("{\"time\":\"\(Recording.timeText(time))\",\"event\":\"\(event)\"\(more)}\n".utf8)[...]
+    }
+
+    @Test func rows() throws {
+        let recording = try Recording(in: place.path, at: ten, information: ["program": "test"])
+        var first = sample(rotation, 1.5, -0.25, .nan, received: 12_345_678_900)
+        (first.sampledAt, first.errorMilliseconds, first.deviceTime) = (12_340_000_000, 2.04, 77)
+        try recording.take(first, of: head, at: ten)
+        try recording.take(sample(level, 80), of: strap, at: ten + 1)
+        #expect(recording.write(at: ten + 2) == 0)
+        #expect(
+            read(recording, "left-C00000000010.rotation.csv")
+                == "time,received_at,sampled_at,error_ms,device_time_ms,pitch_deg,yaw_deg,odd\n"
+                + "2026-11-29T10:00:00.000000Z,12.345679,12.34,2,77,1.5,-0.25,\n")
+        #expect(
+            read(recording, "strap-C00000000011.level.csv")
+                == "time,received_at,sampled_at,error_ms,device_time_ms,level_percent\n"
+                + "2026-11-29T10:00:00.000001Z,,,,,80\n")
+        #expect(
+            read(recording, "samples.csv")
+                == "time,device,sensor,channel,unit,value,received_at,sampled_at,error_ms\n"
+                + "2026-11-29T10:00:00.000000Z,left-C00000000010,rotation,pitch,deg,1.5,12.345679,12.34,2\n"
+                + "2026-11-29T10:00:00.000000Z,left-C00000000010,rotation,yaw_deg,deg,-0.25,12.345679,12.34,2\n"
+                + "2026-11-29T10:00:00.000000Z,left-C00000000010,rotation,odd,\"a,\"\"b\",,12.345679,12.34,2\n"
+                + "2026-11-29T10:00:00.000001Z,strap-C00000000011,level,level_percent,%,80,,,\n")
+        #expect(recording.name == "2026-11-29T10-00-00Z")
+        #expect(recording.end(at: ten + 3) == 0)
+    }
+
+    @Test func theDescription() throws {
+        let recording = try Recording(in: place.path, at: ten, information: ["program": "test"])
+        #expect(try description(recording)["ended"] == .null)
+        recording.event("connected", line("connected", ten, ",\"firmware\":\"1.2\",\"family\":\"bose\""), of: head)
+        for step in 0...20 as ClosedRange<UInt64> {
+            var one = sample(rotation, 1, 2, 3, received: step * 1_000_000_000 + 1)
+            (one.deviceTime, one.sampledAt, one.errorMilliseconds) = (
+                step * 1000, step * 1_000_100_000 + 1, Double(step)
+            )
+            try recording.take(one, of: head, at: ten + step * 1_000_000)
+        }
+        recording.event("disconnected", line("disconnected", ten + 5, ",\"reason\":\"connection_lost\""), of: head)
+        recording.event("connected", line("connected", ten + 9), of: head)
+        recording.event("disconnected", line("disconnected", ten + 11, ",\"reason\":\"requested\""), of: head)
+        recording.dropped(7, from: ten, to: ten + 2)
+        #expect(recording.end(at: ten + 12) == 0)
+        let found = try description(recording)
+        #expect(found["began"] == "2026-11-29T10:00:00.000000Z" && found["ended"] == "2026-11-29T10:00:00.000012Z")
+        let device = try #require(found["devices"]?.array?.first)
+        #expect(device["firmware"] == "1.2" && device["name"] == "left" && device["address"] == "C0:00:00:00:00:10")
+        #expect(device["connections"]?.array?.count == 2)
+        #expect(device["connections"]?.array?[0]["reason"] == "connection_lost")
+        let sensor = try #require(device["sensors"]?.array?.first)
+        #expect(sensor["samples"] == 21 && sensor["file"] == "left-C00000000010.rotation.csv")
+        #expect(sensor["channels"]?.array?[0] == ["name": "pitch", "unit": "deg", "column": "pitch_deg"])
+        // The device's clock is slow by 100 ppm.
+        #expect(abs((sensor["clock"]?["drift_ppm"]?.number ?? 0) - 100) < 0.01)
+        #expect(sensor["clock"]?["largest_error_ms"]?.number == 20)
+        let gaps = try #require(found["gaps"]?.array)
+        #expect(gaps.map { $0["reason"]?.string } == ["disconnected", "writer_behind"])
+        #expect(gaps[0]["to"] == "2026-11-29T10:00:00.000009Z" && gaps[1]["samples"] == 7)
+        #expect(read(recording, "events.jsonl").split(separator: "\n").count == 4)
+    }
+
+    /// A name with anything in it, two devices of one address, a folder that exists.
+    @Test func names() throws {
+        let first = try Recording(in: place.path, at: ten, information: [:])
+        let second = try Recording(in: place.path, at: ten, information: [:])
+        #expect(second.name == "2026-11-29T10-00-00Z-2")
+        var odd = head
+        odd.name = "../ä b"
+        try second.take(sample(level, 1), of: odd, at: ten)
+        odd.addressType = "public"
+        try second.take(sample(level, 1), of: odd, at: ten)
+        #expect(
+            Set(fileNames(in: second.path)) == [
+                "-----b-C00000000010-public.level.csv", "-----b-C00000000010.level.csv", "events.jsonl", "samples.csv",
+                "session.json",
+            ])
+        #expect(first.end(at: ten) == 0 && second.end(at: ten) == 0)
+    }
+
+    /// A recording whose process is gone: half a row is taken away, and the description says from when on nothing is there.
+    @Test func killed() throws {
+        var recording: Recording? = try Recording(in: place.path, at: ten, information: [:])
+        let path = try #require(recording?.path)
+        for step in 0..<3 as Range<UInt64> { try recording?.take(sample(level, 1), of: strap, at: ten + step) }
+        #expect(recording?.write(at: ten) == 0 && recording?.synchronize() == 0)
+        #expect(Recording.all(in: place.path).map(\.isOver) == [false], "its process is alive")
+        recording = nil
+        for name in ["samples.csv", "strap-C00000000011.level.csv", "events.jsonl"] {
+            let descriptor = open(path + "/" + name, O_WRONLY | O_APPEND)
+            #expect(systemWrite(descriptor, "2026-11-29T10:00", 16) == 16)
+            close(descriptor)
+        }
+        var repaired: [String] = []
+        #expect(Recording.all(in: place.path) { repaired.append($0) }.map(\.isOver) == [true])
+        #expect(repaired == ["2026-11-29T10-00-00Z"])
+        let rows = String(decoding: try contents(path + "/strap-C00000000011.level.csv"), as: UTF8.self)
+        #expect(rows.hasSuffix(",1\n"))
+        #expect(rows.split(separator: "\n").count == 4)
+        #expect(try contents(path + "/events.jsonl").isEmpty)
+        let found = try JSON(parsing: contents(path + "/session.json"))
+        #expect(found["ended"] == "2026-11-29T10:00:00.000002Z")
+        #expect(found["gaps"]?.array?.last?["reason"] == "killed" && found["gaps"]?.array?.last?["to"] == .null)
+        let sensor = found["devices"]?.array?.first?["sensors"]?.array?.first
+        #expect(sensor?["samples"] == 3 && sensor?["last"] == "2026-11-29T10:00:00.000002Z")
+        repaired = []
+        _ = Recording.all(in: place.path) { repaired.append($0) }
+        #expect(repaired.isEmpty, "once")
+    }
+
+    /// The next part has the devices that are connected.
+    @Test func parts() throws {
+        let first = try Recording(in: place.path, at: ten, information: [:])
+        first.event("connected", line("connected", ten, ",\"firmware\":\"1.2\""), of: head)
+        let second = try first.next(in: place.path, at: ten + 1_000_000, information: [:])
+        #expect(first.end(at: ten + 1_000_000) == 0 && second.end(at: ten + 2_000_000) == 0)
+        let found = try description(second)
+        #expect(found["previous"] == .string(first.name))
+        #expect(found["devices"]?.array?.first?["firmware"] == "1.2")
+        #expect(found["devices"]?.array?.first?["connections"]?.array?.count == 1)
+    }
+
+    /// Over the output: what was given to it is in the files when it has finished; the oldest make room.
+    @Test func theOutput() async throws {
+        for step in 0..<3 as Range<UInt64> {
+            let old = try Recording(in: place.path, at: ten + step * 1_000_000, information: [:])
+            for _ in 0..<4000 { try old.take(sample(level, 1), of: strap, at: ten) }
+            #expect(old.end(at: ten) == 0)
+        }
+        let output = try RecordingOutput(RecordingSettings(directory: place.path, limit: 1_000_000)) { _ in }
+        let source = Source(strap)
+        for _ in 0..<100 { output.sample(sample(level, 1), of: source) }
+        output.event("battery", of: strap) { line in
+            line.begin("battery")
+            line.end()
+        }
+        #expect(!output.takes("sample", of: strap) && output.takes("grip", of: strap))
+        await output.finish()
+        let all = Recording.all(in: place.path)
+        #expect(all.allSatisfy(\.isOver))
+        #expect(all.reduce(0) { $0 + $1.size } < 1_000_000 && all.count < 4)
+        let path = place.path + "/" + (try #require(all.last?.name))
+        let rows = String(decoding: try contents(path + "/strap-C00000000011.level.csv"), as: UTF8.self)
+        #expect(rows.split(separator: "\n").count == 101)
+    }
+}
