@@ -90,7 +90,7 @@ wrong 'activ5.force > lots => activ5.tare' 16 "'lots' is no number" "no number"
 wrong 'activ5.force => activ5.tare' 14 "force is a value: one of > >= < <= == !=" "a value without a comparison"
 wrong 'activ5.squeeze for 1 s => activ5.tare' 16 "'for' follows a comparison" "an event does not hold"
 wrong 'activ5.force > 50 for ever => activ5.tare' 23 "for takes a time such as 500 ms" "no time"
-wrong 'activ5.force > 50 every 2 h => activ5.tare' 25 "every takes a time" "an unknown unit"
+wrong 'activ5.force > 50 every 2 d => activ5.tare' 25 "every takes a time" "an unknown unit"
 run run --radio virtual --for 100ms --rule 'activ5.force > 50 for 1 s every 2m => activ5.tare'
 is "$status" 4 "times of a rule, with a blank and without: only the device is missing"
 wrong 'activ5.force > 50 often => activ5.tare' 19 "'often' is unexpected here" "an unknown word"

@@ -82,7 +82,7 @@ is "$status" 2 "a duration that is none: usage"
 like "$err" "for takes a time from 0 to 1000000000 s, such as 90, 500ms or 2min, not 'soon'" "a duration that is none: says what it takes"
 run scan --for "50 ms" --radio virtual
 is "$status" 4 "a duration with its unit is taken: no device in that time"
-run scan --for 2h --radio virtual
+run scan --for 2d --radio virtual
 is "$status" 2 "a unit that is none of ours: usage"
 run scan --radio wifi
 is "$status" 2 "an unknown radio: usage"

@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("expired", "is not valid at this time"), ("wrong-host", "SSL"),
+        ("expired", "is not valid at this time"), ("wrong-host", "for another host name"),
         ("unknown-authority", "does not have its authority"),
     ])
     func badCertificates(_ kind: String, _ reason: String) async throws {
