@@ -383,7 +383,7 @@ stage_kernel() {
 # What a change of the radio breaks first: scans, connections, pairing, rights, an adapter that is pulled out, bluetoothd
 # beside. On one kernel, without anything from PyPI.
 kernel_gate=(--kernel linux-image-6.12-amd64 01-filter 02-errors 03-scan 04-links 05-refusals 08-pairing
-    19-passive-search 24-replugged 32-slow-consumer 33-reconfigure)
+    19-passive-search 24-replugged 33-reconfigure)
 
 kernel_gate_run() ( # OPTION...
     clang_build radio_check choose_adapter heart_rate bridge ota_goodput session_walk

@@ -8,7 +8,7 @@ export XDG_STATE_HOME=$CASE_DIR/state
 device_start() {
     "$TENDON" simulate "${FAMILY:-bose}" --radio bluez --adapter hci1 --json "$@" >"$CASE_DIR/device.jsonl" 2>"$CASE_DIR/device.err" &
     DEVICE=$!
-    if ! wait_for 15 grep -q '"ready"' "$CASE_DIR/device.jsonl"; then
+    if ! wait_for 45 grep -q '"ready"' "$CASE_DIR/device.jsonl"; then
         not_ok "the simulated device is ready: $(cat "$CASE_DIR/device.err")"
         exit 1
     fi
