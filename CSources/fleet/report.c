@@ -2,15 +2,9 @@
 /* What a fleet reports, as lines of docs/events.md. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "fleet_parts.h"
-
-static uint64_t wall_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
+#include "tendon/linux/capture.h"
 
 static const char *family_name(const tendon_fleet *fleet, uint8_t family) {
     if (family < TENDON_SEARCH_DEFINED) {
@@ -50,7 +44,7 @@ void tendon_fleet_begin_line(tendon_fleet *fleet, const char *event, const tendo
     if (slot != NULL) {
         label = label_of(slot);
     }
-    tendon_line_begin(&fleet->line, event, wall_us(), slot != NULL ? &label : NULL);
+    tendon_line_begin(&fleet->line, event, tendon_realtime_us(), slot != NULL ? &label : NULL);
 }
 
 void tendon_fleet_end_line(tendon_fleet *fleet, const tendon_fleet_slot *slot) {
@@ -61,7 +55,7 @@ void tendon_fleet_end_line(tendon_fleet *fleet, const tendon_fleet_slot *slot) {
 void tendon_fleet_report_event(tendon_fleet_slot *slot, const tendon_device_event *event) {
     tendon_fleet *fleet = slot->fleet;
     const tendon_line_device label = label_of(slot);
-    const uint64_t now = wall_us();
+    const uint64_t now = tendon_realtime_us();
     tendon_view view;
     for (size_t index = 0;; index++) {
         tendon_line_init(&fleet->line, fleet->text, sizeof fleet->text, fleet->options.is_exact);
@@ -81,7 +75,7 @@ void tendon_fleet_report_found(tendon_fleet *fleet, const tendon_address *addres
                                       .name = found->name,
                                       .name_length = found->name_length};
     tendon_line_init(&fleet->line, fleet->text, sizeof fleet->text, fleet->options.is_exact);
-    tendon_line_begin(&fleet->line, "found", wall_us(), &label);
+    tendon_line_begin(&fleet->line, "found", tendon_realtime_us(), &label);
     if (rssi != TENDON_RSSI_UNKNOWN) {
         tendon_line_integer(&fleet->line, "rssi_dbm", rssi);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The devices of a fleet: which of them were received, their turns, and how these end. */
+#include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -130,8 +131,9 @@ static tendon_status set_up_device(tendon_fleet_slot *slot, uint8_t family) {
         .context = slot,
         .on_event = on_device_event,
     };
-    if (getrandom(config.nonce, sizeof config.nonce, GRND_NONBLOCK) < 0) {
-        memcpy(config.nonce, &slot, sizeof slot < sizeof config.nonce ? sizeof slot : sizeof config.nonce);
+    if (family == TENDON_DEVICE_OBVIOUS &&
+        getrandom(config.nonce, sizeof config.nonce, GRND_NONBLOCK) != (ssize_t)sizeof config.nonce) {
+        return TENDON_SYSTEM_ERROR(EAGAIN); /* a machine that has just started; the device's next turn tries again */
     }
     return tendon_device_init(&slot->body->device, &config);
 }

@@ -38,7 +38,7 @@ class Device:
         return f"<{type(self).__name__} {self.name or self.family} {self.address}/{self.address_type}, {state}>"
 
     def events(self) -> AsyncIterator[Event]:
-        """Its events from now on, until the gateway is closed. They wait without limit if they are not read."""
+        """Its events from now on, until the gateway is closed."""
         return self._gateway.events(of=self)
 
     async def act(self, action: str, *arguments: str | int | float) -> None:

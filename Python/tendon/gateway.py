@@ -9,6 +9,7 @@ import ctypes
 import json
 import pathlib
 import time
+import weakref
 from typing import Any, AsyncIterator, Iterable, Iterator
 
 from . import devices, events
@@ -90,8 +91,9 @@ class Gateway:
                  device_files: Iterable[str | pathlib.Path] = (), **options: Any) -> None:
         self.devices: dict[str, Device] = {}
         """Devices that it has connected to, by "ADDRESS/TYPE"."""
-        self._streams: list[Events] = []
+        self._streams: weakref.WeakSet[Events] = weakref.WeakSet()  # one that nobody reads any more takes no events
         self._acting: dict[str, collections.deque[asyncio.Future[None]]] = {}
+        self._refusal: str | None = None  # text: during a call that may be refused
         self._is_open = self._has_ended = False
         self._has_filters = False  # streams of single devices
         self._error: BaseException | None = None
@@ -266,6 +268,8 @@ class Gateway:
             device.connected, device.information, device.name = True, event, event.name
         elif isinstance(event, events.Disconnected) and device is not None:
             device.connected = False
+        elif isinstance(event, events.ActionFailed) and self._refusal is not None:
+            self._refusal = event.text
         elif isinstance(event, (events.Done, events.ActionFailed)) and self._acting.get(key):
             future = self._acting[key].popleft()
             if not future.done():
@@ -280,7 +284,7 @@ class Gateway:
     def events(self, of: Device | None = None) -> Events:
         """The events from now on, of all devices or of one. It opens the gateway, if that is not open."""
         stream = Events(self, of)
-        self._streams.append(stream)
+        self._streams.add(stream)
         self._has_filters = self._has_filters or of is not None
         return stream
 
@@ -302,7 +306,7 @@ class Gateway:
         except StopAsyncIteration:
             raise RuntimeError("the gateway was closed") from None
         finally:
-            self._streams.remove(stream)
+            self._streams.discard(stream)
 
     async def act(self, device: Device, action: str, arguments: Iterable[str | int | float]) -> None:
         """See Device.act()."""
@@ -315,13 +319,14 @@ class Gateway:
         address = Address((ctypes.c_uint8 * 6)(*bytes.fromhex(device.address.replace(":", ""))),
                           _TYPES[device.address_type])
         text = " ".join(words).encode()
+        # A refusal is reported as an event within the call: that has the reason, and is not the end of an action before.
+        self._refusal = ""
+        status = c.tendon_fleet_act(self._fleet, ctypes.byref(address), text, len(text))
+        refusal, self._refusal = self._refusal, None
+        if status < 0:
+            raise ActionError(refusal or str(StatusError(action, status)))
         future: asyncio.Future[None] = self._async.create_future()
         self._acting.setdefault(key, collections.deque()).append(future)
-        # A refusal is reported as an event within the call: that has the reason.
-        status = c.tendon_fleet_act(self._fleet, ctypes.byref(address), text, len(text))
-        if status < 0 and not future.done():
-            self._acting[key].remove(future)
-            raise ActionError(str(StatusError(action, status)))
         self._arm()
         await future
 

@@ -19,6 +19,7 @@ package final class Recording {
     private let long: RecordingFile
     private let events: RecordingFile
     private var longLoss = Loss()
+    private var eventsLoss = Loss()
     private var wide: [String: WideFile] = [:]
     private var rows = RecordedRows()
     private var isChanged = false
@@ -51,12 +52,18 @@ package final class Recording {
         in directory: String, at time: UInt64, information: JSON, previous: String? = nil
     ) throws(RecordingError) {
         (name, path) = try Recording.makeFolder(in: directory, time)
-        long = try RecordingFile(Recording.longName, in: path, header: RecordedRows.longHeader)
-        events = try RecordingFile(Recording.eventsName, in: path, header: "")
-        _ = long.lock()
-        description = RecordingDescription(
-            began: Recording.timeText(time), information: information, previous: previous)
-        try writeDescription()
+        do throws(RecordingError) {
+            long = try RecordingFile(Recording.longName, in: path, header: RecordedRows.longHeader)
+            events = try RecordingFile(Recording.eventsName, in: path, header: "")
+            _ = long.lock()
+            description = RecordingDescription(
+                began: Recording.timeText(time), information: information, previous: previous)
+            try writeDescription()
+        } catch {
+            // No later run would find a folder without a description.
+            _ = Recording.remove(name, in: directory)
+            throw error
+        }
         Recording.synchronize(folder: path)
         Recording.synchronize(folder: directory)
     }
@@ -125,6 +132,7 @@ package final class Recording {
     /// A line of docs/events.md with its line feed.
     package func event(_ name: EventName, _ line: ArraySlice<UInt8>, of device: OutputDevice?) {
         events.rows.append(contentsOf: line)
+        events.count += 1
         let begins = name.isEqual(to: "connected")
         guard let device, begins || name.isEqual(to: "disconnected"),
             let event = try? JSON(parsing: Array(line))
@@ -133,12 +141,12 @@ package final class Recording {
         isChanged = true
     }
 
-    /// Samples that found no room in the memory between the loop and the writer.
-    package func dropped(_ samples: UInt64, from: UInt64, to time: UInt64) {
+    /// Samples, and lines of events, that found no room in the memory between the loop and the writer.
+    package func dropped(_ samples: UInt64, lines: UInt64, from: UInt64, to time: UInt64) {
         description.add(
             RecordedGap(
                 reason: "writer_behind", from: Recording.timeText(from), to: Recording.timeText(time),
-                samples: samples))
+                samples: samples, lines: lines))
         isChanged = true
     }
 
@@ -146,7 +154,7 @@ package final class Recording {
 
     /// Adds what waits to the files. An error number: rows are lost, which the description says; 0: none are.
     package func write(at time: UInt64) -> Int32 {
-        var failure = events.write()
+        var failure = write(events, &eventsLoss, time)
         var error = write(long, &longLoss, time)
         failure = failure != 0 ? failure : error
         for wide in wide.values {
@@ -207,6 +215,7 @@ package final class Recording {
     /// The end: writes what waits, and the description as it stays. An error number, or 0.
     package func end(at time: UInt64) -> Int32 {
         let failure = write(at: time)
+        endLoss(of: events, &eventsLoss, time)
         endLoss(of: long, &longLoss, time)
         for wide in wide.values { endLoss(of: wide.file, &wide.loss, time) }
         description.end(at: Recording.timeText(time))

@@ -16,12 +16,15 @@ struct RecordedGap {
     var to: String?
     /// That were received and are not in the file; nil: not known.
     var samples: UInt64?
+    /// Likewise, lines of events.
+    var lines: UInt64 = 0
 
     var json: JSON {
         var json: JSON = ["reason": .string(reason), "from": .string(from)]
         json["to"] = to.map { .string($0) } ?? .null
         if let file { json["file"] = .string(file) }
         json["samples"] = samples.map { JSON($0) } ?? .null
+        if lines > 0 { json["lines"] = JSON(lines) }
         return json
     }
 }

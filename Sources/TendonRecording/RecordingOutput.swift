@@ -37,6 +37,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private var recording: Recording
     private var spare = Batch()
     private var partEnds: UInt64
+    /// When another part may be begun, after one that could not be.
+    private var nextAttempt: UInt64 = 0
     private var isFailing = false
     private var removable: [Recording.Found] = []
 
@@ -45,10 +47,11 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
         var samples: [(sample: OutputSample, source: any SampleSource, time: UInt64)] = []
         var lines: [(event: EventName, device: OutputDevice?, bytes: Range<Int>)] = []
         var text = LineWriter(capacity: 1 << 12)
-        var dropped: UInt64 = 0
+        var dropped = (samples: UInt64(0), lines: UInt64(0))
+        /// Microseconds since 1970; 0: nothing was dropped.
         var droppedSince: UInt64 = 0
 
-        var isEmpty: Bool { samples.isEmpty && lines.isEmpty && dropped == 0 }
+        var isEmpty: Bool { samples.isEmpty && lines.isEmpty && droppedSince == 0 }
     }
 
     /// Samples that wait: 2.6 s of 100 sensors with 50 Hz.
@@ -58,6 +61,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     /// Milliseconds for which samples are collected, and after which what was written is on the disk.
     private static let pause: UInt64 = 250
     private static let synchronization: UInt64 = 1000
+    private static let attemptPause: UInt64 = 10_000
     /// With a limit and without a length, a recording is at most this part of the limit: so much can be removed at a time.
     private static let partsOfLimit = 8
 
@@ -87,8 +91,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
         let time = RecordingOutput.arrival(of: sample)
         lock.locked {
             guard batch.samples.count < RecordingOutput.capacity else {
-                if batch.dropped == 0 { batch.droppedSince = time }
-                batch.dropped += 1
+                if batch.droppedSince == 0 { batch.droppedSince = time }
+                batch.dropped.samples += 1
                 figures.dropped += 1
                 return
             }
@@ -113,7 +117,11 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     package func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         lock.locked {
             let start = batch.text.count
-            guard start < RecordingOutput.textCapacity else { return }
+            guard start < RecordingOutput.textCapacity else {
+                if batch.droppedSince == 0 { batch.droppedSince = tendon_realtime_us() }
+                batch.dropped.lines += 1
+                return
+            }
             compose(&batch.text)
             batch.lines.append((event, device, start..<batch.text.count))
             if batch.lines.count == 1 { lock.wakeAll() }
@@ -160,7 +168,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
                 synchronizeAt = .max
             }
             if isOver { break }
-            if now >= partEnds || isTooLarge { beginPart() }
+            if now >= nextAttempt, now >= partEnds || isTooLarge { beginPart(at: now) }
         }
         note(recording.end(at: tendon_realtime_us()), hasWritten: false)
         end.reach()
@@ -177,7 +185,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
             spare.samples.removeAll(keepingCapacity: true)
             spare.lines.removeAll(keepingCapacity: true)
             spare.text.removeAll()
-            spare.dropped = 0
+            (spare.dropped, spare.droppedSince) = ((0, 0), 0)
             swap(&spare, &batch)
             figures.samples += UInt64(spare.samples.count)
             figures.bytes = recording.size
@@ -197,7 +205,9 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
                 fail(error.text)
             }
         }
-        if spare.dropped > 0 { recording.dropped(spare.dropped, from: spare.droppedSince, to: now) }
+        if spare.droppedSince > 0 {
+            recording.dropped(spare.dropped.samples, lines: spare.dropped.lines, from: spare.droppedSince, to: now)
+        }
         note(recording.write(at: now), hasWritten: !spare.samples.isEmpty)
     }
 
@@ -222,8 +232,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
         return recording.size > limit / RecordingOutput.partsOfLimit
     }
 
-    private func beginPart() {
-        partEnds = settings.part.map { tendon_monotonic_ms() + $0 } ?? .max
+    private func beginPart(at now: UInt64) {
+        partEnds = settings.part.map { now + $0 } ?? .max
         do throws(RecordingError) {
             let time = tendon_realtime_us()
             let next = try recording.next(in: settings.directory, at: time, information: settings.information)
@@ -232,6 +242,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
             removable = Recording.all(in: settings.directory)
             makeRoom()
         } catch {
+            // It goes on in the present one.
+            nextAttempt = now + RecordingOutput.attemptPause
             fail(error.text)
         }
     }

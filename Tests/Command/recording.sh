@@ -86,6 +86,14 @@ is "$(folder "$three" "all(g['reason'] == 'not_written' and g['samples'] > 0 for
     "the gap says how many"
 is "$(folder "$three" "not wide('*.rotation.csv').yaw_deg.isna().any()")" True "no half row"
 
+(
+    trap '' XFSZ
+    ulimit -f 0
+    exec timeout 20 "$TENDON" run --radio virtual --record "$work/none" --no-lines --for 1
+) 2>&1 | cat >"$work/none.err"
+like "$(cat "$work/none.err")" "--record: $work/none/.*session.json: File too large" "a recording that cannot begin"
+is "$(ls "$work/none")" "" "leaves no folder"
+
 # Parts, and the oldest that make room.
 run run --radio virtual --record "$work/parts" --record-part 1s --sensors rotation --no-lines --for 3.5
 is "$status" 0 "run with parts"

@@ -97,12 +97,22 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                     await belt.act("mode", "a b")
                 with self.assertRaises(tendon.ActionError):
                     await trainer.act("dance")
-                # Two at a time end in their order.
+                # Two at a time end in their order, and one that is refused meanwhile is not taken for one of them.
                 await asyncio.gather(belt.vibrate(0), belt.vibrate(180))
+                ends = await asyncio.gather(belt.vibrate(0), belt.mode("nonsense"), belt.vibrate(1), return_exceptions=True)
+                self.assertEqual([type(end) for end in ends], [type(None), tendon.ActionError, type(None)])
             with self.assertRaisesRegex(tendon.ActionError, "not open"):
                 await belt.vibrate(90)
             written = [line["bytes"] for line in lines() if line["event"] == "write"]
             self.assertTrue(any("5a00" in bytes for bytes in written), written)
+
+    async def test_streams_that_nobody_reads(self):
+        with simulated("activ5"):
+            async with tendon.Gateway(radio="virtual") as gateway:
+                for _ in range(100):
+                    gateway.events()
+                gc.collect()
+                self.assertEqual(len(gateway._streams), 0)
 
     async def test_find(self):
         with simulated("feelspace"):

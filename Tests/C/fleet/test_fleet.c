@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A fleet over the virtual radio with simulated devices, in one process and in simulated time. */
 #include <dirent.h>
+#include <errno.h>
 #include <ftw.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "test_bytes.h"
@@ -21,6 +23,7 @@ typedef struct thing {
         tendon_simulated_bose bose;
         tendon_simulated_activ5 activ5;
         tendon_simulated_fjorden fjorden;
+        tendon_simulated_obvious obvious;
     } of;
 } thing;
 
@@ -36,6 +39,16 @@ static struct {
     char lines[1 << 20];
 } w;
 
+/* In the place of the C library's. */
+static bool has_random_numbers = true;
+
+ssize_t getrandom(void *out, size_t length, unsigned flags) {
+    (void)flags;
+    memset(out, 7, length);
+    errno = EAGAIN;
+    return has_random_numbers ? (ssize_t)length : -1;
+}
+
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk) {
     (void)status, (void)kind, (void)walk;
     return remove(path);
@@ -43,6 +56,7 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 
 static int set_up(void **state) {
     (void)state;
+    has_random_numbers = true;
     memset(&w, 0, sizeof w);
     strcpy(w.directory, "/tmp/tendon-test-XXXXXX");
     tendon_fleet_options_init(&w.options);
@@ -73,7 +87,32 @@ static int tear_down(void **state) {
 
 /* ---- devices ---- */
 
+/* Of an empty firmware; nothing is signed here. */
+static void no_digest(void *context, const uint8_t *data, size_t length, uint8_t out[TENDON_OBVIOUS_SHA256_SIZE]) {
+    (void)context, (void)data, (void)length;
+    memset(out, 0, TENDON_OBVIOUS_SHA256_SIZE);
+}
+
+static tendon_peripheral_device make_obvious(thing *t) {
+    enum { PAGE = 256, IMAGE = 4096, SIZE = TENDON_SIMULATED_OBVIOUS_FLASH_SIZE(PAGE, IMAGE) };
+    static uint8_t memory[SIZE];
+    static uint32_t wear[SIZE / PAGE];
+    static tendon_simulated_flash flash;
+    static const tendon_obvious_key_ring keys = {.crypto = {.sha256 = no_digest}};
+    static const tendon_simulated_obvious_feature features[] = {{16, 1, 1, 0}};
+    assert_int_equal(tendon_simulated_flash_init(&flash, memory, sizeof memory, PAGE), TENDON_OK);
+    flash.wear = wear;
+    tendon_simulated_flash_blank(&flash);
+    const tendon_simulated_obvious_options options = {
+        .flash = &flash, .image_max = IMAGE, .keys = &keys, .features = features, .feature_count = 1};
+    assert_int_equal(tendon_simulated_obvious_init(&t->of.obvious, &options), TENDON_OK);
+    return tendon_simulated_obvious_device(&t->of.obvious);
+}
+
 static tendon_peripheral_device make(thing *t, const char *kind) {
+    if (strcmp(kind, "obvious") == 0) {
+        return make_obvious(t);
+    }
     if (strcmp(kind, "bose") == 0) {
         assert_int_equal(tendon_simulated_bose_init(&t->of.bose, NULL), TENDON_OK);
         return tendon_simulated_bose_device(&t->of.bose);
@@ -393,6 +432,24 @@ static void closed_and_opened_again(void **state) {
     }
 }
 
+/* As on a machine that has just started. The others do not need any. */
+static void without_random_numbers(void **state) {
+    (void)state;
+    has_random_numbers = false;
+    add(1, "obvious");
+    add(2, "bose");
+    open_fleet();
+    run(20000);
+    assert_int_equal(count("connected", "\"family\":\"bose\""), 1);
+    assert_int_equal(count("found", "\"family\":\"obvious\""), 1);
+    assert_int_equal(count("connected", "\"family\":\"obvious\"") + count("connect_failed", "\"family\":\"obvious\""),
+                     0);
+    has_random_numbers = true;
+    run(15000);
+    assert_int_equal(count("connected", "\"family\":\"obvious\""), 1);
+    end_fleet();
+}
+
 static void what_cannot_be_opened(void **state) {
     (void)state;
     w.options.families = 0;
@@ -420,6 +477,7 @@ int main(void) {
         IN_WORLD(nothing_happens),
         IN_WORLD(the_radio_fails),
         IN_WORLD(closed_and_opened_again),
+        IN_WORLD(without_random_numbers),
         IN_WORLD(what_cannot_be_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,7 +114,7 @@ struct RecordingTests {
         recording.event("disconnected", line("disconnected", ten + 5, ",\"reason\":\"connection_lost\""), of: head)
         recording.event("connected", line("connected", ten + 9), of: head)
         recording.event("disconnected", line("disconnected", ten + 11, ",\"reason\":\"requested\""), of: head)
-        recording.dropped(7, from: ten, to: ten + 2)
+        recording.dropped(7, lines: 3, from: ten, to: ten + 2)
         #expect(recording.end(at: ten + 12) == 0)
         let found = try description(recording)
         #expect(found["began"] == "2026-11-29T10:00:00.000000Z" && found["ended"] == "2026-11-29T10:00:00.000012Z")
@@ -131,6 +131,7 @@ struct RecordingTests {
         let gaps = try #require(found["gaps"]?.array)
         #expect(gaps.map { $0["reason"]?.string } == ["disconnected", "writer_behind"])
         #expect(gaps[0]["to"] == "2026-11-29T10:00:00.000009Z" && gaps[1]["samples"] == 7)
+        #expect(gaps[1]["lines"] == 3 && gaps[0]["lines"] == nil)
         #expect(read(recording, "events.jsonl").split(separator: "\n").count == 4)
     }
 

@@ -16,7 +16,7 @@ extern "C" {
 /** Maximum number of adapters, of addresses in a list, and of device files. */
 #define TENDON_FLEET_RADIOS 4
 #define TENDON_FLEET_ADDRESSES 32
-#define TENDON_FLEET_DEFINITIONS 4
+#define TENDON_FLEET_DEFINITIONS 16
 #define TENDON_FLEET_WORD_SIZE 64
 
 /** Addresses of devices. */
