@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from building import BUILD, TREE, drop_what_does_not_compile, run
@@ -24,16 +25,19 @@ def outcome(command, environment, limit, directory):
     waits, longer where the machine is known to be busy, and one of CPU time for what spins."""
     command = ["prlimit", f"--cpu={int(limit) + 1}", *command]
     limit *= int(os.environ.get("TENDON_TIMEOUT_MULTIPLIER", "1"))
-    process = subprocess.Popen(command, env={**os.environ, **environment}, cwd=directory, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        return process.wait(timeout=limit)
-    except subprocess.TimeoutExpired:
-        return "timeout"
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    # A test that a fault or the limit ends does not remove its files.
+    with tempfile.TemporaryDirectory(prefix="tm", dir="/tmp", ignore_cleanup_errors=True) as files:
+        process = subprocess.Popen(command, env={**os.environ, "TMPDIR": files, **environment}, cwd=directory,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
+        try:
+            return process.wait(timeout=limit)
+        except subprocess.TimeoutExpired:
+            return "timeout"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def reached_by(command, environment, directory, name):

@@ -52,7 +52,7 @@ static fake_socket sockets[SOCKETS];
 static int top; /**< above all of them */
 static post posts[POSTS];
 static unsigned post_count;
-static char tree[sizeof FILE_TREE];
+static char tree[FILE_TREE_SIZE];
 
 static bool refuses(fake_call call) {
     fake_refusal *refusal = &fake.refuse[call];
@@ -657,6 +657,14 @@ void fake_sysfs(uint16_t index, const char *name, const char *text) {
     fake_file(path, text);
 }
 
+/* That of a test that failed, too. */
+static void tree_drop(void) {
+    if (tree[0] != '\0') {
+        tree_remove(tree);
+        tree[0] = '\0';
+    }
+}
+
 void fake_start(void) {
     fake = (fake_kernel){.now = 100000, .latest = -1, .security_level = BT_SECURITY_LOW};
     bluez_privileges = (privileges){.effective = 1u << CAP_NET_ADMIN | 1u << CAP_NET_RAW};
@@ -668,7 +676,8 @@ void fake_start(void) {
         sockets[fd] = (fake_socket){0};
     }
     post_count = 0;
-    assert_non_null(mkdtemp(strcpy(tree, FILE_TREE)));
+    tree_drop();
+    tree_make(tree);
 }
 
 void fake_settled(void) {
@@ -685,13 +694,13 @@ void fake_settled(void) {
 }
 
 void fake_end(void) {
+    tree_drop(); /* first: a test that failed fails the rest of this */
     fake_settled();
     for (int call = 0; call < FAKE_CALLS; call++) {
         if (fake.refuse[call].number != 0) {
             fail_msg("a call of kind %d was to be refused, and was not made", call);
         }
     }
-    tree_remove(tree);
 }
 
 void fake_note(int index, char kind, uint16_t opcode, int parameter) {

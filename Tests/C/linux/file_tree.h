@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A tree of files in a temporary directory, in the place of /sys or /proc. */
 #ifndef FILE_TREE_H
-#define FILE_TREE_H
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +17,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_TREE "/tmp/tendon-tree-XXXXXX"
+/** Size of the path of a tree: in $TMPDIR if that is short, else in /tmp. */
+enum { FILE_TREE_SIZE = 48 };
+
+static inline void tree_make(char root[FILE_TREE_SIZE]) {
+    static const char name[] = "/tendon-tree-XXXXXX";
+    const char *parent = getenv("TMPDIR");
+    bool is_short = parent != NULL && parent[0] == '/' && strlen(parent) + sizeof name <= FILE_TREE_SIZE;
+    snprintf(root, FILE_TREE_SIZE, "%s%s", is_short ? parent : "/tmp", name);
+    assert_non_null(mkdtemp(root));
+}
 
 static inline int tree_entry(const char *path, const struct stat *info, int kind, struct FTW *place) {
     (void)info;

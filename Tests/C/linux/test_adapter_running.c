@@ -99,9 +99,9 @@ static void a_device_of_another_program_is_in_use(void **state) {
  */
 static void advertising_has_our_address_again(void **state) {
     static const uint8_t made_up[6] = {1, 2, 3, 4, 5, 0x26}, off[] = {0}, scan_on[] = {1, 0}, scan_off[] = {0, 0};
-    char directory[] = FILE_TREE;
+    char directory[FILE_TREE_SIZE];
     (void)state;
-    assert_non_null(mkdtemp(directory));
+    tree_make(directory);
     assert_int_equal(setenv("XDG_STATE_HOME", directory, 1), 0);
     fake_adapter *a = fake_add(0, false);
     memset(a->wire, 0, sizeof a->wire);
@@ -135,8 +135,8 @@ static void the_kernel_knows_the_address_of_our_set(void **state) {
     (void)state;
     for (int kind = 0; kind < 4; kind++) {
         bool random = (kind & 1) != 0, shared = (kind & 2) != 0;
-        char directory[] = FILE_TREE;
-        assert_non_null(mkdtemp(directory));
+        char directory[FILE_TREE_SIZE];
+        tree_make(directory);
         assert_int_equal(setenv("XDG_STATE_HOME", directory, 1), 0);
         fake_adapter *a = fake_add(0, true);
         memset(a->wire, 0, random ? sizeof a->wire : 0);
@@ -175,8 +175,8 @@ static void a_list_of_sets_ends_ours_if_it_is_in_it(void **state) {
                  {{0, 1, 0x1D, 0, 0, 0}, 6, true, false, 0x2039}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char directory[] = FILE_TREE;
-        assert_non_null(mkdtemp(directory));
+        char directory[FILE_TREE_SIZE];
+        tree_make(directory);
         assert_int_equal(setenv("XDG_STATE_HOME", directory, 1), 0);
         fake_adapter *a = fake_add(0, true);
         memset(a->wire, 0, cases[i].random ? sizeof a->wire : 0);

@@ -12,22 +12,19 @@
 #include <unistd.h>
 
 static tendon_gateway gateway;
-static char directory[sizeof FILE_TREE];
+static char directory[FILE_TREE_SIZE];
 
 static int start(void **state) {
     (void)state;
     fake_start();
-    strcpy(directory, FILE_TREE);
-    return mkdtemp(directory) != NULL && setenv("XDG_RUNTIME_DIR", directory, 1) == 0 &&
-                   setenv("XDG_STATE_HOME", directory, 1) == 0
-               ? 0
-               : -1;
+    tree_make(directory);
+    return setenv("XDG_RUNTIME_DIR", directory, 1) == 0 && setenv("XDG_STATE_HOME", directory, 1) == 0 ? 0 : -1;
 }
 
 static int end(void **state) {
     (void)state;
-    fake_end();
     tree_remove(directory);
+    fake_end();
     return 0;
 }
 

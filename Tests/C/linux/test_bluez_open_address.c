@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char directory[] = FILE_TREE;
+static char directory[FILE_TREE_SIZE];
 
 static int start(void **state) {
-    strcpy(directory, FILE_TREE);
-    assert_non_null(mkdtemp(directory));
+    tree_make(directory);
     assert_int_equal(setenv("XDG_STATE_HOME", directory, 1), 0);
     return adapter_setup(state);
 }

@@ -27,17 +27,17 @@ uid_t geteuid(void) {
 }
 
 typedef struct machine {
-    char root[32];
+    char root[FILE_TREE_SIZE];
     tendon_doctor_options options;
     tendon_finding findings[TENDON_FINDING_COUNT];
 } machine;
 
 static int machine_setup(void **state) {
     machine *m = calloc(1, sizeof *m);
-    strcpy(m->root, FILE_TREE);
     *state = m;
     m->options.root = m->root;
-    return mkdtemp(m->root) != NULL ? 0 : -1;
+    tree_make(m->root);
+    return 0;
 }
 
 static int machine_teardown(void **state) {

@@ -13,7 +13,7 @@ static const uint8_t flags[] = {2, 1, 6};
 
 /* A gateway, and a device of the same loop that advertises and accepts one central. */
 static struct {
-    char directory[64];
+    char directory[FILE_TREE_SIZE];
     tendon_gateway gateway;
     tendon_virtual_radio device;
     tendon_listener listener;
@@ -39,8 +39,7 @@ static int setup(void **state) {
     (void)state;
     memset(&w, 0, sizeof w);
     w.before = open_descriptors();
-    strcpy(w.directory, FILE_TREE);
-    assert_non_null(mkdtemp(w.directory));
+    tree_make(w.directory);
     assert_int_equal(tendon_gateway_open(&w.gateway, w.directory), TENDON_OK);
     assert_int_equal(tendon_virtual_radio_open(&w.device, &w.gateway.loop, w.directory, &device_address), TENDON_OK);
     const tendon_advertise_parameters parameters = {.data = flags, .length = sizeof flags, .interval_ms = 20};

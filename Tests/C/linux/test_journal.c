@@ -192,7 +192,7 @@ static void a_claim_is_of_one_device_and_one_family(void **state) {
 
 /** A program that forks while it has a claim: the child has the descriptor until it executes another program. */
 static void a_claim_that_a_child_has_too_is_given_back(void **state) {
-    (void)state;
+    given(*state);
     tendon_status taken = claim("payment", &device);
     assert_true(taken >= 0);
     int child = dup(taken); /* the same open file, as after fork() */
