@@ -21,7 +21,7 @@ test-all: ## everything: other machines, proofs, seeded faults, every kernel cas
 	@scripts/setup.sh test
 	@scripts/test.sh all
 
-test-quick: ## the C tests and the command, at most 3 minutes
+test-quick: ## format, the rules of the house, the C tests; at most 3 minutes
 	@scripts/setup.sh quick
 	@scripts/test.sh quick
 

@@ -91,7 +91,7 @@ def compiler_objects(directory, flags):
         for path in files_of(room):
             if path.suffix == ".c":
                 target = pathlib.Path(directory) / (str(path.relative_to(ROOT)).replace("/", "_") + ".o")
-                subprocess.run(["gcc", "-std=c11", "-O2", "-I", ROOT / "include", *flags, "-c", path, "-o", target],
+                subprocess.run(["gcc", "-std=c11", "-O1", "-I", ROOT / "include", *flags, "-c", path, "-o", target],
                                check=True)
                 objects.append(target)
     return objects

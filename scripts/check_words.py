@@ -81,14 +81,13 @@ def blank(match):
 
 
 def prose_of_code(text):
-    """Comments and strings, at their places; everything else is blank."""
+    """Comments and strings, in their lines; of everything else only the ends of lines are left."""
     token = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
     out, end = [], 0
     for match in token.finditer(text):
-        out.append(re.sub(r"[^\n]", " ", text[end:match.start()]))
-        out.append(match.group())
+        out += [" ", "\n" * text.count("\n", end, match.start()), match.group()]
         end = match.end()
-    return "".join(out) + re.sub(r"[^\n]", " ", text[end:])
+    return "".join(out)
 
 
 def prose_of_script(text):

@@ -57,11 +57,16 @@ stage_house() {
     python3 scripts/check_evidence.py || status=$?
     python3 scripts/check_hostile.py || status=$?
     python3 Tests/Kernel/matrix.py check docs/test-matrix.md || status=$?
+    return $status
+}
+
+# The checks themselves: each is given what it must reject.
+stage_scripts() {
+    local status=0
     Tests/Scripts/kernel_matrix.sh || status=$?
     Tests/Scripts/check_hostile.sh || status=$?
     Tests/Scripts/count_tests.sh || status=$?
     python3 Tests/Scripts/check_pages.py || status=$?
-    Tests/Scripts/release.sh || status=$?
     return $status
 }
 

@@ -28,7 +28,7 @@ case "${1:-}" in
         beside=(kernel_gate_prepare c_clang_gate c_sanitized_gate)
         ;;
     all)
-        stages=(format house c_sanitized install cloud peers swift swift_main_queue docs package command python debian release \
+        stages=(format house scripts c_sanitized install cloud peers swift swift_main_queue docs package command python debian release \
             examples gateway phone readme family fuzz demo bench kernel deployed)
         beside=(home_assistant kernel_prepare c_clang sizes abi cross mutation proof)
         ;;
