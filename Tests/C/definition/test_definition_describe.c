@@ -253,7 +253,7 @@ static void random_values(void **state) {
     dice random = {0x1234567};
     size_t right = 0;
     for (unsigned i = 0; i < whole_or_part(200000, 20000); i++) {
-        block b = block_random(&random, roll(&random) % 24);
+        block b = block_random(&random, (size_t)(roll(&random) % 24));
         size_t offset = 0;
         tendon_status status = tendon_describe(d, 0, b.data, b.length, NULL, NULL, NULL, &offset);
         right += status == TENDON_OK;
