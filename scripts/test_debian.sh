@@ -46,7 +46,7 @@ result $? "and one with the core alone" "$answer"
 like "$(readelf -d "$tree/usr/bin/tendon")" BIND_NOW "the command is linked with all of its symbols bound at start"
 is "$(ldd "$tree/usr/bin/tendon" | grep -c libswift)" 0 "the command needs no library of Swift"
 like "$(dpkg-deb -f "$(deb tendon)" Depends)" "libbluetooth3.*libmosquitto1" "its dependencies are found by dpkg-shlibdeps"
-like "$(dpkg-deb -f "$(deb tendon-gateway)" Depends)" "libtendon0 (>= $upstream)" "tendon-gateway uses the library"
+like "$(dpkg-deb -f "$(deb tendon-gateway)" Depends)" "libtendon0 \\(>= $upstream\\)" "tendon-gateway uses the library"
 answer=$(LD_LIBRARY_PATH=$libraries XDG_RUNTIME_DIR=$work "$tree/usr/bin/tendon-gateway" --radio virtual --for 1 2>&1)
 is "$?" 4 "tendon-gateway runs, and ends with 4 where no device is"
 is "$(dpkg-deb --ctrl-tarfile "$(deb tendon)" | tar -xO ./conffiles)" /etc/tendon/tendon.conf "the configuration is a conffile"

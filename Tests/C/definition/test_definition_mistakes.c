@@ -112,6 +112,7 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'type': 'u8', 'factor': 'a'}"), 3, 40, "is no number"},
         {FIELD("{'name': 'x', 'type': 'u8', 'max': 256}"), 3, 36, "out of range"},
         {FIELD("{'name': 'x', 'type': 'u8', 'max': 1.5}"), 3, 36, "is no integer"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'max': '0x0000000000000001'}"), 3, 37, "is no integer"},
         {FIELD("{'name': 'x', 'type': 'u8', 'min': 5, 'max': 4}"), 3, 46, "less than 'min'"},
         {FIELD("{'name': 'x', 'type': 'u8', 'min': 5, 'equals': 4}"), 3, 49, "together with"},
         {FIELD("{'name': 'x', 'type': 'f32', 'max': 4}"), 3, 37, "'max' has no meaning for 'f32'"},
@@ -147,6 +148,12 @@ static void the_whole(void **state) {
         {HEAD "'layouts': {'a': [{'records': 'a'}]}, 'characteristics': [{'name': 'v', 'service': 'fff0', "
               "'uuid': 'fff1', 'notify': 'a'}]}",
          2, 18, "contain each other"},
+        /* Seven, by the first case of a switch. */
+        {HEAD "'layouts': {'a': [{'name': 'k', 'type': 'u8'}, {'switch': 'k', 'cases': {'1': 'b', '2': 'g'}}],\n"
+              "'b': [{'records': 'c'}], 'c': [{'records': 'd'}], 'd': [{'records': 'e'}], 'e': [{'records': 'f'}], "
+              "'f': [{'records': 'g'}], 'g': [{'name': 'x', 'type': 'u8'}]}, 'characteristics': [{'name': 'v', "
+              "'service': 'fff0', 'uuid': 'fff1', 'notify': 'a'}]}",
+         2, 18, "more than 6 deep"},
         {HEAD
          "'characteristics': [{'name': 'v', 'service': 'fff0', 'uuid': 'fff1', 'examples': ['01', '0102',\n'02 '], "
          "'notify': [{'name': 'x', 'type': 'u8', 'max': 1}]}]}",
