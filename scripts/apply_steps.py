@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Makes the changes to shared files that docs/adding-a-device.md asks for, for the family of its example.
 
-Usage: apply_steps.py TREE
+Usage: apply_steps.py [--check] TREE       --check: nothing is written
 Reads the table whose columns are file, the line after which something is added, and what is added.
 """
 import pathlib
@@ -18,7 +18,7 @@ def rows(document):
 
 
 def main():
-    tree = pathlib.Path(sys.argv[1])
+    tree = pathlib.Path(sys.argv[-1])
     changes = list(rows((tree / 'docs/adding-a-device.md').read_text()))
     if not changes:
         sys.exit('docs/adding-a-device.md has no table of changes')
@@ -29,7 +29,8 @@ def main():
         if len(places) != 1:
             sys.exit(f'{name}: "{anchor}" is in {len(places)} lines')
         lines.insert(places[0] + 1, added)
-        path.write_text('\n'.join(lines))
+        if '--check' not in sys.argv:
+            path.write_text('\n'.join(lines))
     print(f'ok - the documented changes apply: {len(changes)} lines in {len({name for name, _, _ in changes})} files')
 
 
