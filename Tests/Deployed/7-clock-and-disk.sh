@@ -24,8 +24,10 @@ fill() { dd if=/dev/zero of="$state/fill" bs=1k >/dev/null 2>&1 || true; }
 room() { rm "$state/fill"; }
 said() { journalctl -b -o cat -u tendon | grep -c "$1"; }
 
-# What a machine with a read-only root has in memory.
+# What a machine with a read-only root has in memory. A project that is below one of them stays there.
+mount --rbind "$PROJECT" /mnt
 for directory in /var/log /var/lib/mosquitto /tmp; do mount -t tmpfs -o mode=1777 memory $directory; done
+[ -d "$PROJECT" ] || { mkdir -p "$PROJECT" && mount --rbind /mnt "$PROJECT"; }
 mkdir -m 777 /var/log/mosquitto
 
 # The broker keeps the session of the record over its own restarts: the record has all that it ever got. The gateway has a port
