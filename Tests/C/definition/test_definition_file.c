@@ -10,7 +10,8 @@ static void everything(void **state) {
     (void)state;
     const tendon_definition *d = parsed(
         "\xEF\xBB\xBF{'name': 'toy', 'title': 'T\\u00f6y \\ud83d\\ude00', 'summary': 'a\\/b', 'note': [1, null], "
-        "'find': {'services': ['fff0', '0000fff1-0000-1000-8000-00805f9b34fb'], 'name': 'Toy*', 'company': '0x000000000000059'}, "
+        "'find': {'services': ['fff0', '0000fff1-0000-1000-8000-00805f9b34fb'], 'name': 'Toy*', 'company': "
+        "'0x000000000000059'}, "
         "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff2', 'value': [{'name': 'x', 'type': 'u8', "
         "'title': 'Ex', 'unit': 'V', 'class': 'voltage'}], 'required': true, 'every_ms': 20, 'examples': ['01', '02 "
         "']}, "

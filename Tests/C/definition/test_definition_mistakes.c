@@ -246,7 +246,8 @@ static void cut_and_changed(void **state) {
     for (unsigned i = 0; i < whole_or_part(60000, 6000); i++) {
         memcpy(text, whole, sizeof whole);
         for (uint64_t changes = 1 + roll(&random) % 3; changes > 0; changes--) {
-            size_t at = (size_t)(roll(&random) % (sizeof whole - 1)), from = (size_t)(roll(&random) % (sizeof whole - 1));
+            size_t at = (size_t)(roll(&random) % (sizeof whole - 1)),
+                   from = (size_t)(roll(&random) % (sizeof whole - 1));
             text[at] = roll(&random) % 2 != 0 ? whole[from] : (char)(1 + roll(&random) % 255);
         }
         (void)parse_text(text, &definition, &found);
