@@ -79,6 +79,11 @@ static void expired(void *context, uint64_t now) {
     }
     fleet->due_at = now;
     arm(fleet, now);
+    if (fleet->on_ended != NULL && tendon_fleet_has_ended(fleet)) {
+        tendon_fleet_on_ended on_ended = fleet->on_ended;
+        fleet->on_ended = NULL;
+        on_ended(fleet->context);
+    }
 }
 
 /* ---- calls ---- */
@@ -142,8 +147,24 @@ void tendon_fleet_end(tendon_fleet *fleet) {
     tendon_fleet_end_turns(fleet, TENDON_FLEET_RADIOS, false, now);
 }
 
+void tendon_fleet_end_then(tendon_fleet *fleet, tendon_fleet_on_ended on_ended) {
+    fleet->on_ended = on_ended;
+    tendon_fleet_end(fleet);
+    tendon_fleet_touch(fleet); /* it may have ended before */
+}
+
 bool tendon_fleet_has_ended(const tendon_fleet *fleet) {
     return fleet->is_ending && !tendon_fleet_has_turns(fleet, TENDON_FLEET_RADIOS);
+}
+
+static bool has_connections(const tendon_fleet *fleet) {
+    for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
+        const tendon_fleet_slot *slot = &fleet->slots[i];
+        if (slot->is_set_up && slot->body->connection.state != TENDON_CONNECTION_IDLE) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void tendon_fleet_close(tendon_fleet *fleet) {
@@ -159,7 +180,9 @@ void tendon_fleet_close(tendon_fleet *fleet) {
             tendon_connection_close(&slot->body->connection);
         }
     }
-    for (unsigned step = 0; step < 8; step++) { /* sockets that are closed report it in the next step */
+    /* Sockets that are closed report it in the next step. After an end there are none: the loop of others is left
+     * alone. */
+    for (unsigned step = 0; step < 8 && has_connections(fleet); step++) {
         (void)tendon_loop_step(fleet->loop, 0);
     }
     for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
@@ -174,11 +197,11 @@ void tendon_fleet_close(tendon_fleet *fleet) {
 }
 
 static void report_refusal(tendon_fleet *fleet, const tendon_fleet_slot *slot, const char *action, size_t length,
-                           const char *text) {
+                           const char *text, tendon_status status) {
     tendon_fleet_begin_line(fleet, "action_failed", slot);
     tendon_line_text(&fleet->line, "action", action, length);
     tendon_line_text(&fleet->line, "text", text, strlen(text));
-    tendon_fleet_end_line(fleet, slot);
+    tendon_fleet_end_line(fleet, slot, status);
 }
 
 static tendon_fleet_slot *find_connected(tendon_fleet *fleet, const tendon_address *address) {
@@ -198,7 +221,7 @@ tendon_status tendon_fleet_act(tendon_fleet *fleet, const tendon_address *addres
     tendon_fleet_slot *slot = find_connected(fleet, address);
     tendon_act_mistake mistake = {0};
     if (slot == NULL) {
-        report_refusal(fleet, NULL, action, length, "the device is not connected");
+        report_refusal(fleet, NULL, action, length, "the device is not connected", TENDON_ERROR_NOT_FOUND);
         return TENDON_ERROR_NOT_FOUND;
     }
     tendon_status status = tendon_device_act(&slot->body->device, action, length, &mistake, tendon_monotonic_ms());
@@ -206,11 +229,16 @@ tendon_status tendon_fleet_act(tendon_fleet *fleet, const tendon_address *addres
         const char *text = mistake.text[0] != '\0'               ? mistake.text
                            : status == TENDON_ERROR_DISCONNECTED ? "the device is not connected"
                                                                  : tendon_status_text(status);
-        report_refusal(fleet, slot, action, length, text);
+        report_refusal(fleet, slot, action, length, text, status);
         return status;
     }
     tendon_connection_refresh(&slot->body->connection);
     return TENDON_OK;
+}
+
+bool tendon_fleet_withdraw(tendon_fleet *fleet, const tendon_address *address, size_t index) {
+    tendon_fleet_slot *slot = find_connected(fleet, address);
+    return slot != NULL && tendon_device_withdraw(&slot->body->device, index);
 }
 
 size_t tendon_fleet_connected(const tendon_fleet *fleet) {
@@ -232,5 +260,5 @@ bool tendon_fleet_was_open(const tendon_fleet *fleet) {
 }
 
 void tendon_fleet_refuse(tendon_fleet *fleet, const char *text) {
-    report_refusal(fleet, NULL, "", 0, text);
+    report_refusal(fleet, NULL, "", 0, text, TENDON_ERROR_INVALID_ARGUMENT);
 }

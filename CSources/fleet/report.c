@@ -21,13 +21,22 @@ static tendon_line_device label_of(const tendon_fleet_slot *slot) {
                                 .name_length = slot->name_length};
 }
 
-/** Passes a finished line on, and counts it. */
-static void pass_on(tendon_fleet *fleet, tendon_status length, const tendon_address *address, const tendon_view *view) {
-    const tendon_fleet_line line = {.text = fleet->text,
-                                    .length = length > 0 ? (size_t)length : 0,
-                                    .is_sample = fleet->line.is_sample,
-                                    .view = view,
-                                    .address = address};
+/** Passes a finished line on, and counts it. @param label NULL: about no device. @param status as in the line. */
+static void pass_on(tendon_fleet *fleet, tendon_status length, const tendon_line_device *label, const tendon_view *view,
+                    tendon_status status) {
+    tendon_fleet_line line = {.text = fleet->text,
+                              .length = length > 0 ? (size_t)length : 0,
+                              .is_sample = fleet->line.is_sample,
+                              .view = view,
+                              .event = fleet->line.event,
+                              .wall_us = fleet->line.wall_us,
+                              .status = status < 0 ? status : TENDON_OK};
+    if (label != NULL) {
+        line.address = label->address;
+        line.family = label->family;
+        line.name = label->name;
+        line.name_length = label->name_length;
+    }
     bool is_delivered = length > 0 && fleet->on_line(fleet->context, &line);
     if (fleet->line.is_sample) {
         fleet->counters.samples++;
@@ -47,9 +56,13 @@ void tendon_fleet_begin_line(tendon_fleet *fleet, const char *event, const tendo
     tendon_line_begin(&fleet->line, event, tendon_realtime_us(), slot != NULL ? &label : NULL);
 }
 
-void tendon_fleet_end_line(tendon_fleet *fleet, const tendon_fleet_slot *slot) {
+void tendon_fleet_end_line(tendon_fleet *fleet, const tendon_fleet_slot *slot, tendon_status status) {
+    tendon_line_device label;
+    if (slot != NULL) {
+        label = label_of(slot);
+    }
     fleet->line.is_sample = false;
-    pass_on(fleet, tendon_line_end(&fleet->line), slot != NULL ? &slot->address : NULL, NULL);
+    pass_on(fleet, tendon_line_end(&fleet->line), slot != NULL ? &label : NULL, NULL, status);
 }
 
 void tendon_fleet_report_event(tendon_fleet_slot *slot, const tendon_device_event *event) {
@@ -64,7 +77,7 @@ void tendon_fleet_report_event(tendon_fleet_slot *slot, const tendon_device_even
             return;
         }
         bool has_view = tendon_device_view(&slot->body->device, event, index, &view);
-        pass_on(fleet, length, &slot->address, has_view ? &view : NULL);
+        pass_on(fleet, length, &label, has_view ? &view : NULL, event->status);
     }
 }
 
@@ -80,7 +93,7 @@ void tendon_fleet_report_found(tendon_fleet *fleet, const tendon_address *addres
         tendon_line_integer(&fleet->line, "rssi_dbm", rssi);
     }
     fleet->line.is_sample = false;
-    pass_on(fleet, tendon_line_end(&fleet->line), address, NULL);
+    pass_on(fleet, tendon_line_end(&fleet->line), &label, NULL, TENDON_OK);
 }
 
 /* ---- the end of a turn ---- */
@@ -137,7 +150,7 @@ void tendon_fleet_report_end(tendon_fleet_slot *slot, uint64_t pause_ms) {
     } else if (!ended->was_open) {
         tendon_line_number(&fleet->line, "retry_in_s", (double)pause_ms / 1000.0, 3);
     }
-    tendon_fleet_end_line(fleet, slot);
+    tendon_fleet_end_line(fleet, slot, cause);
 }
 
 /* ---- parameters of connections ---- */
@@ -165,7 +178,7 @@ void tendon_fleet_report_timing(tendon_fleet_slot *slot) {
     if (timing->rx_octets != 0) {
         tendon_line_integer(line, "rx_packet_bytes", timing->rx_octets);
     }
-    tendon_fleet_end_line(slot->fleet, slot);
+    tendon_fleet_end_line(slot->fleet, slot, TENDON_OK);
 }
 
 /* ---- radios ---- */
@@ -182,7 +195,7 @@ void tendon_fleet_report_radio(tendon_fleet_radio *radio, const char *event) {
     write_adapter(radio);
     write_text(radio->fleet, "", radio->failure);
     tendon_line_error(&radio->fleet->line, radio->failure);
-    tendon_fleet_end_line(radio->fleet, NULL);
+    tendon_fleet_end_line(radio->fleet, NULL, radio->failure);
 }
 
 void tendon_fleet_report_restored(tendon_fleet_radio *radio) {
@@ -191,7 +204,7 @@ void tendon_fleet_report_restored(tendon_fleet_radio *radio) {
     write_adapter(radio);
     tendon_line_word(&radio->fleet->line, "radio", radio->radio->ops->name);
     tendon_line_word(&radio->fleet->line, "adapter_address", tendon_address_format(&radio->radio->address, address));
-    tendon_fleet_end_line(radio->fleet, NULL);
+    tendon_fleet_end_line(radio->fleet, NULL, TENDON_OK);
 }
 
 void tendon_fleet_summarize(tendon_fleet *fleet) {
@@ -208,5 +221,5 @@ void tendon_fleet_summarize(tendon_fleet *fleet) {
     tendon_line_count(&fleet->line, "malformed", counters->malformed);
     tendon_line_count(&fleet->line, "dropped_lines", counters->dropped_lines);
     tendon_line_count(&fleet->line, "lost_packets", lost);
-    tendon_fleet_end_line(fleet, NULL);
+    tendon_fleet_end_line(fleet, NULL, TENDON_OK);
 }

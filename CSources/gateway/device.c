@@ -122,6 +122,18 @@ tendon_status tendon_device_act(tendon_device *device, const char *text, size_t 
     return TENDON_OK;
 }
 
+bool tendon_device_withdraw(tendon_device *device, size_t index) {
+    if (index >= device->action_count || (index == 0 && device->acting)) {
+        return false;
+    }
+    for (size_t i = index; i + 1 < device->action_count; i++) {
+        device->actions[(device->first_action + i) % TENDON_DEVICE_ACTIONS] =
+            device->actions[(device->first_action + i + 1) % TENDON_DEVICE_ACTIONS];
+    }
+    device->action_count--;
+    return true;
+}
+
 /* ---- the steps of a turn ---- */
 
 /** The connection, or the attempt, has ended; or there is none. */

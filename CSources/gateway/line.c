@@ -114,6 +114,8 @@ void tendon_line_begin(tendon_line *line, const char *event, uint64_t wall_us, c
     line->writer = tendon_writer_make(line->writer.data, line->writer.capacity);
     line->is_sample = false;
     line->is_first = true;
+    line->event = event;
+    line->wall_us = wall_us;
     put_byte(line, '{');
     put_key(line, "time");
     put_byte(line, '"');

@@ -34,7 +34,8 @@ static struct {
     tendon_fleet_options options;
     thing things[DEVICES];
     bool drops; /* lines */
-    unsigned views;
+    unsigned views, ends;
+    tendon_status status; /* of the latest line that is no sample */
     size_t length;
     char lines[1 << 20];
 } w;
@@ -154,11 +155,32 @@ static void take_away(uint8_t number) {
 
 /* ---- lines ---- */
 
+/* The member of the line, a string that begins with this; NULL: it has none. */
+static const char *line_has(const tendon_fleet_line *line, const char *key, const char *value, size_t length) {
+    char start[128], text[TENDON_LINE_SIZE + 1];
+    memcpy(text, line->text, line->length);
+    text[line->length] = '\0';
+    snprintf(start, sizeof start, "\"%s\":\"%.*s", key, (int)length, value);
+    return strstr(text, start) != NULL ? line->text : NULL;
+}
+
 static bool on_line(void *context, const tendon_fleet_line *line) {
     assert_ptr_equal(context, &w);
     assert_int_equal(line->text[line->length - 1], '\n');
     w.views += line->view != NULL;
+    assert_ptr_not_equal(line_has(line, "event", line->event, strlen(line->event)), NULL);
+    assert_int_equal(line->family != NULL, line_has(line, "family", "", 0) != NULL);
+    assert_int_equal(line->address != NULL, line_has(line, "address", "", 0) != NULL);
+    assert_int_equal(line->name != NULL, line_has(line, "name", "", 0) != NULL);
+    if (line->name != NULL) {
+        assert_ptr_not_equal(line_has(line, "name", line->name, line->name_length), NULL);
+        assert_ptr_not_equal(line_has(line, "family", line->family, strlen(line->family)), NULL);
+    }
+    char time[TENDON_LINE_TIME_SIZE];
+    tendon_line_time(line->wall_us, time);
+    assert_ptr_not_equal(line_has(line, "time", time, sizeof time), NULL);
     if (!line->is_sample) {
+        w.status = line->status;
         assert_true(w.length + line->length < sizeof w.lines);
         memcpy(w.lines + w.length, line->text, line->length);
         w.length += line->length;
@@ -354,6 +376,7 @@ static void actions(void **state) {
     open_fleet();
     assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "led on"), TENDON_ERROR_NOT_FOUND);
     assert_int_equal(count("action_failed", "not connected"), 1);
+    assert_int_equal(w.status, TENDON_ERROR_NOT_FOUND);
     run(5000);
     assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "led blinkFast 500"), TENDON_OK);
     assert_int_equal(act(1, (uint8_t)TENDON_ADDRESS_TYPE_ANONYMOUS, "led off"), TENDON_OK);
@@ -368,6 +391,57 @@ static void actions(void **state) {
     assert_int_equal(count("action_failed", ""), 4);
     tendon_fleet_refuse(&w.fleet, "why not");
     assert_int_equal(count("action_failed", "\"text\":\"why not\""), 1);
+    assert_int_equal(w.status, TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+static void actions_that_are_taken_back(void **state) {
+    (void)state;
+    const tendon_address grip = {.bytes = {0xC0, 0, 0, 0, 0, 1}, .type = TENDON_ADDRESS_TYPE_RANDOM};
+    add(1, "fjorden");
+    open_fleet();
+    assert_false(tendon_fleet_withdraw(&w.fleet, &grip, 0)); /* it is not connected */
+    run(5000);
+    assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "led on"), TENDON_OK);
+    assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "led off"), TENDON_OK);
+    assert_true(tendon_fleet_withdraw(&w.fleet, &grip, 1));
+    assert_false(tendon_fleet_withdraw(&w.fleet, &grip, 1));
+    run(1000);
+    assert_int_equal(count("done", "led on"), 1);
+    assert_int_equal(count("done", "led off") + count("action_failed", "led off"), 0);
+}
+
+static void on_ended(void *context) {
+    assert_ptr_equal(context, &w);
+    assert_true(tendon_fleet_has_ended(&w.fleet));
+    w.ends++;
+}
+
+/* A program that shares its loop: it is called at the end, and the loop is not stepped on its behalf. */
+static void the_end_is_reported(void **state) {
+    (void)state;
+    add(1, "activ5");
+    for (unsigned connected = 0; connected < 2; connected++) {
+        w.ends = 0;
+        open_fleet();
+        run(connected ? 5000 : 0);
+        assert_int_equal(tendon_fleet_connected(&w.fleet), connected);
+        tendon_fleet_end_then(&w.fleet, on_ended);
+        assert_int_equal(w.ends, 0); /* not from within the call */
+        run(2000);
+        assert_int_equal(w.ends, 1);
+        run(20000);
+        assert_int_equal(w.ends, 1);
+        uint64_t before = w.loop.wakeups;
+        tendon_fleet_close(&w.fleet);
+        assert_int_equal(w.loop.wakeups, before);
+    }
+    /* Ended already. */
+    w.ends = 0;
+    open_fleet();
+    end_fleet();
+    tendon_fleet_end_then(&w.fleet, on_ended);
+    run(100);
+    assert_int_equal(w.ends, 1);
 }
 
 /* A reader that does not read: what is dropped is counted, and no device waits. */
@@ -473,6 +547,8 @@ int main(void) {
         IN_WORLD(pairing_is_not_enabled),
         IN_WORLD(forty_devices),
         IN_WORLD(actions),
+        IN_WORLD(actions_that_are_taken_back),
+        IN_WORLD(the_end_is_reported),
         IN_WORLD(dropped_lines),
         IN_WORLD(nothing_happens),
         IN_WORLD(the_radio_fails),

@@ -97,6 +97,34 @@ static void an_action_without_an_answer(void **state) {
     assert_string_equal(world_look(), "action_failed action_failed");
 }
 
+/* One that waits is not begun; the one in progress goes on, and the others keep their order. The grip does not answer.
+ */
+static void an_action_is_taken_back(void **state) {
+    (void)state;
+    world_choice choice = world_defaults();
+    choice.fjorden.mute = true;
+    world_start(TENDON_DEVICE_FJORDEN, &choice);
+    world_open();
+    world_run(1000);
+    (void)world_look();
+    assert_false(tendon_device_withdraw(&w.device, 0)); /* there is none */
+    assert_int_equal(act("led on"), TENDON_OK);
+    assert_true(tendon_device_withdraw(&w.device, 0)); /* it has not come to it */
+    for (unsigned i = 0; i < TENDON_DEVICE_ACTIONS; i++) {
+        assert_int_equal(act(i == 3 ? "led off" : "led on"), TENDON_OK);
+    }
+    world_run(10);
+    assert_false(tendon_device_withdraw(&w.device, 0)); /* in progress */
+    assert_true(tendon_device_withdraw(&w.device, 1));
+    assert_true(tendon_device_withdraw(&w.device, 1));
+    assert_false(tendon_device_withdraw(&w.device, 2));
+    assert_int_equal(w.device.action_count, 2);
+    assert_memory_equal(w.device.actions[(w.device.first_action + 1) % TENDON_DEVICE_ACTIONS].text, "led off", 7);
+    world_run(60000);
+    assert_string_equal(world_look(), "action_failed action_failed");
+    assert_int_equal(w.device.action_count, 0);
+}
+
 /* At each moment of an action: what was not done has failed, before the end of the turn. */
 static void the_connection_ends_meanwhile(void **state) {
     (void)state;
@@ -138,9 +166,9 @@ static void the_connection_ends_meanwhile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_action_of_each_family),      cmocka_unit_test(what_is_no_action),
-        cmocka_unit_test(actions_wait_for_each_other),   cmocka_unit_test(an_action_without_an_answer),
-        cmocka_unit_test(the_connection_ends_meanwhile),
+        cmocka_unit_test(an_action_of_each_family),    cmocka_unit_test(what_is_no_action),
+        cmocka_unit_test(actions_wait_for_each_other), cmocka_unit_test(an_action_without_an_answer),
+        cmocka_unit_test(an_action_is_taken_back),     cmocka_unit_test(the_connection_ends_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,11 +43,19 @@ typedef struct tendon_fleet_line {
     bool is_sample;                /**< there are many of these; a reader that is late may miss some */
     const tendon_view *view;       /**< the numbers of the same event; NULL: it has none */
     const tendon_address *address; /**< of the device; NULL: the line is about none */
+    const char *event;             /**< member `event`: a word */
+    const char *family;            /**< member `family`; NULL: the line has none */
+    const char *name;              /**< of the device, as it was advertised, perhaps no UTF-8; NULL: not known */
+    size_t name_length;
+    uint64_t wall_us;     /**< member `time`: microseconds since 1970 */
+    tendon_status status; /**< of a failure: why; else TENDON_OK */
 } tendon_fleet_line;
 
 /** @return false: the line was dropped, which counts in the summary. Must not call the fleet, except
  * tendon_fleet_act(). */
 typedef bool (*tendon_fleet_on_line)(void *context, const tendon_fleet_line *line);
+/** See tendon_fleet_end_then(). Must not call the fleet. */
+typedef void (*tendon_fleet_on_ended)(void *context);
 
 /** Numbers since the fleet was opened. */
 typedef struct tendon_fleet_counters {
@@ -133,6 +141,7 @@ struct tendon_fleet {
     tendon_loop *loop;
     void *context;
     tendon_fleet_on_line on_line;
+    tendon_fleet_on_ended on_ended;
     tendon_source timer;
     bool is_open, is_ending, is_due;
     uint8_t radio_count;
@@ -176,6 +185,10 @@ tendon_status tendon_fleet_open(tendon_fleet *fleet, tendon_loop *loop, const te
  */
 void tendon_fleet_end(tendon_fleet *fleet);
 bool tendon_fleet_has_ended(const tendon_fleet *fleet);
+/** The same for a program that does not run the loop itself.
+ * @param on_ended called once, from the loop, with the context of the fleet: tendon_fleet_has_ended() is true then.
+ * NULL: not called. */
+void tendon_fleet_end_then(tendon_fleet *fleet, tendon_fleet_on_ended on_ended);
 /** Reports the line `summary`. */
 void tendon_fleet_summarize(tendon_fleet *fleet);
 /** Closes the radios. Call tendon_fleet_end() first, and the loop until the end: connections that are open are lost
@@ -190,6 +203,14 @@ void tendon_fleet_close(tendon_fleet *fleet);
  * has no such action; another error of tendon_device_act(). After an error the line was reported.
  */
 tendon_status tendon_fleet_act(tendon_fleet *fleet, const tendon_address *address, const char *action, size_t length);
+
+/**
+ * Takes back an action that waits for others: it is not begun, and no line follows.
+ * @param address as for tendon_fleet_act().
+ * @param index of the actions of the device that have not ended, in the order of their calls: 0 is the first.
+ * @return false: it is in progress, or there is none.
+ */
+bool tendon_fleet_withdraw(tendon_fleet *fleet, const tendon_address *address, size_t index);
 
 /** Reports `action_failed` for a request that names no action. @param text why: a sentence. */
 void tendon_fleet_refuse(tendon_fleet *fleet, const char *text);

@@ -187,6 +187,12 @@ void tendon_device_close(tendon_device *device, uint64_t now);
  */
 tendon_status tendon_device_act(tendon_device *device, const char *text, size_t length, tendon_act_mistake *mistake,
                                 uint64_t now);
+/**
+ * Takes back an action that waits for others: ACTED does not follow.
+ * @param index of the actions that have not ended, in the order of their calls: 0 is the first.
+ * @return false: it is in progress, or there is none.
+ */
+bool tendon_device_withdraw(tendon_device *device, size_t index);
 
 /* ---- lines ---- */
 

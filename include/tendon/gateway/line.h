@@ -24,8 +24,8 @@ extern "C" {
 /** Most decimals of a number that is not exact. */
 #define TENDON_LINE_DECIMALS 9
 
-/** A line that is being written. Of its members the caller sets is_exact, and reads is_sample; the others are
- * private. */
+/** A line that is being written. Of its members the caller sets is_exact, and reads is_sample, event and
+ * wall_us; the others are private. */
 typedef struct tendon_line {
     tendon_writer writer;
     /** Numbers read back as the same double, with the fewest digits that do; else they have the decimals that the
@@ -34,7 +34,9 @@ typedef struct tendon_line {
     /** Set by the functions of lines.h: there are many of these lines per second, and a reader that is late may miss
      * some. */
     bool is_sample;
-    bool is_first; /**< no comma before the next member */
+    bool is_first;     /**< no comma before the next member */
+    const char *event; /**< set by tendon_line_begin(), as the time: what it was given */
+    uint64_t wall_us;
 } tendon_line;
 
 /** The device that a line is about. All is borrowed. */
@@ -50,7 +52,8 @@ void tendon_line_init(tendon_line *line, char *out, size_t capacity, bool is_exa
 
 /**
  * Begins a line in the place of the one before.
- * @param event a word. @param wall_us microseconds since 1970, UTC; later ones than the year 9999 become its last.
+ * @param event a word, borrowed as long as the line is used. @param wall_us microseconds since 1970, UTC; later ones
+ * than the year 9999 become its last.
  * @param device NULL: the line is about no device.
  */
 void tendon_line_begin(tendon_line *line, const char *event, uint64_t wall_us, const tendon_line_device *device);
