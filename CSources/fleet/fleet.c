@@ -124,7 +124,7 @@ tendon_status tendon_fleet_open(tendon_fleet *fleet, tendon_loop *loop, const te
     prepare(fleet, loop, options, on_line, context);
     size_t wanted = options->is_virtual || options->adapter_count == 0 ? 1 : options->adapter_count;
     tendon_status status = tendon_loop_add(loop, &fleet->timer);
-    fleet->radio_count = (uint8_t)wanted;
+    fleet->radio_count = fleet->untried = (uint8_t)wanted;
     for (size_t i = 0; i < wanted && status >= 0; i++) {
         status = tendon_fleet_radio_open(&fleet->radios[i], tendon_monotonic_ms());
     }
@@ -154,7 +154,7 @@ void tendon_fleet_end_then(tendon_fleet *fleet, tendon_fleet_on_ended on_ended) 
 }
 
 bool tendon_fleet_has_ended(const tendon_fleet *fleet) {
-    return fleet->is_ending && !tendon_fleet_has_turns(fleet, TENDON_FLEET_RADIOS);
+    return fleet->is_ending && !tendon_fleet_has_turns(fleet, TENDON_FLEET_RADIOS) && !tendon_fleet_is_preparing(fleet);
 }
 
 static bool has_connections(const tendon_fleet *fleet) {

@@ -18,6 +18,8 @@ tendon_status tendon_fleet_radio_open(tendon_fleet_radio *radio, uint64_t now);
 /** Opens again, scans, leaves: whatever is due. */
 void tendon_fleet_radio_step(tendon_fleet_radio *radio, uint64_t now);
 uint64_t tendon_fleet_radio_deadline(const tendon_fleet_radio *radio);
+/** Whether the memory of a radio is in use elsewhere. */
+bool tendon_fleet_is_preparing(const tendon_fleet *fleet);
 void tendon_fleet_radio_close(tendon_fleet_radio *radio);
 /** Bits of the open radios, by their numbers. */
 uint8_t tendon_fleet_open_radios(const tendon_fleet *fleet);

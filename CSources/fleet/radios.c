@@ -17,6 +17,27 @@ static const char *adapter_of(const tendon_fleet_radio *radio) {
     return radio->number < options->adapter_count ? options->adapters[radio->number] : NULL;
 }
 
+/** On another thread: it has this radio's memory, and reads options. */
+static void prepare_adapter(void *of) {
+    tendon_fleet_radio *radio = of;
+    radio->prepared = tendon_bluez_prepare(&radio->memory.bluez_radio, adapter_of(radio), TENDON_BLUEZ_SHARED);
+}
+
+static tendon_status attach_adapter(tendon_fleet_radio *radio) {
+    tendon_status status = radio->prepared;
+    if (status >= 0 && radio->fleet->is_ending) {
+        tendon_radio_close(&radio->memory.bluez_radio.radio);
+        status = TENDON_ERROR_CANCELLED;
+    }
+    status = status < 0 ? status : tendon_bluez_attach(&radio->memory.bluez_radio, radio->fleet->loop);
+    radio->radio = status < 0 ? NULL : &radio->memory.bluez_radio.radio;
+    return status;
+}
+
+static bool is_opened_elsewhere(const tendon_fleet_radio *radio) {
+    return !radio->fleet->options.is_virtual && radio->fleet->options.run != NULL;
+}
+
 static tendon_status open_adapter(tendon_fleet_radio *radio) {
     tendon_status status = tendon_bluez_open(&radio->memory.bluez_radio, radio->fleet->loop, adapter_of(radio));
     radio->radio = status < 0 ? NULL : &radio->memory.bluez_radio.radio;
@@ -53,6 +74,20 @@ static void stop_awaiting(tendon_fleet_radio *radio) {
 }
 
 #else
+
+static void prepare_adapter(void *of) {
+    (void)of;
+}
+
+static tendon_status attach_adapter(tendon_fleet_radio *radio) {
+    (void)radio;
+    return TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
+}
+
+static bool is_opened_elsewhere(const tendon_fleet_radio *radio) {
+    (void)radio;
+    return false;
+}
 
 static tendon_status open_adapter(tendon_fleet_radio *radio) {
     (void)radio;
@@ -150,8 +185,8 @@ static void close_radio(tendon_fleet_radio *radio) {
     }
 }
 
-static tendon_status try_to_open(tendon_fleet_radio *radio) {
-    tendon_status status = radio->fleet->options.is_virtual ? open_virtual(radio) : open_adapter(radio);
+/** @param status of its opening. */
+static tendon_status use_radio(tendon_fleet_radio *radio, tendon_status status) {
     if (status >= 0) {
         status = prepare(radio);
     }
@@ -169,6 +204,10 @@ static tendon_status try_to_open(tendon_fleet_radio *radio) {
     return TENDON_OK;
 }
 
+static tendon_status try_to_open(tendon_fleet_radio *radio) {
+    return use_radio(radio, radio->fleet->options.is_virtual ? open_virtual(radio) : open_adapter(radio));
+}
+
 /** Until the kernel reports the adapter, or the pause has passed. Each reason is reported once. */
 static void wait_for_adapter(tendon_fleet_radio *radio, uint64_t now) {
     radio->retry_at = radio->waits_for_power ? UINT64_MAX : now + radio->pause_ms;
@@ -184,14 +223,64 @@ static void wait_for_adapter(tendon_fleet_radio *radio, uint64_t now) {
     }
 }
 
+/** Waiting cannot help. */
+static bool is_final(tendon_status status) {
+    return status == TENDON_RADIO_ERROR_NO_CAP_NET_RAW || status == TENDON_ERROR_INVALID_ARGUMENT ||
+           status == TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
+}
+
+/** An attempt elsewhere has this result; a later one that is like the first is not reported. */
+static void take_attempt(tendon_fleet_radio *radio, tendon_status status, uint64_t now) {
+    tendon_fleet *fleet = radio->fleet;
+    bool is_first = !radio->was_tried;
+    radio->was_tried = true;
+    if (status >= 0 && !is_first) {
+        radio->reported = TENDON_OK;
+        tendon_fleet_report_restored(radio);
+    } else if (status < 0 && is_first && is_final(status)) {
+        radio->retry_at = UINT64_MAX;
+        fleet->first_failure = status;
+    } else if (status < 0 && !fleet->is_ending) {
+        wait_for_adapter(radio, now);
+    }
+    if (is_first && --fleet->untried == 0 && fleet->options.on_opened != NULL) {
+        fleet->options.on_opened(fleet->context, fleet->first_failure);
+    }
+}
+
+static void adapter_prepared(void *of) {
+    tendon_fleet_radio *radio = of;
+    radio->state = TENDON_FLEET_RADIO_WAITING;
+    take_attempt(radio, use_radio(radio, attach_adapter(radio)), tendon_monotonic_ms());
+    tendon_fleet_touch(radio->fleet);
+}
+
+static void open_elsewhere(tendon_fleet_radio *radio) {
+    const tendon_fleet_options *options = &radio->fleet->options;
+    radio->state = TENDON_FLEET_RADIO_PREPARING;
+    options->run(options->run_context, prepare_adapter, adapter_prepared, radio);
+}
+
+bool tendon_fleet_is_preparing(const tendon_fleet *fleet) {
+    for (size_t i = 0; i < fleet->radio_count; i++) {
+        if (fleet->radios[i].state == TENDON_FLEET_RADIO_PREPARING) {
+            return true;
+        }
+    }
+    return false;
+}
+
 tendon_status tendon_fleet_radio_open(tendon_fleet_radio *radio, uint64_t now) {
     radio->pause_ms = TENDON_FLEET_PAUSE_MS;
+    if (is_opened_elsewhere(radio)) {
+        open_elsewhere(radio);
+        return TENDON_OK;
+    }
     tendon_status status = try_to_open(radio);
     if (status >= 0) {
         return TENDON_OK;
     }
-    if (radio->fleet->options.is_virtual || status == TENDON_RADIO_ERROR_NO_CAP_NET_RAW ||
-        status == TENDON_ERROR_INVALID_ARGUMENT || status == TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT) {
+    if (radio->fleet->options.is_virtual || is_final(status)) {
         return status;
     }
     wait_for_adapter(radio, now);
@@ -239,14 +328,19 @@ void tendon_fleet_radio_step(tendon_fleet_radio *radio, uint64_t now) {
             tendon_fleet_end_turns(fleet, radio->number, true, now);
         }
         break;
+    case TENDON_FLEET_RADIO_PREPARING:
+        break;
     default:
-        if (now >= radio->retry_at && !fleet->is_ending) {
-            if (try_to_open(radio) < 0) {
-                wait_for_adapter(radio, now);
-            } else {
-                radio->reported = TENDON_OK;
-                tendon_fleet_report_restored(radio);
-            }
+        if (now < radio->retry_at || fleet->is_ending) {
+            break;
+        }
+        if (is_opened_elsewhere(radio)) {
+            open_elsewhere(radio);
+        } else if (try_to_open(radio) < 0) {
+            wait_for_adapter(radio, now);
+        } else {
+            radio->reported = TENDON_OK;
+            tendon_fleet_report_restored(radio);
         }
         break;
     }
@@ -258,6 +352,8 @@ uint64_t tendon_fleet_radio_deadline(const tendon_fleet_radio *radio) {
         return UINT64_MAX;
     case TENDON_FLEET_RADIO_LEAVING:
         return radio->leave_at;
+    case TENDON_FLEET_RADIO_PREPARING:
+        return UINT64_MAX;
     default:
         return radio->fleet->is_ending ? UINT64_MAX : radio->retry_at;
     }

@@ -103,7 +103,8 @@ typedef struct tendon_fleet_slot {
 typedef enum tendon_fleet_radio_state {
     TENDON_FLEET_RADIO_WAITING = 0, /**< not open */
     TENDON_FLEET_RADIO_OPEN,
-    TENDON_FLEET_RADIO_LEAVING /**< it has failed: its connections end */
+    TENDON_FLEET_RADIO_LEAVING,  /**< it has failed: its connections end */
+    TENDON_FLEET_RADIO_PREPARING /**< it is opened, on another thread, which has its memory */
 } tendon_fleet_radio_state;
 
 /** One radio. Private. */
@@ -111,7 +112,9 @@ typedef struct tendon_fleet_radio {
     tendon_fleet *fleet;
     uint8_t number, state;
     bool was_open, waits_for_power, is_active;
-    bool is_waiting;        /**< for the report of the kernel */
+    bool is_waiting; /**< for the report of the kernel */
+    bool was_tried;
+    tendon_status prepared; /**< result of the other thread */
     tendon_status failure;  /**< why it is not open, or fails */
     tendon_status reported; /**< the failure that was reported last */
     uint32_t pause_ms;
@@ -144,10 +147,11 @@ struct tendon_fleet {
     tendon_fleet_on_ended on_ended;
     tendon_source timer;
     bool is_open, is_ending, is_due;
-    uint8_t radio_count;
-    uint64_t due_at;  /**< when turns were last looked for because of the time */
-    uint64_t end_at;  /**< when turns end without their sessions */
-    uint64_t look_at; /**< when the parameters of the connections are looked at */
+    uint8_t radio_count, untried; /**< radios; those whose first attempt has no result yet */
+    tendon_status first_failure;  /**< why waiting cannot help */
+    uint64_t due_at;              /**< when turns were last looked for because of the time */
+    uint64_t end_at;              /**< when turns end without their sessions */
+    uint64_t look_at;             /**< when the parameters of the connections are looked at */
     uint32_t look_pause;
     uint64_t pair_until;
     tendon_gatt_store store;
@@ -173,15 +177,16 @@ size_t tendon_fleet_options_size(void);
  * can be reported in this call.
  * @param fleet closed, or memory that was never used. @param loop borrowed until the fleet is closed.
  * @param options copied; what they borrow is borrowed until the fleet is closed.
- * @return TENDON_OK; TENDON_RADIO_ERROR_NO_CAP_NET_RAW: this process lacks the capability;
- * TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT: of a build without adapters; an error of the virtual radio;
- * TENDON_ERROR_INVALID_ARGUMENT: an adapter's name is none, or no family is served. Nothing stays open after an error.
+ * @return TENDON_OK, also while adapters are opened elsewhere (options->run); TENDON_RADIO_ERROR_NO_CAP_NET_RAW: this
+ * process lacks the capability; TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT: of a build without adapters; an error of the
+ * virtual radio; TENDON_ERROR_INVALID_ARGUMENT: an adapter's name is none, or no family is served. Nothing stays open
+ * after an error.
  */
 tendon_status tendon_fleet_open(tendon_fleet *fleet, tendon_loop *loop, const tendon_fleet_options *options,
                                 tendon_fleet_on_line on_line, void *context);
 /**
  * Ends all turns; no other one begins. tendon_fleet_has_ended() becomes true from the loop, at most
- * TENDON_FLEET_END_MS later.
+ * TENDON_FLEET_END_MS later, or when an adapter that is opened elsewhere has responded.
  */
 void tendon_fleet_end(tendon_fleet *fleet);
 bool tendon_fleet_has_ended(const tendon_fleet *fleet);
@@ -192,7 +197,7 @@ void tendon_fleet_end_then(tendon_fleet *fleet, tendon_fleet_on_ended on_ended);
 /** Reports the line `summary`. */
 void tendon_fleet_summarize(tendon_fleet *fleet);
 /** Closes the radios. Call tendon_fleet_end() first, and the loop until the end: connections that are open are lost
- * without a word. Not from within a callback. */
+ * without a word, and the memory of an adapter that is opened elsewhere is in use. Not from within a callback. */
 void tendon_fleet_close(tendon_fleet *fleet);
 
 /**

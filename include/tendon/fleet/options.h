@@ -26,6 +26,12 @@ typedef struct tendon_fleet_addresses {
 } tendon_fleet_addresses;
 
 /** Caller's memory. */
+/** Has work(of) run on another thread, and done(of) on the loop's when it has returned; neither within this call. */
+typedef void (*tendon_fleet_run)(void *context, void (*work)(void *of), void (*done)(void *of), void *of);
+/** Called once, from the loop: TENDON_OK, or why there will be no radio, as tendon_fleet_open() returns it. Must not
+ * call the fleet. @param context of the fleet. */
+typedef void (*tendon_fleet_on_opened)(void *context, tendon_status status);
+
 typedef struct tendon_fleet_options {
     bool is_virtual;       /**< the virtual radio, in the place of adapters */
     const char *directory; /**< of the virtual radio; NULL: its default; borrowed */
@@ -40,6 +46,12 @@ typedef struct tendon_fleet_options {
     tendon_device_settings settings;
     const tendon_definition *definitions[TENDON_FLEET_DEFINITIONS]; /**< borrowed */
     size_t definition_count;
+    /** Where adapters are opened: one that does not respond takes 20 s, in which nothing else of the loop would work.
+     * NULL: on the loop. Otherwise tendon_fleet_open() does not wait for them, and on_opened is called when each was
+     * tried; the fleet has not ended before. Of the virtual radio neither is called. */
+    tendon_fleet_run run;
+    void *run_context;
+    tendon_fleet_on_opened on_opened; /**< NULL: not called */
 } tendon_fleet_options;
 
 /** An option, for help texts and completion. */
