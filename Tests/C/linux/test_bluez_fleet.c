@@ -10,7 +10,7 @@
 #include <string.h>
 
 static struct {
-    char directory[sizeof FILE_TREE];
+    char directory[FILE_TREE_SIZE];
     tendon_loop loop;
     tendon_fleet fleet;
     tendon_fleet_options options;
@@ -65,24 +65,21 @@ static int start(void **state) {
     (void)state;
     memset(&w, 0, sizeof w);
     fake_start();
-    strcpy(w.directory, FILE_TREE);
+    tree_make(w.directory);
     tendon_fleet_options_init(&w.options);
     w.options.no_gatt_cache = true;
     w.options.run = run;
     w.options.run_context = &w.runs;
     w.options.on_opened = on_opened;
-    return mkdtemp(w.directory) != NULL && setenv("XDG_STATE_HOME", w.directory, 1) == 0 &&
-                   tendon_loop_init(&w.loop) >= 0
-               ? 0
-               : -1;
+    return setenv("XDG_STATE_HOME", w.directory, 1) == 0 && tendon_loop_init(&w.loop) >= 0 ? 0 : -1;
 }
 
 static int end(void **state) {
     (void)state;
     tendon_fleet_close(&w.fleet);
     tendon_loop_close(&w.loop);
-    fake_end();
     tree_remove(w.directory);
+    fake_end();
     return 0;
 }
 
@@ -197,8 +194,10 @@ static void ended_meanwhile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(an_adapter_is_opened_elsewhere), IN_WORLD(an_adapter_that_does_not_respond),
-        IN_WORLD(what_cannot_be_opened),          IN_WORLD(without_the_capability),
+        IN_WORLD(an_adapter_is_opened_elsewhere),
+        IN_WORLD(an_adapter_that_does_not_respond),
+        IN_WORLD(what_cannot_be_opened),
+        IN_WORLD(without_the_capability),
         IN_WORLD(ended_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
