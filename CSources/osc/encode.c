@@ -6,6 +6,16 @@
 
 _Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "IEEE 754");
 
+/* IEEE 754 of 2008, 6.2.1: a quiet one. MIPS has the other form in its registers, which receivers take for a signal. */
+#define NOT_A_NUMBER UINT64_C(0x7FF8000000000000)
+#define NOT_A_FLOAT UINT32_C(0x7FC00000)
+
+static uint64_t bits_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return value != value ? NOT_A_NUMBER : bits;
+}
+
 static bool is_address(const char *address, size_t length) {
     if (length == 0 || length > TENDON_OSC_ADDRESS_MAX || address[0] != '/') {
         return false;
@@ -71,15 +81,13 @@ void tendon_osc_float(tendon_osc_encoder *encoder, double value) {
         float rounded = (float)value;
         uint32_t bits;
         memcpy(&bits, &rounded, sizeof bits);
-        tendon_write_u32be(&encoder->writer, bits);
+        tendon_write_u32be(&encoder->writer, value != value ? NOT_A_FLOAT : bits);
     }
 }
 
 void tendon_osc_double(tendon_osc_encoder *encoder, double value) {
     if (take(encoder, "d")) {
-        uint64_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        tendon_write_u64be(&encoder->writer, bits);
+        tendon_write_u64be(&encoder->writer, bits_of(value));
     }
 }
 
@@ -153,9 +161,7 @@ tendon_status tendon_osc_sample(const char *address, const double *values, size_
 void tendon_opentrack_encode(const double pose[6], uint8_t out[TENDON_OPENTRACK_SIZE]) {
     tendon_writer writer = tendon_writer_make(out, TENDON_OPENTRACK_SIZE);
     for (size_t i = 0; i < 6; i++) {
-        uint64_t bits;
-        memcpy(&bits, &pose[i], sizeof bits);
-        tendon_write_u64le(&writer, bits);
+        tendon_write_u64le(&writer, bits_of(pose[i]));
     }
 }
 

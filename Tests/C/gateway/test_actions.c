@@ -210,15 +210,17 @@ static void numbers(void **state) {
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
         char text[60];
         snprintf(text, sizeof text, "set_it %s", right[i]);
-        float expected = (float)strtod(right[i], NULL), found;
+        float expected = (float)strtod(right[i], NULL);
         tendon_status status = parse_of("", definition, text);
         if (expected - expected != 0) { /* larger than a float */
             assert_true(status < 0);
             continue;
         }
         assert_int_equal(status, TENDON_OK);
-        memcpy(&found, act.bytes, sizeof found);
-        assert_true(found == expected);
+        uint32_t bits;
+        memcpy(&bits, &expected, sizeof bits);
+        const uint8_t bytes[] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16), (uint8_t)(bits >> 24)};
+        assert_memory_equal(act.bytes, bytes, sizeof bytes);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const tendon_act_word words[] = {{"set_it", 6}, {wrong[i], strlen(wrong[i])}};

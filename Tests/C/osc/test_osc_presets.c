@@ -183,6 +183,9 @@ static void opentrack_pose(void **state) {
     tendon_opentrack_encode(pose, out);
     assert_hex(out, sizeof out,
                "000000000000f03f 00000000000004c0 0000000000005940 0000000000804640 0000000000403ec0 0000000000806640");
+    const double none[6] = {NAN, -NAN, 0, 0, 0, 0};
+    tendon_opentrack_encode(none, out);
+    assert_hex(out, 24, "000000000000f87f 000000000000f87f 0000000000000000");
 }
 
 static void opentrack_has_three_terms(void **state) {
