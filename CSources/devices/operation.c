@@ -28,7 +28,7 @@ static void send_call(tendon_operation *operation) {
                                         context, now);
         break;
     case TENDON_OPERATION_WRITE:
-        request = tendon_gatt_write(client, call.handle, call.bytes, call.length, done, context, now);
+        request = tendon_gatt_write_value(client, call.handle, call.bytes, call.length, done, context, now);
         break;
     case TENDON_OPERATION_WRITE_LONG:
         request = tendon_gatt_write_long(client, call.handle, 0, call.bytes, call.length, done, context, now);

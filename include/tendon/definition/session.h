@@ -11,8 +11,7 @@
 #define TENDON_DEFINITION_SESSION_H
 
 #include "tendon/definition/describe.h"
-#include "tendon/devices/operation.h"
-#include "tendon/host/session.h"
+#include "tendon/devices/engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,17 +52,16 @@ typedef struct tendon_defined_write {
 
 /** The caller's memory, about 2 KiB. Private. */
 typedef struct tendon_defined_session {
+    tendon_engine engine;
     const tendon_definition *definition;
     tendon_session_link link;
     void *context;
     tendon_defined_on_event on_event;
-    tendon_operation op;
-    tendon_profile discovery;
     tendon_profile_found found[TENDON_DEFINITION_ROWS];
-    tendon_status failure; /**< why the session disconnects */
-    uint8_t step, row;
+    uint8_t job, row;     /**< of the opening: what comes next; then the next action of the start */
     uint8_t first, count; /**< of the writes, a ring */
     uint32_t next_number;
+    uint64_t illegal_inputs; /**< of the connection, at a wrong time */
     tendon_defined_write writes[TENDON_DEFINED_WRITES];
     uint8_t buffer[512]; /**< of a long read */
 } tendon_defined_session;

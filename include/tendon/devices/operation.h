@@ -34,9 +34,9 @@ typedef struct tendon_operation_rules {
 typedef enum tendon_operation_verb {
     TENDON_OPERATION_MTU,
     TENDON_OPERATION_READ,
-    TENDON_OPERATION_READ_LONG, /**< into the buffer */
-    TENDON_OPERATION_WRITE,
-    TENDON_OPERATION_WRITE_LONG,
+    TENDON_OPERATION_READ_LONG,  /**< into the buffer */
+    TENDON_OPERATION_WRITE,      /**< in several requests if the MTU is too small for one */
+    TENDON_OPERATION_WRITE_LONG, /**< in several requests in any case */
     TENDON_OPERATION_UNSUBSCRIBE,
     TENDON_OPERATION_SUBSCRIBE /**< private: tendon_operation_subscribe() */
 } tendon_operation_verb;

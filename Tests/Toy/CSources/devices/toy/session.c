@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/devices/toy_session.h"
 
-enum { DISCOVER = 1, SUBSCRIBE };
-
-static void tell(tendon_toy_session *s, tendon_toy_event_kind kind, tendon_status status, tendon_toy_level level) {
+static void emit(tendon_toy_session *s, tendon_toy_event_kind kind, tendon_status status, tendon_toy_level level) {
     const tendon_toy_event event = {.kind = kind, .status = status, .level = level};
-    s->on_event(s->context, &event, s->op.now);
-}
-
-static void fail(tendon_toy_session *s, tendon_status status) {
-    s->failure = status;
-    s->link.disconnect(s->link.context);
+    s->on_event(s->context, &event, s->engine.op.now);
 }
 
 static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
@@ -21,86 +14,44 @@ static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uu
     return TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD;
 }
 
-static void on_level(void *context, const tendon_gatt_value *value, uint64_t now) {
-    tendon_toy_session *s = context;
+static void took(void *self, size_t row, const uint8_t *value, size_t length) {
+    tendon_toy_session *s = self;
     tendon_toy_level level = {0};
-    s->op.now = now;
-    tendon_status status = tendon_toy_decode_level(value->value, value->length, &level);
+    (void)row;
+    tendon_status status = tendon_toy_decode_level(value, length, &level);
     s->notifications++;
     s->rejected += status < 0;
-    tell(s, status < 0 ? TENDON_TOY_EVENT_REJECTED : TENDON_TOY_EVENT_LEVEL, status, level);
+    emit(s, status < 0 ? TENDON_TOY_EVENT_REJECTED : TENDON_TOY_EVENT_LEVEL, status, level);
 }
 
-static void done(void *context, const tendon_gatt_result *result) {
-    tendon_toy_session *s = context;
-    if (s->op.client == NULL || tendon_operation_ended(&s->op, result) != SUBSCRIBE) {
-        return;
-    }
-    if (result->status < 0) {
-        fail(s, result->status);
-    } else {
-        tell(s, TENDON_TOY_EVENT_OPEN, TENDON_OK, (tendon_toy_level){0});
+static void changed(void *self, tendon_engine_state state, tendon_status why) {
+    if (state == TENDON_ENGINE_OPEN) {
+        emit(self, TENDON_TOY_EVENT_OPEN, TENDON_OK, (tendon_toy_level){0});
+    } else if (state == TENDON_ENGINE_AWAY) {
+        tendon_engine_expect(&((tendon_toy_session *)self)->engine);
+        emit(self, TENDON_TOY_EVENT_CLOSED, why, (tendon_toy_level){0});
     }
 }
 
-static void discovered(void *context, tendon_status status, size_t row, uint64_t now) {
-    tendon_toy_session *s = context;
-    (void)row;
-    s->op.now = now;
-    tendon_operation_reset(&s->op);
-    if (s->op.client == NULL) {
-        return; /* the connection has ended; disconnected() follows */
-    }
-    if (status < 0) {
-        fail(s, status);
-    } else {
-        tendon_operation_subscribe(&s->op, SUBSCRIBE, &s->found, false, on_level);
-    }
-}
+static const tendon_engine_step opening[] = {
+    {TENDON_STEP_DISCOVER, 0, 0}, {TENDON_STEP_SUBSCRIBE, 0, 0}, {TENDON_STEP_OPEN, 0, 0}};
 
-static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
-    tendon_toy_session *s = context;
-    s->op.client = client;
-    s->op.now = now;
-    s->failure = TENDON_OK;
-    tendon_operation_reset(&s->op);
-    tendon_operation_discover(&s->op, DISCOVER, &s->discovery, row_of, &s->found, 1, discovered);
-}
+static const tendon_engine_family toy = {.rules = {.done = tendon_engine_on_done},
+                                         .opening = opening,
+                                         .steps = sizeof opening / sizeof opening[0],
+                                         .row_of = row_of,
+                                         .took = took,
+                                         .changed = changed};
 
-static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
-    tendon_toy_session *s = context;
-    s->op.client = NULL;
-    s->op.now = now;
-    tendon_operation_reset(&s->op);
-    tell(s, TENDON_TOY_EVENT_CLOSED, s->failure < 0 ? s->failure : reason, (tendon_toy_level){0});
-}
-
-static void on_paired(void *context, tendon_status status, uint64_t now) {
-    (void)context;
-    (void)status;
-    (void)now;
-}
-
-static void on_tick(void *context, uint64_t now) {
-    ((tendon_toy_session *)context)->op.now = now;
-}
-
-static uint64_t deadline(const void *context) {
-    (void)context;
-    return UINT64_MAX;
-}
-
-const tendon_session_inputs tendon_toy_session_inputs = {.connected = on_connected,
-                                                         .disconnected = on_disconnected,
-                                                         .paired = on_paired,
-                                                         .tick = on_tick,
-                                                         .deadline = deadline};
-
-static const tendon_operation_rules rules = {.done = done};
+const tendon_session_inputs tendon_toy_session_inputs = {.connected = tendon_engine_on_connected,
+                                                         .disconnected = tendon_engine_on_disconnected,
+                                                         .paired = tendon_engine_on_paired,
+                                                         .tick = tendon_engine_on_tick,
+                                                         .deadline = tendon_engine_deadline};
 
 void tendon_toy_session_init(tendon_toy_session *session, tendon_session_link link, void *context,
                              void (*on_event)(void *context, const tendon_toy_event *event, uint64_t now)) {
     *session = (tendon_toy_session){.link = link, .context = context, .on_event = on_event};
-    session->op.rules = &rules;
-    session->op.context = session;
+    tendon_engine_init(&session->engine, &toy, &session->link, &session->found, 1, NULL, &session->illegal_inputs);
+    tendon_engine_expect(&session->engine);
 }

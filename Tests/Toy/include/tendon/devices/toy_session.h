@@ -3,7 +3,7 @@
 #ifndef TENDON_DEVICES_TOY_SESSION_H
 #define TENDON_DEVICES_TOY_SESSION_H
 
-#include "tendon/devices/operation.h"
+#include "tendon/devices/engine.h"
 #include "tendon/devices/toy_codec.h"
 
 #ifdef __cplusplus
@@ -25,14 +25,12 @@ typedef struct tendon_toy_event {
 
 /** The caller's memory. All but the counters is private. */
 typedef struct tendon_toy_session {
-    tendon_operation op;
+    tendon_engine engine;
     tendon_session_link link;
-    tendon_profile discovery;
     tendon_profile_found found;
-    tendon_status failure; /**< why the session disconnects */
     void *context;
     void (*on_event)(void *context, const tendon_toy_event *event, uint64_t now);
-    uint64_t notifications, rejected;
+    uint64_t notifications, rejected, illegal_inputs;
 } tendon_toy_session;
 
 extern const tendon_session_inputs tendon_toy_session_inputs;
