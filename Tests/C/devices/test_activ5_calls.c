@@ -165,9 +165,9 @@ static void nothing_is_sent_between_disconnect_and_the_end(void **state) {
     assert_int_equal(tendon_activ5_device_set_sample_rate(d, 50, w->now), TENDON_OK);
     assert_int_equal(tendon_activ5_device_disconnect(d, w->now), TENDON_OK);
     assert_int_equal(w->session.waiting, 2);
-    const tendon_gatt_result response = {.status = TENDON_OK, .request = w->session.op.request, .now = w->now};
-    w->session.op.rules->done(w->session.op.context, &response);
-    assert_int_equal(w->session.op.kind, 0); /* the sample rate stays where it is */
+    const tendon_gatt_result response = {.status = TENDON_OK, .request = w->session.engine.op.request, .now = w->now};
+    w->session.engine.op.rules->done(w->session.engine.op.context, &response);
+    assert_int_equal(w->session.engine.op.kind, 0); /* the sample rate stays where it is */
     assert_int_equal(w->session.waiting, 1);
     assert_int_equal(d->battery, level);
     activ5_world_run(w, 1000);

@@ -17,7 +17,7 @@
 #define TENDON_DEVICES_ACTIV5_SESSION_H
 
 #include "tendon/devices/activ5_device.h"
-#include "tendon/devices/operation.h"
+#include "tendon/devices/engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,22 +41,16 @@ typedef struct tendon_activ5_operation {
 
 /** Caller's memory; all private. */
 typedef struct tendon_activ5_session {
-    uint8_t step;
-    bool disconnecting, failing;
+    tendon_engine engine;
     uint8_t first, waiting;       /**< of the queue */
     tendon_activ5_device *device; /**< NULL: released */
-    tendon_operation op;          /**< link, time, and whether the first operation of the queue is outstanding */
     tendon_session_link link;
     tendon_activ5_on_request saved_request;
     void *saved_context;
-    tendon_status reason;                           /**< reason why the session disconnected; TENDON_OK if it did not */
-    uint64_t deadline;                              /**< of the discovery */
-    tendon_profile_found found[TENDON_ACTIV5_ROWS]; /**< by tendon_activ5_characteristic; 0 is service F0F0 */
+    uint64_t illegal_inputs;                                 /**< of the connection, at a wrong time */
+    tendon_profile_found found[TENDON_ACTIV5_ROWS];          /**< by tendon_activ5_characteristic; 0 is service F0F0 */
     tendon_activ5_operation queue[TENDON_ACTIV5_QUEUE_SIZE]; /**< ring */
-    union {
-        tendon_profile discovery;
-        uint8_t value[TENDON_ACTIV5_VALUE_MAX];
-    } scratch;
+    uint8_t value[TENDON_ACTIV5_VALUE_MAX];                  /**< of a long read */
 } tendon_activ5_session;
 
 /** The inputs of a session, for tendon_connection_attach() and for tests. */
