@@ -1,9 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 #include "session.h"
 
-void tendon_grip_rejected(tendon_fjorden_session *s, tendon_fjorden_characteristic which, tendon_status status) {
+void tendon_grip_emit(tendon_fjorden_session *s, tendon_fjorden_session_event_kind kind, tendon_status status,
+                      int detail, const void *what) {
+    tendon_fjorden_session_event notice = {
+        .kind = kind, .status = status, .received_at = tendon_operation_received_at(&s->engine.op)};
+    switch (kind) {
+    case TENDON_FJORDEN_SESSION_EVENT_OUTPUT:
+    case TENDON_FJORDEN_SESSION_EVENT_TARGET:
+        notice.output = what;
+        break;
+    case TENDON_FJORDEN_SESSION_EVENT_EVENT:
+        notice.record = what;
+        notice.synthesized = detail != 0;
+        break;
+    case TENDON_FJORDEN_SESSION_EVENT_RESPONSE:
+        notice.response = what;
+        break;
+    case TENDON_FJORDEN_SESSION_EVENT_BATTERY:
+        notice.level = (uint8_t)(status < 0 ? 0 : detail);
+        notice.cause = status < 0 ? detail : TENDON_OK;
+        break;
+    default:
+        notice.characteristic = (tendon_fjorden_characteristic)detail;
+        break;
+    }
+    s->config.on_event(s->config.context, &notice, s->engine.op.now);
+}
+
+static void reject(tendon_fjorden_session *s, tendon_fjorden_characteristic which, tendon_status status) {
     s->counters.rejected++;
-    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_REJECTED, status, (int)which, NULL);
+    tendon_grip_emit(s, TENDON_FJORDEN_SESSION_EVENT_REJECTED, status, (int)which, NULL);
 }
 
 /* ---- events ---- */
@@ -12,33 +39,24 @@ static void deliver(tendon_fjorden_session *s, const tendon_fjorden_record *reco
     s->counters.events++;
     s->manager.leaves =
         s->manager.leaves || record->event == TENDON_FJORDEN_POWERING_OFF || record->event == TENDON_FJORDEN_BOND_RESET;
-    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_EVENT, TENDON_OK, synthesized, record);
+    tendon_grip_emit(s, TENDON_FJORDEN_SESSION_EVENT_EVENT, TENDON_OK, synthesized, record);
 }
 
-void tendon_grip_on_event(void *context, const tendon_gatt_value *value, uint64_t now) {
-    tendon_fjorden_session *s = context;
-    if (!tendon_grip_enter(s, now)) {
-        return;
-    }
+void tendon_grip_take_events(tendon_fjorden_session *s, const uint8_t *data, size_t length) {
     tendon_fjorden_records records;
     tendon_fjorden_record record;
     s->counters.notifications++;
-    tendon_status status =
-        tendon_fjorden_stream_begin(&s->stream, &records, s->config.profile, value->value, value->length);
+    tendon_status status = tendon_fjorden_stream_begin(&s->stream, &records, s->config.profile, data, length);
     if (status < 0) {
-        tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_EVENT, status);
+        reject(s, TENDON_FJORDEN_CHARACTERISTIC_EVENT, status);
     }
     /* The callback may disconnect. */
-    while (!s->work.closing && tendon_fjorden_stream_next(&s->stream, &records, &record)) {
+    while (tendon_engine_is_up(&s->engine) && tendon_fjorden_stream_next(&s->stream, &records, &record)) {
         if (record.status < 0) {
-            tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_EVENT, record.status);
+            reject(s, TENDON_FJORDEN_CHARACTERISTIC_EVENT, record.status);
         } else {
             deliver(s, &record, false);
         }
-    }
-    if (s->stream.needs_resync && s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_STATE].value != 0) {
-        tendon_grip_want(s, FJORDEN_DO_STATE);
-        tendon_grip_pump(s);
     }
 }
 
@@ -51,7 +69,7 @@ void tendon_grip_take_state(tendon_fjorden_session *s, const tendon_gatt_result 
         status = tendon_fjorden_decode_control_state(result->value, result->length, &state);
     }
     if (status < 0 && s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_STATE].value != 0) {
-        tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_STATE, status);
+        reject(s, TENDON_FJORDEN_CHARACTERISTIC_STATE, status);
     }
     if (status < 0 && !carried) {
         s->stream.needs_resync = false; /* one try for each loss */
@@ -63,7 +81,7 @@ void tendon_grip_take_state(tendon_fjorden_session *s, const tendon_gatt_result 
     uint8_t events[2];
     size_t count = tendon_fjorden_stream_resync(&s->stream, &state, events);
     s->counters.resyncs += status >= 0;
-    for (size_t i = 0; i < count && !s->work.closing; i++) {
+    for (size_t i = 0; i < count && tendon_engine_is_up(&s->engine); i++) {
         tendon_fjorden_record record = {.event = events[i], .count = 1, .time_ms = s->stream.time_ms};
         deliver(s, &record, true);
     }
@@ -76,22 +94,17 @@ void tendon_grip_end_request(tendon_fjorden_session *s, tendon_status status, co
         return;
     }
     s->work.requested = false;
-    s->work.wanted &= (uint16_t) ~(1u << FJORDEN_DO_COMMAND);
-    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_RESPONSE, status, 0, response);
+    s->work.wanted &= (uint8_t) ~(1u << FJORDEN_DO_COMMAND);
+    tendon_grip_emit(s, TENDON_FJORDEN_SESSION_EVENT_RESPONSE, status, 0, response);
 }
 
-void tendon_grip_on_response(void *context, const tendon_gatt_value *value, uint64_t now) {
-    tendon_fjorden_session *s = context;
-    if (!tendon_grip_enter(s, now)) {
-        return;
-    }
+void tendon_grip_take_response(tendon_fjorden_session *s, const uint8_t *data, size_t length) {
     tendon_fjorden_response response;
-    tendon_status status = tendon_fjorden_decode_response(value->value, value->length, &response);
+    tendon_status status = tendon_fjorden_decode_response(data, length, &response);
     bool whole = status != TENDON_FJORDEN_ERROR_SHORT && status != TENDON_FJORDEN_ERROR_NOT_A_RESPONSE;
-    bool ours = whole && s->work.requested && (value->value[0] & 0x7F) == s->work.opcode &&
-                value->value[1] == s->work.request_id;
+    bool ours = whole && s->work.requested && (data[0] & 0x7F) == s->work.opcode && data[1] == s->work.request_id;
     if (status < 0) {
-        tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_CONTROL, status);
+        reject(s, TENDON_FJORDEN_CHARACTERISTIC_CONTROL, status);
     } else if (!ours) {
         s->counters.strays++;
     }
@@ -104,37 +117,20 @@ void tendon_grip_on_response(void *context, const tendon_gatt_value *value, uint
 
 /* ---- battery ---- */
 
-static tendon_status take_level(tendon_fjorden_session *s, const uint8_t *data, size_t length) {
+tendon_status tendon_grip_take_level(tendon_fjorden_session *s, const uint8_t *data, size_t length) {
     tendon_status level = tendon_fjorden_decode_battery(data, length);
     if (level < 0) {
-        tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_BATTERY, level);
+        reject(s, TENDON_FJORDEN_CHARACTERISTIC_BATTERY, level);
         return level;
     }
     s->level = (uint8_t)level;
     s->has_level = true;
-    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_BATTERY, TENDON_OK, level, NULL);
+    tendon_grip_emit(s, TENDON_FJORDEN_SESSION_EVENT_BATTERY, TENDON_OK, level, NULL);
     return TENDON_OK;
 }
 
 void tendon_grip_battery_failed(tendon_fjorden_session *s, tendon_status cause) {
-    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_BATTERY, TENDON_FJORDEN_ERROR_NO_BATTERY_INFO, cause, NULL);
-}
-
-void tendon_grip_on_battery(void *context, const tendon_gatt_value *value, uint64_t now) {
-    tendon_fjorden_session *s = context;
-    if (tendon_grip_enter(s, now)) {
-        (void)take_level(s, value->value, value->length);
-    }
-}
-
-void tendon_grip_take_battery(tendon_fjorden_session *s, const tendon_gatt_result *result) {
-    tendon_status status = result->status;
-    if (status >= 0) {
-        status = take_level(s, result->value, result->length);
-    }
-    if (status < 0) {
-        tendon_grip_battery_failed(s, status);
-    }
+    tendon_grip_emit(s, TENDON_FJORDEN_SESSION_EVENT_BATTERY, TENDON_FJORDEN_ERROR_NO_BATTERY_INFO, cause, NULL);
 }
 
 /* ---- texts ---- */
@@ -154,6 +150,6 @@ void tendon_grip_take_text(tendon_fjorden_session *s, unsigned text, const uint8
 
 void tendon_grip_info_read(tendon_fjorden_session *s) {
     s->has_info = s->work.info_read;
-    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_INFO,
+    tendon_grip_emit(s, TENDON_FJORDEN_SESSION_EVENT_INFO,
                      s->work.info_read ? TENDON_OK : TENDON_FJORDEN_ERROR_NO_GRIP_INFO, 0, NULL);
 }

@@ -211,7 +211,7 @@ static void a_grip_out_of_reach_times_out_and_the_attempt_is_taken_back(void **s
     fjorden_run(f, 5001);
     fjorden_assert_outputs(f, ":ready =ready connect :connecting disconnect :ready =connectionTimeout");
     assert_int_equal(f->seen[f->count - 1].output.time_ms, start + 5000);
-    assert_false(f->session.work.linked);
+    assert_int_equal(f->session.engine.state, TENDON_ENGINE_AWAY);
     free(f);
 }
 
@@ -223,9 +223,9 @@ static void a_connection_after_a_failure_waits_for_the_old_link(void **state) {
     fjorden_reach_connected(f);
     fjorden_call(f, TENDON_FJORDEN_CALL_FORGET);
     fjorden_assert_outputs(f, "disconnect remove :ready =ok");
-    assert_true(f->session.work.closing);
+    assert_int_equal(f->session.engine.state, TENDON_ENGINE_CLOSING);
     fjorden_connect(f, 1);
-    assert_true(f->session.work.linked && f->session.work.connecting);
+    assert_true(f->session.engine.state == TENDON_ENGINE_CLOSING && f->session.work.connecting);
     fjorden_run(f, 1000);
     assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTED);
     assert_ptr_equal(f->air.peer, &f->devices[1]);
@@ -278,7 +278,7 @@ static void disconnecting_keeps_the_bond_and_looks_for_nothing(void **state) {
     assert_int_equal(tendon_fjorden_session_disconnect(&f->session, f->now), TENDON_OK);
     fjorden_assert_result(f, TENDON_FJORDEN_CALL_CONNECT, TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED);
     fjorden_run(f, 100);
-    assert_false(f->session.work.linked);
+    assert_int_equal(f->session.engine.state, TENDON_ENGINE_AWAY);
     free(f);
 }
 
@@ -493,14 +493,14 @@ static void give(fjorden_fixture *f, unsigned input) {
     const tendon_session_inputs *link = &tendon_fjorden_session_inputs;
     switch (input) {
     case LINK_CONNECTED:
-        if (f->session.op.client == NULL && f->session.work.linked) {
+        if (f->session.engine.op.client == NULL && f->session.engine.state != TENDON_ENGINE_AWAY) {
             fjorden_run(f, 50); /* a real one */
         } else {
             link->connected(&f->session, &f->air.client, f->now);
         }
         break;
     case LINK_DISCONNECTED:
-        if (f->session.work.linked) {
+        if (f->session.engine.state != TENDON_ENGINE_AWAY) {
             tendon_memory_radio_set_present(&f->air, &f->devices[0], false, f->now);
         } else {
             link->disconnected(&f->session, TENDON_ERROR_DISCONNECTED, f->now);

@@ -11,9 +11,9 @@
 #ifndef TENDON_DEVICES_FJORDEN_SESSION_H
 #define TENDON_DEVICES_FJORDEN_SESSION_H
 
+#include "tendon/devices/engine.h"
 #include "tendon/devices/fjorden_manager.h"
 #include "tendon/devices/fjorden_stream.h"
-#include "tendon/devices/operation.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -110,34 +110,26 @@ typedef struct tendon_fjorden_session_counters {
  * other members are private.
  */
 typedef struct tendon_fjorden_session {
+    tendon_engine engine;
     bool has_info, has_level;
     uint8_t level;
-    /* Owned by CSources/devices/fjorden/session*.c. Small, frequently used members come first: shorter instructions. */
+    /* Owned by CSources/devices/fjorden/session*.c. */
     struct {
-        uint8_t index;  /**< index of the string that is read next */
-        uint8_t answer; /**< kind of the result that is still to be reported to the manager; 0: none */
-        bool answer_ok;
+        uint8_t index;   /**< index of the string that is read next */
         bool inside;     /**< a call of the manager is in progress */
-        bool linked;     /**< connected or connecting: disconnected() follows */
-        bool closing;    /**< disconnection was requested */
         bool connecting; /**< connect as soon as the previous connection has ended */
         bool retried;    /**< pairing was started because the grip rejected the subscription */
         bool requested;  /**< a response is outstanding */
         bool info_read;  /**< at least one of the four strings was read */
-        bool checking;   /**< the firmware is read before the pairing */
         bool carried;    /**< a control was down when the connection before this one was lost */
+        uint8_t wanted;  /**< pending operations, as bits */
         uint8_t opcode, request_id, command_length, text_length;
-        uint16_t wanted; /**< pending operations, as bits */
         uint64_t response_deadline;
     } work;
-    tendon_operation op; /**< link, time, outstanding operation */
     struct {
         uint8_t command[TENDON_FJORDEN_COMMAND_MAX];
+        uint8_t value[TENDON_FJORDEN_STRING_SIZE]; /**< of a long read */
         tendon_profile_found found[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
-        union {
-            tendon_profile discovery;
-            uint8_t value[TENDON_FJORDEN_STRING_SIZE];
-        } scratch; /**< of the outstanding operation */
     } kept;
     tendon_fjorden_session_config config;
     tendon_fjorden_manager manager;
