@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_internal.h"
 
-enum { ATT_WRITE_OVERHEAD = 3 };
-
 /* ---- operations ---- */
 
 static void read_value(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which) {
@@ -15,9 +13,8 @@ static void write_value(tendon_bose_session *session, uint8_t operation, tendon_
                         const uint8_t *bytes, size_t length) {
     memcpy(session->kept.scratch.value, bytes, length);
     session->work.write_length = (uint16_t)length;
-    bool fits = length + ATT_WRITE_OVERHEAD <= session->op.client->bearer->mtu;
-    tendon_operation_start(&session->op, operation, fits ? TENDON_OPERATION_WRITE : TENDON_OPERATION_WRITE_LONG,
-                           session->kept.found[which].value, session->kept.scratch.value, length);
+    tendon_operation_start(&session->op, operation, TENDON_OPERATION_WRITE, session->kept.found[which].value,
+                           session->kept.scratch.value, length);
 }
 
 static bool take_pending(tendon_bose_session *session, unsigned bit) {
