@@ -19,10 +19,10 @@ musl-gcc -std=c11 -Os "${small[@]}" -Wall -Wextra -Wconversion -Werror -static -
     -o "$build/tendon-gateway"
 # That for 32-bit ARM has 300000 bytes at most, which scripts/static_gateway.sh checks; code of x86-64 is larger.
 size=$(stat -c %s "$build/tendon-gateway")
-if [ "$size" -le 370000 ] && ! readelf -l "$build/tendon-gateway" | grep INTERP >/dev/null; then
-    echo "ok - tendon-gateway: static, at most 370000 bytes: $size bytes"
+if [ "$size" -le 400000 ] && ! readelf -l "$build/tendon-gateway" | grep INTERP >/dev/null; then
+    echo "ok - tendon-gateway: static, at most 400000 bytes: $size bytes"
 else
-    echo "not ok - tendon-gateway: static, at most 370000 bytes: $size bytes"
+    echo "not ok - tendon-gateway: static, at most 400000 bytes: $size bytes"
     exit 1
 fi
 python3 Tests/Gateway/gateway.py "$build/tendon-gateway" "$1"

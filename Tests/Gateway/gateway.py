@@ -228,6 +228,121 @@ def actions():
         report("it goes on when standard input ends", alive and child.returncode == 0, child.returncode)
 
 
+# ---- OSC, to python-osc
+
+
+class Receivers:
+    """Receivers of Tests/Command/check_osc.py, by the names of their files, until the end of the block."""
+
+    TOOL = HERE.parent / "Command/check_osc.py"
+
+    def __init__(self, **kinds):
+        path = subprocess.run([HERE.parents[1] / "scripts/python_osc.sh"], capture_output=True, check=True, timeout=LIMIT)
+        self.environment = {**os.environ, "PYTHONPATH": path.stdout.decode().strip()}
+        self.kinds, self.ports, self.children = kinds, {}, []
+
+    def __enter__(self):
+        for name, kind in self.kinds.items():
+            self.children.append(subprocess.Popen([sys.executable, self.TOOL, kind, work / name], env=self.environment))
+            port = work / f"{name}.port"
+            until = time.monotonic() + LIMIT
+            while not (port.exists() and port.read_text().endswith("\n")):
+                assert time.monotonic() < until, "the receiver has not started"
+                time.sleep(0.05)
+            self.ports[name] = int(port.read_text())
+        return self
+
+    def __exit__(self, *_):
+        for child in self.children:
+            child.terminate()
+            child.wait(LIMIT)
+
+    def messages(self, name):
+        data = (work / name).read_text()
+        return [json.loads(line) for line in data[: data.rfind("\n") + 1].splitlines()]
+
+
+def osc_wrong():
+    wrong = {"no port": ["--osc", "127.0.0.1/iem"], "port 0": ["--osc", "127.0.0.1:0"], "port 65536": ["--osc", "127.0.0.1:65536"],
+             "a name": ["--osc", "localhost:7000/iem"], "no brackets": ["--osc", "::1:7000"], "no address": ["--osc", "[abc]:7000"],
+             "an empty preset": ["--osc", "127.0.0.1:7000/"], "an empty device": ["--osc", "127.0.0.1:7000/iem/"],
+             "an unknown preset": ["--osc", "127.0.0.1:7000/iam"], "custom alone": ["--osc", "127.0.0.1:7000/custom"],
+             "a map that is none": ["--osc", "127.0.0.1:7000/custom", "--osc-address", "/a", "--osc-map", "yaw,pich"],
+             "an address alone": ["--osc", "127.0.0.1:7000/custom", "--osc-address", "/a"], "a rate alone": ["--osc-rate", "50"],
+             "a map that nothing uses": ["--osc", "127.0.0.1:7000", "--osc-address", "/a", "--osc-map", "yaw"],
+             "a rate that is none": ["--osc", "127.0.0.1:7000", "--osc-rate", "fast"],
+             "a word that is none": ["--osc", "127.0.0.1:7000", "--osc-recenter", "pitch"], "no value": ["--osc"],
+             "an address that is none": ["--osc-address", "head"], "9 destinations": ["--osc", "127.0.0.1:7000"] * 9}
+    results = {name: run(*VIRTUAL, "--for", "0.1", *words) for name, words in wrong.items()}
+    bad = {name: result for name, result in results.items() if result.returncode != 2 or len(result.stderr.splitlines()) != 1}
+    report("--osc: what is wrong ends with 2, and says why", not bad, bad)
+    like = {"a name": b"names are not resolved", "a map that is none": b"(column 5)", "an unknown preset": b"'iam'"}
+    report("--osc: in its words", all(text in results[name].stderr for name, text in like.items()), results)
+
+
+def osc_sends():
+    address = "C0:00:00:00:0F:01"
+    kinds = dict.fromkeys(("iem", "iem_ypr", "sparta", "adm", "virtuoso", "raw", "other", "custom"), "receive")
+    with Receivers(**kinds, track="opentrack") as to, Devices("bose", f"--address={address}/random") as devices:
+        del devices
+        osc = [f"127.0.0.1:{to.ports['iem']}/iem", f"127.0.0.1:{to.ports['iem_ypr']}/iem-ypr",
+               f"127.0.0.1:{to.ports['sparta']}/sparta/{address.lower()}", f"127.0.0.1:{to.ports['adm']}/adm",
+               f"127.0.0.1:{to.ports['virtuoso']}/virtuoso", f"127.0.0.1:{to.ports['raw']}",
+               f"[::1]:{to.ports['track']}/opentrack", "127.0.0.1:9/sparta"]
+        child = start(*VIRTUAL, "--pair", "--sensors", "rotation,accelerometer", *(word for one in osc for word in ("--osc", one)))
+        seen = []
+        read_until(child, seen, lambda lines: sum(line.get("sensor") == "rotation" for line in lines) >= 60)
+        child.send_signal(signal.SIGTERM)
+        data, errors = child.communicate(timeout=LIMIT)
+        seen += lines_of(data)
+        (work / "osc.jsonl").write_text("".join(json.dumps(line) + "\n" for line in seen))
+        until = time.monotonic() + LIMIT
+        samples = sum(line["event"] == "sample" for line in seen)
+        while len(to.messages("raw")) < samples and time.monotonic() < until:
+            time.sleep(0.05)
+        for name in ("iem", "iem_ypr", "sparta", "adm", "virtuoso", "track"):
+            preset = {"iem_ypr": "iem-ypr", "track": "opentrack"}.get(name, name)
+            result = subprocess.run([sys.executable, to.TOOL, "compare", preset, work / "osc.jsonl", work / name], env=to.environment,
+                                    capture_output=True, timeout=LIMIT)
+            lines = result.stdout.decode().splitlines()
+            report(f"--osc: {preset}: the receiver hears the world where the head does", len(lines) == 3
+                   and all(line.startswith("ok") for line in lines), lines)
+        raw = to.messages("raw")
+        connected = next(line for line in seen if line["event"] == "connected")
+        level = connected.get("name", address).replace(" ", "_")
+        report("--osc: raw: every sample, by name and sensor", len(raw) == samples and {message["address"] for message in raw} == {
+            f"/tendon/{level}/rotation", f"/tendon/{level}/accelerometer"}, (len(raw), samples, raw[:2]))
+        refused = [line for line in errors.decode().splitlines() if "127.0.0.1:9" in line]
+        report("--osc: a receiver that is not there is reported once, and counted at the end", child.returncode == 0
+               and len(refused) == 2 and "no program listens" in refused[0] and " refused" in refused[1], errors)
+        options = ["--osc", f"127.0.0.1:{to.ports['other']}/sparta/nobody", "--osc", f"127.0.0.1:{to.ports['custom']}/custom",
+                   "--osc-address", "/head", "--osc-map", "-yaw,pitch,roll,0", "--osc-rate", "1000", "--osc-recenter", "full"]
+        child = start(*VIRTUAL, "--sensors", "rotation", *options, stdin=subprocess.PIPE)
+        seen = []
+        read_until(child, seen, lambda lines: sum(line["event"] == "sample" for line in lines) >= 20)
+
+        def angles():
+            return [max(map(abs, message["args"])) for message in to.messages("custom")]
+
+        # The head turns all the time; where it looks to the side, nothing but recentering makes the next message straight.
+        read_until(child, seen, lambda lines: min(angles()[-5:], default=0) > 20)
+        before = len(angles())
+        child.stdin.write(json.dumps({"address": address, "action": "recenter"}).encode() + b"\n"
+                          + json.dumps({"address": "C0:00:00:00:00:00", "action": "recenter"}).encode() + b"\n")
+        child.stdin.flush()
+        read_until(child, seen, lambda lines: any(line["event"] == "action_failed" for line in lines))
+        read_until(child, seen, lambda lines, after=len(seen) + 20: len(lines) >= after)
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=LIMIT)
+        follow_schema("--osc: lines", seen)
+        done = [(line["event"], line.get("command"), line.get("address")) for line in seen if line["event"] == "done"]
+        report("--osc: an action recenters: the head looks straight ahead", done == [("done", "recenter", address)] 
+               and min(angles()[before:before + 10], default=180) < 3, (done, angles()[before - 2:before + 10]))
+        report("--osc: custom: its address and its map", {(message["address"], len(message["args"]), message["args"][3])
+                                                          for message in to.messages("custom")} == {("/head", 4, 0)}, to.messages("custom")[:2])
+        report("--osc: a destination of another device gets nothing", to.messages("other") == [], to.messages("other")[:2])
+
+
 # ---- memory and time
 
 
@@ -257,7 +372,7 @@ with tempfile.TemporaryDirectory() as folder:
     work = pathlib.Path(folder)
     os.chmod(work, 0o700)
     os.environ |= {"XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder + "/state"}
-    for part in (command_line, same_lines, readers, actions, costs):
+    for part in (command_line, same_lines, readers, actions, osc_wrong, osc_sends, costs):
         try:
             part()
         except (AssertionError, KeyError, IndexError, ValueError, subprocess.TimeoutExpired, OSError) as error:

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "osc.h"
 #include "output.h"
 #include "tendon/definition.h"
 #include "tendon/fleet/fleet.h"
+#include "tendon/linux/capture.h"
 #include "tendon/version.h"
 
 /** As `tendon` has them. */
@@ -26,6 +28,7 @@ static tendon_fleet fleet;
 static tendon_fleet_options options;
 static output out;
 static input in;
+static osc sound;
 static tendon_definition definitions[TENDON_FLEET_DEFINITIONS];
 static struct {
     uint64_t run_ms; /**< 0: without end */
@@ -56,6 +59,15 @@ static void print_option(const char *name, const char *value, const char *help) 
     printf("  %-30s %s\n", left, help);
 }
 
+static void print_presets(void) {
+    const tendon_osc_preset *preset;
+    printf("\nPresets of --osc; without one it is raw, and HOST:PORT/PRESET/DEVICE is of one device:\n");
+    for (size_t i = 0; (preset = tendon_osc_preset_at(i)) != NULL; i++) {
+        printf("  %-30s %s\n", preset->name, preset->summary);
+    }
+    printf("  %-30s %s\n", "custom", "an address and a map of your own");
+}
+
 static void print_help(void) {
     tendon_fleet_option option;
     printf("tendon-gateway " TENDON_VERSION "\n"
@@ -66,13 +78,18 @@ static void print_help(void) {
     for (size_t i = 0; tendon_fleet_option_at(i, &option); i++) {
         print_option(option.name, option.value, option.help);
     }
+    for (size_t i = 0; osc_option_at(i, &option); i++) {
+        print_option(option.name, option.value, option.help);
+    }
     print_option("define", "FILE", "serve the devices that this device file describes; can be repeated");
     print_option("for", "SECONDS", "end after this time");
     print_option("help", NULL, "print this text");
     print_option("version", NULL, "print the version");
+    print_presets();
     printf("\nExamples:\n"
            "  tendon-gateway | mosquitto_pub -l -t wearables       publish all events to an MQTT broker\n"
            "  tendon-gateway --families bose --sensors all --period 40\n"
+           "  tendon-gateway --sensors game_rotation --osc 192.168.1.20:7000/iem >/dev/null\n"
            "  echo '{\"address\":\"C4:00:00:00:00:01\",\"action\":\"led\",\"arguments\":[\"blinkFast\",500]}' | "
            "tendon-gateway\n\n"
            "Exit status: 0 a device was connected, 1 no device could be connected or an output failed, 2 the command "
@@ -143,7 +160,7 @@ static bool has_value(const char *name) {
             return option.value != NULL;
         }
     }
-    return strcmp(name, "define") == 0 || strcmp(name, "for") == 0;
+    return strcmp(name, "define") == 0 || strcmp(name, "for") == 0 || strncmp(name, "osc", 3) == 0;
 }
 
 static bool set_option(const char *name, const char *value) {
@@ -155,10 +172,16 @@ static bool set_option(const char *name, const char *value) {
         chosen.is_version = chosen.is_version || name[0] == 'v';
         return true;
     }
-    tendon_status status = strcmp(name, "for") != 0 ? tendon_fleet_options_set(&options, name, value)
-                           : set_duration(value)    ? TENDON_OK
-                                                    : TENDON_ERROR_INVALID_ARGUMENT;
+    const char *mistake = NULL;
+    tendon_status status = osc_set(&sound, name, value, &mistake);
     if (status == TENDON_ERROR_NOT_FOUND) {
+        status = strcmp(name, "for") != 0 ? tendon_fleet_options_set(&options, name, value)
+                 : set_duration(value)    ? TENDON_OK
+                                          : TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    if (mistake != NULL && status < 0) {
+        complain("tendon-gateway: %s", mistake);
+    } else if (status == TENDON_ERROR_NOT_FOUND) {
         complain("tendon-gateway: there is no option --%s; try: tendon-gateway --help", name);
     } else if (status < 0) {
         complain("tendon-gateway: --%s does not take '%s'; try: tendon-gateway --help", name,
@@ -198,6 +221,7 @@ static bool parse(int count, char **words) {
 
 static bool on_line(void *context, const tendon_fleet_line *line) {
     (void)context;
+    osc_take(&sound, line);
     return output_line(&out, line->text, line->length, line->is_sample);
 }
 
@@ -207,11 +231,38 @@ static void on_output_end(void *context) {
     tendon_fleet_end(&fleet);
 }
 
+/** `done`, as of the action of a device. */
+static void report_recentered(const tendon_request *request, const tendon_address *address) {
+    char text[512];
+    tendon_line line;
+    const tendon_line_device label = {.family = "bose", .address = address};
+    if (address == NULL) {
+        tendon_fleet_refuse(&fleet, "recenter: no orientation of this device was received");
+        return;
+    }
+    tendon_line_init(&line, text, sizeof text, false);
+    tendon_line_begin(&line, "done", tendon_realtime_us(), &label);
+    tendon_line_text(&line, "command", request->action, request->length);
+    tendon_status length = tendon_line_end(&line);
+    (void)output_line(&out, text, length > 0 ? (size_t)length : 0, false);
+}
+
+/** Of the receivers of orientations, not of the device. */
+static bool is_recenter(const tendon_request *request) {
+    static const char name[] = "recenter";
+    return osc_sends_orientations(&sound) && request->length == sizeof name - 1 &&
+           memcmp(request->action, name, sizeof name - 1) == 0;
+}
+
 static void on_request(void *context, const char *line, size_t length) {
     tendon_request request;
     const char *mistake = "the line is longer than 1024 bytes";
     (void)context;
     if (line != NULL && tendon_request_parse(line, length, &request, &mistake) >= 0) {
+        if (is_recenter(&request)) {
+            report_recentered(&request, osc_recenter(&sound, &request.address));
+            return;
+        }
         (void)tendon_fleet_act(&fleet, &request.address, request.action, request.length);
         return;
     }
@@ -261,6 +312,10 @@ static void run(void) {
     }
 }
 
+static void report_sound(const char *text) {
+    complain("tendon-gateway: %s", text);
+}
+
 /** As `tendon run` has it. */
 static int exit_status(bool was_open, bool is_unread) {
     if (!was_open) {
@@ -279,6 +334,11 @@ static int exit_status(bool was_open, bool is_unread) {
 }
 
 static int serve(void) {
+    const char *mistake = osc_open(&sound, report_sound);
+    if (mistake != NULL) {
+        complain("tendon-gateway: %s", mistake);
+        return USAGE;
+    }
     output_open(&out, &loop, STDOUT_FILENO, on_output_end, NULL);
     tendon_status status = tendon_fleet_open(&fleet, &loop, &options, on_line, NULL);
     if (status < 0) {
@@ -293,6 +353,7 @@ static int serve(void) {
     input_close(&in);
     tendon_fleet_summarize(&fleet);
     tendon_fleet_close(&fleet);
+    osc_close(&sound);
     size_t lost = output_finish(&out, FINISH_MS);
     if (out.error != 0 && out.error != EPIPE) {
         complain("tendon-gateway: standard output: %s", strerror(out.error));

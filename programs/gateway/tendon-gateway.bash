@@ -5,6 +5,7 @@ _tendon_gateway() {
     case $before in
         --define) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
         --radio) mapfile -t COMPREPLY < <(compgen -W "bluez virtual" -- "$word") ;;
+        --osc-recenter) mapfile -t COMPREPLY < <(compgen -W "full yaw" -- "$word") ;;
         --families | --ignore)
             mapfile -t COMPREPLY < <(compgen -W "all bose feelspace activ5 fjorden obvious" -- "$word")
             ;;
