@@ -53,31 +53,21 @@ static void put_key(tendon_line *line, const char *key) {
 /* 9999-12-31T23:59:59.999999Z: the year has four digits there (RFC 3339). */
 #define LATEST 253402300799999999u
 
-/* Days since 1970 to a date, in years that begin in March, so that a leap day is their last one: "Euclidean affine
- * functions", Neri and Schneider 2023, in its simple form. */
-static void put_date(tendon_line *line, uint64_t days) {
-    uint64_t shifted = days + 719468; /* since 0000-03-01 */
-    uint64_t era = shifted / 146097, day = shifted % 146097;
-    uint64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    uint64_t of_year = day - (365 * year + year / 4 - year / 100);
-    uint64_t month = (5 * of_year + 2) / 153; /* 0: March */
-    uint64_t of_month = of_year - (153 * month + 2) / 5 + 1;
-    put_digits(line, era * 400 + year + (month >= 10 ? 1 : 0), 4);
-    put_byte(line, '-');
-    put_digits(line, month < 10 ? month + 3 : month - 9, 2);
-    put_byte(line, '-');
-    put_digits(line, of_month, 2);
-}
-
 static void put_time(tendon_line *line, uint64_t wall_us) {
-    uint64_t time = wall_us < LATEST ? wall_us : LATEST, seconds = time / MICROSECONDS, of_day = seconds % 86400;
-    put_date(line, seconds / 86400);
+    uint64_t time = wall_us < LATEST ? wall_us : LATEST;
+    tendon_calendar date;
+    (void)tendon_calendar_from_seconds((int64_t)(time / MICROSECONDS), &date);
+    put_digits(line, date.year, 4);
+    put_byte(line, '-');
+    put_digits(line, date.month, 2);
+    put_byte(line, '-');
+    put_digits(line, date.day, 2);
     put_byte(line, 'T');
-    put_digits(line, of_day / 3600, 2);
+    put_digits(line, date.hour, 2);
     put_byte(line, ':');
-    put_digits(line, of_day / 60 % 60, 2);
+    put_digits(line, date.minute, 2);
     put_byte(line, ':');
-    put_digits(line, of_day % 60, 2);
+    put_digits(line, date.second, 2);
     put_byte(line, '.');
     put_digits(line, time % MICROSECONDS, 6);
     put_byte(line, 'Z');

@@ -7,6 +7,7 @@
 #define TENDON_BASE_H
 
 #include "tendon/base/address.h"
+#include "tendon/base/calendar.h"
 #include "tendon/base/cmac.h"
 #include "tendon/base/crc.h"
 #include "tendon/base/packed.h"
