@@ -5,6 +5,7 @@
 Usage: generate_dissector.py OUTPUT [DEVICE_FILE...]: with the devices of these files too (docs/device-files.md), which
 `tendon config check` has found right. --check in place of OUTPUT: writes nothing, says whether the table is whole.
 """
+import datetime
 import json
 import pathlib
 import sys
@@ -14,7 +15,7 @@ TABLE = ROOT / "docs/protocols/fields.json"
 PARTS = [ROOT / "packaging/wireshark" / name for name in ("engine.lua", "hooks.lua", "tracker.lua")]
 
 TYPES = {"u8", "u16", "u24", "u32", "u48", "u64", "i8", "i16", "i24", "i32", "i64", "f32", "sfloat", "float", "bytes", "utf8",
-         "derived"}
+         "datetime", "derived"}
 INTEGER = {"name", "type", "values", "base", "unit", "endian", "scaled", "bits", "min", "max", "also", "any_of",
            "equals", "stop", "optional"}
 MEMBERS = {"integer": INTEGER, "bytes": {"name", "type", "length", "at_most", "at_least", "optional"},
@@ -65,6 +66,12 @@ def problems_of(table):
         yield from (f"{family_name}.{name}: not used" for name in sorted(set(layouts) - used))
 
 
+def seconds_of(text):
+    """Of a date, since 1970."""
+    date = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return int((date if date.tzinfo else date.replace(tzinfo=datetime.timezone.utc)).timestamp())
+
+
 class DeviceFile:
     """A device file as a family of the table."""
 
@@ -80,7 +87,8 @@ class DeviceFile:
                 "characteristics": characteristics, "layouts": self.layouts}
 
     def characteristic(self, row):
-        made = {"name": row["name"], "uuid": row["uuid"].removeprefix("0x").lower()}
+        made = {"name": row["name"], "uuid": row["uuid"].removeprefix("0x").lower(),
+                "service": row["service"].removeprefix("0x").lower()}
         directions = [key for key in ("value", "notify", "read", "write") if key in row]
         for key in directions:
             made[key] = self.reference(row[key], row["name"] if len(directions) == 1 else f"{row['name']}_{key}")
@@ -115,7 +123,12 @@ class DeviceFile:
         if "if" in field:
             name, _, number_of = field["if"].lstrip("!").partition("=")
             made["if"] = {"name": name, "zero": field["if"].startswith("!"), **({"is": int(number_of)} if number_of else {})}
-        if any(key in field for key in ("factor", "divisor", "offset")):
+        if "epoch" in field:
+            made["epoch"] = {"name": made["name"], "factor": field.get("factor", 1), "divisor": field.get("divisor", 1),
+                             "offset": seconds_of(field["epoch"]), "zone": "" if field.get("local") else "Z",
+                             **({"unknown": field["unknown"]} if "unknown" in field else {})}
+            made["name"] += "_raw"
+        elif any(key in field for key in ("factor", "divisor", "offset")):
             made["name"] += "_raw"
             made["scaled"] = [{"name": field.get("name", "value"),
                                **{key: field[key] for key in ("factor", "divisor", "offset", "unit") if key in field}}]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/definition/describe.h"
 
+#include "date.h"
 #include "json.h"
 #include "number.h"
 
@@ -84,6 +85,10 @@ static bool encode_argument(const tendon_definition *definition, const tendon_fi
         return encode_text(field, argument, most, out, length);
     case TENDON_FIELD_BYTES:
         return encode_bytes(field, argument, most, out, length);
+    case TENDON_FIELD_DATE:
+    case TENDON_FIELD_EPOCH:
+        *length = field->size;
+        return argument->word != NULL && tendon_date_encode(field, argument->word, argument->word_length, out);
     default:
         *length = field->size;
         return argument->word != NULL ? encode_word(definition, field, argument, out)

@@ -76,8 +76,9 @@ static bool check_records(parser *p) {
 
 /* Events */
 
-/* Whether a layout shows a field of this name: of its own, or of the layouts that its switches select. */
-static bool shows(const tendon_definition *d, uint16_t layout, uint16_t name) {
+/* Whether a layout shows a field of this name: of its own, or of the layouts that its switches select. Their names are
+ * offered. */
+static bool shows(const tendon_definition *d, uint16_t layout, uint16_t name, nearest *n) {
     uint16_t open[TENDON_DEFINITION_LAYOUTS];
     bool seen[TENDON_DEFINITION_LAYOUTS] = {false};
     size_t count = 1;
@@ -89,6 +90,9 @@ static bool shows(const tendon_definition *d, uint16_t layout, uint16_t name) {
             const tendon_field *field = field_at(d, one, i);
             if (field->name == name && field->type != TENDON_FIELD_SWITCH) {
                 return true;
+            }
+            if (n != NULL && field->name != 0 && field->type != TENDON_FIELD_SWITCH) {
+                tendon_parse_offer(n, d->text + field->name);
             }
             for (uint16_t c = 0; field->type == TENDON_FIELD_SWITCH && c <= field->count; c++) {
                 uint16_t inside = c < field->count ? d->cases[field->first + c].layout : field->layout;
@@ -102,16 +106,30 @@ static bool shows(const tendon_definition *d, uint16_t layout, uint16_t name) {
     return false;
 }
 
+/* The token of the member of an event. */
+static json_at member_token(const parser *p, uint16_t event, uint16_t member_number) {
+    json_at key = tendon_json_first(&p->j, p->event_tokens[event]);
+    while (!tendon_json_equals(&p->j, key, "members")) {
+        key = tendon_json_next(&p->j, tendon_json_next(&p->j, key));
+    }
+    json_at at = tendon_json_first(&p->j, tendon_json_next(&p->j, key));
+    for (; member_number > 0; member_number--) {
+        at = tendon_json_next(&p->j, at);
+    }
+    return at;
+}
+
 static bool check_events(parser *p) {
     const tendon_definition *d = p->out;
     for (uint16_t i = 0; i < d->event_count; i++) {
         const tendon_definition_event *event = &d->events[i];
         for (uint16_t m = 0; m < event->member_count; m++) {
             uint16_t name = d->members[event->first_member + m];
-            if (!shows(d, event->layout, name)) {
-                return tendon_parse_wrong_value(p, p->event_tokens[i],
-                                                "the layout of the event has no field for one of its members",
-                                                JSON_NOWHERE, "");
+            if (!shows(d, event->layout, name, NULL)) {
+                json_at at = member_token(p, i, m);
+                nearest n = tendon_parse_nearest(p, at);
+                (void)shows(d, event->layout, name, &n);
+                return tendon_parse_wrong_word(p, at, "the layout of the event has no field ", "", &n, "");
             }
         }
     }
@@ -127,8 +145,9 @@ static bool is_bytes(const tendon_field *field) {
 /* Text and bytes of any length are what is left: nothing can follow them. */
 static bool can_be_written(const tendon_field *field, bool is_last) {
     bool has_length = is_bytes(field) && field->from == 0 && (field->size > 0 || is_last);
-    return (field->type == TENDON_FIELD_INTEGER || field->type == TENDON_FIELD_FLOAT32 || has_length) &&
-           field->condition == TENDON_FIELD_ALWAYS;
+    bool has_size = field->type == TENDON_FIELD_INTEGER || field->type == TENDON_FIELD_FLOAT32 ||
+                    field->type == TENDON_FIELD_DATE || field->type == TENDON_FIELD_EPOCH;
+    return (has_size || has_length) && field->condition == TENDON_FIELD_ALWAYS;
 }
 
 static bool check_actions(parser *p) {
@@ -140,9 +159,10 @@ static bool check_actions(parser *p) {
         for (uint16_t i = 0; i < layout->count; i++) {
             const tendon_field *field = field_at(d, layout, i);
             if (!can_be_written(field, i + 1 == layout->count)) {
-                return tendon_parse_wrong(p, at,
-                                          "what an action writes has integers, f32, and text or bytes with a fixed "
-                                          "'length' or at the end, without 'bits' and 'if'");
+                return tendon_parse_wrong(
+                    p, at,
+                    "what an action writes has integers, f32, dates, and text or bytes with a fixed "
+                    "'length' or at the end, without 'bits' and 'if'");
             }
             length += is_bytes(field) && field->size == 0 ? field->at_least : field->size;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/definition/describe.h"
 
+#include "date.h"
 #include "number.h"
 
 #include <string.h>
@@ -147,6 +148,25 @@ static tendon_status take_number(walker *w, const tendon_field *field) {
     return TENDON_OK;
 }
 
+static tendon_status take_date(walker *w, const tendon_field *field) {
+    char text[TENDON_DATE_SIZE];
+    w->wrong = w->reader.position;
+    const uint8_t *bytes = tendon_read_bytes(&w->reader, field->size);
+    if (bytes == NULL) {
+        w->wrong = w->reader.error_offset;
+        return TENDON_ERROR_TRUNCATED;
+    }
+    tendon_status length = tendon_date_decode(field, bytes, text);
+    if (length >= 0 && is_shown(w, field)) {
+        emit(w, &(tendon_described){.kind = length > 0 ? TENDON_DESCRIBED_TEXT : TENDON_DESCRIBED_NOTHING,
+                                    .name = name_of(w, field),
+                                    .field = field,
+                                    .bytes = (const uint8_t *)text,
+                                    .length = (size_t)length});
+    }
+    return length < 0 ? length : TENDON_OK;
+}
+
 static tendon_status take_part(walker *w, const tendon_field *field) {
     uint64_t bits = (uint64_t)w->last.integer >> field->bit;
     if (field->bits < 64) {
@@ -285,6 +305,9 @@ static tendon_status take(walker *w, const tendon_field *field) {
     case TENDON_FIELD_BYTES:
     case TENDON_FIELD_UTF8:
         return take_bytes(w, field);
+    case TENDON_FIELD_DATE:
+    case TENDON_FIELD_EPOCH:
+        return take_date(w, field);
     case TENDON_FIELD_RECORDS:
         return take_records(w, field);
     case TENDON_FIELD_SWITCH:

@@ -145,9 +145,9 @@ static bool read_row(parser *p, json_at at) {
         if (d->rows[i].name == row->name) {
             return tendon_parse_wrong_value(p, found[R_NAME], "the characteristic ", found[R_NAME], " is there twice");
         }
-        if (tendon_uuid_equal(&d->rows[i].uuid, &row->uuid)) {
+        if (tendon_uuid_equal(&d->rows[i].uuid, &row->uuid) && tendon_uuid_equal(&d->rows[i].service, &row->service)) {
             return tendon_parse_wrong_value(p, found[R_UUID], "an earlier characteristic has the UUID ", found[R_UUID],
-                                            "; a file has each UUID once, whatever the service");
+                                            " in this service; a service can have it once in a file");
         }
     }
     if (!read_directions(p, found, row) || (found[R_EXAMPLES] != 0 && !read_examples(p, found[R_EXAMPLES], row)) ||
@@ -162,58 +162,21 @@ static bool read_row(parser *p, json_at at) {
 
 /* Events */
 
+/* The events of all devices. */
 static bool is_taken(parser *p, json_at at) {
-    static const char *const taken[] = {"found",
-                                        "connected",
-                                        "connection_parameters",
-                                        "disconnected",
-                                        "connect_failed",
-                                        "pairing",
-                                        "paired",
-                                        "bond",
-                                        "missing",
-                                        "malformed",
-                                        "refused",
-                                        "rule",
-                                        "action",
-                                        "action_failed",
-                                        "publish",
-                                        "executed",
-                                        "execution_failed",
-                                        "configuration_failed",
-                                        "summary",
-                                        "ready",
-                                        "command",
-                                        "encoded",
-                                        "passkey",
-                                        "forgotten",
-                                        "decision",
-                                        "att",
-                                        "undecoded",
-                                        "difference",
-                                        "cache_dropped",
-                                        "exported",
-                                        "neighbor",
-                                        "interference",
-                                        "finding",
-                                        "adapter",
-                                        "mistake",
-                                        "configuration_file",
-                                        "setting",
-                                        "reloaded",
-                                        "reload_failed",
-                                        "radio_waiting",
-                                        "radio_lost",
-                                        "radio_restored",
-                                        "sample",
-                                        "grip",
-                                        "feature",
-                                        "progress",
-                                        "update",
-                                        "write"};
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        if (tendon_json_equals(&p->j, at, taken[i])) {
+    static const char taken[] = /* one after the other: a table of pointers is as long again */
+        "found\0connected\0connection_parameters\0disconnected\0connect_failed\0pairing\0paired\0bond\0missing\0"
+        "malformed\0refused\0rule\0action\0action_failed\0publish\0executed\0execution_failed\0"
+        "configuration_failed\0summary\0ready\0command\0encoded\0passkey\0forgotten\0decision\0att\0undecoded\0"
+        "difference\0cache_dropped\0exported\0neighbor\0interference\0finding\0adapter\0mistake\0"
+        "configuration_file\0setting\0reloaded\0reload_failed\0radio_waiting\0radio_lost\0radio_restored\0"
+        "sample\0grip\0feature\0progress\0update\0write\0";
+    for (const char *one = taken; *one != 0; one++) { /* behind its terminator */
+        if (tendon_json_equals(&p->j, at, one)) {
             return true;
+        }
+        while (*one != 0) {
+            one++;
         }
     }
     return false;
@@ -331,7 +294,11 @@ static bool find_row(parser *p, json_at at, uint16_t *out) {
             return true;
         }
     }
-    return tendon_parse_wrong_value(p, at, "no characteristic is called ", at, "");
+    nearest n = tendon_parse_nearest(p, at);
+    for (uint16_t i = 0; i < p->out->row_count; i++) {
+        tendon_parse_offer(&n, p->out->text + p->out->rows[i].name);
+    }
+    return tendon_parse_wrong_word(p, at, "no characteristic is called ", "", &n, "");
 }
 
 static bool read_action(parser *p, json_at at) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Layouts of a file and their fields. */
+#include "date.h"
 #include "number.h"
 #include "parser.h"
 
@@ -35,6 +36,8 @@ enum {
     F_ENDIAN,
     F_OPTIONAL,
     F_HIDDEN,
+    F_EPOCH,
+    F_LOCAL,
     F_MEMBERS
 };
 
@@ -68,6 +71,8 @@ static const member field_members[F_MEMBERS] = {
     [F_ENDIAN] = {"endian", STRING},
     [F_OPTIONAL] = {"optional", BOOLEAN},
     [F_HIDDEN] = {"hidden", BOOLEAN},
+    [F_EPOCH] = {"epoch", STRING},
+    [F_LOCAL] = {"local", BOOLEAN},
 };
 
 /* Which members each kind of field has, beside these. */
@@ -77,6 +82,9 @@ static const uint32_t described = BIT(F_TYPE) | BIT(F_TITLE) | BIT(F_OPTIONAL);
 static const uint32_t numbers =
     BIT(F_UNIT) | BIT(F_CLASS) | BIT(F_FACTOR) | BIT(F_DIVISOR) | BIT(F_OFFSET) | BIT(F_DECIMALS) | BIT(F_ENDIAN);
 static const uint32_t integers = BIT(F_VALUES) | BIT(F_UNKNOWN) | BIT(F_MIN) | BIT(F_MAX) | BIT(F_EQUALS) | BIT(F_BITS);
+static const uint32_t dates = BIT(F_CLASS) | BIT(F_ENDIAN);
+static const uint32_t counts =
+    BIT(F_EPOCH) | BIT(F_LOCAL) | BIT(F_FACTOR) | BIT(F_DIVISOR) | BIT(F_DECIMALS) | BIT(F_UNKNOWN);
 
 static const struct {
     const char *name;
@@ -98,6 +106,7 @@ static const struct {
     {"float", TENDON_FIELD_FLOAT, 4, 0},
     {"bytes", TENDON_FIELD_BYTES, 0, 0},
     {"utf8", TENDON_FIELD_UTF8, 0, 0},
+    {"datetime", TENDON_FIELD_DATE, 7, 0},
 };
 
 #define FACTOR_MAX 1e30 /* so that every product is a number */
@@ -147,6 +156,29 @@ static uint16_t find_field(const reading *r, const char *name, size_t length) {
     return found;
 }
 
+/* Offers the integers of a layout before `end`. */
+static void offer_fields(const tendon_definition *d, uint16_t first, uint16_t end, nearest *n) {
+    for (uint16_t i = first; i < end; i++) {
+        const tendon_field *field = &d->fields[i];
+        if (field->name != 0 && (field->type == TENDON_FIELD_INTEGER || field->type == TENDON_FIELD_PART)) {
+            tendon_parse_offer(n, d->text + field->name);
+        }
+    }
+}
+
+static bool wrong_field(const reading *r, json_at at, const char *name, size_t length) {
+    parser *p = r->p;
+    nearest n = {.distance = NEAREST_WORD, .length = length <= NEAREST_WORD ? length : 0};
+    memcpy(n.word, name, n.length);
+    offer_fields(p->out, r->first, p->out->field_count, &n);
+    for (uint16_t layout = p->inside; p->around[layout] != TENDON_DEFINITION_NONE; layout = p->around_layout[layout]) {
+        offer_fields(p->out, p->out->layouts[p->around_layout[layout]].first, p->around[layout], &n);
+    }
+    return tendon_parse_wrong_word(
+        p, at, "no integer before this one is called ", "", &n,
+        p->around[p->inside] == TENDON_DEFINITION_NONE ? "; a layout with a name sees its own fields only" : "");
+}
+
 /* Finds an earlier field by its name; it is kept from now on. */
 static bool refer(reading *r, json_at at, size_t skipped, uint8_t *kept, uint16_t *which) {
     tendon_definition *d = r->p->out;
@@ -157,10 +189,7 @@ static bool refer(reading *r, json_at at, size_t skipped, uint8_t *kept, uint16_
     }
     uint16_t found = find_field(r, name + skipped, length - skipped);
     if (found == TENDON_DEFINITION_NONE) {
-        return tendon_parse_wrong_value(r->p, at, "no integer before this one is called ", at,
-                                        r->p->around[r->p->inside] == TENDON_DEFINITION_NONE
-                                            ? "; a layout with a name sees its own fields only"
-                                            : "");
+        return wrong_field(r, at, name + skipped, length - skipped);
     }
     tendon_field *field = &d->fields[found];
     if (field->keep == 0) {
@@ -451,12 +480,45 @@ static bool read_endian(parser *p, json_at at, bool *is_big) {
            tendon_parse_wrong_value(p, at, "", at, " is neither big nor little");
 }
 
+/* A count of seconds, or of parts of them, since a date. */
+static bool read_epoch(reading *r, tendon_field *field) {
+    enum { MICROSECONDS = 6 };
+    char text[40];
+    json_at at = r->found[F_EPOCH];
+    if (at == 0) {
+        return true;
+    }
+    int64_t seconds = 0;
+    size_t length = tendon_json_string(&r->p->j, at, text, sizeof text);
+    if (length == sizeof text || !tendon_date_parse(text, length, true, &seconds)) {
+        return tendon_parse_wrong_value(r->p, at, "", at, " is no date, such as '1970-01-01'");
+    }
+    field->offset = (double)seconds;
+    field->type = TENDON_FIELD_EPOCH;
+    field->flags |= r->found[F_LOCAL] != 0 && tendon_json_is_true(&r->p->j, r->found[F_LOCAL]) ? TENDON_FIELD_LOCAL : 0;
+    field->decimals = field->decimals < MICROSECONDS ? field->decimals : MICROSECONDS;
+    return true;
+}
+
+/* Which members it may have. */
+static uint32_t members_of(const reading *r, const tendon_field *field) {
+    if (field->type == TENDON_FIELD_DATE) {
+        return common | described | dates;
+    }
+    bool is_integer = field->type == TENDON_FIELD_INTEGER;
+    if (is_integer && r->found[F_EPOCH] != 0) {
+        return common | described | dates | counts;
+    }
+    return common | described | numbers | (is_integer ? integers : 0);
+}
+
 static bool read_number_field(reading *r, tendon_field *field) {
-    bool is_integer = field->type == TENDON_FIELD_INTEGER, is_big = r->is_big_endian;
+    bool is_big = r->is_big_endian;
     json_at bits = r->found[F_BITS];
-    if (!allow(r, common | described | numbers | (is_integer ? integers : 0)) ||
+    if (!allow(r, members_of(r, field)) ||
         (r->found[F_ENDIAN] != 0 && !read_endian(r->p, r->found[F_ENDIAN], &is_big)) || !read_scale(r, field) ||
-        !read_limits(r, field) || (r->found[F_VALUES] != 0 && !read_words(r->p, r->found[F_VALUES], field))) {
+        !read_limits(r, field) || !read_epoch(r, field) ||
+        (r->found[F_VALUES] != 0 && !read_words(r->p, r->found[F_VALUES], field))) {
         return false;
     }
     field->flags |= (uint8_t)(is_big ? TENDON_FIELD_BIG_ENDIAN : 0);
@@ -498,8 +560,13 @@ static bool read_typed(reading *r, tendon_field *field) {
             return read_texts(r, field) && (has_bytes ? read_bytes_field(r, field) : read_number_field(r, field));
         }
     }
-    return tendon_parse_wrong_value(r->p, type, "no type is called ", type,
-                                    "; known: u8 u16 u24 u32 u48 u64 i8 i16 i24 i32 i64 f32 sfloat float bytes utf8");
+    nearest n = tendon_parse_nearest(r->p, type);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        tendon_parse_offer(&n, types[i].name);
+    }
+    return tendon_parse_wrong_word(
+        r->p, type, "no type is called ", "", &n,
+        "; known: u8 u16 u24 u32 u48 u64 i8 i16 i24 i32 i64 f32 sfloat float bytes utf8 datetime");
 }
 
 /* How fast a count grows: both are earlier integers. */
@@ -672,7 +739,11 @@ bool tendon_parse_layout_reference(parser *p, json_at at, uint16_t name, uint16_
             return true;
         }
     }
-    return tendon_parse_wrong_value(p, at, "no layout is called ", at, "");
+    nearest n = tendon_parse_nearest(p, at);
+    for (uint16_t i = 0; i < p->out->layout_count; i++) {
+        tendon_parse_offer(&n, p->out->text + p->out->layouts[i].name);
+    }
+    return tendon_parse_wrong_word(p, at, "no layout is called ", "", &n, "");
 }
 
 static bool read_layout(parser *p, uint16_t number) {

@@ -57,11 +57,80 @@ static size_t add_text(char *out, size_t length, size_t capacity, const char *te
     return length;
 }
 
-static bool wrong_member(parser *p, json_at key, const char *what) {
+/* Words that are misspelled */
+
+nearest tendon_parse_nearest(const parser *p, json_at word) {
+    nearest n = {.distance = NEAREST_WORD};
+    size_t length = tendon_json_string(&p->j, word, n.word, sizeof n.word);
+    n.length = length < sizeof n.word ? length : 0;
+    return n;
+}
+
+/* Letters that are added, missing or wrong (Levenshtein). */
+static unsigned distance_of(const char *a, size_t length, const char *b) {
+    uint8_t row[NEAREST_WORD + 1]; /* of the beginnings of a, to the letters of b so far */
+    for (size_t i = 0; i <= length; i++) {
+        row[i] = (uint8_t)i;
+    }
+    for (; *b != 0; b++) {
+        unsigned before = row[0]++;
+        for (size_t i = 1; i <= length; i++) {
+            unsigned best = before + (a[i - 1] == *b ? 0 : 1),
+                     change = 1U + (row[i] < row[i - 1] ? row[i] : row[i - 1]);
+            before = row[i];
+            row[i] = (uint8_t)(best < change ? best : change);
+        }
+    }
+    return row[length];
+}
+
+/* "uint16" for "u16", "bluetooth_name" for "name": all its letters in their order, the same last one. */
+static bool is_inside(const char *known, const char *word, size_t length) {
+    size_t found = 0;
+    for (size_t i = 0; i < length; i++) {
+        found += known[found] != 0 && word[i] == known[found] ? 1 : 0;
+    }
+    return known[found] == 0 && word[0] == known[0] && found > 0 && word[length - 1] == known[found - 1];
+}
+
+void tendon_parse_offer(nearest *n, const char *known) {
+    if (n->length == 0) {
+        return;
+    }
+    unsigned distance = distance_of(n->word, n->length, known);
+    /* Two letters that changed their places are two; shorter words have many neighbors. What is inside comes last. */
+    unsigned most = n->length < 4 ? 1 : 2;
+    if (distance > most) {
+        distance = is_inside(known, n->word, n->length) ? NEAREST_WORD - 1 : NEAREST_WORD;
+    }
+    if (distance < n->distance) {
+        n->distance = distance;
+        n->text = known;
+    }
+}
+
+bool tendon_parse_wrong_word(parser *p, json_at word, const char *before, const char *after, const nearest *n,
+                             const char *otherwise) {
+    char text[160];
+    size_t length = add_text(text, 0, sizeof text, after);
+    if (n->text != NULL) {
+        length = add_text(text, length, sizeof text, "; did you mean '");
+        length = add_text(text, length, sizeof text, n->text);
+        length = add_text(text, length, sizeof text, "'?");
+    }
+    add_text(text, length, sizeof text, n->text == NULL ? otherwise : "");
+    return tendon_parse_wrong_value(p, word, before, word, text);
+}
+
+static bool wrong_member(parser *p, json_at key, const char *what, const member *known, size_t count) {
     char text[80];
     size_t length = add_text(text, 0, sizeof text, " is not a member of ");
     add_text(text, length, sizeof text, what);
-    return tendon_parse_wrong_value(p, key, "", key, text);
+    nearest n = tendon_parse_nearest(p, key);
+    for (size_t i = 0; i < count; i++) {
+        tendon_parse_offer(&n, known[i].name);
+    }
+    return tendon_parse_wrong_word(p, key, "", text, &n, "");
 }
 
 bool tendon_parse_members(parser *p, json_at object, const char *what, const member *known, size_t count,
@@ -78,7 +147,7 @@ bool tendon_parse_members(parser *p, json_at object, const char *what, const mem
             place++;
         }
         if (place == count) {
-            return wrong_member(p, key, what);
+            return wrong_member(p, key, what, known, count);
         }
         if (found[place] != 0) {
             return tendon_parse_wrong_value(p, key, "", key, " is there twice");

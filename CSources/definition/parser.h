@@ -42,6 +42,24 @@ bool tendon_parse_wrong(parser *p, json_at at, const char *text);
 bool tendon_parse_wrong_value(parser *p, json_at at, const char *before, json_at quoted, const char *after);
 bool tendon_parse_full(parser *p, json_at at, const char *what);
 
+/*
+ * What a word was meant to be: the nearest of the known ones, if it is near. begin, then one call of offer for each
+ * known word, then wrong, which ends the sentence with it, or with `otherwise` if none is near.
+ */
+enum { NEAREST_WORD = 48 };
+
+typedef struct nearest {
+    char word[NEAREST_WORD + 1];
+    size_t length; /* 0: too long to compare */
+    unsigned distance;
+    const char *text; /* the nearest; NULL: none */
+} nearest;
+
+nearest tendon_parse_nearest(const parser *p, json_at word);
+void tendon_parse_offer(nearest *n, const char *known);
+bool tendon_parse_wrong_word(parser *p, json_at word, const char *before, const char *after, const nearest *n,
+                             const char *otherwise);
+
 /* Takes a text over; equal texts have one place. False: no room. */
 bool tendon_parse_text(parser *p, json_at at, uint16_t *out);
 /* snake_case: a letter, then letters, digits and '_'. */

@@ -17,12 +17,27 @@ static bool same(const char *a, const char *b) {
     return *a == *b;
 }
 
-size_t tendon_definition_row_of(const tendon_definition *definition, const tendon_uuid *characteristic) {
+/* @param service NULL: any. */
+static size_t find_row(const tendon_definition *definition, const tendon_uuid *service,
+                       const tendon_uuid *characteristic) {
     size_t row = 0;
-    while (row < definition->row_count && !tendon_uuid_equal(&definition->rows[row].uuid, characteristic)) {
-        row++;
+    for (; row < definition->row_count; row++) {
+        const tendon_definition_row *one = &definition->rows[row];
+        if (tendon_uuid_equal(&one->uuid, characteristic) &&
+            (service == NULL || tendon_uuid_equal(&one->service, service))) {
+            break;
+        }
     }
     return row;
+}
+
+size_t tendon_definition_row_of(const tendon_definition *definition, const tendon_uuid *characteristic) {
+    return find_row(definition, NULL, characteristic);
+}
+
+size_t tendon_definition_row_in(const tendon_definition *definition, const tendon_uuid *service,
+                                const tendon_uuid *characteristic) {
+    return find_row(definition, service, characteristic);
 }
 
 size_t tendon_definition_action_named(const tendon_definition *definition, const char *name) {

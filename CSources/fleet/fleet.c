@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "fleet_parts.h"
+#include "tendon/linux/capture.h"
 
 enum { LOOK_PAUSE_MAX_MS = 4000, GRANULARITY_MS = 20 };
 
@@ -217,13 +218,63 @@ static tendon_fleet_slot *find_connected(tendon_fleet *fleet, const tendon_addre
     return NULL;
 }
 
+/** The word behind a place of an action; false: there is none. */
+static bool next_word(const char *text, size_t length, size_t *at, size_t *end) {
+    while (*at < length && text[*at] == ' ') {
+        ++*at;
+    }
+    for (*end = *at; *end < length && text[*end] != ' ';) {
+        ++*end;
+    }
+    return *end > *at;
+}
+
+/** Of a device file: the word `now` of a time becomes this time. Returns the length; 0: the action stays as it is. */
+static size_t put_time(const tendon_definition *definition, const char *action, size_t length,
+                       char out[TENDON_DEVICE_ACTION_SIZE]) {
+    char name[TENDON_DEVICE_ACTION_SIZE] = "", now[TENDON_LOCAL_TIME_SIZE];
+    uint16_t fields[TENDON_DEFINITION_VALUE];
+    size_t at = 0, end = 0, used = 0, count = 0;
+    bool has_now = false;
+    if (length >= sizeof name || !next_word(action, length, &at, &end)) {
+        return 0;
+    }
+    memcpy(name, action + at, end - at);
+    size_t which = tendon_definition_action_named(definition, name);
+    count = which < definition->action_count
+                ? tendon_action_arguments(definition, which, fields, TENDON_DEFINITION_VALUE)
+                : 0;
+    memcpy(out, action, used = end);
+    for (size_t i = 0; at = end, next_word(action, length, &at, &end); i++) {
+        const tendon_field *field = i < count ? &definition->fields[fields[i]] : NULL;
+        bool is_now = field != NULL && (field->type == TENDON_FIELD_DATE || field->type == TENDON_FIELD_EPOCH) &&
+                      end - at == 3 && memcmp(action + at, "now", 3) == 0;
+        has_now = has_now || is_now;
+        const char *word = is_now ? tendon_local_time(now) : action + at;
+        size_t size = is_now ? TENDON_LOCAL_TIME_SIZE - 1 : end - at;
+        if (used + 1 + size > TENDON_DEVICE_ACTION_SIZE) {
+            return 0;
+        }
+        out[used++] = ' ';
+        memcpy(out + used, word, size);
+        used += size;
+    }
+    return has_now ? used : 0;
+}
+
 tendon_status tendon_fleet_act(tendon_fleet *fleet, const tendon_address *address, const char *action, size_t length) {
     tendon_fleet_slot *slot = find_connected(fleet, address);
+    char timed[TENDON_DEVICE_ACTION_SIZE];
     tendon_act_mistake mistake = {0};
     if (slot == NULL) {
         report_refusal(fleet, NULL, action, length, "the device is not connected", TENDON_ERROR_NOT_FOUND);
         return TENDON_ERROR_NOT_FOUND;
     }
+    const tendon_device_config *config = &slot->body->device.config;
+    size_t with_time =
+        config->family == TENDON_DEVICE_DEFINED ? put_time(config->definition, action, length, timed) : 0;
+    action = with_time > 0 ? timed : action;
+    length = with_time > 0 ? with_time : length;
     tendon_status status = tendon_device_act(&slot->body->device, action, length, &mistake, tendon_monotonic_ms());
     if (status < 0) {
         const char *text = mistake.text[0] != '\0'               ? mistake.text

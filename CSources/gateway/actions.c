@@ -243,6 +243,10 @@ static bool is_bytes(const tendon_field *field) {
     return field->type == TENDON_FIELD_UTF8 || field->type == TENDON_FIELD_BYTES;
 }
 
+static bool is_date(const tendon_field *field) {
+    return field->type == TENDON_FIELD_DATE || field->type == TENDON_FIELD_EPOCH;
+}
+
 /* "OFF|ON RATE_HZ" */
 static void add_usage(sentence *s, const tendon_definition *definition, const uint16_t *fields, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -288,6 +292,8 @@ static void say_argument(const parsing *p, const tendon_definition *definition, 
     tendon_mistake_add(&s, " takes ");
     if (is_bytes(field)) {
         add_length(&s, field);
+    } else if (is_date(field)) {
+        tendon_mistake_add(&s, "now or a time such as 2026-11-29T13:07:30");
     } else {
         tendon_mistake_add(&s, "a number from ");
         tendon_mistake_add_number(&s, (double)field->low * field->factor / field->divisor + field->offset);
@@ -301,7 +307,7 @@ static void say_argument(const parsing *p, const tendon_definition *definition, 
 static tendon_argument argument_of(const tendon_act_word *word, const tendon_field *field) {
     tendon_argument argument = {.word = word->text, .word_length = word->length};
     double number = 0;
-    if (!is_bytes(field) && tendon_word_number(word, &number)) {
+    if (!is_bytes(field) && !is_date(field) && tendon_word_number(word, &number)) {
         argument = (tendon_argument){.number = number};
     }
     return argument;

@@ -576,7 +576,9 @@ def definitions():
               '"otherwise":[{"name":"b","type":"bytes","at_most":3}]}]')
     yield ('{"name":"t","title":"T\\u00e9","find":{"name":"T*","company":"0x59"},"characteristics":[{"name":"v",'
            '"service":"fff0","uuid":"fff1","value":"w"},{"name":"c","service":"fff0","uuid":"fff2","write":[{"type":"u8",'
-           '"equals":1},{"name":"rate","type":"u16","max":500}]}],"layouts":{"w":' + layout + '},"events":[{"name":"e",'
+           '"equals":1},{"name":"rate","type":"u16","max":500}]},{"name":"d","service":"fff9","uuid":"fff2","value":[{"name":'
+           '"day","type":"datetime"},{"name":"at","type":"u32","epoch":"2000-01-01","factor":0.5,"unknown":0,"local":true}],'
+           '"write":[{"name":"date","type":"datetime"}]}],"layouts":{"w":' + layout + '},"events":[{"name":"e",'
            '"layout":"w","members":["x","l"],"sample":true},{"name":"g","layout":"w"}],"actions":[{"name":"go",'
            '"characteristic":"c"}]}').encode() + b"\0" + block(h("00")) + block(h("01000002 0000")) + block(h("03fffffb414243"))
 

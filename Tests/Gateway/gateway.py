@@ -228,6 +228,40 @@ def actions():
         report("it goes on when standard input ends", alive and child.returncode == 0, child.returncode)
 
 
+CLOCK = {"name": "clock", "title": "Clock", "find": {"name": "Clock"}, "characteristics": [
+    {"name": "time", "service": "1805", "uuid": "2a2b", "examples": ["ea 07 0b 1d 0d 07 1e"],
+     "value": [{"name": "shown", "type": "datetime"}], "write": [{"name": "date", "type": "datetime"}]}],
+    "actions": [{"name": "set_clock", "characteristic": "time"}]}
+
+
+def clock():
+    path = work / "clock.json"
+    path.write_text(json.dumps(CLOCK))
+    with Devices("clock", f"--define={path}") as devices:
+        child = start(*VIRTUAL, "--define", path, stdin=subprocess.PIPE)
+        seen = []
+        read_until(child, seen, lambda lines: any(line["event"] == "connected" for line in lines))
+        address = next(line["address"] for line in seen if line["event"] == "connected")
+        before = time.time()
+        for argument in ("now", "soon"):
+            child.stdin.write(json.dumps({"address": address, "action": "set_clock", "arguments": [argument]}).encode() + b"\n")
+        child.stdin.flush()
+        read_until(child, seen, lambda lines: {line["event"] for line in lines} >= {"done", "action_failed"})
+        until, written = time.monotonic() + 10, []
+        while not written and time.monotonic() < until:
+            written = [line["bytes"] for line in devices.lines() if line["event"] == "write"]
+            time.sleep(0.1)
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=LIMIT)
+    report("a time is shown", any(line.get("shown") == "2026-11-29T13:07:30" for line in seen), seen)
+    data = bytes.fromhex(written[0]) if written else b""
+    moment = time.mktime((data[0] | data[1] << 8, *data[2:7], 0, 0, -1)) if len(data) == 7 else 0
+    report("it sets a clock to the time of this place", before - 2 < moment < time.time() + 2, (written, moment))
+    failed_texts = [line["text"] for line in seen if line["event"] == "action_failed"]
+    report("what is no time is refused", failed_texts == ["date takes now or a time such as 2026-11-29T13:07:30, not 'soon'"],
+           failed_texts)
+
+
 # ---- OSC, to python-osc
 
 
@@ -372,7 +406,7 @@ with tempfile.TemporaryDirectory() as folder:
     work = pathlib.Path(folder)
     os.chmod(work, 0o700)
     os.environ |= {"XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder + "/state"}
-    for part in (command_line, same_lines, readers, actions, osc_wrong, osc_sends, costs):
+    for part in (command_line, same_lines, readers, actions, clock, osc_wrong, osc_sends, costs):
         try:
             part()
         except (AssertionError, KeyError, IndexError, ValueError, subprocess.TimeoutExpired, OSError) as error:

@@ -15,7 +15,7 @@ local all_experts, all_fields = {}, {}
 for _, one in pairs(experts) do all_experts[#all_experts + 1] = one end
 
 local widths = {u8 = 1, i8 = 1, u16 = 2, i16 = 2, u24 = 3, i24 = 3, u32 = 4, i32 = 4, u48 = 6, u64 = 8, i64 = 8, f32 = 4,
-    sfloat = 2, float = 4}
+    sfloat = 2, float = 4, datetime = 7}
 local makers = {u8 = ProtoField.uint8, u16 = ProtoField.uint16, u24 = ProtoField.uint24, u32 = ProtoField.uint32,
     i8 = ProtoField.int8, i16 = ProtoField.int16, i24 = ProtoField.int24, i32 = ProtoField.int32}
 
@@ -60,7 +60,7 @@ local function make_field(field, prefix)
         field.pf = register(makers[field.type](name, field.name, hex, listed))
     elseif field.type == "bytes" then
         field.pf = register(ProtoField.bytes(name, field.name))
-    elseif field.type == "utf8" then
+    elseif field.type == "utf8" or field.type == "datetime" then
         field.pf = register(ProtoField.string(name, field.name))
     elseif field.type == "derived" then
         field.pf = register(ProtoField.double(name, field.name))
@@ -70,6 +70,7 @@ local function make_field(field, prefix)
     for _, scaled in ipairs(field.scaled or {}) do
         scaled.pf = register(ProtoField.double(prefix .. scaled.name, scaled.name))
     end
+    if field.epoch then field.date = register(ProtoField.string(prefix .. field.epoch.name, field.epoch.name)) end
     if field.bits then make_bits(field, prefix) end
 end
 
@@ -171,6 +172,27 @@ local function decode_float(context, field, tree, range)
     return true
 end
 
+-- Date Time of the GATT Specification Supplement: year, month, day, hours, minutes, seconds.
+local function decode_date(context, field, tree, range)
+    local little = (field.endian or context.family.endian) == "little"
+    local year = range(0, 2)
+    local text = string.format("%04d-%02d-%02dT%02d:%02d:%02d", little and year:le_uint() or year:uint(), range(2, 1):uint(),
+        range(3, 1):uint(), range(4, 1):uint(), range(5, 1):uint(), range(6, 1):uint())
+    tree:add(field.pf, range, text)
+    context.position = context.position + 7
+    return true
+end
+
+-- A count since an epoch, as a date.
+local function add_epoch(field, tree, range, value)
+    local epoch = field.epoch
+    if not epoch or tonumber(value) == epoch.unknown then return end
+    local seconds = math.floor(tonumber(value) * epoch.factor / epoch.divisor + epoch.offset)
+    -- Of the years 1 to 9999; Lua has no other dates everywhere.
+    if seconds < -62135596800 or seconds > 253402300799 then return end
+    tree:add(field.date, range, os.date("!%Y-%m-%dT%H:%M:%S", seconds) .. epoch.zone):set_generated()
+end
+
 local function decode_integer(context, field, tree)
     local width = widths[field.type]
     if context.position + width > context.last then
@@ -178,6 +200,7 @@ local function decode_integer(context, field, tree)
         return fail(context, tree, "truncated", field.name .. ": the value ends before its " .. width .. " bytes")
     end
     local range = context.range(context.position, width)
+    if field.type == "datetime" then return decode_date(context, field, tree, range) end
     if field.type == "f32" or field.type == "sfloat" or field.type == "float" then
         context.position = context.position + width
         return decode_float(context, field, tree, range)
@@ -196,6 +219,7 @@ local function decode_integer(context, field, tree)
         if bits.kept then context.values[bits.name] = math.floor(value / 2 ^ bits.bit) % 2 ^ bits.count end
     end
     add_scaled(context, field, tree, range, value)
+    add_epoch(field, tree, range, value)
     local wrong = fault(field, value)
     if wrong then fail(context, item, "bad", field.name .. ": " .. wrong) end
     return not (wrong and field.stop)

@@ -11,13 +11,20 @@ local databases, shown, links, connections = {}, {}, {}, {}
 local CHARACTERISTIC, SERVICE_CHANGED, DATABASE_HASH, OUT_OF_SYNC = 0x2803, 0x2A05, 0x2B2A, 0x12
 local HASH_LENGTH, DEFAULT_MTU, LIST_LIMIT, VALUE_LIMIT = 16, 23, 512, 512
 
--- Characteristics by UUID, as 32 digits.
+local function digits_of(uuid)
+    local digits = uuid:gsub("-", ""):lower()
+    if #digits <= 8 then digits = ("00000000" .. digits):sub(-8) .. "00001000800000805f9b34fb" end
+    return digits
+end
+
+-- Characteristics by UUID, as 32 digits; of one that is in several services, those of each service too.
 local by_uuid = {}
 for family_name, family in pairs(TABLE.families) do
     for _, characteristic in ipairs(family.characteristics) do
-        local digits = characteristic.uuid:gsub("-", ""):lower()
-        if #digits == 4 then digits = "0000" .. digits .. "00001000800000805f9b34fb" end
-        by_uuid[digits] = {family = family, title = family_name, characteristic = characteristic}
+        local digits = digits_of(characteristic.uuid)
+        local entry = {family = family, title = family_name, characteristic = characteristic}
+        if characteristic.service then by_uuid[digits_of(characteristic.service) .. digits] = entry end
+        by_uuid[digits] = by_uuid[digits] or entry
     end
 end
 
@@ -51,6 +58,7 @@ end
 -- Handles of a device. outdated: Service Changed came, or Database Out Of Sync, and no discovery since.
 local function forget_handles(database)
     database.handles, database.count, database.service_changed, database.outdated = {}, 0, nil, false
+    database.services = {}
     return database
 end
 
@@ -96,6 +104,25 @@ local function finish_reading(frame, database, link, pinfo)
     show(frame, database, link, reading.handle, "read", reading.bytes, 0, reading.bytes:len(), pinfo)
 end
 
+-- First and last handle of each service.
+local function discovered_services(database, bytes)
+    local size = bytes:get_index(1)
+    if size ~= 6 and size ~= 20 then return end
+    for offset = 2, bytes:len() - size, size do
+        if #database.services >= LIST_LIMIT then return end
+        table.insert(database.services, {first = number_of(bytes, offset, 2), last = number_of(bytes, offset + 2, 2),
+            uuid = uuid_of(bytes, offset + 4, size - 4)})
+    end
+end
+
+local function service_at(database, handle)
+    for i = #database.services, 1, -1 do
+        local service = database.services[i]
+        if service.first <= handle and handle <= service.last then return service.uuid end
+    end
+    return ""
+end
+
 local function discovered(database, link, bytes)
     local size = bytes:get_index(1)
     if size ~= 7 and size ~= 21 then return end
@@ -107,7 +134,8 @@ local function discovered(database, link, bytes)
         -- false: discovered, and of no family.
         if database.handles[handle] ~= nil or database.count < LIST_LIMIT then
             if database.handles[handle] == nil then database.count = database.count + 1 end
-            database.handles[handle] = by_uuid[uuid_of(bytes, offset + 5, size - 5)] or false
+            local uuid = uuid_of(bytes, offset + 5, size - 5)
+            database.handles[handle] = by_uuid[service_at(database, handle) .. uuid] or by_uuid[uuid] or false
         end
     end
 end
@@ -151,6 +179,7 @@ responses[0x09] = function(database, link, bytes)
     if link.type == CHARACTERISTIC then discovered(database, link, bytes) end
     if link.type == DATABASE_HASH then read_hash(database, link, bytes) end
 end
+responses[0x11] = function(database, _, bytes) discovered_services(database, bytes) end
 responses[0x0B] = function(database, link, bytes, frame, pinfo)
     if not link.reads then return end
     local value = ByteArray.new()
@@ -191,7 +220,7 @@ end
 
 -- Shortest PDU of an opcode; others have no handle to read.
 local least = {[0x01] = 5, [0x02] = 3, [0x03] = 3, [0x08] = 7, [0x09] = 2, [0x0A] = 3, [0x0B] = 1, [0x0C] = 5,
-    [0x0D] = 1, [0x12] = 3, [0x52] = 3, [0x1B] = 3, [0x1D] = 3, [0x23] = 1}
+    [0x0D] = 1, [0x11] = 2, [0x12] = 3, [0x52] = 3, [0x1B] = 3, [0x1D] = 3, [0x23] = 1}
 
 local function track(pinfo, bytes)
     local opcode = bytes:get_index(0)

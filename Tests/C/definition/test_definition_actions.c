@@ -69,6 +69,67 @@ static void numbers(void **state) {
     }
 }
 
+/* A time is text: of a device that counts UTC its zone is taken off. */
+static void dates(void **state) {
+    (void)state;
+    static const struct {
+        const char *field, *text, *hex;
+    } rows[] = {
+        {"'type': 'datetime'", "2026-11-29T13:07:30", "ea070b1d0d071e"},
+        {"'type': 'datetime'", "2026-11-29T13:07:30+01:00", "ea070b1d0d071e"}, /* as it is written */
+        {"'type': 'datetime'", "2026-11-29", "ea070b1d000000"},
+        {"'type': 'datetime'", "2026-11-29T13:07", "ea070b1d0d0700"},
+        {"'type': 'datetime', 'endian': 'big'", "2026-11-29T13:07:30Z", "07ea0b1d0d071e"},
+        {"'type': 'u32', 'epoch': '1970-01-01'", "2026-11-29T13:07:30", "92230c6b"},
+        {"'type': 'u32', 'epoch': '1970-01-01'", "2026-11-29T14:07:30+01:00", "92230c6b"},
+        {"'type': 'u32', 'epoch': '1970-01-01'", "2026-11-29T07:37:30-05:30", "92230c6b"},
+        {"'type': 'u32', 'epoch': '1970-01-01', 'local': true", "2026-11-29T13:07:30-05:30", "92230c6b"},
+        {"'type': 'u32', 'epoch': '2000-01-01', 'endian': 'big'", "2000-01-01T00:00:01Z", "00000001"},
+        {"'type': 'u48', 'epoch': '1970-01-01', 'factor': 0.001", "1970-01-01T00:00:01", "e80300000000"},
+        {"'type': 'u32', 'epoch': '1970-01-01'", "1969-12-31T23:59:59Z", NULL}, /* before */
+        {"'type': 'u32', 'epoch': '1970-01-01'", "2106-02-07T06:28:16Z", NULL}, /* 2^32 s */
+        {"'type': 'datetime'", "now", NULL},
+        {"'type': 'datetime'", "", NULL},
+        {"'type': 'datetime'", "2026", NULL},
+        {"'type': 'datetime'", "2026-11", NULL},
+        {"'type': 'datetime'", "2026-11-31", NULL},
+        {"'type': 'datetime'", "2026-11-29T", NULL},
+        {"'type': 'datetime'", "2026-11-29T13", NULL},
+        {"'type': 'datetime'", "2026-11-29 13:07", NULL},
+        {"'type': 'datetime'", "2026-11-29T13:07:30+1", NULL},
+        {"'type': 'datetime'", "2026-11-29T13:07:30+24:00", NULL},
+        {"'type': 'datetime'", "2026-11-29T13:07:30Zx", NULL},
+        {"'type': 'datetime'", "0000-01-01", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char fields[128];
+        snprintf(fields, sizeof fields, "{'name': 't', %s}", rows[i].field);
+        block text = block_copy((const uint8_t *)rows[i].text, strlen(rows[i].text));
+        const tendon_argument argument = {.word = (const char *)text.data, .word_length = text.length};
+        uint8_t out[TENDON_DEFINITION_VALUE];
+        tendon_status length = encode(with_action(fields), &argument, 1, out);
+        free(text.data);
+        if (rows[i].hex == NULL) {
+            assert_int_equal(length, TENDON_ERROR_INVALID_ARGUMENT);
+            assert_int_equal(wrong, 0);
+            continue;
+        }
+        assert_true(length > 0);
+        assert_hex(out, (size_t)length, rows[i].hex);
+    }
+    const tendon_argument number = {.number = 1795957650};
+    uint8_t out[TENDON_DEFINITION_VALUE];
+    assert_int_equal(encode(with_action("{'name': 't', 'type': 'datetime'}"), &number, 1, out),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+    /* Current Time (2A2B): day of the week not known, no fractions, a manual update. */
+    const tendon_argument time = {.word = "2026-11-29T13:07:30", .word_length = 19};
+    tendon_status length = encode(with_action("{'name': 't', 'type': 'datetime'}, {'type': 'u8', 'equals': 0}, "
+                                              "{'type': 'u8', 'equals': 0}, {'type': 'u8', 'equals': 1}"),
+                                  &time, 1, out);
+    assert_true(length > 0);
+    assert_hex(out, (size_t)length, "ea070b1d0d071e000001");
+}
+
 static void words(void **state) {
     (void)state;
     const tendon_definition *d = with_action("{'name': 'x', 'type': 'u8', 'values': [[0, 'off'], [5, 'on']]}");
@@ -161,8 +222,8 @@ static void counts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(words),
-                                       cmocka_unit_test(text_and_bytes), cmocka_unit_test(longest_text),
-                                       cmocka_unit_test(counts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(dates),        cmocka_unit_test(numbers),
+                                       cmocka_unit_test(words),        cmocka_unit_test(text_and_bytes),
+                                       cmocka_unit_test(longest_text), cmocka_unit_test(counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

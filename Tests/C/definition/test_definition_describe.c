@@ -73,6 +73,63 @@ static void floats(void **state) {
     assert_string_equal(described(d, "010000f0"), "x=0.000000000");
 }
 
+/* Date Time, GATT Specification Supplement 3.71: year, month, day, hours, minutes, seconds. */
+static void dates(void **state) {
+    (void)state;
+    const tendon_definition *d =
+        with_fields("{'name': 't', 'type': 'datetime'}, {'name': 'n', 'type': 'u8', 'optional': true}");
+    assert_string_equal(described(d, "ea070b1d0d071e"), "t='2026-11-29T13:07:30'");
+    assert_string_equal(described(d, "d0070101000000 05"), "t='2000-01-01T00:00:00' n=5");
+    assert_string_equal(described(d, "0000 0b1d0d071e"), "t=nothing"); /* 0 is not known */
+    assert_string_equal(described(d, "ea07 001d0d071e"), "t=nothing");
+    assert_string_equal(described(d, "ea07 0b000d071e"), "t=nothing");
+    static const char *const none[] = {"ea070d1d0d071e", "ea07021d0d071e", "ea070b1f0d071e", "ea070b1d18071e",
+                                       "ea070b1d0d3c1e", "ea070b1d0d073c", "10270b1d0d071e"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        assert_string_equal(described(d, none[i]), "!MALFORMED at 0");
+    }
+    assert_string_equal(described(d, "ea070b1d0d07"), "!TRUNCATED at 0");
+    d = with_fields("{'name': 't', 'type': 'datetime', 'endian': 'big'}");
+    assert_string_equal(described(d, "07ea0b1d0d071e"), "t='2026-11-29T13:07:30'");
+    assert_string_equal(
+        described(with_fields("{'name': 't', 'records': [{'name': 'at', 'type': 'datetime'}]}"), "ea070b1d0d071e"),
+        "t=[{at='2026-11-29T13:07:30'}]");
+}
+
+/* Unix time 1795957650 is 2026-11-29T13:07:30Z. */
+static void epochs(void **state) {
+    (void)state;
+    static const struct {
+        const char *field, *hex, *text;
+    } rows[] = {
+        {"'type': 'u32', 'epoch': '1970-01-01'", "92230c6b", "t='2026-11-29T13:07:30Z'"},
+        {"'type': 'u32', 'epoch': '1970-01-01', 'local': true", "92230c6b", "t='2026-11-29T13:07:30'"},
+        {"'type': 'u32', 'epoch': '1970-01-01', 'local': false", "00000000", "t='1970-01-01T00:00:00Z'"},
+        {"'type': 'u32', 'epoch': '1970-01-01', 'unknown': 0", "00000000", "t=nothing"},
+        {"'type': 'u32', 'epoch': '2000-01-01', 'endian': 'big'", "00000001", "t='2000-01-01T00:00:01Z'"},
+        {"'type': 'u32', 'epoch': '1980-01-06T00:00:00'", "00000000", "t='1980-01-06T00:00:00Z'"},
+        {"'type': 'u32', 'epoch': '2000-01-01T01:00:00+01:00'", "00000000", "t='2000-01-01T00:00:00Z'"},
+        {"'type': 'u64', 'epoch': '1970-01-01', 'factor': 0.001", "59f26a27a2010000", "t='2026-11-29T13:07:30.009Z'"},
+        {"'type': 'u64', 'epoch': '1970-01-01', 'divisor': 1000", "e703000000000000", "t='1970-01-01T00:00:00.999Z'"},
+        {"'type': 'u64', 'epoch': '2000-01-01', 'factor': 1e-9, 'decimals': 3", "000084b667c3c40b",
+         "t='2026-11-15T00:24:40.064Z'"},
+        {"'type': 'u16', 'epoch': '2000-01-01', 'factor': 86400", "3c00", "t='2000-03-01T00:00:00Z'"}, /* days */
+        {"'type': 'i32', 'epoch': '1970-01-01'", "ffffffff", "t='1969-12-31T23:59:59Z'"},
+        {"'type': 'i64', 'epoch': '1970-01-01', 'factor': 0.001", "ffffffffffffffff", "t='1969-12-31T23:59:59.999Z'"},
+        {"'type': 'u64', 'epoch': '1970-01-01'", "ffffffffffffffff", "t=nothing"},
+        {"'type': 'u64', 'epoch': '1970-01-01'", "ffffffffffffff7f", "t=nothing"},
+        {"'type': 'i64', 'epoch': '1970-01-01', 'factor': 1e30", "ffffffffffffff7f", "t=nothing"},
+        {"'type': 'u48', 'epoch': '1970-01-01'", "ffffff7f3b00", "t=nothing"}, /* 9999 is the last year */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char fields[160];
+        snprintf(fields, sizeof fields, "{'name': 't', %s}", rows[i].field);
+        assert_string_equal(described(with_fields(fields), rows[i].hex), rows[i].text);
+    }
+    assert_string_equal(described(with_fields("{'name': 't', 'type': 'u32', 'epoch': '1970-01-01'}"), "92230c"),
+                        "!TRUNCATED at 0");
+}
+
 static void scales(void **state) {
     (void)state;
     assert_string_equal(described(with_fields("{'name': 't', 'type': 'i16', 'factor': 0.01}"), "c409"), "t=25.00");
@@ -267,6 +324,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(integers),
                                        cmocka_unit_test(endian),
                                        cmocka_unit_test(floats),
+                                       cmocka_unit_test(dates),
+                                       cmocka_unit_test(epochs),
                                        cmocka_unit_test(scales),
                                        cmocka_unit_test(words_and_limits),
                                        cmocka_unit_test(parts),

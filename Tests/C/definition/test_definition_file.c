@@ -41,8 +41,28 @@ static void everything(void **state) {
     assert_string_equal(word(d, x->title), "Ex");
     assert_string_equal(word(d, x->kind), "voltage");
     const tendon_uuid second = tendon_uuid_from_u16(0xfff3), none = tendon_uuid_from_u16(0xfff4);
+    const tendon_uuid service = d->rows[1].service;
     assert_int_equal(tendon_definition_row_of(d, &second), 1);
+    assert_int_equal(tendon_definition_row_in(d, &service, &second), 1);
     assert_int_equal(tendon_definition_row_of(d, &none), 2);
+    assert_int_equal(tendon_definition_row_in(d, &none, &second), 2);
+}
+
+/* As the measurement period of each sensor of Adafruit's Bluefruit. */
+static void one_uuid_in_two_services(void **state) {
+    (void)state;
+    const tendon_definition *d =
+        parsed("{'name': 'toy', 'title': 'Toy', 'find': {'name': 'Toy'}, 'characteristics': ["
+               "{'name': 'a', 'service': 'fff0', 'uuid': 'ffff', 'notify': [{'name': 'x', 'type': 'u8'}]},"
+               "{'name': 'b', 'service': 'fff1', 'uuid': '0000ffff-0000-1000-8000-00805f9b34fb', "
+               "'notify': [{'name': 'x', 'type': 'u8'}]}]}");
+    const tendon_uuid first = tendon_uuid_from_u16(0xfff0), second = tendon_uuid_from_u16(0xfff1),
+                      uuid = tendon_uuid_from_u16(0xffff);
+    assert_int_equal(d->row_count, 2);
+    assert_int_equal(tendon_definition_row_in(d, &first, &uuid), 0);
+    assert_int_equal(tendon_definition_row_in(d, &second, &uuid), 1);
+    assert_int_equal(tendon_definition_row_of(d, &uuid), 0);
+    assert_int_equal(tendon_definition_row_in(d, &uuid, &uuid), 2);
 }
 
 static const tendon_definition *finds(const char *find) {
@@ -129,7 +149,7 @@ static void overlaps(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(everything), cmocka_unit_test(recognition),
-                                       cmocka_unit_test(overlaps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_uuid_in_two_services), cmocka_unit_test(everything),
+                                       cmocka_unit_test(recognition), cmocka_unit_test(overlaps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

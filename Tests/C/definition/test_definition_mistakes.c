@@ -62,7 +62,7 @@ static void the_file(void **state) {
         {"[]", 1, 1, "the file must be an object"},
         {"{}", 1, 1, "the file has no 'name'"},
         {"{'name': 'toy'}", 1, 1, "has no 'title'"},
-        {"{'nam': 'toy'}", 1, 3, "'nam' is not a member"},
+        {"{'nam': 'toy'}", 1, 3, "'nam' is not a member of the file; did you mean 'name'?"},
         {"{'name': 'Toy'}", 1, 1, "has no 'title'"},
         {"{'name': 'toy', 'name': 'toy'}", 1, 18, "'name' is there twice"},
         {"{'name': 7}", 1, 10, "must be a name"},
@@ -83,7 +83,10 @@ static void the_file(void **state) {
          "write 'value'"},
         {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1'},\n"
               "{'name': 'b', 'service': 'fff0', 'uuid': 'fff1'}]}",
-         3, 43, "an earlier characteristic has the UUID 'fff1'"},
+         3, 43, "an earlier characteristic has the UUID 'fff1' in this service"},
+        {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1'},\n"
+              "{'name': 'b', 'service': '0000fff0-0000-1000-8000-00805f9b34fb', 'uuid': '0xfff1'}]}",
+         3, 75, "in this service"},
         {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1'},\n"
               "{'name': 'a', 'service': 'fff0', 'uuid': 'fff2'}]}",
          3, 11, "'a' is there twice"},
@@ -92,6 +95,65 @@ static void the_file(void **state) {
         {HEAD "'layouts': {'x': 3}, "
               "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': 'x'}]}",
          2, 18, "a layout is an array"},
+    };
+    CHECK(rows);
+}
+
+/* What was meant: one or two letters away, or inside of the word. */
+static void misspelled_words(void **state) {
+    (void)state;
+    static const mistake rows[] = {
+        {"{'name': 'toy', 'titel': 'Toy'}", 1, 18, "'titel' is not a member of the file; did you mean 'title'?"},
+        {"{'name': 'toy', 'characteristic': []}", 1, 18, "did you mean 'characteristics'?"},
+        {"{'name': 'toy', 'zzz': []}", 1, 18, "'zzz' is not a member of the file"},
+        {FIELD("{'name': 'x', 'typ': 'u8'}"), 3, 16, "did you mean 'type'?"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'unti': 'V'}"), 3, 30, "did you mean 'unit'?"},
+        {FIELD("{'name': 'x', 'type': 'uint16'}"), 3, 24, "no type is called 'uint16'; did you mean 'u16'?"},
+        {FIELD("{'name': 'x', 'type': 'int8'}"), 3, 24, "did you mean 'i8'?"},
+        {FIELD("{'name': 'x', 'type': 'float32'}"), 3, 24, "did you mean 'float'?"},
+        {FIELD("{'name': 'x', 'type': 'date_time'}"), 3, 24, "did you mean 'datetime'?"},
+        {FIELD("{'name': 'x', 'type': 'struct'}"), 3, 24, "; known: u8 u16"},
+        {FIELD("{'name': 'flags', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': '!flag=1'}"), 3, 69,
+         "is no condition"},
+        {FIELD("{'name': 'flags', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': '!flag'}"), 3, 69,
+         "is called '!flag'; did you mean 'flags'?"},
+        {FIELD("{'name': 'flags', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': 'flsgs=1'}"), 3, 69,
+         "did you mean 'flags'?"},
+        {FIELD("{'name': 'kind', 'type': 'u8'}, {'switch': 'kind', 'cases': {'1': [{'type': 'u8', 'if': 'knd'}]}}"), 3,
+         90, "did you mean 'kind'?"},
+        {HEAD "'layouts': {'value': []}, "
+              "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': 'valeu'}]}",
+         2, 107, "no layout is called 'valeu'; did you mean 'value'?"},
+        {HEAD "'characteristics': [{'name': 'control', 'service': 'fff0', 'uuid': 'fff1', 'write': []}],\n"
+              "'actions': [{'name': 'go', 'characteristic': 'contrl'}]}",
+         3, 47, "no characteristic is called 'contrl'; did you mean 'control'?"},
+        {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': [{'name': 'speed', "
+              "'type': 'u8'}]}],\n"
+              "'events': [{'name': 'a', 'members': ['sped']}]}",
+         3, 39, "no field 'sped'; did you mean 'speed'?"},
+        {FIELD("{'name': 'x', 'ttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt': 1}"),
+         3, 16, "is not a member of a field"},
+    };
+    CHECK(rows);
+}
+
+static void dates(void **state) {
+    (void)state;
+    static const mistake rows[] = {
+        {FIELD("{'name': 'x', 'type': 'datetime', 'factor': 2}"), 3, 45, "'factor' has no meaning for 'datetime'"},
+        {FIELD("{'name': 'x', 'type': 'datetime', 'epoch': '1970-01-01'}"), 3, 45, "'epoch' has no meaning"},
+        {FIELD("{'name': 'x', 'type': 'u32', 'epoch': '1970'}"), 3, 40, "'1970' is no date, such as '1970-01-01'"},
+        {FIELD("{'name': 'x', 'type': 'u32', 'epoch': '1970-13-01'}"), 3, 40, "is no date"},
+        {FIELD("{'name': 'x', 'type': 'u32', 'epoch': '1970-02-29'}"), 3, 40, "is no date"},
+        {FIELD("{'name': 'x', 'type': 'u32', 'epoch': '1970-01-01T'}"), 3, 40, "is no date"},
+        {FIELD("{'name': 'x', 'type': 'u32', 'epoch': '1970-01-01 00:00'}"), 3, 40, "is no date"},
+        {FIELD("{'name': 'x', 'type': 'u32', 'epoch': 1970}"), 3, 39, "must be a string"},
+        {FIELD("{'name': 'x', 'type': 'u32', 'epoch': '1970-01-01', 'offset': 3}"), 3, 63, "'offset' has no meaning"},
+        {FIELD("{'name': 'x', 'type': 'u32', 'epoch': '1970-01-01', 'bits': []}"), 3, 61, "'bits' has no meaning"},
+        {FIELD("{'name': 'x', 'type': 'f32', 'epoch': '1970-01-01'}"), 3, 40, "'epoch' has no meaning for 'f32'"},
+        {FIELD("{'name': 'x', 'type': 'u32', 'local': true}"), 3, 39, "'local' has no meaning"},
+        {FIELD("{'name': 'x', 'type': 'datetime'}, {'name': 'y', 'type': 'u8', 'if': 'x'}"), 3, 71,
+         "no integer before"},
     };
     CHECK(rows);
 }
@@ -163,7 +225,7 @@ static void the_whole(void **state) {
         {HEAD "'events': [{'name': 'e', 'layout': 'v', 'members': ['y']}], " ROW "]}]}", 2, 37,
          "no layout is called 'v'"},
         {HEAD "'events': [{'name': 'e', 'layout': 'value', 'members': ['y']}], " ROW "{'name': 'x', 'type': 'u8'}]}]}",
-         2, 12, "no field for one of its members"},
+         2, 58, "the layout of the event has no field 'y'; did you mean 'x'?"},
         {HEAD "'events': [{'name': 'connected', 'layout': 'value'}], " ROW "]}]}", 2, 22, "event of all devices"},
         {HEAD "'events': [{'name': 'value'}, {'name': 'value'}], " ROW "]}]}", 2, 41, "is there twice"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'x'}], " ROW "]}]}", 2, 46,
@@ -174,7 +236,7 @@ static void the_whole(void **state) {
          2, 63, "text or bytes with a fixed 'length' or at the end"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'x', 'type': 'sfloat'}]}], " ROW
               "]}]}",
-         2, 63, "integers, f32, and text or bytes"},
+         2, 63, "integers, f32, dates, and text or bytes"},
         {HEAD
          "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'n', 'type': 'u8'}, {'name': 'x', "
          "'type': 'utf8', 'length': 'n'}]}], " ROW "]}]}",
@@ -255,8 +317,9 @@ static void cut_and_changed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(syntax),      cmocka_unit_test(the_file),
-                                       cmocka_unit_test(fields),      cmocka_unit_test(the_whole),
-                                       cmocka_unit_test(full_tables), cmocka_unit_test(cut_and_changed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(syntax),           cmocka_unit_test(the_file),
+                                       cmocka_unit_test(misspelled_words), cmocka_unit_test(dates),
+                                       cmocka_unit_test(fields),           cmocka_unit_test(the_whole),
+                                       cmocka_unit_test(full_tables),      cmocka_unit_test(cut_and_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

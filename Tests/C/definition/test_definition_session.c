@@ -89,10 +89,10 @@ static const char *look(world *w) {
     return w->events;
 }
 
-static void start(world *w, const char *device_text) {
+static void start_with(world *w, const char *text, const char *device_text) {
     tendon_definition_mistake mistake;
     memset(w, 0, sizeof *w);
-    assert_int_equal(parse_text(FILE_TEXT, &w->definition, &mistake), TENDON_OK);
+    assert_int_equal(parse_text(text, &w->definition, &mistake), TENDON_OK);
     assert_int_equal(parse_text(device_text, &w->served, &mistake), TENDON_OK);
     const tendon_simulated_defined_options options = {0};
     assert_int_equal(tendon_simulated_defined_init(&w->device, &w->served, &options), TENDON_OK);
@@ -105,6 +105,10 @@ static void start(world *w, const char *device_text) {
     tendon_memory_radio_attach(&w->radio, &tendon_defined_inputs, &w->session);
     tendon_memory_radio_set_target(&w->radio, &w->seat.address);
     tendon_defined_session_init(&w->session, &w->definition, tendon_memory_radio_link(&w->radio), w, on_event);
+}
+
+static void start(world *w, const char *device_text) {
+    start_with(w, FILE_TEXT, device_text);
 }
 
 static void connect_it(world *w) {
@@ -130,6 +134,30 @@ static void it_opens_and_streams(void **state) {
     /* Again, with the same memory. */
     connect_it(&w);
     assert_non_null(strstr(look(&w), "open "));
+}
+
+/* Each is found in its own service, whatever their order in the file. */
+static void one_uuid_in_two_services(void **state) {
+    static const char text[] =
+        "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': ["
+        "{'name': 'b', 'service': 'fff1', 'uuid': 'ffff', 'value': [{'name': 'x', 'type': 'u8'}], 'examples': ['0b'], "
+        "'every_ms': 100}, "
+        "{'name': 'other', 'service': 'fff0', 'uuid': 'fff2', 'read': [{'name': 'x', 'type': 'u8'}], 'examples': "
+        "['0c']}, "
+        "{'name': 'a', 'service': 'fff0', 'uuid': 'ffff', 'value': [{'name': 'y', 'type': 'u8'}], 'examples': ['0a'], "
+        "'every_ms': 100, 'write': [{'name': 'y', 'type': 'u8'}]}], "
+        "'actions': [{'name': 'set', 'characteristic': 'a'}]}";
+    static world w;
+    size_t wrong = 0;
+    (void)state;
+    start_with(&w, text, text);
+    connect_it(&w);
+    assert_string_equal(look(&w), "read.b:0b read.other:0c read.a:0a open b:0b a:0a ");
+    const tendon_argument argument = {.number = 7};
+    assert_true(tendon_defined_session_act(&w.session, 0, &argument, 1, &wrong, w.now) > 0);
+    run(&w, w.now + 20);
+    assert_int_equal(w.device.writes, 1);
+    assert_int_equal(w.device.written.row, 2);
 }
 
 static tendon_status act(world *w, double rate, size_t *wrong) {
@@ -230,9 +258,9 @@ static void the_device_goes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(it_opens_and_streams),
-                                       cmocka_unit_test(it_writes_actions_in_order), cmocka_unit_test(what_is_missing),
-                                       cmocka_unit_test(a_callback_that_disconnects),
-                                       cmocka_unit_test(the_device_goes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_uuid_in_two_services),    cmocka_unit_test(it_opens_and_streams),
+        cmocka_unit_test(it_writes_actions_in_order),  cmocka_unit_test(what_is_missing),
+        cmocka_unit_test(a_callback_that_disconnects), cmocka_unit_test(the_device_goes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

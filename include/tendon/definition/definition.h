@@ -46,7 +46,9 @@ typedef enum tendon_field_type {
     TENDON_FIELD_PART,    /**< bits of the integer before it; takes no bytes */
     TENDON_FIELD_RATE,    /**< how much a count grew since the value before, by how much a time did; takes no bytes */
     TENDON_FIELD_RECORDS, /**< a layout again and again: a list */
-    TENDON_FIELD_SWITCH   /**< the layout that an earlier field selects; its fields are those of the layout around it */
+    TENDON_FIELD_SWITCH,  /**< the layout that an earlier field selects; its fields are those of the layout around it */
+    TENDON_FIELD_DATE,    /**< Date Time of the GATT Specification Supplement, 7 bytes, without a zone: a text */
+    TENDON_FIELD_EPOCH    /**< an integer; with factor, divisor and offset seconds since 1970, UTC: a text */
 } tendon_field_type;
 
 /** Bits of tendon_field.flags. */
@@ -57,7 +59,8 @@ enum {
     TENDON_FIELD_LIMITED = 0x08,  /**< low and high hold */
     TENDON_FIELD_UNKNOWN = 0x10,  /**< unknown is the number of a device that has no value */
     TENDON_FIELD_HIDDEN = 0x20,   /**< it only decides what follows: shown if an event lists it */
-    TENDON_FIELD_PLAIN = 0x40     /**< records of one number: a list of numbers */
+    TENDON_FIELD_PLAIN = 0x40,    /**< records of one number: a list of numbers */
+    TENDON_FIELD_LOCAL = 0x80     /**< of EPOCH: the device counts the time of its place, not UTC */
 };
 
 /** When a field is present. */
@@ -221,8 +224,12 @@ bool tendon_definition_awaits_name(const tendon_definition *definition, const ui
  * names and companies do not exclude each other. Of two of which one has a name, that one goes first. */
 bool tendon_definition_overlaps(const tendon_definition *a, const tendon_definition *b);
 
-/** Returns the row of a characteristic, or row_count. */
+/** Returns the first row of a characteristic, in any service, or row_count. */
 size_t tendon_definition_row_of(const tendon_definition *definition, const tendon_uuid *characteristic);
+
+/** Returns the row of a characteristic in a service, or row_count. */
+size_t tendon_definition_row_in(const tendon_definition *definition, const tendon_uuid *service,
+                                const tendon_uuid *characteristic);
 
 /** Returns the index of an action, or action_count. @param name with a terminator. */
 size_t tendon_definition_action_named(const tendon_definition *definition, const char *name);

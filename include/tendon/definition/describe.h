@@ -18,7 +18,7 @@ typedef enum tendon_described_kind {
     TENDON_DESCRIBED_NUMBER = 0,
     TENDON_DESCRIBED_FLAG,    /**< a part of one bit: number is 0 or 1 */
     TENDON_DESCRIBED_WORD,    /**< a number that has a name: text */
-    TENDON_DESCRIBED_TEXT,    /**< UTF-8 according to the device: bytes */
+    TENDON_DESCRIBED_TEXT,    /**< UTF-8 according to the device, or a date: bytes */
     TENDON_DESCRIBED_BYTES,   /**< bytes */
     TENDON_DESCRIBED_NOTHING, /**< the device has no value, or one that is not a number */
     TENDON_DESCRIBED_LIST,    /**< begins; its values follow, then END. Plain lists have values without names */
@@ -76,7 +76,9 @@ tendon_status tendon_describe(const tendon_definition *definition, size_t event,
 /** An argument of an action. */
 typedef struct tendon_argument {
     double number;
-    /** In the place of the number: its name; of text, the text; of bytes, hexadecimal digits. NULL: number. */
+    /** In the place of the number: its name; of text, the text; of bytes, hexadecimal digits; of a date, a text of ISO
+     * 8601: "2026-11-29T13:07:30", also with "Z" or "+01:00" behind it, which tells counts of an epoch what is UTC.
+     * NULL: number. */
     const char *word;
     size_t word_length;
 } tendon_argument;
