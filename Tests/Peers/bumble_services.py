@@ -287,9 +287,6 @@ def pulse_oximeter(count):
 
 # Weight Scale Service 1.0
 
-TIME = ("year", "month", "day", "hour", "minute", "second")
-
-
 def weight_scale(count):
     values = []
     for i in range(count):
@@ -301,7 +298,7 @@ def weight_scale(count):
         if flags & 2:
             time = (0, 0, 0, 23, 59, 59) if i == 6 else (2026, 12, 31, i, 0, 59)
             parts += [("HBBBBB", *time)]
-            members |= dict(zip(TIME, time))
+            members["measured_at"] = "%04d-%02d-%02dT%02d:%02d:%02d" % time if time[0] else None
         if flags & 4:
             user = 255 if i % 3 == 0 else i
             parts += [("B", user)]
@@ -329,7 +326,7 @@ def infinitime(count):
             values.append(Value("2a37", bytes([0, 255 - i]), "heart_rate_measurement", {"heart_rate_bpm": 255 - i}))
     return Offer("InfiniTime", [
         (INFINITIME.format(0), [(steps, "read notify", fields(("I", 77))), (motion, "read notify", bytes(6))]),
-        ("180d", [("2a37", "read notify", bytes(2))])], values[:count], [(steps, "step_count", {"steps": 77})],
+        ("180d", [("2a37", "read notify", bytes(2))]), ("1805", [("2a2b", "read write", bytes(10))])], values[:count], [(steps, "step_count", {"steps": 77})],
         uuids=("180d",), long_uuid=INFINITIME_UPDATES)
 
 
