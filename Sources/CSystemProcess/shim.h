@@ -26,6 +26,16 @@ static inline int tendon_process_descriptor(pid_t process) {
 #endif
 }
 
+/** From now on, exec closes all descriptors from this one on, also those that libraries have opened to be inherited.
+   Linux 5.11; an older kernel changes nothing. */
+static inline void tendon_close_on_exec_from(unsigned first) {
+#ifdef SYS_close_range
+    (void)syscall(SYS_close_range, first, ~0U, 4U); /* CLOSE_RANGE_CLOEXEC, which old headers do not have */
+#else
+    (void)first;
+#endif
+}
+
 /** A file without a name in a folder, for its owner: nothing of it is left when the process ends, however it ends. exec
    closes it. -1 with errno: the folder cannot be written, EOPNOTSUPP or EISDIR: the file system or the kernel has no
    such files. */

@@ -179,6 +179,8 @@ final class ProgramRunner: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
         posix_spawnattr_setflags(&attributes, Int16(flags))
+        // A socket of a library that lives on in a program would keep its peers waiting for this one.
+        tendon_close_on_exec_from(UInt32(STDERR_FILENO) + 1)
         return withStrings(command) { arguments in
             withStrings(environment) { variables in
                 posix_spawn(&process, command[0], &actions, &attributes, arguments, variables)

@@ -57,6 +57,20 @@ import Testing
         #expect(deaf.milliseconds >= 1100 && deaf.milliseconds < 15_000)
     }
 
+    /// Libraries open sockets without O_CLOEXEC.
+    @Test func noDescriptorIsInherited() async throws {
+        let path = NSTemporaryDirectory() + "tendon-program-\(UUID().uuidString)"
+        let descriptors = [300, 300].map { fcntl(STDERR_FILENO, F_DUPFD, $0) }
+        defer { for descriptor in descriptors { close(descriptor) } }
+        try Data(
+            "for each in \(descriptors[0]) \(descriptors[1]); do [ ! -e /proc/self/fd/$each ] || exit 1; done\n".utf8
+        )
+        .write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let runner = ProgramRunner(descriptor: Self.descriptors[0])
+        #expect(await result("/bin/sh " + path, "10", runner).failure == nil)
+    }
+
     /// What a program has started ends with it, although it ignores SIGTERM and the program does not.
     @Test(arguments: descriptors.indices)
     func whatItHasStartedEndsAsWell(_ index: Int) async throws {
