@@ -39,6 +39,10 @@ let package = Package(
             description:
                 "The cloud of Obvious devices over HTTPS, with libcurl; without it, bring an own implementation."),
         .trait(
+            name: "LSL",
+            description:
+                "The command offers samples as streams of the Lab Streaming Layer, by the liblsl of the machine."),
+        .trait(
             name: "MQTT",
             description: "The command publishes to an MQTT broker, with libmosquitto and SQLite."),
         .trait(
@@ -51,7 +55,7 @@ let package = Package(
         .trait(
             name: "Web",
             description: "The command serves a page that shows the devices, with libmicrohttpd."),
-        .default(enabledTraits: ["BlueZ", "MQTT", "Metrics", "OSC", "ObviousCloud", "Web"]),
+        .default(enabledTraits: ["BlueZ", "LSL", "MQTT", "Metrics", "OSC", "ObviousCloud", "Web"]),
     ],
     targets: [
         // The same files as meson.build; a test compares the two lists.
@@ -137,6 +141,8 @@ let package = Package(
         .target(name: "TendonMetrics", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
         // Samples as CSV.
         .target(name: "TendonRecording", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
+        // Of the trait LSL. liblsl is opened when the program runs: it is no dependency of a build.
+        .target(name: "TendonLSL", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
         // Of the trait OSC.
         .target(name: "TendonOSC", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
         // Of the trait Web. The files of the page are in the program.
@@ -153,6 +159,7 @@ let package = Package(
                 "TendonObvious",
                 "TendonObviousCloud",
                 "TendonFjorden", "TendonOutputs", "TendonRecording", "TendonSupport",
+                .target(name: "TendonLSL", condition: .when(traits: ["LSL"])),
                 .target(name: "TendonMQTT", condition: .when(traits: ["MQTT"])),
                 .target(name: "TendonMetrics", condition: .when(traits: ["Metrics"])),
                 .target(name: "TendonOSC", condition: .when(traits: ["OSC"])),
@@ -200,6 +207,10 @@ let package = Package(
             name: "TendonMQTTTests",
             dependencies: ["TendonMQTT", "TendonOutputs", "TendonQueue", "TendonSupport", "TestSupport"],
             path: "Tests/Swift/TendonMQTTTests"),
+        .testTarget(
+            name: "TendonLSLTests",
+            dependencies: ["TendonLSL", "TendonOutputs", "TendonSupport", "TestSupport"],
+            path: "Tests/Swift/TendonLSLTests"),
         .testTarget(
             name: "TendonOSCTests",
             dependencies: ["CTendon", "TendonOSC", "TendonOutputs", "TendonSupport", "TestSupport"],

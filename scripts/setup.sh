@@ -20,8 +20,8 @@ cloud=(python3-cryptography)
 # A broker, its clients, and certificates for it.
 broker=(mosquitto mosquitto-clients openssl iproute2)
 # A reader of the metrics, a renderer of Home Assistant's templates, a browser and another HTTP client for the page; receivers
-# and senders of OSC; a reader of recordings.
-operators=(python3-prometheus-client python3-jinja2 chromium curl liblo-tools puredata-core python3-pandas)
+# and senders of OSC; a reader of recordings; what the receiver of the Lab Streaming Layer needs.
+operators=(python3-prometheus-client python3-jinja2 chromium curl liblo-tools puredata-core python3-pandas python3-numpy)
 # The Python package: what builds it and checks its types.
 python=(python3-build python3-wheel python3-setuptools python3-venv mypy)
 # Debian packages, and a clean root to install them in; a disk of the same for the virtual machine, made without root.

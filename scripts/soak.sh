@@ -21,6 +21,8 @@ TENDON_SOAK=1 meson test -C "$build/asan" --no-rebuild --timeout-multiplier 60 -
 echo "== chaos: broker and gateway killed 50 times each, network cut, disk full (about 8 minutes)"
 scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon
 python3 Tests/Chaos/chaos.py "$build/swift/release/tendon" --seed 1
+echo "== the Lab Streaming Layer: every sample of ten minutes, twice"
+TENDON_LSL_SECONDS=600 TENDON=$build/swift/release/tendon Tests/Command/lsl.sh
 echo "== 1,000 gateways with a connection each, from Python"
 TENDON_PYTHON_ROUNDS=1000 scripts/test.sh python
 echo "== fuzzing $targets targets, $((minutes * 60 / targets)) s each"

@@ -26,11 +26,17 @@ let buildTraits: [String] = {
     #if KernelSockets
         traits.append("KernelSockets")
     #endif
+    #if LSL
+        traits.append("LSL")
+    #endif
     #if MQTT
         traits.append("MQTT")
     #endif
     #if Metrics
         traits.append("Metrics")
+    #endif
+    #if OSC
+        traits.append("OSC")
     #endif
     #if ObviousCloud
         traits.append("ObviousCloud")

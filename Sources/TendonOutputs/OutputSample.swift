@@ -37,6 +37,8 @@ package struct OutputSample: Sendable {
     package var capturedAt: UInt64?
     /// Bound of the error of `sampledAt`.
     package var errorMilliseconds: Double?
+    /// Samples per second that the device was set to; 0: it sends when something changes, or its rate is not known.
+    package var rate = 0.0
     /// Milliseconds of the device's own clock.
     package var deviceTime: UInt64?
     /// The orientation of a head in the frame of tendon/osc/orientation.h; nil: the sample is none.

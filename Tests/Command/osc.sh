@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # run --osc, --osc-in: real receivers and senders (python-osc, Pure Data, liblo) and a simulated head and belt.
 . "$(dirname "$0")/tap.bash"
-PYTHONPATH=$("$root/scripts/python_osc.sh") || { echo "Bail out! no python-osc"; exit 1; }
+PYTHONPATH=$("$root/scripts/python_package.sh" python-osc 1.10.2) || { echo "Bail out! no python-osc"; exit 1; }
 export PYTHONPATH
 tool="$root/Tests/Command/check_osc.py"
 head=C0:00:00:00:0F:01 belt=C0:00:00:00:0F:02

@@ -137,6 +137,12 @@ results() { # what a program printed: "ok NAME" and "not ok NAME: DETAIL"
     done <"$1"
 }
 
+# What liblsl reads in a test: streams of this machine, found by the ports of its streams, and of no other test.
+lsl_of_this_test() {
+    printf '[ports]\nIPv6 = disable\nPortRange = 64\n[multicast]\nResolveScope = machine\n[lab]\nKnownPeers = {127.0.0.1}\n'
+    printf 'SessionID = tendon-%s\n[log]\nlevel = -2\n' "$$"
+}
+
 # Lines of JSON.
 field() { # name, JSON line
     printf '%s' "$2" | grep -oE "\"$1\":(\"[^\"]*\"|[-0-9.e+]+|true|false|null)" | head -n 1 | cut -d: -f2- | tr -d '"'

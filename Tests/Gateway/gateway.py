@@ -271,7 +271,8 @@ class Receivers:
     TOOL = HERE.parent / "Command/check_osc.py"
 
     def __init__(self, **kinds):
-        path = subprocess.run([HERE.parents[1] / "scripts/python_osc.sh"], capture_output=True, check=True, timeout=LIMIT)
+        package = [HERE.parents[1] / "scripts/python_package.sh", "python-osc", "1.10.2"]
+        path = subprocess.run(package, capture_output=True, check=True, timeout=LIMIT)
         self.environment = {**os.environ, "PYTHONPATH": path.stdout.decode().strip()}
         self.kinds, self.ports, self.children = kinds, {}, []
 

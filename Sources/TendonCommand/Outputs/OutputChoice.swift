@@ -15,6 +15,9 @@ enum OutputChoice {
         #if OSC
             options += OSCOptions.all
         #endif
+        #if LSL
+            options += LSLOptions.all
+        #endif
         #if Web
             options += WebOptions.all
         #endif
@@ -35,6 +38,9 @@ enum OutputChoice {
         #endif
         #if OSC
             _ = try OSCOptions.settings(arguments)
+        #endif
+        #if LSL
+            _ = try LSLOptions.settings(arguments)
         #endif
     }
 
@@ -60,6 +66,9 @@ enum OutputChoice {
         #endif
         #if OSC
             if let output = try OSCOptions.output(arguments, commands) { outputs.append(output) }
+        #endif
+        #if LSL
+            if let output = try LSLOptions.output(arguments) { outputs.append(output) }
         #endif
         if let output = try RecordingOptions.output(arguments) { outputs.append(output) }
         let others = outputs.count

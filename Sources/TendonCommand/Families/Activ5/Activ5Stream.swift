@@ -110,6 +110,8 @@ private final class Activ5Server: DeviceServer {
     let served: ServedDevice
     private let wanted: Activ5Stream
     private let device: A5Device
+    /// Samples per second, as far as they are known: without `--rate` the trainer has its own setting.
+    private var rate = 0.0
 
     init(_ wanted: Activ5Stream, _ served: ServedDevice) {
         self.wanted = wanted
@@ -157,6 +159,7 @@ private final class Activ5Server: DeviceServer {
     private func start() {
         do throws(A5Error) {
             let lacking = try wanted.start(device)
+            rate = lacking.contains("sample_rate") ? 0 : Double(wanted.rate ?? 0)
             if !lacking.isEmpty {
                 served.event("missing", ["what": JSON(lacking.map(JSON.string))])
                 served.show("connected", note: "lacks " + lacking.joined(separator: ", "))
@@ -211,6 +214,7 @@ private final class Activ5Server: DeviceServer {
             served.event("refused", ["request": .string(describe(request)), "text": .string(describe(error))])
             served.show("connected", note: describe(error))
             if request.characteristic == .sampleRate, let rate = wanted.rate {
+                self.rate = 0
                 let who = served.label.name.map(sanitized) ?? "\(served.address)"
                 Log.write(
                     .warning,
@@ -223,7 +227,7 @@ private final class Activ5Server: DeviceServer {
 
     private func take(_ value: some Activ5Line) {
         let (isTable, received) = (served.reporter.isTable, device.samplesReceived)
-        served.sample(numbers: value.numbers) {
+        served.sample(numbers: value.numbers.with(rate: rate)) {
             value.write(to: &$0)
         } row: { row in
             row.counters.notifications = received

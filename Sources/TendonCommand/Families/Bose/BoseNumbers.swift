@@ -65,4 +65,11 @@ extension OutputSample {
     mutating func take(_ times: SampleTimes) {
         (receivedAt, sampledAt, errorMilliseconds) = (times.receivedAt, times.sampledAt, times.errorMilliseconds)
     }
+
+    /// The same of a device that was set to this rate.
+    func with(rate: Double) -> OutputSample {
+        var sample = self
+        sample.rate = rate
+        return sample
+    }
 }

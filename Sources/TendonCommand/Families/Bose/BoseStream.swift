@@ -274,7 +274,7 @@ private final class BoseServer: DeviceServer {
 
     private func take(_ value: SensorValue) {
         let line = BoseSampleLine(value)
-        served.sample(numbers: line.numbers) {
+        served.sample(numbers: line.numbers?.with(rate: 1000 / Double(wanted.period.milliseconds))) {
             line.write(to: &$0)
         } row: { row in
             guard served.reporter.isTable, let angles = line.headAngles else { return }
