@@ -55,6 +55,10 @@ run decode weight_scale measurement '02 b0 36 ea 07 0d 1d 07 1e 00' --define "$s
 like "$out" '"error":"ERROR_MALFORMED","error_offset":3' "a month 13: where"
 run encode infinitime set_clock 2026-11-29T13:07:30 --define "$shipped/infinitime.json"
 like "$out" '"bytes":"ea070b1d0d071e000001"' "encode: a time"
+run encode mi_thermometer set_time now --define "$shipped/mi_thermometer.json"
+like "$out" '"bytes":"23[0-9a-f]{8}"' "encode: now"
+run encode infinitime set_clock yesterday --define "$shipped/infinitime.json"
+like "$status $err" "^2 .*date takes now or a time such as 2026-11-29T13:07:30, not 'yesterday'" "encode: what is no time"
 decoded infinitime motion '00 04 00 fc 00 02' '"sensor":"acceleration","x_g":1.0,"y_g":-1.0,"z_g":0.5}'
 run decode heart_rate measurement 16480004 04 --define "$shipped/heart_rate.json" --json
 like "$out" '"event":"malformed".*"error":"ERROR_TRUNCATED","error_offset":4' "half an interval: where"
@@ -192,7 +196,7 @@ is "$shown" '10:0 80:1 ' "Wireshark shows the same, from the same file"
 run replay "$work/lamp.btsnoop" --json
 unlike "$out" '"event":"level"' "replay without the file: not decoded"
 
-# One UUID in two services, and the time.
+# One UUID in two services, and the time: a clock that a rule sets.
 cat >"$work/pair.json" <<'END'
 {
   "name": "pair", "title": "Pair", "find": {"services": ["fff0"], "name": "Pair*"},
@@ -209,10 +213,12 @@ pair=(--define "$work/pair.json" --radio virtual --json)
 start pair simulate pair "${pair[@]}"
 device=$child
 until_true grep -q ready "$work/pair.out"
-start both run "${pair[@]}" --capture "$work/pair.btsnoop"
+start both run "${pair[@]}" --capture "$work/pair.btsnoop" --rule 'pair.first every 1 h => pair.set_clock now'
 gateway=$child
 until_true grep -q '"event":"second","family":"pair".*"at":"2026-11-29T13:07:30Z"' "$work/both.out"
 result $? "one UUID in two services: each has its layout, a count of an epoch is a time"
+until_true grep -q "\"event\":\"write\".*\"characteristic\":\"clock\",\"bytes\":\"$(printf '%02x%02x' $(($(date +%Y) % 256)) $(($(date +%Y) / 256)))" "$work/pair.out"
+result $? "a rule sets the clock to now" "$(grep -e '"write"' "$work/pair.out"; grep action "$work/both.out")"
 kill -INT "$gateway" "$device"
 wait "$gateway" "$device"
 python3 "$root/scripts/generate_dissector.py" "$work/tendon.lua" "$work/pair.json"

@@ -98,6 +98,13 @@ extension StreamForm {
     }
 }
 
+/// Now, at this place, with its zone: "2026-11-29T13:07:30+01:00".
+private func localTime() -> String {
+    var text = [CChar](repeating: 0, count: Int(TENDON_LOCAL_TIME_SIZE))
+    _ = tendon_local_time(&text)
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
 /// An action with its arguments, checked.
 struct DefinedCall: RuleCall {
     let definition: Definition
@@ -111,11 +118,15 @@ struct DefinedCall: RuleCall {
 
     /// Its arguments as the C core takes them, for the call.
     func withArguments<Result>(_ body: (UnsafePointer<tendon_argument>?, Int) -> Result) -> Result {
-        let texts = words.map { CBytes(Array($0.utf8)) }
         let fields = definition.arguments(of: action)
+        let texts = words.enumerated().map { index, word in
+            let isNow = word == "now" && index < fields.count && fields[index].isDate
+            return CBytes(Array((isNow ? localTime() : word).utf8))
+        }
         let arguments = zip(words, texts).enumerated().map { index, argument in
             let (word, text) = argument
-            let isText = index < fields.count && (fields[index].isText || fields[index].isBytes)
+            let isText =
+                index < fields.count && (fields[index].isText || fields[index].isBytes || fields[index].isDate)
             if !isText, let number = Double(word) { return tendon_argument(number: number, word: nil, word_length: 0) }
             return tendon_argument(number: 0, word: text.lendText { $0 }, word_length: text.count)
         }
@@ -142,6 +153,9 @@ struct DefinedCall: RuleCall {
         if let length = field.lengthText {
             let what = field.isText ? "text of \(length) bytes" : "\(length) bytes as hexadecimal digits"
             return .usage("\(name) takes \(what), not '\(sanitized(words[wrong]))'")
+        }
+        guard !field.isDate else {
+            return .usage("\(name) takes now or a time such as 2026-11-29T13:07:30, not '\(sanitized(words[wrong]))'")
         }
         let low = Double(field.low) * field.factor / field.divisor + field.offset
         let high = Double(field.high) * field.factor / field.divisor + field.offset
@@ -196,6 +210,11 @@ extension Entity {
             self.init(name, title, .binary(path: name, on: "true", deviceClass: kind))
         } else if field.isNumber || field.count > 0 {
             self.init(name, title, .sensor(path: name, unit: unit, deviceClass: kind))
+        } else if field.isDate {
+            // Home Assistant takes a time with a zone alone for one.
+            self.init(
+                name, title,
+                .sensor(path: name, unit: nil, deviceClass: field.isLocalDate ? nil : kind ?? "timestamp"))
         } else {
             return nil
         }
@@ -210,6 +229,10 @@ extension Entity {
             return
         }
         guard arguments.count == 1, only.lengthText == nil else { return nil }
+        guard !only.isDate else {
+            self.init(name, title, .button(payload: #"{"\#(name)":"now"}"#))
+            return
+        }
         if only.count > 0 {
             self.init(name, title, .choice(path: name, action: name, options: definition.words(of: only)))
             return

@@ -115,6 +115,13 @@ extension tendon_field {
             || (kind == TENDON_FIELD_PART && bits > 1)
     }
     var isText: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_UTF8 }
+    /// A time as text.
+    var isDate: Bool { isLocalDate || tendon_field_type(UInt32(type)) == TENDON_FIELD_EPOCH }
+    /// Without a zone.
+    var isLocalDate: Bool {
+        let kind = tendon_field_type(UInt32(type))
+        return kind == TENDON_FIELD_DATE || (kind == TENDON_FIELD_EPOCH && Int(flags) & TENDON_FIELD_LOCAL != 0)
+    }
     var isBytes: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_BYTES }
     /// How many bytes of text, or bytes, an action takes, for people; nil: it is a number.
     var lengthText: String? {
