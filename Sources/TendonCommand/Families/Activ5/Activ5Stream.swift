@@ -54,17 +54,7 @@ struct Activ5Stream: FamilyStream {
     ]
     static let values = [RuleValue(name: "force", event: "sample", member: "force_n"), RuleValue.battery]
 
-    static let actions = [
-        RuleAction(name: "tare", arguments: "") { (words) throws(CommandError) in
-            try Activ5Call(.tare, words)
-        },
-        RuleAction(name: "start", arguments: "") { (words) throws(CommandError) in
-            try Activ5Call(.start, words)
-        },
-        RuleAction(name: "stop", arguments: "") { (words) throws(CommandError) in
-            try Activ5Call(.stop, words)
-        },
-    ]
+    static let actions = RuleAction.all(of: "activ5")
 
     @TendonActor
     func server(of device: ServedDevice) -> any DeviceServer { Activ5Server(self, device) }
@@ -88,19 +78,6 @@ struct Activ5Stream: FamilyStream {
         }
         device.evergreenMode = keepsAwake
         return lacking
-    }
-}
-
-/// The actions of rules.
-struct Activ5Call: RuleCall {
-    enum Kind: Sendable {
-        case tare, start, stop
-    }
-    let kind: Kind
-
-    init(_ kind: Kind, _ words: [String]) throws(CommandError) {
-        guard words.isEmpty else { throw .usage("it takes no arguments, not '\(sanitized(words[0]))'") }
-        self.kind = kind
     }
 }
 
@@ -172,12 +149,13 @@ private final class Activ5Server: DeviceServer {
     }
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
-        guard let call = call as? Activ5Call else { return }
+        guard let call = call as? FamilyCall else { return }
         do throws(A5Error) {
             switch call.kind {
-            case .tare: try await device.confirmed { $0.tare() }
-            case .start: try device.startIsometric().get()
-            case .stop: try await device.confirmed { $0.stop() }
+            case TENDON_ACT_ACTIV5_TARE: try await device.confirmed { $0.tare() }
+            case TENDON_ACT_ACTIV5_START: try device.startIsometric().get()
+            case TENDON_ACT_ACTIV5_STOP: try await device.confirmed { $0.stop() }
+            default: break
             }
         } catch {
             throw CommandError(.failed, describe(error))

@@ -40,30 +40,7 @@ struct FeelspaceStream: FamilyStream {
     ]
     static let values = [RuleValue(name: "heading", event: "sample", member: "heading_deg"), RuleValue.battery]
 
-    static let actions = [
-        RuleAction(name: "signal", arguments: "warning|goal_reached|battery") { (words) throws(CommandError) in
-            let signal = try FeelspaceCall.one(words, FeelspaceWords.systemSignals, "signal")
-            return FeelspaceCall { $0.signal(signalType: signal) }
-        },
-        RuleAction(name: "vibrate", arguments: "ANGLE") { (words) throws(CommandError) in
-            guard words.count == 1, let angle = Int(words[0]) else { throw .usage("vibrate takes an angle in degrees") }
-            // On channel 0, once: belts take that in every mode.
-            return FeelspaceCall {
-                $0.configureVibrationChannel(
-                    channelIndex: 0, pattern: .continuous, orientationType: .angle, orientation: angle,
-                    patternIterations: 1, patternPeriod: 1000, exclusiveChannel: false, clearOtherChannels: false)
-            }
-        },
-        RuleAction(name: "mode", arguments: "MODE") { (words) throws(CommandError) in
-            let mode = try FeelspaceCall.one(words, FeelspaceWords.modes, "mode")
-            return FeelspaceCall { $0.changeBeltMode(mode) }
-        },
-        RuleAction(name: "stop", arguments: "") { (words) throws(CommandError) in
-            guard words.isEmpty else { throw .usage("it takes no arguments, not '\(sanitized(words[0]))'") }
-            // A belt takes this in app mode only.
-            return FeelspaceCall(inAppMode: true) { $0.stopVibration() }
-        },
-    ]
+    static let actions = RuleAction.all(of: "feelspace")
 
     static func advice(on cause: TendonError) -> String? {
         let pairing = "hold its home button until it pulses fast, then try again"
@@ -79,24 +56,22 @@ struct FeelspaceStream: FamilyStream {
     func server(of device: ServedDevice) -> any DeviceServer { FeelspaceServer(self, device) }
 }
 
-/// The actions of rules.
-struct FeelspaceCall: RuleCall {
-    let command: @TendonActor @Sendable (FSCommandManager) -> Bool
-
-    let inAppMode: Bool
-
-    init(inAppMode: Bool = false, _ command: @escaping @TendonActor @Sendable (FSCommandManager) -> Bool) {
-        self.inAppMode = inAppMode
-        self.command = command
-    }
-
-    static func one<Value>(
-        _ words: [String], _ table: [(name: String, value: Value)], _ what: String
-    ) throws(CommandError) -> Value {
-        guard words.count == 1 else {
-            throw .usage("\(what) takes one of: \(table.map(\.name).joined(separator: ", "))")
+extension FSCommandManager {
+    /// Sends what a rule has the belt do. False: it is not connected, or has no such command.
+    fileprivate func send(_ call: FamilyCall) -> Bool {
+        switch call.kind {
+        case TENDON_ACT_FEELSPACE_SIGNAL:
+            UInt8(exactly: call.number).flatMap(FSSystemSignal.init).map { signal(signalType: $0) } ?? false
+        case TENDON_ACT_FEELSPACE_VIBRATE:
+            // On channel 0, once: belts take that in every mode.
+            configureVibrationChannel(
+                channelIndex: 0, pattern: .continuous, orientationType: .angle, orientation: call.number,
+                patternIterations: 1, patternPeriod: 1000, exclusiveChannel: false, clearOtherChannels: false)
+        case TENDON_ACT_FEELSPACE_MODE:
+            UInt8(exactly: call.number).flatMap(FSBeltMode.init).map { changeBeltMode($0) } ?? false
+        case TENDON_ACT_FEELSPACE_STOP: stopVibration()
+        default: false
         }
-        return try FeelspaceWords.find(words[0], table, what)
     }
 }
 
@@ -158,12 +133,13 @@ private final class FeelspaceServer: DeviceServer {
     }
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
-        guard let call = call as? FeelspaceCall else { return }
+        guard let call = call as? FamilyCall else { return }
         let before = commands.mode
-        let changesMode = call.inAppMode && before != .app
+        // A belt takes this in app mode only.
+        let changesMode = call.kind == TENDON_ACT_FEELSPACE_STOP && before != .app
         do throws(TendonError) {
             if changesMode { try await commands.confirmed { $0.changeBeltMode(.app) } }
-            try await commands.confirmed(call.command)
+            try await commands.confirmed { $0.send(call) }
             if changesMode, before != .unknown, before != .calibration {
                 try await commands.confirmed { $0.changeBeltMode(before) }
             }

@@ -26,11 +26,7 @@ struct FjordenStream: FamilyStream {
         RuleEvent(name: "battery_low", sources: [RuleSource("grip", only: ("grip_event", "batteryLow"))]),
     ]
     static let values = [RuleValue.battery]
-    static let actions = [
-        RuleAction(name: "led", arguments: "off|on|blinkSlow|blinkFast [MS]") { words throws(CommandError) in
-            try LEDCall(words)
-        }
-    ]
+    static let actions = RuleAction.all(of: "fjorden")
 
     /// The vendor's names, in the order of their numbers.
     private static let eventNames = (0...0x35).compactMap { number in
@@ -44,22 +40,6 @@ struct FjordenStream: FamilyStream {
 
     @TendonActor
     func server(of device: ServedDevice) -> any DeviceServer { GripServer(self, device) }
-}
-
-private struct LEDCall: RuleCall {
-    let mode: LEDMode
-    let duration: Duration?
-
-    init(_ words: [String]) throws(CommandError) {
-        let index = words.first.map { Int(tendon_fjorden_led_mode_named($0, $0.utf8.count)) } ?? -1
-        guard index >= 0, words.count <= 2, let mode = LEDMode(rawValue: UInt8(index)) else {
-            throw .usage("led takes off, on, blinkSlow or blinkFast, and milliseconds if you like")
-        }
-        self.mode = mode
-        let milliseconds = words.count == 2 ? UInt16(words[1]) : 0
-        guard let milliseconds else { throw .usage("led's milliseconds are a number up to 65535") }
-        duration = milliseconds == 0 ? nil : .milliseconds(Int(milliseconds))
-    }
 }
 
 /// One grip.
@@ -159,9 +139,11 @@ private final class GripServer: DeviceServer {
     }
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
-        guard let call = call as? LEDCall, let grip = manager?.connectedGrip else { return }
+        guard let call = call as? FamilyCall, let grip = manager?.connectedGrip,
+            let mode = UInt8(exactly: call.number).flatMap(LEDMode.init)
+        else { return }
         do throws(GripCommandError) {
-            try await grip.setLED(call.mode, for: call.duration)
+            try await grip.setLED(mode, for: call.detail == 0 ? nil : .milliseconds(call.detail))
         } catch {
             throw CommandError(.failed, "\(error)")
         }

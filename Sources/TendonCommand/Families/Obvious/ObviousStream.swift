@@ -50,17 +50,7 @@ struct ObviousStream: FamilyStream {
             name: "feature", details: ["activated", "deactivated", "enabled", "disabled"],
             sources: [RuleSource("feature", detail: "state"), RuleSource("feature", detail: "toggle")])
     ]
-    static let actions = [
-        RuleAction(name: "toggle", arguments: "FEATURE on|off|flip") { (words) throws(CommandError) in
-            try ToggleCall(words)
-        },
-        RuleAction(name: "firmware", arguments: "check|upgrade") { (words) throws(CommandError) in
-            guard words.count == 1, let call = FirmwareCall(rawValue: words[0]) else {
-                throw .usage("firmware takes check or upgrade")
-            }
-            return call
-        },
-    ]
+    static let actions = RuleAction.all(of: "obvious")
 
     static func advice(on cause: TendonError) -> String? {
         guard cause.status == Int32(TENDON_RADIO_ERROR_PAIRING_FAILED) else { return nil }
@@ -69,24 +59,6 @@ struct ObviousStream: FamilyStream {
 
     @TendonActor
     func server(of device: ServedDevice) -> any DeviceServer { ObviousServer(self, device) }
-}
-
-private struct ToggleCall: RuleCall {
-    let id: Int
-    /// Nil: to the opposite.
-    let state: OcelotToggleStatus?
-
-    init(_ words: [String]) throws(CommandError) {
-        guard words.count == 2, ["on", "off", "flip"].contains(words[1]) else {
-            throw .usage("toggle takes a feature, and on, off or flip")
-        }
-        id = try ObviousFeature.id(words[0])
-        state = words[1] == "flip" ? nil : words[1] == "on" ? .Activated : .Deactivated
-    }
-}
-
-private enum FirmwareCall: String, RuleCall {
-    case check, upgrade
 }
 
 /// One device.
@@ -215,7 +187,7 @@ private final class ObviousServer: DeviceServer {
     private func findFirmware() async {
         guard wanted.firmware != nil, !Task.isCancelled else { return }
         do throws(CommandError) {
-            try await carryOut(.check)
+            try await update(begins: false)
         } catch {
             guard !Task.isCancelled else { return }
             served.event("configuration_failed", ["text": .string(error.message)])
@@ -236,37 +208,38 @@ private final class ObviousServer: DeviceServer {
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
         await beginning?.value
-        if let call = call as? FirmwareCall { return try await carryOut(call) }
-        guard let call = call as? ToggleCall else { return }
+        guard let call = call as? FamilyCall else { return }
+        guard call.kind == TENDON_ACT_OBVIOUS_TOGGLE else { return try await update(begins: call.number == 1) }
         do throws(OcelotError) {
-            if let state = call.state {
-                show(try await manager.setToggles([call.id: state]), titles)
-            } else {
-                show([call.id: try await manager.toggle(call.id)], titles)
+            switch call.detail {
+            case 0: show([call.number: try await manager.toggle(call.number)], titles)
+            case 1: show(try await manager.setToggles([call.number: .Activated]), titles)
+            default: show(try await manager.setToggles([call.number: .Deactivated]), titles)
             }
         } catch {
             throw CommandError(.failed, "\(error)")
         }
     }
 
-    private func carryOut(_ call: FirmwareCall) async throws(CommandError) {
+    /// Looks for newer firmware, or begins the upgrade to it.
+    private func update(begins: Bool) async throws(CommandError) {
         guard let firmware = wanted.firmware, let connector else {
             throw .usage("firmware needs $TENDON_OBVIOUS_BASE_URL, and a product and public keys that verify it")
         }
         let report = UpgradeReport(served.label, served.reporter.events, isService: true)
-        switch call {
-        case .check: _ = try await firmware.check(connector, report)
-        case .upgrade:
-            isUpgrading = true
-            defer {
-                isUpgrading = false
-                // It did not come back, and nothing further is reported of the connection.
-                if connector.state != .connected { waiter?.cancel() }
-            }
-            try await firmware.run(connector, report)
-            guard let version = try? await manager.deviceInfo().firmwareVersion else { return }
-            report.found(version, nil)
+        guard begins else {
+            _ = try await firmware.check(connector, report)
+            return
         }
+        isUpgrading = true
+        defer {
+            isUpgrading = false
+            // It did not come back, and nothing further is reported of the connection.
+            if connector.state != .connected { waiter?.cancel() }
+        }
+        try await firmware.run(connector, report)
+        guard let version = try? await manager.deviceInfo().firmwareVersion else { return }
+        report.found(version, nil)
     }
 
     private func consume(_ updates: EventStream<OcelotFeatureUpdate>) -> Task<Void, Never> {

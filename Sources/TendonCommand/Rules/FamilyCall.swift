@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Actions of the five families. Their names, words and mistakes are those of the C core, so that rules, MQTT, the page and
+// the gateway in C take the same.
+import CTendon
+import Tendon
+import TendonSupport
+
+/// An action of one of the five families, whose words were checked. What its numbers mean: `tendon_act`.
+struct FamilyCall: RuleCall {
+    let kind: tendon_act_kind
+    let number: Int
+    let detail: Int
+
+    init(_ family: String, _ name: String, _ words: [String]) throws(CommandError) {
+        let texts = ([name] + words).map { CBytes(Array($0.utf8)) }
+        let parts = texts.map { part in tendon_act_word(text: part.lendText { $0 }, length: part.count) }
+        var act = tendon_act()
+        var mistake = tendon_act_mistake()
+        let status = withExtendedLifetime(texts) {
+            tendon_act_parse(family, nil, parts, parts.count, &act, &mistake)
+        }
+        guard status >= 0 else { throw .usage(text(of: mistake.text)) }
+        (kind, number, detail) = (act.kind, Int(act.number), Int(act.detail))
+    }
+}
+
+extension RuleAction {
+    /// The table of a family.
+    static func all(of family: String) -> [RuleAction] {
+        var actions: [RuleAction] = []
+        var index = 0
+        while let row = tendon_act_at(index)?.pointee {
+            index += 1
+            guard text(row.family) == family else { continue }
+            let name = text(row.name)
+            actions.append(
+                RuleAction(name: name, arguments: text(row.arguments)) { (words) throws(CommandError) in
+                    try FamilyCall(family, name, words)
+                })
+        }
+        return actions
+    }
+}
