@@ -221,6 +221,10 @@ until_true grep -q "\"event\":\"write\".*\"characteristic\":\"clock\",\"bytes\":
 result $? "a rule sets the clock to now" "$(grep -e '"write"' "$work/pair.out"; grep action "$work/both.out")"
 kill -INT "$gateway" "$device"
 wait "$gateway" "$device"
+run replay "$work/pair.btsnoop" --define "$work/pair.json" --json
+like "$out" '"event":"first".*"first":1' "replay: the first of the two"
+like "$out" '"event":"second".*"at":"2026-11-29T13:07:30Z"' "replay: the second of the two, by its service"
+unlike "$out" '"event":"malformed"' "replay: neither is taken for the other"
 python3 "$root/scripts/generate_dissector.py" "$work/tendon.lua" "$work/pair.json"
 shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T fields -e tendon.pair.first.first \
     -e tendon.pair.second.at 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')

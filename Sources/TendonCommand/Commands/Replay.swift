@@ -7,14 +7,18 @@ import TendonSupport
 /// What becomes of the values of a captured connection.
 protocol ValueReplay {
     var counters: StreamCounters { get }
-    /// A value that was read, written or notified. `milliseconds`: the capture's clock.
+    /// A value that was read, written or notified. `service`: nil: not known; `milliseconds`: the capture's clock.
     mutating func value(
-        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines)
+        _ bytes: [UInt8], of characteristic: tendon_uuid, in service: tendon_uuid?, written: Bool,
+        at milliseconds: UInt64, to lines: ReplayLines)
 }
 
 /// The same of a family.
 protocol FamilyReplay: ValueReplay, SendableMetatype {
     init()
+    /// Each of its characteristics is in one service.
+    mutating func value(
+        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines)
     static func recognizes(_ characteristic: tendon_uuid) -> Bool
     /// Where a value has a name that a user gave to the device; empty: nowhere.
     static func nameRange(in value: ArraySlice<UInt8>, of characteristic: tendon_uuid) -> Range<Int>
@@ -36,6 +40,13 @@ extension ReplayForm {
 }
 
 extension FamilyReplay {
+    mutating func value(
+        _ bytes: [UInt8], of characteristic: tendon_uuid, in service: tendon_uuid?, written: Bool,
+        at milliseconds: UInt64, to lines: ReplayLines
+    ) {
+        value(bytes, of: characteristic, written: written, at: milliseconds, to: lines)
+    }
+
     static func nameRange(in value: ArraySlice<UInt8>, of characteristic: tendon_uuid) -> Range<Int> { 0..<0 }
 }
 

@@ -14,6 +14,8 @@ struct ReplayTable {
     var hash: [UInt8]?
     /// What Service Changed has reported since the last discovery.
     private var changed: ClosedRange<UInt16>?
+    /// Of services, by their first handles: the last one, and the UUID.
+    private var services: [UInt16: (last: UInt16, uuid: tendon_uuid)] = [:]
     private static let limit = 512
     static let serviceChanged: UInt16 = 0x2A05
 
@@ -24,6 +26,16 @@ struct ReplayTable {
     mutating func add(_ characteristic: tendon_uuid, at handle: UInt16) {
         guard characteristics.count < ReplayTable.limit || characteristics[handle] != nil else { return }
         characteristics[handle] = characteristic
+    }
+
+    mutating func addService(_ uuid: tendon_uuid, _ first: UInt16, _ last: UInt16) {
+        guard services.count < ReplayTable.limit || services[first] != nil else { return }
+        services[first] = (last, uuid)
+    }
+
+    /// The service that a handle is in; nil: the capture has no discovery of it.
+    func service(of handle: UInt16) -> tendon_uuid? {
+        services.first { $0.key <= handle && handle <= $0.value.last }?.value.uuid
     }
 
     mutating func addConfiguration(at handle: UInt16) {

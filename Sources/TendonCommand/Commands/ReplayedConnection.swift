@@ -91,6 +91,7 @@ struct ReplayedConnection {
         switch Int(pdu.opcode) {
         case Int(TENDON_ATT_FIND_INFORMATION_RESPONSE.rawValue): discoveredDescriptors(bytes)
         case Int(TENDON_ATT_READ_BY_TYPE_RESPONSE.rawValue): discovered(pdu, request)
+        case Int(TENDON_ATT_READ_BY_GROUP_TYPE_RESPONSE.rawValue): discoveredServices(pdu)
         case Int(TENDON_ATT_READ_RESPONSE.rawValue): reading = (request.handle, pdu.data)
         case Int(TENDON_ATT_READ_BLOB_RESPONSE.rawValue):
             guard let (handle, bytes) = reading, handle == request.handle, Int(request.offset) == bytes.count,
@@ -110,6 +111,14 @@ struct ReplayedConnection {
         for start in stride(from: 2, to: bytes.count - 3, by: 4)
         where bytes[start + 2] == 0x02 && bytes[start + 3] == 0x29 {
             table.addConfiguration(at: UInt16(bytes[start]) | UInt16(bytes[start + 1]) << 8)
+        }
+    }
+
+    /// First and last handle of the group, UUID (Vol 3 Part F 3.4.4.10).
+    private mutating func discoveredServices(_ pdu: ATTPDU) {
+        for item in pdu.items {
+            guard let uuid = uuid(fromWire: item.value) else { continue }
+            table.addService(uuid, item.handle, item.end)
         }
     }
 
@@ -198,6 +207,7 @@ struct ReplayedConnection {
             return
         }
         let lines = ReplayLines(events: events, family: label.family ?? "", device: label, time: time.unix)
-        family?.value(bytes, of: uuid, written: written, at: time.milliseconds, to: lines)
+        family?.value(
+            bytes, of: uuid, in: table.service(of: handle), written: written, at: time.milliseconds, to: lines)
     }
 }

@@ -47,9 +47,10 @@ extension Command {
             let ranges = try hexOperands([information == "frames" ? BoseReplay.framesInformation : information])
             let silent = ReplayLines(events: .none, family: family.name)
             replay.value(
-                ranges, of: tendon_bose_uuid(TENDON_BOSE_SENSOR_INFORMATION), written: false, at: 0, to: silent)
+                ranges, of: tendon_bose_uuid(TENDON_BOSE_SENSOR_INFORMATION), in: nil, written: false, at: 0,
+                to: silent)
         }
-        replay.value(bytes, of: value.characteristic, written: false, at: 0, to: lines)
+        replay.value(bytes, of: value.characteristic, in: value.service, written: false, at: 0, to: lines)
         return replay.counters.malformed == 0 ? .done : .failed
     }
 

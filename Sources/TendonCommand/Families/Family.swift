@@ -55,6 +55,8 @@ extension Family {
 struct DecodedValue: Sendable {
     let kind: String
     let characteristic: tendon_uuid
+    /// Of a characteristic that can be in several.
+    var service: tendon_uuid?
     /// What it holds.
     let summary: String
 }

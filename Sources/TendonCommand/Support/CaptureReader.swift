@@ -124,7 +124,7 @@ struct ATTPDU {
     var type: tendon_uuid
     var data: [UInt8]
     /// Of list responses and multiple notifications.
-    var items: [(handle: UInt16, value: [UInt8])] = []
+    var items: [(handle: UInt16, end: UInt16, value: [UInt8])] = []
 
     /// Nil: malformed or unknown.
     init?(_ bytes: [UInt8]) {
@@ -149,7 +149,7 @@ struct ATTPDU {
         var walk = tendon_att_items_of(&pdu)
         var item = tendon_att_item()
         while tendon_att_items_next(&walk, &item) {
-            items.append((item.handle, copied(item.value, item.length)))
+            items.append((item.handle, item.end_handle, copied(item.value, item.length)))
         }
     }
 }

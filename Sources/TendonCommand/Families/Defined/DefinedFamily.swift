@@ -16,7 +16,7 @@ extension Family {
             description: FamilyDescription(definition), sensors: definition.sensors,
             decoded: definition.rows.filter { $0.hasValues }.map { row in
                 DecodedValue(
-                    kind: definition.word(row.name) ?? "", characteristic: row.uuid,
+                    kind: definition.word(row.name) ?? "", characteristic: row.uuid, service: row.service,
                     summary: definition.eventNames(of: row).joined(separator: ", "))
             },
             encoded: definition.actions.indices.map { action in

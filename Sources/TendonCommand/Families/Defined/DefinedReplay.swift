@@ -18,6 +18,13 @@ extension ReplayForm {
 }
 
 extension Definition {
+    /// - Parameter service: nil: not known.
+    func row(of characteristic: tendon_uuid, in service: tendon_uuid?) -> Int {
+        var characteristic = characteristic
+        guard var service else { return tendon_definition_row_of(pointer, &characteristic) }
+        return tendon_definition_row_in(pointer, &service, &characteristic)
+    }
+
     /// Whether a characteristic tells that a device is of this kind: it is required, or in a service that is looked for.
     /// Others, such as the battery level, are of all devices.
     func identifies(_ row: Int) -> Bool {
@@ -40,10 +47,10 @@ struct DefinedReplay: ValueReplay {
     init(_ definition: Definition) { self.definition = definition }
 
     mutating func value(
-        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines
+        _ bytes: [UInt8], of characteristic: tendon_uuid, in service: tendon_uuid?, written: Bool,
+        at milliseconds: UInt64, to lines: ReplayLines
     ) {
-        var uuid = characteristic
-        let index = tendon_definition_row_of(definition.pointer, &uuid)
+        let index = definition.row(of: characteristic, in: service)
         guard index < definition.rows.count else { return }
         let row = definition.rows[index]
         if written {
