@@ -16,10 +16,12 @@ let package = Package(
         .library(name: "TendonObvious", targets: ["TendonObvious"]),
         .library(name: "TendonObviousCloud", targets: ["TendonObviousCloud"]),
         .library(name: "TendonFoundation", targets: ["TendonFoundation"]),
+        .library(name: "TendonGateway", targets: ["TendonGateway"]),
         .executable(name: "tendon", targets: ["TendonCommand"]),
         .executable(name: "tendon-conformance", targets: ["TendonConformance"]),
         .executable(name: "stream-bose", targets: ["StreamBose"]),
         .executable(name: "heart-rate", targets: ["HeartRate"]),
+        .executable(name: "gateway-service", targets: ["GatewayService"]),
     ],
     traits: [
         .trait(
@@ -103,6 +105,8 @@ let package = Package(
         .target(name: "TendonFeelSpace", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonFjorden", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonObvious", dependencies: ["CTendon", "Tendon"]),
+        // Every wearable in range, by the fleet of the C core.
+        .target(name: "TendonGateway", dependencies: ["CTendon", "Tendon"]),
         // The parser of what a cloud sends: strict, in C, with a fuzz target of its own.
         .target(
             name: "CObviousCloud",
@@ -121,7 +125,8 @@ let package = Package(
         .target(
             name: "TendonFoundation",
             dependencies: [
-                "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonObvious",
+                "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonGateway",
+                "TendonObvious",
             ]),
         // What the programs share; not a product.
         .target(name: "TendonSupport", dependencies: ["CTendon", "CSystemJansson"]),
@@ -170,11 +175,14 @@ let package = Package(
             name: "TendonConformance",
             dependencies: ["CSystemSodium", "CTendon", "Tendon", "TendonObvious", "TendonSupport"]),
         .executableTarget(
-            name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift", exclude: ["HeartRate.swift"],
-            sources: ["StreamBose.swift"]),
+            name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift",
+            exclude: ["GatewayService.swift", "HeartRate.swift"], sources: ["StreamBose.swift"]),
         .executableTarget(
-            name: "HeartRate", dependencies: ["Tendon"], path: "examples/swift", exclude: ["StreamBose.swift"],
-            sources: ["HeartRate.swift"]),
+            name: "HeartRate", dependencies: ["Tendon"], path: "examples/swift",
+            exclude: ["GatewayService.swift", "StreamBose.swift"], sources: ["HeartRate.swift"]),
+        .executableTarget(
+            name: "GatewayService", dependencies: ["TendonGateway"], path: "examples/swift",
+            exclude: ["HeartRate.swift", "StreamBose.swift"], sources: ["GatewayService.swift"]),
         .target(
             name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),
         .executableTarget(
@@ -258,17 +266,21 @@ let package = Package(
             ],
             path: "Tests/Swift/TendonObviousCloudTests"),
         .testTarget(
+            name: "TendonGatewayTests",
+            dependencies: ["CTendon", "Tendon", "TendonBose", "TendonFeelSpace", "TendonGateway", "TestSupport"],
+            path: "Tests/Swift/TendonGatewayTests"),
+        .testTarget(
             name: "TendonFoundationTests",
             dependencies: [
                 "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonFoundation",
-                "TendonObvious", "TestSupport",
+                "TendonGateway", "TendonObvious", "TestSupport",
             ],
             path: "Tests/Swift/TendonFoundationTests"),
         .testTarget(
             name: "CancellationTests",
             dependencies: [
                 "CTendon", "ObviousTestSupport", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace",
-                "TendonFjorden", "TendonObvious", "TestSupport",
+                "TendonFjorden", "TendonGateway", "TendonObvious", "TestSupport",
             ],
             path: "Tests/Swift/CancellationTests"),
         .testTarget(

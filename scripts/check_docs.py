@@ -64,6 +64,10 @@ GIVEN = {
     func onFirmwareProgressUpdate(_ serialNumber: String, _ percent: Int) {}
 """),
     "TendonFoundation": ("", ""),
+    "TendonGateway": ("", """
+    var gateway: Gateway { fatalError() }
+    var device: GatewayDevice { fatalError() }
+"""),
     "TendonObviousCloud": ("", """
     var keys: [ObviousKey] { fatalError() }
 """),
@@ -83,6 +87,7 @@ SAMPLES = {
     struct Logger: Sendable { func debug(_ text: String) {} }
     static let logger = Logger()
 """),
+    "docs/swift-gateway.md": ("Tendon TendonGateway", ""),
     "Sources/TendonFoundation/TendonFoundation.docc/TendonFoundation.md": ("TendonFoundation TendonFjorden", ""),
     "Sources/TendonObviousCloud/TendonObviousCloud.docc/TendonObviousCloud.md": ("TendonObviousCloud TendonObvious", ""),
 }

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 modules=(Tendon TendonBose TendonActiv5 TendonFeelSpace TendonFjorden TendonObvious TendonObviousCloud
-    TendonFoundation)
+    TendonFoundation TendonGateway)
 # Modules of C that they import.
 includes=(-I include -I Sources/CObviousCloud/include -I Sources/CSystemCurl -I Sources/CSystemJansson
     -I Sources/CSystemSodium)

@@ -14,6 +14,7 @@ fi
 scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon | tail -1
 scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product stream-bose | tail -1
 scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product heart-rate | tail -1
+scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product gateway-service | tail -1
 
 XDG_RUNTIME_DIR=$(mktemp -d)
 export XDG_RUNTIME_DIR
@@ -137,6 +138,22 @@ for sensor in "$build/heart_rate" "$build/swift/release/heart-rate"; do
         exit 1
     fi
 done
+
+# Every wearable in range, in Swift: a squeeze of the trainer reaches the belt.
+HOME=$XDG_RUNTIME_DIR "$build/swift/release/tendon" simulate feelspace activ5 --radio virtual --json \
+    >"$XDG_RUNTIME_DIR/devices" 2>&1 &
+wearables=$!
+output=$(XDG_STATE_HOME=$XDG_RUNTIME_DIR/service timeout 60 "$build/swift/release/gateway-service" 300 2>&1) && code=0 || code=$?
+kill "$wearables" && wait "$wearables" || true
+if [ "$code" -eq 0 ] && [ "$(grep -cE ' (force|orientation) (force|heading) -?[0-9.]+ (N|deg)' <<<"$output")" -ge 250 ] &&
+    grep -x 'the belt vibrates' <<<"$output" >/dev/null &&
+    grep '"event":"write".*"motors":.*[1-9]' "$XDG_RUNTIME_DIR/devices" >/dev/null; then
+    echo "ok - examples/swift/GatewayService.swift prints samples, and a squeeze reaches the belt's motors"
+else
+    echo "not ok - examples/swift/GatewayService.swift: status $code"
+    tail -5 <<<"$output" | sed 's/^/#   /'
+    exit 1
+fi
 
 # The gateway as a static program: musl, the kernel's radio without libbluetooth; here it finds the virtual one.
 if [ -f "$build/musl-static/build.ninja" ]; then

@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 # Nothing of another run: a version that moved is an error for SwiftPM.
 swiftpm=(--cache-path "$work/cache" --security-path "$work/security" --config-path "$work/config" -j "$jobs"
     --disable-index-store)
-modules=(Tendon TendonActiv5 TendonBose TendonFeelSpace TendonFjorden TendonObvious TendonObviousCloud)
+modules=(Tendon TendonActiv5 TendonBose TendonFeelSpace TendonFjorden TendonGateway TendonObvious TendonObviousCloud)
 failed=0
 
 # result NAME OUTPUT COMMAND...: prints a TAP line for the command, and the end of the output if the command fails.

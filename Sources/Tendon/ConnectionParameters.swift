@@ -10,7 +10,7 @@ import CTendon
 /// try await central.setConnectionParameters(.fast)
 /// ```
 public struct ConnectionParameters: Sendable, Hashable, CustomStringConvertible {
-    private(set) var c: tendon_connection_parameters
+    package private(set) var c: tendon_connection_parameters
 
     /// 7.5 to 15 ms: motion and gestures without delay.
     public static let fast = profile("fast")

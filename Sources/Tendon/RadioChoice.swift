@@ -31,7 +31,7 @@ extension RadioChoice {
     }
 
     /// Not `.automatic`, but what it stands for.
-    func requested() throws(TendonError) -> RadioChoice {
+    package func requested() throws(TendonError) -> RadioChoice {
         guard case .automatic = self else { return self }
         let value = environment(RadioChoice.variable)
         guard let requested = RadioChoice(environment: value) else {

@@ -60,7 +60,7 @@ package final class CBytes: @unchecked Sendable {
     }
 
     /// For functions that take characters.
-    var text: UnsafePointer<CChar> { UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self) }
+    package var text: UnsafePointer<CChar> { UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self) }
 
     package convenience init(count: Int) {
         self.init([UInt8](repeating: 0, count: count))

@@ -6,6 +6,7 @@ import TendonActiv5
 import TendonBose
 import TendonFeelSpace
 import TendonFjorden
+import TendonGateway
 import TendonObvious
 
 extension TendonError: LocalizedError {
@@ -37,6 +38,11 @@ extension FjordenError: LocalizedError {}
 extension GripCommandError: LocalizedError {
     /// One line of plain English.
     public var errorDescription: String? { "\(self)" }
+}
+
+extension GatewayError: LocalizedError {
+    /// One line of plain English.
+    public var errorDescription: String? { description }
 }
 
 extension OcelotError: LocalizedError {

@@ -6,6 +6,7 @@ import TendonActiv5
 import TendonBose
 import TendonFeelSpace
 import TendonFjorden
+import TendonGateway
 import TendonObvious
 import TendonObviousCloud
 
@@ -17,6 +18,7 @@ struct Everything {
     var belt: FSConnectionManager?
     var grip: GripManager?
     var errors: (TendonError?, BoseWearableError?, A5Error?, FSConnectionError?, FjordenError?, ObviousCloudError?)
+    var gateway: Gateway?
     var cloud: ObviousCloudConfiguration?
 }
 

@@ -109,7 +109,8 @@ func expectReleased(
 
 /// All rows; a module adds its own.
 let allRows: [Row] =
-    tendonRows + tendonActiv5Rows + tendonBoseRows + tendonFeelSpaceRows + tendonFjordenRows + tendonObviousRows
+    tendonRows + tendonActiv5Rows + tendonBoseRows + tendonFeelSpaceRows + tendonFjordenRows + tendonGatewayRows
+    + tendonObviousRows
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct CancellationTests {

@@ -6,6 +6,7 @@ import TendonBose
 import TendonFeelSpace
 import TendonFjorden
 import TendonFoundation
+import TendonGateway
 import TendonObvious
 import TestSupport
 import Testing
@@ -18,6 +19,7 @@ import Testing
         (A5Error.imuUnsupported, A5Error.imuUnsupported.text),
         (FSConnectionError.powerOff, "the belt was switched off"),
         (FjordenError.bondDoesNotExists, FjordenError.bondDoesNotExists.localizedDescription),
+        (GatewayError.cancelled, GatewayError.cancelled.description),
         (OcelotError.busy, OcelotError.busy.description),
         (TendonError.cancelled, TendonError.cancelled.description),
         (GripCommandError.busy, "\(GripCommandError.busy)"),
