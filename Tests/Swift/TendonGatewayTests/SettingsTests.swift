@@ -13,7 +13,8 @@ struct SettingsTests {
     ) throws(GatewayError) -> tendon_fleet_options {
         var settings = GatewaySettings(radio: .adapters())
         change(&settings)
-        return try GatewayPlan(settings).options.pointer.pointee
+        let plan = try GatewayPlan(settings)
+        return withExtendedLifetime(plan) { plan.options.pointer.pointee }
     }
 
     /// Why settings are not possible.
