@@ -7,7 +7,7 @@ import Tendon
 /// is asked for by name.
 ///
 /// It is the gateway of the C library, as `tendon-gateway` and the Python package have it, on the loop of
-/// ``TendonActor``. A process can have several; those with the same Bluetooth adapter share it.
+/// `TendonActor`. A process can have several; those with the same Bluetooth adapter share it.
 ///
 /// ```swift
 /// let gateway = try await Gateway()
