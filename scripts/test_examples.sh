@@ -143,9 +143,9 @@ done
 HOME=$XDG_RUNTIME_DIR "$build/swift/release/tendon" simulate feelspace activ5 --radio virtual --json \
     >"$XDG_RUNTIME_DIR/devices" 2>&1 &
 wearables=$!
-output=$(XDG_STATE_HOME=$XDG_RUNTIME_DIR/service timeout 60 "$build/swift/release/gateway-service" 300 2>&1) && code=0 || code=$?
+output=$(XDG_STATE_HOME=$XDG_RUNTIME_DIR/service timeout 60 "$build/swift/release/gateway-service" 600 2>&1) && code=0 || code=$?
 kill "$wearables" && wait "$wearables" || true
-if [ "$code" -eq 0 ] && [ "$(grep -cE ' (force|orientation) (force|heading) -?[0-9.]+ (N|deg)' <<<"$output")" -ge 250 ] &&
+if [ "$code" -eq 0 ] && [ "$(grep -cE ' (force force|orientation heading|rotation x) -?[0-9.]+ ' <<<"$output")" -ge 550 ] &&
     grep -x 'the belt vibrates' <<<"$output" >/dev/null &&
     grep '"event":"write".*"motors":.*[1-9]' "$XDG_RUNTIME_DIR/devices" >/dev/null; then
     echo "ok - examples/swift/GatewayService.swift prints samples, and a squeeze reaches the belt's motors"
