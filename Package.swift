@@ -299,7 +299,7 @@ let package = Package(
 // the tests the loop's own, and those that use every module.
 if let form = Context.environment["TENDON_MODULES_ONLY"] {
     let programs = [
-        "TendonCommand", "TendonConformance", "TendonMQTT", "TendonMetrics", "TendonOSC", "TendonOutputs",
+        "TendonCommand", "TendonConformance", "TendonLSL", "TendonMQTT", "TendonMetrics", "TendonOSC", "TendonOutputs",
         "TendonRecording", "TendonWeb",
     ]
     package.targets.removeAll { target in
