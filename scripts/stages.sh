@@ -273,6 +273,8 @@ command_tests() { # DIRECTORY of the programs
 
 stage_command() {
     swift_release_build
+    clang_build tendon:shared_library # of the Python package in all_outputs.sh
+    export TENDON_LIBRARY=$clang/libtendon.so
     TENDON_LSL_SECONDS=20 command_tests "$BUILD/swift/release"
 }
 

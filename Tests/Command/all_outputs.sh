@@ -1,13 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # One run with every output at the same time: a head, a belt, a trainer, a grip and a heart rate strap, received as JSON lines, by
-# MQTT, OSC and the Lab Streaming Layer, by the page, and recorded as CSV; the gateway is killed in the middle and started again.
-# Not in `make test`. TENDON_OUTPUTS_SECONDS (default 8): of each half.
+# MQTT, by Pure Data, the Lab Streaming Layer and the page, and recorded as CSV, which the Python package reads; beside the gateway
+# the package is connected to the same devices but the belt, which has one connection. The gateway is killed in the middle and
+# started again. Not in `make test`. TENDON_OUTPUTS_SECONDS (default 8): of each half. TENDON_LIBRARY: libtendon.so for the package.
 . "$(dirname "$0")/tap.bash"
 . "$(dirname "$0")/broker.bash"
+. "$(dirname "$0")/puredata.bash"
+export TENDON_LIBRARY=${TENDON_LIBRARY:-$root/.build/clang-sockets/libtendon.so}
+[ -e "$TENDON_LIBRARY" ] || { echo "Bail out! no libtendon.so at $TENDON_LIBRARY"; exit 1; }
+tool=$root/Tests/Command/check_outputs.py
 lsl=$("$root/scripts/python_package.sh" pylsl 1.18.6) || { echo "Bail out! no pylsl"; exit 1; }
-osc=$("$root/scripts/python_package.sh" python-osc 1.10.2) || { echo "Bail out! no python-osc"; exit 1; }
-export PYTHONPATH=$lsl:$osc LSLAPICFG=$work/lsl_api.cfg
+export PYTHONPATH=$lsl:$root/Python LSLAPICFG=$work/lsl_api.cfg
 seconds=${TENDON_OUTPUTS_SECONDS:-8}
 limit=$((180 + 3 * seconds))
 lsl_of_this_test >"$LSLAPICFG"
@@ -38,9 +42,8 @@ device heart_rate strap --define "$strap"
 hold_port port
 broker 'allow_anonymous true'
 hold_port page
-python3 "$root/Tests/Command/check_osc.py" receive "$work/osc" 2>"$work/osc.err" &
-children+=("$!")
-until_true test -s "$work/osc.port"
+pure_data osc
+[ -n "$pd_port" ] || { echo "Bail out! no Pure Data"; exit 1; }
 timeout "$limit" python3 "$root/Tests/Command/check_lsl.py" receive "$work/lsl" 12 2>"$work/lsl.err" &
 children+=("$!")
 cat - "$work/names" >"$work/tendon.conf" <<END2
@@ -54,7 +57,7 @@ broker = mqtt://127.0.0.1:$port
 stream = all
 stream-batch = 100
 [osc]
-send = 127.0.0.1:$(cat "$work/osc.port")
+send = 127.0.0.1:$pd_port
 [lsl]
 streams = yes
 library = $lsl/pylsl/lib/liblsl.so
@@ -70,9 +73,14 @@ gateway() { # NUMBER
     gateway=$child
     until_true connected "$1"
     result $? "run $1, five devices" "$(tail -5 "$work/lines.$1.err")"
-    python3 "$root/Tests/Command/check_outputs.py" page "$page" "$work/page.$1" 2>"$work/page.$1.err" &
+    python3 "$tool" page "$page" "$work/page.$1" 2>"$work/page.$1.err" &
     children+=("$!")
     until_true test -s "$work/page.$1"
+}
+# The package: what it has is of both runs, as it is not the one that is killed.
+shared() {
+    local each
+    for each in rotation accelerometer force heart_rate_bpm grip_event; do grep -q "\"$each\"" "$work/package" || return 1; done
 }
 # What check_outputs.py compares of each device has come later than the time.
 received_after() {
@@ -86,11 +94,15 @@ compare() { # NUMBER BEGIN END
     mv "$work/lines.$1.out" "$work/lines.$1" # without the rest of a line
     ln -s "$(newest "$work/recordings")" "$work/csv.$1"
     mv "$work/all$1.mqtt" "$work/mqtt.$1"
-    python3 "$root/Tests/Command/check_outputs.py" compare "$work" "$2" "$3" "$1" >"$work/compared" 2>&1
+    /usr/bin/python3 "$tool" compare "$work" "$2" "$3" "$1" >"$work/compared" 2>&1
     results "$work/compared"
 }
 
 gateway 1
+python3 "$tool" package "$work/package" "$strap" "$range":0{1,3,4,5}/random 2>"$work/package.err" &
+children+=("$!")
+until_true shared
+result $? "the Python package, connected to four of them beside the gateway" "$(tail -qn 3 "$work/package" "$work/package.err")"
 until_true test -e "$work/lsl/ready"
 result $? "every stream was found" "$(ls "$work/lsl"; cat "$work/lsl.err")"
 begin=$(now)
@@ -103,7 +115,7 @@ compare 1 "$begin" "$(python3 -c "print($end - 1)")"
 
 gateway 2
 until_true received_after "$killed"
-result $? "after kill -9 everything comes again" "$(tail -3 "$work/lines.2.err")"
+result $? "after kill -9 everything comes again" "$(tail -3 "$work/lines.2.err"; tail -qn 1 "$work"/lsl/*.jsonl)"
 begin=$(now)
 sleep "$seconds"
 end=$(now)

@@ -3,26 +3,32 @@
 """What every output of one run has, for all_outputs.sh. The reference are the lines of the run, read by this program.
 
   check_outputs.py page PORT FILE                     the live data of the page, a message a line, until the connection ends
+  check_outputs.py package FILE DEFINITION ADDRESS... what the Python package receives of these devices, until SIGTERM
   check_outputs.py compare FOLDER BEGIN END NUMBER    "ok" lines of this run, between these times of CLOCK_MONOTONIC
 
-FOLDER has lines.NUMBER (JSON lines), csv.NUMBER (a folder), mqtt.NUMBER (of mosquitto_sub), page.NUMBER, osc (of check_osc.py) and
-lsl (of check_lsl.py): the last two receive both runs."""
+FOLDER has lines.NUMBER (JSON lines), csv.NUMBER (a folder), mqtt.NUMBER (of mosquitto_sub), page.NUMBER, osc (what Pure Data
+printed), package and lsl (of check_lsl.py): the last three receive both runs."""
 
+import asyncio
 import csv
 import json
+import math
 import pathlib
+import signal
 import sys
 import urllib.request
 
-# Device, sensor: the member of a line, and its number there; the channel.
+# Device, sensor: its numbers as CSV, OSC and LSL have them, from the members of its line. A word is no number.
 SENSORS = {
-    ("head", "rotation"): ("quaternion", 0, "x"),
-    ("head", "accelerometer"): ("acceleration_g", 0, "x"),
-    ("waist", "orientation"): ("heading_deg", None, "heading"),
-    ("hand", "force"): ("force_n", None, "force"),
-    ("strap", "heart_rate"): ("heart_rate_bpm", None, "heart_rate_bpm"),
+    ("head", "rotation"): lambda line: [*line["quaternion"], line["pitch_deg"], line["roll_deg"], line["yaw_deg"]],
+    ("head", "accelerometer"): lambda line: line["acceleration_g"],
+    ("waist", "orientation"): lambda line: [line["heading_deg"], line["accurate"], line["accuracy_deg"]],
+    ("hand", "force"): lambda line: [line["force_n"]],
+    ("strap", "heart_rate"): lambda line: [None, line["heart_rate_bpm"], line.get("energy_kj")],
 }
-# A line has the digits that the sensor resolves, OSC has float32.
+# Devices that two programs are connected to, as they have names in this run. A belt has one connection.
+SHARED = {"bose": "head", "activ5": "hand", "fjorden": "camera", "heart_rate": "strap"}
+# A line has the digits that the sensor resolves, OSC has float32, and Pure Data prints six digits.
 CLOSE = 6e-3
 MICROSECONDS = 1.1e-6
 
@@ -41,19 +47,38 @@ def page(port, path):
                 out.write(line[6:].decode())
 
 
+async def receive(path, definition, addresses):
+    import tendon
+
+    over = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
+    async with tendon.Gateway(radio="virtual", pair=60, sensors=["rotation", "accelerometer"], device_files=[definition],
+                              address=addresses) as gateway:
+        async def write():
+            with open(path, "w", buffering=1) as out:
+                async for event in gateway.events():
+                    print(json.dumps(vars(event)), file=out)
+
+        writer = asyncio.create_task(write())
+        await asyncio.wait([writer, asyncio.create_task(over.wait())], return_when=asyncio.FIRST_COMPLETED)
+    await writer
+
+
+def package(path, definition, *addresses):
+    asyncio.run(receive(path, definition, addresses))
+
+
 def of(lines):
-    """The samples of lines: by device and sensor, time and number; events of the grip by their time."""
+    """The samples of lines: by device and sensor, time and numbers; events of the grip by their time."""
     found = {key: [] for key in SENSORS}
     found["camera", "events"] = []
     for line in lines:
         if line.get("event") == "grip":
-            found["camera", "events"].append((line["received_at"], line["grip_event"]))
+            found["camera", "events"].append((line["received_at"], [line["grip_event"]]))
         # An event of a device file is its own sensor.
         key = (line.get("name"), line.get("sensor", line.get("event")))
         if key in SENSORS:
-            member, number, _ = SENSORS[key]
-            value = line[member] if number is None else line[member][number]
-            found[key].append((line.get("sampled_at", line["received_at"]), value))
+            found[key].append((line.get("sampled_at", line["received_at"]), SENSORS[key](line)))
     return found
 
 
@@ -61,11 +86,21 @@ def between(pairs, begin, end):
     return [pair for pair in pairs if begin <= pair[0] <= end]
 
 
+def is_nothing(value):
+    return value is None or value == "" or value != value
+
+
+def same(one, other):
+    """The same numbers, or words."""
+    return len(one) == len(other) and all(
+        is_nothing(b) if is_nothing(a) else a == b if isinstance(a, str) else not is_nothing(b) and abs(a - float(b)) < CLOSE
+        for a, b in zip(one, other))
+
+
 def agree(one, other):
     """The same times and values, in the same order."""
     return len(one) == len(other) and all(
-        abs(a[0] - b[0]) <= MICROSECONDS and (a[1] == b[1] if isinstance(a[1], str) else abs(a[1] - b[1]) < CLOSE)
-        for a, b in zip(one, other))
+        abs(a[0] - b[0]) <= MICROSECONDS and same(a[1], b[1]) for a, b in zip(one, other))
 
 
 def report(good, name, detail):
@@ -73,15 +108,27 @@ def report(good, name, detail):
 
 
 def of_csv(folder):
-    found = {}
-    for (device, sensor), (_, _, channel) in SENSORS.items():
-        found[device, sensor] = []
+    found = {key: [] for key in SENSORS}
+    for device, sensor in SENSORS:
         for path in pathlib.Path(folder).glob(f"{device}-*.{sensor}.csv"):
-            for row in csv.DictReader(path.open()):
-                column = next(name for name in row if name == channel or name.startswith(channel + "_"))
-                found[device, sensor].append((float(row["sampled_at"] or row["received_at"]), float(row[column])))
+            with path.open() as file:
+                for row in list(csv.reader(file))[1:]:
+                    found[device, sensor].append((float(row[2] or row[1]), row[5:]))
     events = of(objects(pathlib.Path(folder) / "events.jsonl"))
     found["camera", "events"] = events["camera", "events"]
+    return found
+
+
+def of_recording(folder):
+    """The same by the Python package."""
+    import tendon
+
+    found = {key: [] for key in SENSORS}
+    for name, table in tendon.read_recording(folder).items():
+        key = (name.split("-")[0], name.rpartition(".")[2])
+        if key in SENSORS:
+            times = table["sampled_at"].fillna(table["received_at"])
+            found[key] = list(zip(times, table.iloc[:, 5:].to_numpy(dtype=object).tolist()))
     return found
 
 
@@ -96,47 +143,74 @@ def of_mqtt(path):
 
 
 def of_lsl(folder):
-    import xml.etree.ElementTree
-
     found = {}
-    for (device, sensor), (_, _, channel) in SENSORS.items():
-        root = xml.etree.ElementTree.parse(pathlib.Path(folder) / f"{device} {sensor}.xml").getroot()
-        labels = [each.findtext("label") for each in root.iterfind("desc/channels/channel")]
-        index = labels.index(channel)
+    for device, sensor in SENSORS:
         rows = objects(pathlib.Path(folder) / f"{device} {sensor}.jsonl")
-        found[device, sensor] = [(row["time"], row["values"][index]) for row in rows]
+        found[device, sensor] = [(row["time"], row["values"]) for row in rows]
     markers = objects(pathlib.Path(folder) / "camera markers.jsonl")
-    found["camera", "events"] = [(row["time"], row["values"][0].split()[1]) for row in markers
+    found["camera", "events"] = [(row["time"], [row["values"][0].split()[1]]) for row in markers
                                if row["values"][0].startswith("grip ")]
     return found
 
 
-def of_osc(path, labels):
-    """Numbers only: OSC has no times."""
+def of_osc(path):
+    """The numbers that Pure Data printed, "osc: list tendon head rotation 0.5 ...": OSC has no times."""
     found = {key: [] for key in SENSORS}
-    for message in objects(path):
-        key = tuple(message["address"].split("/")[2:4])
-        if key in SENSORS:
-            found[key].append(message["args"][labels[key]])
+    for line in pathlib.Path(path).read_text().splitlines():
+        words = line.split()
+        if words[:3] == ["osc:", "list", "tendon"] and tuple(words[3:5]) in SENSORS:
+            found[tuple(words[3:5])].append([float(word) for word in words[5:]])
     return found
 
 
-def labels_of_csv(folder):
-    places = {}
-    for (device, sensor), (_, _, channel) in SENSORS.items():
-        for path in pathlib.Path(folder).glob(f"{device}-*.{sensor}.csv"):
-            columns = path.open().readline().rstrip("\n").split(",")[5:]
-            places[device, sensor] = next(i for i, name in enumerate(columns)
-                                          if name == channel or name.startswith(channel + "_"))
-    return places
+def of_package(path):
+    """By device and sensor: its own clock, time, bound of the time's error, numbers."""
+    found = {key: [] for key in SENSORS}
+    found["camera", "events"] = []
+    for line in objects(path):
+        if line.get("event") == "grip":
+            found["camera", "events"].append((line["device_time_ms"], line["received_at"], None, [line["grip_event"]]))
+        key = (SHARED.get(line.get("family")), line.get("sensor", line.get("event")))
+        if key in SENSORS:
+            found[key].append((line.get("device_time_ms"), line.get("sampled_at", line["received_at"]), line.get("error_ms"),
+                               SENSORS[key](line)))
+    return found
 
 
-def contains(numbers, part):
-    """Whether the part is in the numbers without a gap."""
-    for start in range(len(numbers) - len(part) + 1):
-        if all(abs(a - b) < CLOSE for a, b in zip(numbers[start:], part)):
-            return True
-    return False
+def places(numbers, part):
+    """Where the part is in the numbers without a gap."""
+    return [start for start in range(len(numbers) - len(part) + 1)
+            if all(same(a, b) for a, b in zip(part, numbers[start:]))]
+
+
+def in_order(found, sent, what):
+    """OSC. Pure Data has 0 for what is not a number."""
+    for key, pairs in sent.items():
+        if key in SENSORS:
+            part = [[0 if is_nothing(value) else value for value in values] for _, values in pairs]
+            report(places(found[key], part), f"{what}, {key[0]} {key[1]}, each number in order",
+                   f"{len(pairs)} lines, {len(found[key])} messages in both runs")
+
+
+def compare_package(received, lines, begin, end, what):
+    """The package has connections of its own to the same devices, and its own models of their clocks. What has no such time
+    has that of its arrival in each of the two programs, which depends on the load of the machine: it finds the place, and is shown."""
+    worst = {}
+    for key, own in of_package(received).items():
+        sent = [sample for sample in lines[key] if begin <= sample[1] <= end]
+        if key[0] not in SHARED.values():
+            continue
+        starts = places([[each[0], *each[3]] for each in own], [[each[0], *each[3]] for each in sent])
+        start = min(starts, key=lambda start: abs(own[start][1] - sent[0][1]), default=None) if sent else None
+        report(start is not None, f"{what}, {key[0]} {key[1]}, each with its numbers, in order",
+               f"{len(sent)} lines, {len(own)} received in both runs")
+        pairs = list(zip(sent, own[start:])) if start is not None else []
+        worst[key] = max((abs(a[1] - b[1]) * 1000 for a, b in pairs), default=math.inf)
+        if sent and sent[0][2] is not None:
+            report(pairs and all(abs(a[1] - b[1]) * 1000 <= a[2] + b[2] for a, b in pairs),
+                   f"{what}, {key[0]} {key[1]}, times within their errors", f"{worst[key]} ms")
+    print(f"# {what}, largest difference of times in ms: " +
+          ", ".join(f"{device} {sensor} {most:.3f}" for (device, sensor), most in worst.items()))
 
 
 def compare(folder, begin, end, number):
@@ -144,28 +218,27 @@ def compare(folder, begin, end, number):
     sent = {key: between(pairs, begin, end) for key, pairs in of(objects(folder / f"lines.{number}")).items()}
     for (device, sensor), pairs in sent.items():
         report(len(pairs) > 0, f"run {number}, {device} {sensor}, there is something to compare", "")
-    outputs = {"CSV": of_csv(folder / f"csv.{number}"), "MQTT": of_mqtt(folder / f"mqtt.{number}"), "LSL": of_lsl(folder / "lsl")}
+    outputs = {"CSV": of_csv(folder / f"csv.{number}"), "MQTT": of_mqtt(folder / f"mqtt.{number}"), "LSL": of_lsl(folder / "lsl"),
+               "the recording in Python": of_recording(folder / f"csv.{number}")}
     for output, found in outputs.items():
-        for (device, sensor), pairs in sent.items():
-            got = between(found[device, sensor], begin, end)
-            report(agree(pairs, got), f"run {number}, {output}, {device} {sensor}, each with its time and number",
-                   f"{len(pairs)} lines, {len(got)} there")
-    found = of_osc(folder / "osc", labels_of_csv(folder / f"csv.{number}"))
-    for key, pairs in sent.items():
-        if key in SENSORS:
-            report(contains(found[key], [value for _, value in pairs]), f"run {number}, OSC, {key[0]} {key[1]}, each number in order",
-                   f"{len(pairs)} lines, {len(found[key])} messages in both runs")
+        for key, pairs in sent.items():
+            if key in found:
+                got = between(found[key], begin, end)
+                report(agree(pairs, got), f"run {number}, {output}, {key[0]} {key[1]}, each with its time and numbers",
+                       f"{len(pairs)} lines, {len(got)} there")
+    in_order(of_osc(folder / "osc"), sent, f"run {number}, Pure Data")
+    compare_package(folder / "package", of_package(folder / f"lines.{number}"), begin, end, f"run {number}, Python")
     shown = of(objects(folder / f"page.{number}"))
     for (device, sensor), pairs in sent.items():
         got = between(shown[device, sensor], begin, end)
         # The page draws 30 pictures per second; events it has all.
         some = len(got) == len(pairs) if sensor == "events" else 0 < len(got) <= len(pairs)
-        known = {round(time, 6): value for time, value in pairs}
-        right = all(round(time, 6) in known and known[round(time, 6)] == value for time, value in got)
-        report(some and right, f"run {number}, page, {device} {sensor}, shown with its time and number",
+        known = {round(time, 6): values for time, values in pairs}
+        right = all(known.get(round(time, 6)) == values for time, values in got)
+        report(some and right, f"run {number}, page, {device} {sensor}, shown with its time and numbers",
                f"{len(pairs)} lines, {len(got)} shown")
     print("# " + ", ".join(f"{device} {sensor}: {len(pairs)}" for (device, sensor), pairs in sent.items()))
 
 
 if __name__ == "__main__":
-    {"page": page, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+    {"page": page, "package": package, "compare": compare}[sys.argv[1]](*sys.argv[2:])

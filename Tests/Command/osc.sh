@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # run --osc, --osc-in: real receivers and senders (python-osc, Pure Data, liblo) and a simulated head and belt.
 . "$(dirname "$0")/tap.bash"
+. "$(dirname "$0")/puredata.bash"
 PYTHONPATH=$("$root/scripts/python_package.sh" python-osc 1.10.2) || { echo "Bail out! no python-osc"; exit 1; }
 export PYTHONPATH
 tool="$root/Tests/Command/check_osc.py"
@@ -16,20 +17,7 @@ receiver() { # NAME [KIND]: leaves its port in the variable NAME
 messages() { [ "$(wc -l <"$work/$1")" -ge "$2" ]; }
 lines() { [ "$(grep -c '"sample"' "$work/$1.out")" -ge "$2" ]; }
 
-# Pure Data binds its port itself: of several, one is free.
-pd_port=''
-if command -v pd >/dev/null; then
-    for port in 20901 23817 27433 31019; do
-        printf '#N canvas 0 0 450 300 12;\n#X obj 10 10 netreceive -u -b %s;\n#X obj 10 40 oscparse;\n#X obj 10 70 print osc;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n' \
-            "$port" >"$work/osc.pd"
-        timeout 120 pd -nogui -noaudio -nomidi -stderr "$work/osc.pd" >"$work/pd" 2>&1 &
-        children+=("$!")
-        until_true sh -c "grep -qi 'address already in use' '$work/pd' || ss -lun | grep -q ':$port '"
-        grep -qi 'address already in use' "$work/pd" && continue
-        pd_port=$port
-        break
-    done
-fi
+pure_data pd
 liblo_port=''
 if command -v oscdump >/dev/null; then
     for port in 20902 23818 27434 31020; do
