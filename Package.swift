@@ -69,6 +69,8 @@ let package = Package(
                 "CSources/meson.build", "CSources/base/meson.build", "CSources/definition/meson.build",
                 "CSources/devices/meson.build", "CSources/fleet/meson.build", "CSources/gateway/meson.build",
                 "CSources/host/meson.build", "CSources/linux/meson.build", "CSources/linux/adapter/meson.build",
+                "CSources/linux/pairing/meson.build", "CSources/linux/store/meson.build",
+                "CSources/linux/virtual/meson.build",
                 "CSources/motion/meson.build", "CSources/osc/meson.build", "CSources/simulate/meson.build",
             ],
             sources: ["CSources"],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/linux/connection.h"
 #include "connection_internal.h"
-#include "pairing.h"
+#include "pairing/pairing.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/linux/peripheral.h"
-#include "pairing.h"
+#include "pairing/pairing.h"
 #include "socket_link.h"
-#include "subscriptions.h"
+#include "store/subscriptions.h"
 #include "tendon/host/gatt_server.h"
 
 #include <string.h>

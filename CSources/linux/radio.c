@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Thin calls through tendon_radio_ops: arguments are checked here once, for every kind of radio. */
-#include "pairing.h"
+#include "pairing/pairing.h"
 #include "socket_link.h"
 
 enum { ADVERTISE_MIN_MS = 20, ADVERTISE_MAX_MS = 10240 };

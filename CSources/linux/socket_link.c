@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "socket_link.h"
-#include "pairing.h"
+#include "pairing/pairing.h"
 #include "reasons.h"
 #include "socket_receive.h"
 #include "socket_stall.h"

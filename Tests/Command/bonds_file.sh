@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Bonds that no pairing on the virtual radio makes: of an adapter, with the key that resolves private addresses, and with
-# short keys. The file is written here, by its description in CSources/linux/bonds_format.c.
+# short keys. The file is written here, by its description in CSources/linux/store/bonds_format.c.
 . "$(dirname "$0")/tap.bash"
 bonds=$XDG_STATE_HOME/tendon/bonds
 

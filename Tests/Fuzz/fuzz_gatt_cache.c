@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of files, as they are or with a checksum that is right: a GATT cache, the subscriptions of a central. */
-#include "../../CSources/linux/subscriptions.h"
+#include "../../CSources/linux/store/subscriptions.h"
 #include "fuzz.h"
 #include "tendon/host/gatt_cache.h"
 

@@ -6,7 +6,7 @@
 #if !defined(TENDON_HAVE_BLUEZ)
 typedef int tendon_bluez_absent; /* ISO C requires a declaration in every file */
 #else
-#include "../pairing.h"
+#include "../pairing/pairing.h"
 #include "../socket_link.h"
 #include "sockets.h"
 #include "tendon/bluez.h"

@@ -6,8 +6,8 @@
  */
 #include "adapter.h"
 #if defined(TENDON_HAVE_BLUEZ)
-#include "../directory.h"
-#include "../file.h"
+#include "../store/directory.h"
+#include "../store/file.h"
 
 #include <errno.h>
 #include <stdio.h>

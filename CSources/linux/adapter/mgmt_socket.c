@@ -2,7 +2,7 @@
 /* Management socket: blocking exchanges, for opening; adapters; capabilities. */
 #include "adapter.h"
 #if defined(TENDON_HAVE_BLUEZ)
-#include "../directory.h"
+#include "../store/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The journal: one record for each device, in files of their owner, whole at any moment. */
-#include "../../../CSources/linux/directory.h"
+#include "../../../CSources/linux/store/directory.h"
 #include "bonds_fixture.h"
 
 #include <errno.h>

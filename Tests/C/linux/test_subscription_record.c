@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The record of what a central has subscribed to, byte by byte, and where records are. */
-#include "../../../CSources/linux/subscriptions.h"
+#include "../../../CSources/linux/store/subscriptions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

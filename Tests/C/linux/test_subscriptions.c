@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What bonded centrals subscribe to, over the end of a connection, of the device's program, of the bond, of the table.
  */
-#include "../../../CSources/linux/subscriptions.h"
+#include "../../../CSources/linux/store/subscriptions.h"
 #include "failing_disk.h"
 #include "open_files.h"
 #include "virtual_fixture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* System calls of the virtual radio that fail: nothing stays open or in the directory, and the next call works. */
-#include "../../../CSources/linux/virtual_radio.h"
+#include "../../../CSources/linux/virtual/radio.h"
 #include "open_files.h"
 #include "virtual_fixture.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "../../../CSources/linux/subscriptions.h"
+#include "../../../CSources/linux/store/subscriptions.h"
 #include "proof.h"
 
 int main(void) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "subscriptions.h"
+#include "../pairing/pairing.h"
 #include "directory.h"
 #include "journal.h"
-#include "pairing.h"
 #include "tendon/host/gatt_server.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One file for each device: "family-c00000000006-1", the last digit 0 for a public address and 1 for a random one. */
 #include "journal.h"
-#include "../base/text.h"
+#include "../../base/text.h"
 #include "directory.h"
 #include "file.h"
 

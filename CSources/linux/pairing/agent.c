@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent of a radio: which keys are good enough, and the answers that need no user. */
-#include "file.h"
+#include "../store/file.h"
 #include "pairing.h"
 #include "words.h"
 

@@ -6,10 +6,10 @@
  * It carries both payloads; a passive scanner takes the first only, as if it had not sent a scan request. Version 2 has
  * the RSSI of this scanner (1, dBm, signed) after the kind, for programs that simulate where devices are.
  */
-#include "directory.h"
-#include "pairing.h"
-#include "socket_link.h"
-#include "virtual_radio.h"
+#include "../pairing/pairing.h"
+#include "../socket_link.h"
+#include "../store/directory.h"
+#include "radio.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening, links and listeners of the virtual radio; virtual_advertise.c has scanning and advertising. */
-#include "virtual_radio.h"
-#include "directory.h"
-#include "pairing.h"
-#include "socket_listener.h"
+/* Opening, links and listeners of the virtual radio; advertise.c has scanning and advertising. */
+#include "radio.h"
+#include "../pairing/pairing.h"
+#include "../socket_listener.h"
+#include "../store/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the two files of the virtual radio. Internal to component linux. */
+/* Shared by the three files of the virtual radio. Internal to component linux. */
 #ifndef TENDON_VIRTUAL_RADIO_INTERNAL_H
 #define TENDON_VIRTUAL_RADIO_INTERNAL_H
 
@@ -17,7 +17,7 @@ socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *nam
  */
 int tendon_virtual_directory(const char *directory, char out[TENDON_VIRTUAL_PATH_SIZE]);
 
-/* virtual_pairing.c */
+/* pairing.c */
 void tendon_virtual_control(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now);
 void tendon_virtual_opened(tendon_link *link, uint64_t now);
 tendon_status tendon_virtual_use_bonds(tendon_radio *radio);
@@ -27,7 +27,7 @@ void tendon_virtual_answer(tendon_radio *radio, tendon_link *link, bool accepted
 void tendon_virtual_pair_cancel(tendon_radio *radio, const tendon_link *link);
 tendon_status tendon_virtual_unpair(tendon_radio *radio, const tendon_address *peer);
 
-/* virtual_advertise.c */
+/* advertise.c */
 tendon_status tendon_virtual_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_virtual_scan_stop(tendon_radio *radio);
 tendon_status tendon_virtual_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);

@@ -10,9 +10,9 @@
  *   central   ENCRYPT key(16)        the first message of a link to a bonded device
  *   device    ENCRYPTED | KEY_MISSING
  */
-#include "pairing.h"
-#include "socket_link.h"
-#include "virtual_radio.h"
+#include "../pairing/pairing.h"
+#include "../socket_link.h"
+#include "radio.h"
 
 #include <errno.h>
 #include <string.h>
