@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 #include "fleet_parts.h"
-#include "tendon/linux/capture.h"
+#include "tendon/linux/time.h"
 
 enum { LOOK_PAUSE_MAX_MS = 4000, GRANULARITY_MS = 20 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fleet_parts.h"
-#include "tendon/linux/capture.h"
+#include "tendon/linux/time.h"
 
 static const char *family_name(const tendon_fleet *fleet, uint8_t family) {
     if (family < TENDON_SEARCH_DEFINED) {

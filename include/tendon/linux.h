@@ -24,6 +24,7 @@
 #include "tendon/linux/radio_group.h"
 #include "tendon/linux/recognition.h"
 #include "tendon/linux/subscriptions.h"
+#include "tendon/linux/time.h"
 #include "tendon/linux/virtual_radio.h"
 
 #endif

@@ -16,7 +16,7 @@
 #include "output.h"
 #include "tendon/definition.h"
 #include "tendon/fleet/fleet.h"
-#include "tendon/linux/capture.h"
+#include "tendon/linux/time.h"
 #include "tendon/version.h"
 
 /** As `tendon` has them. */

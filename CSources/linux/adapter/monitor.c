@@ -2,6 +2,7 @@
 /* The kernel's monitor channel, written to a capture. */
 #include "adapter.h"
 #if defined(TENDON_HAVE_BLUEZ)
+#include "tendon/linux/time.h"
 
 #include <errno.h>
 #include <sys/socket.h>

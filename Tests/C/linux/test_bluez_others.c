@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's radio beside others: programs that scan, connections, the blocking exchanges, the monitor. */
 #include "bluez_fixture.h"
+#include "tendon/linux/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

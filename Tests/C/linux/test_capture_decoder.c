@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Captures: what the decoder makes of records, and what a tap writes. */
 #include "capture_fixture.h"
+#include "tendon/linux/time.h"
 
 #include <string.h>
 #include <time.h>

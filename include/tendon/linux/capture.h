@@ -65,14 +65,6 @@ tendon_status tendon_capture_decode_record(uint32_t datalink, const uint8_t *byt
 int tendon_capture_monitor_opcode(uint8_t type, bool incoming);
 uint8_t tendon_capture_monitor_type(uint16_t opcode, bool *incoming);
 
-/** Returns the time of CLOCK_REALTIME in microseconds since 1970, the time base of captures. */
-uint64_t tendon_realtime_us(void);
-
-/** Size of the text of tendon_local_time(), with its terminator. */
-#define TENDON_LOCAL_TIME_SIZE 26
-/** Writes the time of this place, by the zone of the environment: "2026-11-29T13:07:30+01:00". Returns @p out. */
-char *tendon_local_time(char out[TENDON_LOCAL_TIME_SIZE]);
-
 /* ---- writing ---- */
 
 /** A capture that is being written. The caller's memory. */
