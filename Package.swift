@@ -72,6 +72,7 @@ let package = Package(
                 "CSources/linux/pairing/meson.build", "CSources/linux/store/meson.build",
                 "CSources/linux/virtual/meson.build",
                 "CSources/motion/meson.build", "CSources/osc/meson.build", "CSources/simulate/meson.build",
+                "CSources/tools/meson.build",
             ],
             sources: ["CSources"],
             publicHeadersPath: "include",

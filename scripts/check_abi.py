@@ -41,7 +41,7 @@ def symbols(*arguments):
 def check_names(build):
     declared = public_names.names('include')
     with_bluez = 'tendon_bluez_open' in symbols(str(build / 'libtendon.a'))
-    here = {name for name, header in declared.items() if with_bluez or not header.endswith('/bluez.h')}
+    here = {name for name, header in declared.items() if with_bluez or not header.endswith(('/bluez.h', '/monitor.h'))}
     exported = {name for name in symbols('-D', str(build / 'libtendon.so')) if not name.startswith('TENDON_')}
     strangers = sorted(name for name in declared if not name.startswith(PREFIX))
     report(not strangers, 'public names begin with tendon_', strangers)

@@ -22,8 +22,8 @@ COMPONENTS = {
     "simulate": {"base", "host", "motion", "devices", "definition", "simulate"},
     "linux": {"base", "host", "linux"},
     "linux/gateway.c": {"base", "host", "linux", "bluez"},  # chooses between the two radios
-    "linux/doctor.c": {"base", "host", "linux", "bluez"},  # asks the kernel's radio, where it is built in
     "linux/adapter": {"base", "host", "linux", "bluez"},
+    "tools": {"base", "host", "linux", "bluez", "tools"},
     "fleet": {"base", "host", "devices", "definition", "gateway", "linux", "bluez", "fleet"},
 }
 FREESTANDING = ["base", "host", "motion", "osc", "devices", "definition", "gateway", "simulate"]
@@ -53,9 +53,14 @@ def check_imports():
     problems = []
     for room, allowed in COMPONENTS.items():
         for path in files_of(room):
-            for include in re.findall(r'#\s*include\s+"tendon/([a-z_]+)', path.read_text()):
+            text = path.read_text()
+            for include in re.findall(r'#\s*include\s+"tendon/([a-z_]+)', text):
                 if include not in allowed | {"version"}:
                     problems.append(f"{path.relative_to(ROOT)} includes tendon/{include}")
+            for include in re.findall(r'#\s*include\s+"(\.\./[^"]+)"', text):
+                target = (path.parent / include).resolve().relative_to(ROOT / "CSources")
+                if ("bluez" if target.parts[:2] == ("linux", "adapter") else target.parts[0]) not in allowed:
+                    problems.append(f"{path.relative_to(ROOT)} includes {include}")
     report("imports between rooms go one way", problems)
 
 
@@ -68,7 +73,7 @@ def check_system_headers():
                     problems.append(f"{path.relative_to(ROOT)} includes <{include}>")
     report("the core includes no system headers", problems)
     problems = []
-    for room in [*FREESTANDING, "linux", "linux/gateway.c"]:
+    for room in [*FREESTANDING, "linux", "linux/gateway.c", "tools", "fleet"]:
         for path in files_of(room):
             if re.search(r"#\s*include\s+<bluetooth/", path.read_text()):
                 problems.append(str(path.relative_to(ROOT)))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Cross builds of the C side without libbluetooth, with all C tests run under qemu-user: 32-bit ARM and 32-bit big-endian
 # MIPS; and a build with another C library, musl. cmocka is built from Debian's source package, as there is no binary one for MIPS.
-# Usage: scripts/cross.sh [--sample]   --sample: on ARM without the tests of linux and simulate and the corpora, which MIPS runs;
+# Usage: scripts/cross.sh [--sample]   --sample: on ARM without the tests of linux, tools, simulate and the corpora, which MIPS runs;
 # and without musl, with which the stage `examples` builds the library and two programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,7 +33,7 @@ for machine in armhf mips; do
             -Dcmocka_prefix="$work/$machine-prefix" -Dcmocka_include="$work/cmocka/include"
     suites=()
     if [ "$sample" = --sample ] && [ "$machine" != mips ]; then
-        suites=(--no-suite linux --no-suite simulate --no-suite fuzz) # builds what the others need
+        suites=(--no-suite linux --no-suite tools --no-suite simulate --no-suite fuzz) # builds what the others need
     else
         ninja -C "$work/$machine"
     fi

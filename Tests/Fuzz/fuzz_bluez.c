@@ -9,6 +9,7 @@
 #include "fuzz.h"
 
 #include "../C/linux/bluez_lives.h"
+#include "tendon/tools/monitor.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A capture file in memory: header, records, and the connections, PDUs and programs in them. */
 #include "fuzz.h"
-#include "tendon/linux.h"
+#include "tendon/tools.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static tendon_capture_decoder decoder;

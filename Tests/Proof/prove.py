@@ -266,7 +266,7 @@ def find_bug(row):
 
 def public_functions(root):
     """Public functions that take a peer's bytes, with their headers."""
-    for folder in [root / "include/tendon" / name for name in ("host", "devices", "linux")] + [root / CLOUD.relative_to(ROOT) / "include"]:
+    for folder in [root / "include/tendon" / name for name in ("host", "devices", "linux", "tools")] + [root / CLOUD.relative_to(ROOT) / "include"]:
         for path in sorted(folder.glob("*.h")):
             for match in re.finditer(r"^\w[\w *]*?\b(tendon_\w+)\(([^;{]*)\);", listing.text_of(path), re.M):
                 if re.search(r"const (?:uint8_t|char) \*\w+, size_t", " ".join(match[2].split())) and not SENDERS.search(match[1]):

@@ -2,12 +2,12 @@
 /*
  * Tendon: component linux/adapter. The kernel's controllers as a radio: HCI raw socket
  * for scanning and advertising, L2CAP sockets for connections, management socket for
- * power, monitor socket for captures.
+ * power. tendon/tools/monitor.h has the monitor socket, for captures.
  *
  * Present only in builds with TENDON_HAVE_BLUEZ; those with libbluetooth are GPL-2.0-or-later, see NOTICE.
  * This header needs no header of libbluetooth.
  *
- * Capabilities: CAP_NET_RAW to scan, to advertise and to capture (missing:
+ * Capabilities: CAP_NET_RAW to scan and to advertise (missing:
  * TENDON_RADIO_ERROR_NO_CAP_NET_RAW; with it alone scans are passive, see
  * tendon_radio.scan_passive); CAP_NET_ADMIN to power an adapter on and to
  * pair (missing: TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN). Connections alone need none:
@@ -18,7 +18,6 @@
 
 #include "tendon/host/hci.h"
 #include "tendon/host/management.h"
-#include "tendon/linux/capture.h"
 #include "tendon/linux/radio.h"
 
 #ifdef __cplusplus
@@ -562,31 +561,6 @@ void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out);
 tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
                                                       const tendon_management_connection_parameters *items,
                                                       size_t count);
-
-/** Writes every HCI packet between the kernel and its controllers to a capture. The caller owns the memory. */
-typedef struct tendon_bluez_monitor {
-    tendon_loop *loop;
-    tendon_source source;
-    int lease; /**< shows radios that this socket uses no adapter */
-    tendon_capture *capture;
-    bool all;
-    uint16_t index;   /**< the adapter, unless all */
-    uint64_t records; /**< written */
-} tendon_bluez_monitor;
-
-/**
- * Starts writing to @p capture (borrowed until closed) from the loop. A capture with datalink
- * TENDON_CAPTURE_MONITOR contains all that the kernel reports (adapters added and removed, management messages), one
- * with TENDON_CAPTURE_H4 only the HCI packets. A failed write ends it: capture->status contains the reason.
- * @param name as for tendon_bluez_open(), the index that it has now; NULL: all adapters.
- * @return TENDON_OK, TENDON_RADIO_ERROR_NO_CAP_NET_RAW (CAP_NET_RAW), _NO_KERNEL_SUPPORT, ...
- */
-tendon_status tendon_bluez_monitor_open(tendon_bluez_monitor *monitor, tendon_loop *loop, tendon_capture *capture,
-                                        const char *name);
-/** Returns the number of records that the kernel dropped because the process read too slowly. */
-uint32_t tendon_bluez_monitor_lost(const tendon_bluez_monitor *monitor);
-/** Writes the packets that wait already, then stops. A second call does nothing. */
-void tendon_bluez_monitor_close(tendon_bluez_monitor *monitor);
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,7 @@
  * - Borrowed: a pointer that the caller passes to Tendon. The memory must stay valid and unchanged until the function
  * returns, or as long as the text states.
  * - Sans I/O: without input and output. Such code calls no operating system; the caller passes the received bytes and
- * the time in, and sends the bytes that come out. All components except linux are sans I/O.
+ * the time in, and sends the bytes that come out. All components except linux, tools and fleet are sans I/O.
  * - Codec: the functions that decode the values of one protocol from bytes and encode them to bytes, without state.
  * - Session: the state machine of one device. It receives connection changes, GATT results and the time, and issues
  * GATT requests and events.
@@ -50,9 +50,11 @@
 #include "tendon/motion.h"
 #include "tendon/osc.h"
 #include "tendon/simulate.h"
+#include "tendon/tools.h"
 #include "tendon/version.h"
 #if defined(TENDON_HAVE_BLUEZ)
 #include "tendon/bluez.h"
+#include "tendon/tools/monitor.h"
 #endif
 
 #endif

@@ -3,7 +3,7 @@
 #include "adapter_fixture.h"
 #include "open_files.h"
 #include "privileges.h"
-#include "tendon/linux/doctor.h"
+#include "tendon/tools/doctor.h"
 
 #include <errno.h>
 #include <linux/capability.h>

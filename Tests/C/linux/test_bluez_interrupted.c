@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads that are interrupted, that find nothing, and that fail: the first two change nothing, the last is reported. */
 #include "bluez_fixture.h"
+#include "tendon/tools/monitor.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 /* The kernel's radio beside others: programs that scan, connections, the blocking exchanges, the monitor. */
 #include "bluez_fixture.h"
 #include "tendon/linux/time.h"
+#include "tendon/tools/monitor.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 /* The declared uses of an adapter: shared, sole, observer. */
 #include "../../../CSources/linux/adapter/adapter.h"
 #include "adapter_fixture.h"
+#include "tendon/tools/monitor.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "proof.h"
-#include "tendon/linux/capture.h"
+#include "tendon/tools/capture.h"
 
 int main(void) {
     size_t length = proof_length();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/linux/neighbors.h"
+#include "tendon/tools/neighbors.h"
 #include "proof.h"
 
 /* One record after any others: the tables are as a run of records can leave them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of a capture to connections, ATT PDUs and advertisements. */
-#include "tendon/linux/capture.h"
+#include "tendon/tools/capture.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Names for people: every number of a byte, against the Core Specification's and the Assigned Numbers' own. */
 #include "test_bytes.h"
 
-#include "tendon/linux/capture.h"
+#include "tendon/tools/capture.h"
 
 typedef struct named {
     uint8_t number;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's monitor channel, written to a capture. */
-#include "adapter.h"
+#include "../linux/adapter/adapter.h"
 #if defined(TENDON_HAVE_BLUEZ)
 #include "tendon/linux/time.h"
+#include "tendon/tools/monitor.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -4,8 +4,8 @@
  * each problem. It requires neither libbluetooth nor capabilities. tendon_bluez_list() and
  * tendon_bluez_get_capabilities() report further properties, which require sockets.
  */
-#ifndef TENDON_LINUX_DOCTOR_H
-#define TENDON_LINUX_DOCTOR_H
+#ifndef TENDON_TOOLS_DOCTOR_H
+#define TENDON_TOOLS_DOCTOR_H
 
 #include "tendon/base.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* btsnoop on bytes. All integers are big-endian. */
-#include "tendon/linux/capture.h"
+#include "tendon/tools/capture.h"
 
 #include <string.h>
 

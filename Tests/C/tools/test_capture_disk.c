@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Capture files where a call fails: the status reports it, also that of the closing, and no descriptor stays open. */
+#include "../linux/open_files.h"
 #include "capture_fixture.h"
-#include "open_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,8 @@
 #ifndef CAPTURE_FIXTURE_H
 #define CAPTURE_FIXTURE_H
 
-#include "link_fixture.h"
+#include "../linux/link_fixture.h"
+#include "tendon/tools/capture.h"
 #include "test_bytes.h"
 
 #define HEADER_H4 "6274736e6f6f7000 00000001 000003ea"

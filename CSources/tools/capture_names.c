@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/base/packed.h"
-#include "tendon/linux/capture.h"
+#include "tendon/tools/capture.h"
 
 /* Core Spec Vol 3 Part F 3.4.8. */
 #define OPCODES(X)                                                                                                     \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The doctor on made-up machines: trees of /proc and /sys in a temporary directory. */
-#include "file_tree.h"
-#include "open_files.h"
-#include "tendon/linux.h"
+#include "../linux/file_tree.h"
+#include "../linux/open_files.h"
+#include "tendon/linux/virtual_radio.h"
+#include "tendon/tools/doctor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

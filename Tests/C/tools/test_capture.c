@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Captures: literal bytes, round trips, files cut at every position, and what Wireshark makes of them. */
+#include "../linux/open_files.h"
 #include "capture_fixture.h"
-#include "open_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

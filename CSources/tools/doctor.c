@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/linux/doctor.h"
+#include "tendon/tools/doctor.h"
 
-#include "store/directory.h"
-#include "virtual/radio.h"
+#include "../linux/store/directory.h"
+#include "../linux/virtual/radio.h"
 #if defined(TENDON_HAVE_BLUEZ)
 #include "tendon/bluez.h"
 #endif

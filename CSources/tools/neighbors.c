@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/linux/neighbors.h"
+#include "tendon/tools/neighbors.h"
 
 #include "tendon/host/hci.h"
 #include "tendon/host/management.h"

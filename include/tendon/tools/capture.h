@@ -5,8 +5,8 @@
  * Three layers: the codec of the format (sans I/O); a writer and a reader on a descriptor; and a decoder (sans I/O)
  * that converts records to connections, ATT PDUs and advertisements, for replays.
  */
-#ifndef TENDON_LINUX_CAPTURE_H
-#define TENDON_LINUX_CAPTURE_H
+#ifndef TENDON_TOOLS_CAPTURE_H
+#define TENDON_TOOLS_CAPTURE_H
 
 #include "tendon/linux/radio.h"
 

@@ -2,7 +2,7 @@
 /* Neighbors: what a capture of the kernel's monitor channel tells about the programs that use an adapter. */
 #include "../test_bytes.h"
 
-#include "tendon/linux/neighbors.h"
+#include "tendon/tools/neighbors.h"
 
 static tendon_neighbors found;
 

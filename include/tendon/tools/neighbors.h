@@ -6,10 +6,10 @@
  * The kernel notes in such a capture which program opens a socket of which kind, and which management command it sends.
  * HCI commands of raw sockets are in the capture too, but not who sent them.
  */
-#ifndef TENDON_LINUX_NEIGHBORS_H
-#define TENDON_LINUX_NEIGHBORS_H
+#ifndef TENDON_TOOLS_NEIGHBORS_H
+#define TENDON_TOOLS_NEIGHBORS_H
 
-#include "tendon/linux/capture.h"
+#include "tendon/tools/capture.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Capture files on descriptors, and traffic of links written as HCI. */
-#include "tendon/linux/capture.h"
+#include "tendon/tools/capture.h"
 #include "tendon/linux/time.h"
 
 #include <errno.h>
