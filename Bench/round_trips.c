@@ -4,8 +4,8 @@
  * connection interval of 30 ms. The limit of a connection is one request for the Database Hash and one for each CCCD
  * that the family writes; the rest is the family's own protocol (MTU, device information, commands) and the discovery.
  */
+#include "../Tests/C/linux/soak/first_sample.h"
 #include "bench.h"
-#include "first_sample.h"
 
 #include <stdio.h>
 

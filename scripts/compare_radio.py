@@ -4,7 +4,7 @@
 
 Usage: scripts/compare_radio.py REVISION [--runs N]
 
-Both play the random lives of Tests/C/linux/test_bluez_recorded.c, each with its own tests: the same inputs for the same
+Both play the random lives of Tests/C/linux/adapter/test_recorded.c, each with its own tests: the same inputs for the same
 life, from the same dice. Compared is what leaves the radio: commands to the controller, requests to the kernel, PDUs, and
 the callbacks with their times; what leaves it in one step of the loop, in any order. Of two lives the first difference
 counts, for what follows it is another life. A life is compared until one of its system calls is refused, by its number.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A radio of the kernel's stack that scans, has a connection and pairs with its peer, on the scripted kernel of the C
- * tests (Tests/C/linux/bluez_lives.h), in simulated time. The input is what comes out of the two sockets: packets of
- * the controller and of the management interface, commands of other programs, replies to blocking commands, packets of
- * the monitor; in between the owner acts and time passes. world_close() checks that nothing is left, and that each
- * owner was notified exactly once.
+ * tests (Tests/C/linux/adapter/bluez_lives.h), in simulated time. The input is what comes out of the two sockets:
+ * packets of the controller and of the management interface, commands of other programs, replies to blocking commands,
+ * packets of the monitor; in between the owner acts and time passes. world_close() checks that nothing is left, and
+ * that each owner was notified exactly once.
  */
 #include "fuzz.h"
 
-#include "../C/linux/bluez_lives.h"
+#include "../C/linux/adapter/bluez_lives.h"
 #include "tendon/tools/monitor.h"
 
 #include <fcntl.h>

@@ -35,7 +35,8 @@ fi
 # What stands around a target, as in the C tests: files of Tests/C, as in meson.build. Linked before the rest.
 worlds=Tests/C
 declare -A world=(
-  [bluez]="linux/bluez_fixture linux/fake_adapter linux/fake_kernel linux/privileges linux/bluez_lives linux/noted_link"
+  [bluez]="linux/adapter/bluez_fixture linux/adapter/bluez_lives linux/adapter/fake_adapter linux/adapter/fake_kernel
+    linux/adapter/privileges linux/noted_link"
   [obvious_device]="simulate/obvious_fixture"
   [virtual]="linux/fake_clock"
 )

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The adapters of a fleet over a kernel with a clock: late, lost, switched off by another program, broken, one of two.
  */
-#include "../linux/adapter_fixture.h"
+#include "../linux/adapter/adapter_fixture.h"
 #include "tendon/tendon.h"
 
 #include <linux/capability.h>

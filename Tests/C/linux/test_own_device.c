@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A device of the program's own on a virtual radio: two centrals at once, advertising that pauses, who is who. */
-#include "virtual_fixture.h"
+#include "virtual/virtual_fixture.h"
 
 #include <string.h>
 

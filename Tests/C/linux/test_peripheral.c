@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A device of the program's own behind a virtual radio: places for centrals, filters, deadlines, pairing, the end. */
 #include "open_files.h"
-#include "virtual_fixture.h"
+#include "virtual/virtual_fixture.h"
 
 #include <string.h>
 #include <sys/resource.h>

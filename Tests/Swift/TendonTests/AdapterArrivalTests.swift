@@ -7,7 +7,7 @@ import Testing
 @testable import Tendon
 
 #if BlueZ || KernelSockets
-    /// Waiting for an adapter, with the C core's part played by the test: Tests/C/linux/test_bluez_arrival.c is about that.
+    /// Waiting for an adapter, with the C core's part played by the test: Tests/C/linux/adapter/test_arrival.c is about that.
     struct AdapterArrivalTests {
         private func wait(_ begin: @escaping AdapterArrival.Start) async throws(TendonError) {
             try await LoopContext(.shared).wait(for: AdapterArrival(.shared, begin))

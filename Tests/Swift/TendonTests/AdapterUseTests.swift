@@ -7,7 +7,7 @@ import Testing
 @testable import Tendon
 
 #if BlueZ || KernelSockets
-    /// Opening an adapter, with the C core's part played by the test: Tests/C/linux/test_bluez_open.c is about that.
+    /// Opening an adapter, with the C core's part played by the test: Tests/C/linux/adapter/test_open.c is about that.
     struct AdapterUseTests {
         @Test func theNameAndTheErrorArePassedOn() async {
             let names = Mutex<[String?]>([])
