@@ -8,6 +8,9 @@
 #define NORM_TOLERANCE 0.1
 /* Nanoseconds: a third of the usual connection interval of 15 ms. Our design. */
 #define EARLY_MAX UINT64_C(5000000)
+/* Nanoseconds without the absolute sensor after which another one gives the orientation. Our design: 50 of its usual
+ * periods. */
+#define PATIENCE UINT64_C(1000000000)
 
 static const tendon_quaternion identity = {0, 0, 0, 1};
 
@@ -110,4 +113,19 @@ bool tendon_orientation_take(tendon_orientation *orientation, tendon_quaternion 
     sent(orientation, time);
     *out = tendon_quaternion_multiply(orientation->reference, orientation->smoothed);
     return true;
+}
+
+void tendon_osc_head_init(tendon_osc_head *head, tendon_orientation_settings settings) {
+    *head = (tendon_osc_head){.rotation_at = 0};
+    tendon_orientation_init(&head->orientation, settings);
+}
+
+bool tendon_osc_head_take(tendon_osc_head *head, bool is_absolute, tendon_quaternion raw, uint64_t time,
+                          tendon_quaternion *out) {
+    if (is_absolute) {
+        head->rotation_at = time;
+    } else if (head->rotation_at != 0 && time < head->rotation_at + PATIENCE) {
+        return false;
+    }
+    return tendon_orientation_take(&head->orientation, raw, time, out);
 }

@@ -17,18 +17,10 @@ final class Destinations: @unchecked Sendable {
         let endpoint: Endpoint
         /// -1: not connected.
         var descriptor: Int32 = -1
-        /// When it is tried again.
-        var retry: UInt64 = 0
-        /// Its failure, or that no program listens, is reported already.
-        var isReported = false
-        var sent: UInt64 = 0
-        var refused: UInt64 = 0
-        var dropped: UInt64 = 0
+        var delivery = tendon_osc_delivery()
     }
 
     private let report: @Sendable (String) -> Void
-    /// Milliseconds between two attempts.
-    private static let pause: UInt64 = 10_000
     // Guarded by `lock`.
     private let lock = ThreadLock()
     private var sockets: [Socket]
@@ -40,8 +32,10 @@ final class Destinations: @unchecked Sendable {
         var known: Set<Endpoint> = []
         sockets = endpoints.filter { known.insert($0).inserted }.map { Socket(endpoint: $0) }
         for index in sockets.indices {
-            sockets[index].descriptor = max(
-                -1, tendon_datagram_connect(sockets[index].endpoint.host, sockets[index].endpoint.port))
+            let status = tendon_datagram_connect(sockets[index].endpoint.host, sockets[index].endpoint.port)
+            guard status >= 0 else { continue }
+            sockets[index].descriptor = status
+            _ = tendon_osc_delivery_opened(&sockets[index].delivery, true, tendon_monotonic_ms())
         }
     }
 
@@ -55,43 +49,45 @@ final class Destinations: @unchecked Sendable {
     /// Sends one datagram, or drops it. Never blocks.
     func send(_ bytes: [UInt8], _ count: Int, to index: Int) {
         let message = lock.locked { () -> String? in
-            guard sockets[index].descriptor >= 0 else {
-                sockets[index].dropped += 1
-                return nil
+            let descriptor = sockets[index].descriptor
+            let status =
+                descriptor < 0
+                ? tendon_status(TENDON_ERROR_WOULD_BLOCK) : tendon_datagram_send(descriptor, bytes, count)
+            let outcome = Destinations.outcome(of: status)
+            if outcome == TENDON_OSC_FAILED {
+                tendon_datagram_close(descriptor)
+                sockets[index].descriptor = -1
+                lock.wakeAll()
             }
-            let status = tendon_datagram_send(sockets[index].descriptor, bytes, count)
-            if status == TENDON_OK {
-                sockets[index].sent += 1
-                return nil
-            }
-            return failed(index, status)
+            let notice = tendon_osc_delivery_took(&sockets[index].delivery, outcome, tendon_monotonic_ms())
+            return Destinations.sentence(notice, sockets[index].endpoint, text(tendon_status_text(status)))
         }
         if let message { report(message) }
     }
 
-    /// Within the lock. Returns a sentence for people, once for each failure.
-    private func failed(_ index: Int, _ status: tendon_status) -> String? {
-        let endpoint = sockets[index].endpoint
-        if status == -(Int32(TENDON_LAYER_SYSTEM.rawValue) * 256 + ECONNREFUSED) {
-            sockets[index].refused += 1
-            guard !sockets[index].isReported else { return nil }
-            sockets[index].isReported = true
-            return "no program listens at \(endpoint.text); it is sent there all the same"
+    private static func outcome(of status: tendon_status) -> tendon_osc_outcome {
+        if status == TENDON_OK { return TENDON_OSC_SENT }
+        if status == TENDON_ERROR_WOULD_BLOCK { return TENDON_OSC_DROPPED }
+        let refused = -(Int32(TENDON_LAYER_SYSTEM.rawValue) * 256 + ECONNREFUSED)
+        return status == refused ? TENDON_OSC_REFUSED : TENDON_OSC_FAILED
+    }
+
+    private static func sentence(
+        _ notice: tendon_osc_notice, _ endpoint: Endpoint, _ failure: @autoclosure () -> String
+    )
+        -> String?
+    {
+        switch notice {
+        case TENDON_OSC_NOTICE_REFUSED: "no program listens at \(endpoint.text); it is sent there all the same"
+        case TENDON_OSC_NOTICE_FAILED: "\(endpoint.text): \(failure()); it is tried again"
+        default: nil
         }
-        sockets[index].dropped += 1
-        guard status != TENDON_ERROR_WOULD_BLOCK else { return nil }
-        // The network has changed: another socket takes its present addresses.
-        tendon_datagram_close(sockets[index].descriptor)
-        sockets[index].descriptor = -1
-        sockets[index].retry = tendon_monotonic_ms()
-        lock.wakeAll()
-        return nil
     }
 
     var metrics: [Metric] {
         let all = lock.locked { sockets }
-        func samples(_ path: KeyPath<Socket, UInt64>) -> [Metric.Sample] {
-            all.map { Metric.Sample(Double($0[keyPath: path]), [("destination", $0.endpoint.text)]) }
+        func samples(_ path: KeyPath<tendon_osc_delivery, UInt64>) -> [Metric.Sample] {
+            all.map { Metric.Sample(Double($0.delivery[keyPath: path]), [("destination", $0.endpoint.text)]) }
         }
         return [
             Metric(
@@ -116,15 +112,16 @@ final class Destinations: @unchecked Sendable {
                     return nil
                 }
                 sockets[index].descriptor = descriptor
-                sockets[index].retry = tendon_monotonic_ms() + Destinations.pause
-                let wasReported = sockets[index].isReported
-                sockets[index].isReported = descriptor < 0
-                guard descriptor < 0 else { return nil }
-                return wasReported ? nil : "\(endpoint.text): \(failure); it is tried again"
+                let notice = tendon_osc_delivery_opened(
+                    &sockets[index].delivery, descriptor >= 0, tendon_monotonic_ms())
+                return Destinations.sentence(notice, endpoint, failure)
             }
             if let message { report(message) }
         }
     }
+
+    /// Within the lock.
+    private func retry(_ index: Int) -> UInt64 { sockets[index].delivery.retry_at }
 
     /// Waits for a socket to connect. Nil: the end.
     private func next() -> (Int, Endpoint)? {
@@ -132,12 +129,12 @@ final class Destinations: @unchecked Sendable {
             while !isOver {
                 let now = tendon_monotonic_ms()
                 let waiting = sockets.indices.filter { sockets[$0].descriptor < 0 }
-                guard let first = waiting.min(by: { sockets[$0].retry < sockets[$1].retry }) else {
+                guard let first = waiting.min(by: { retry($0) < retry($1) }) else {
                     lock.wait()
                     continue
                 }
-                if sockets[first].retry <= now { return (first, sockets[first].endpoint) }
-                _ = lock.wait(until: sockets[first].retry)
+                if retry(first) <= now { return (first, sockets[first].endpoint) }
+                _ = lock.wait(until: retry(first))
             }
             return nil
         }

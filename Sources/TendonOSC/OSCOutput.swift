@@ -14,13 +14,11 @@ import TendonSupport
 
 /// What is known of the head of a device. The reference outlives its connections.
 private final class Head {
-    var orientation = tendon_orientation()
-    /// When a `rotation` came, in nanoseconds: another sensor has another front, and is not mixed with it.
-    var rotationAt: UInt64 = 0
+    var state = tendon_osc_head()
 
     init(_ settings: OSCSettings) {
-        tendon_orientation_init(
-            &orientation,
+        tendon_osc_head_init(
+            &state,
             tendon_orientation_settings(
                 rate: UInt32(settings.rate), smoothing_ms: UInt32(settings.smoothing),
                 yaw_only: settings.recentersYawOnly))
@@ -75,8 +73,6 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
 
     /// Devices that are remembered.
     private static let limit = 256
-    /// Nanoseconds without a `rotation` after which another sensor gives the orientation.
-    private static let patience: UInt64 = 1_000_000_000
 
     /// Opens the sockets and starts a thread that resolves names, and one for what comes in.
     /// - Parameters:
@@ -129,15 +125,11 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
     }
 
     private func send(_ head: tendon_quaternion, _ sample: OutputSample, _ route: Route) {
-        let own = route.head
         let time = sample.receivedAt != 0 ? sample.receivedAt : tendon_monotonic_ms() * 1_000_000
-        if sample.form.sensor == "rotation" {
-            own.rotationAt = time
-        } else if own.rotationAt != 0, time < own.rotationAt + OSCOutput.patience {
+        var shown = tendon_quaternion()
+        guard tendon_osc_head_take(&route.head.state, sample.form.sensor == "rotation", head, time, &shown) else {
             return
         }
-        var shown = tendon_quaternion()
-        guard tendon_orientation_take(&own.orientation, head, time, &shown) else { return }
         for (destination, socket) in route.orientations {
             var map = destination.map
             let length = tendon_osc_orientation(
@@ -171,7 +163,7 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
         return lock.locked {
             var count = 0
             for (key, head) in heads where device == nil || device?.key == key {
-                if tendon_orientation_recenter(&head.orientation) == TENDON_OK { count += 1 }
+                if tendon_orientation_recenter(&head.state.orientation) == TENDON_OK { count += 1 }
             }
             return count
         }
@@ -183,7 +175,7 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
             routes = routes.filter { $0.value.device.key != device.key }
             switch presence {
             case .disconnected:
-                if let head = heads[device.key] { tendon_orientation_pause(&head.orientation) }
+                if let head = heads[device.key] { tendon_orientation_pause(&head.state.orientation) }
             case .forgotten: heads[device.key] = nil
             case .connected, .renamed: break
             }
@@ -208,26 +200,14 @@ enum OSCName {
     /// `/tendon/NAME/SENSOR`.
     static func address(_ device: OutputDevice, _ sensor: String) -> String {
         var address = [CChar](repeating: 0, count: Int(TENDON_OSC_ADDRESS_MAX) + 1)
-        var length = 0
-        for level in ["tendon", device.name ?? device.address, sensor] {
-            let longer = tendon_osc_append_level(&address, length, address.count, level, level.utf8.count)
-            // What has no room is left out: no name is that long.
-            if longer > 0 { length = Int(longer) }
-        }
-        return String(decoding: address.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    /// One level, as addresses have it.
-    static func level(_ name: String) -> String {
-        var level = [CChar](repeating: 0, count: Int(TENDON_OSC_ADDRESS_MAX) + 1)
-        let length = tendon_osc_append_level(&level, 0, level.count, name, name.utf8.count)
-        return String(
-            decoding: level.prefix(max(0, Int(length))).dropFirst().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let name = device.name ?? ""
+        tendon_osc_sample_address(name, name.utf8.count, device.address, sensor, sensor.utf8.count, &address)
+        return ended(address)
     }
 
     /// By its name, as it is or as addresses have it, or by its address.
     static func means(_ name: String, _ device: OutputDevice) -> Bool {
-        if let own = device.name, own == name || level(own) == name { return true }
-        return device.address == name.uppercased()
+        let own = device.name ?? ""
+        return tendon_osc_means(name, name.utf8.count, own, own.utf8.count, device.address)
     }
 }

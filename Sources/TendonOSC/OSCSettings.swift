@@ -21,27 +21,29 @@ struct Endpoint: Sendable, Hashable {
     /// A name, or an address of IPv4 or IPv6 without brackets.
     let host: String
     let port: UInt16
+    /// For messages to people.
+    let text: String
 
     /// `127.0.0.1:9000`, `[::1]:9000`, `studio.local:9000`.
-    init?(_ text: some StringProtocol) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
-            return nil
-        }
-        var host = String(text[..<colon])
-        if host.hasPrefix("["), host.hasSuffix("]") {
-            host = String(host.dropFirst().dropLast())
-            guard host.contains(":") else { return nil }
-        } else if host.contains(":") {
-            return nil
-        }
-        guard !host.isEmpty, host.utf8.count <= 255, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x2F })
-        else { return nil }
-        (self.host, self.port) = (host, port)
+    init?(_ text: String) {
+        var endpoint = tendon_osc_endpoint()
+        guard tendon_osc_endpoint_parse(text, text.utf8.count, &endpoint) == TENDON_OK else { return nil }
+        self.init(endpoint)
     }
 
-    /// For messages to people.
-    var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    init(_ endpoint: tendon_osc_endpoint) {
+        var endpoint = endpoint
+        var text = [CChar](repeating: 0, count: Int(TENDON_OSC_ENDPOINT_SIZE))
+        tendon_osc_endpoint_format(&endpoint, &text)
+        self.text = ended(text)
+        host = withUnsafeBytes(of: endpoint.host) { ended($0) }
+        port = endpoint.port
+    }
 }
+
+/// A text up to its terminator.
+func ended(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+func ended(_ text: [CChar]) -> String { ended(text.map { UInt8(bitPattern: $0) }) }
 
 /// Where values go, in which form.
 package struct OSCDestination: Sendable {
@@ -54,7 +56,7 @@ package struct OSCDestination: Sendable {
     let address: String
     let map: tendon_osc_map
 
-    package static let custom = "custom"
+    package static let custom = TENDON_OSC_CUSTOM
     /// Their names, and what they are for.
     package static let presets: [(name: String, summary: String)] = {
         var all: [(name: String, summary: String)] = []
@@ -69,30 +71,29 @@ package struct OSCDestination: Sendable {
     /// `HOST:PORT`, `HOST:PORT/PRESET`, `HOST:PORT/PRESET/DEVICE`.
     /// - Parameter custom: address and map of the preset `custom`; nil: not given.
     package init(_ text: String, custom: (address: String, map: String)? = nil) throws(OSCError) {
-        let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-        guard let endpoint = Endpoint(parts[0]), parts.allSatisfy({ !$0.isEmpty }) else {
+        var parsed = tendon_osc_destination()
+        let status = tendon_osc_destination_parse(text, text.utf8.count, &parsed)
+        guard status != TENDON_ERROR_MALFORMED else {
             throw OSCError("'\(sanitized(text))' is not HOST:PORT/PRESET, such as 127.0.0.1:7000/iem or [::1]:9000")
         }
-        self.endpoint = endpoint
-        preset = parts.count > 1 ? String(parts[1]) : "raw"
-        device = parts.count > 2 ? String(parts[2]) : nil
-        if preset == OSCDestination.custom {
-            guard let custom else {
-                throw OSCError("the preset custom needs --osc-address and --osc-map")
-            }
-            format = TENDON_OSC_ORIENTATION
-            (address, map) = (custom.address, try OSCDestination.map(custom.map))
-            try OSCDestination.check(address: address)
-        } else {
-            guard let known = tendon_osc_preset_named(preset, preset.utf8.count)?.pointee else {
-                throw OSCError("unknown preset '\(sanitized(preset))'; known: \(OSCDestination.names)")
-            }
-            format = known.format
-            address = known.address.map { String(cString: $0) } ?? ""
-            map =
-                try known.map.map { (text) throws(OSCError) in try OSCDestination.map(String(cString: text)) }
-                ?? tendon_osc_map()
+        let name = text.utf8.dropFirst(parsed.preset_at).prefix(parsed.preset_length)
+        preset = name.isEmpty ? "raw" : String(decoding: name, as: UTF8.self)
+        guard status >= 0 else {
+            throw OSCError("unknown preset '\(sanitized(preset))'; known: \(OSCDestination.names)")
         }
+        endpoint = Endpoint(parsed.endpoint)
+        format = parsed.format
+        let device = withUnsafeBytes(of: parsed.device) { ended($0) }
+        self.device = device.isEmpty ? nil : device
+        guard parsed.is_custom else {
+            (address, map) = (parsed.address.map { String(cString: $0) } ?? "", parsed.map)
+            return
+        }
+        guard let custom else {
+            throw OSCError("the preset custom needs --osc-address and --osc-map")
+        }
+        (address, map) = (custom.address, try OSCDestination.map(custom.map))
+        try OSCDestination.check(address: address)
     }
 
     /// `w,-x,-y,-z`, `scene:yaw,-pitch,roll` ...
@@ -113,8 +114,7 @@ package struct OSCDestination: Sendable {
     }
 
     package static func check(address: String) throws(OSCError) {
-        var buffer = [UInt8](repeating: 0, count: Int(TENDON_OSC_ADDRESS_MAX) + 16)
-        guard !address.utf8.contains(0), tendon_osc_sample(address, nil, 0, &buffer, buffer.count) > 0 else {
+        guard !address.utf8.contains(0), tendon_osc_is_address(address) else {
             throw OSCError(
                 "'\(sanitized(address))' is no address of OSC: it begins with /, and has no blanks, # and commas")
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A packet of Open Sound Control: its messages stay inside of it, and what is read is written as it was. Then maps and
- * addresses from any text. */
+/* A packet of Open Sound Control: its messages stay inside of it, and what is read is written as it was. Then maps,
+ * addresses and destinations from any text. */
 #include "fuzz.h"
 #include "tendon/osc.h"
 
@@ -95,6 +95,24 @@ static void texts(const uint8_t *data, size_t length) {
     (void)tendon_osc_preset_named((const char *)data, length);
 }
 
+/* What is read as a destination is the same after it was written; a name means itself. */
+static void destinations(const char *text, size_t length) {
+    tendon_osc_destination to, again;
+    char endpoint[TENDON_OSC_ENDPOINT_SIZE], address[TENDON_OSC_ADDRESS_MAX + 1];
+    tendon_status status = tendon_osc_destination_parse(text, length, &to);
+    FUZZ_CHECK(to.preset_at <= length && to.preset_length <= length - to.preset_at);
+    if (status >= 0) {
+        tendon_osc_endpoint_format(&to.endpoint, endpoint);
+        FUZZ_CHECK(tendon_osc_destination_parse(endpoint, strlen(endpoint), &again) == TENDON_OK &&
+                   again.endpoint.port == to.endpoint.port && strcmp(again.endpoint.host, to.endpoint.host) == 0);
+        size_t device = strlen(to.device);
+        FUZZ_CHECK(device == 0 || tendon_osc_means(to.device, device, to.device, device, "C0:00:00:00:00:01"));
+    }
+    (void)tendon_osc_means(text, length, "left ear", strlen("left ear"), "C0:00:00:00:00:01");
+    tendon_osc_sample_address(text, length, "C0:00:00:00:00:01", text, length / 2, address);
+    FUZZ_CHECK(tendon_osc_is_address(address));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_input input = {data, size};
     fuzz_block packet = fuzz_take(&input, size);
@@ -104,6 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FUZZ_CHECK(status >= 0 ? s.messages == (unsigned)status : s.messages == 0 && offset <= packet.length);
     if (packet.length > 0) {
         texts(packet.data, packet.length);
+        destinations((const char *)packet.data, packet.length);
     }
     free(packet.data);
     return 0;

@@ -7,6 +7,8 @@
 #ifndef TENDON_OSC_H
 #define TENDON_OSC_H
 
+#include "tendon/osc/delivery.h"
+#include "tendon/osc/destination.h"
 #include "tendon/osc/message.h"
 #include "tendon/osc/orientation.h"
 #include "tendon/osc/preset.h"

@@ -7,15 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "tendon/linux/datagram.h"
 #include "tendon/linux/loop.h"
-
-/** ms between two attempts to open a socket; ns without a `rotation` after which another sensor gives the
- * orientation. As `tendon run` has them. */
-#define PAUSE_MS UINT64_C(10000)
-#define PATIENCE_NS UINT64_C(1000000000)
 
 static char message[320];
 
@@ -66,70 +60,31 @@ static bool is_address(const char *host) {
     return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, bare, bytes) == 1;
 }
 
-/** "127.0.0.1:9000", "[::1]:9000". Sets the mistake. */
-static bool read_endpoint(osc_destination *to, const char *text, size_t length, const char **mistake) {
-    const char *colon = memrchr(text, ':', length);
-    size_t host = colon != NULL ? (size_t)(colon - text) : 0;
-    long port = colon != NULL ? number_of(colon + 1, length - host - 1, UINT16_MAX) : 0;
-    bool has_brackets = host > 2 && text[0] == '[' && text[host - 1] == ']';
-    size_t skipped = has_brackets ? 1 : 0;
-    if (port <= 0 || host == 0 || host - 2 * skipped >= sizeof to->host ||
-        (memchr(text, ':', host) != NULL) != has_brackets) {
-        *mistake = say("'%.64s' is not HOST:PORT/PRESET, such as 127.0.0.1:7000/iem or [::1]:9000", text);
-        return false;
-    }
-    memcpy(to->host, text + skipped, host - 2 * skipped);
-    to->host[host - 2 * skipped] = '\0';
-    to->port = (uint16_t)port;
-    snprintf(to->text, sizeof to->text, "%.*s", (int)length, text);
-    if (!is_address(to->host)) {
-        *mistake = say("'%.64s' is no address: names are not resolved here", to->host);
-        return false;
-    }
-    return true;
-}
-
-static bool read_preset(osc_destination *to, const char *name, size_t length, const char **mistake) {
-    const tendon_osc_preset *preset = tendon_osc_preset_named(name, length);
-    to->is_custom = length == strlen("custom") && memcmp(name, "custom", length) == 0;
-    if (to->is_custom) {
-        to->format = TENDON_OSC_ORIENTATION; /* osc_open() sets address and map, which can follow */
-        return true;
-    }
-    if (preset == NULL) {
-        *mistake = say("unknown preset '%.*s'; try: tendon-gateway --help", length < 64 ? (int)length : 64, name);
-        return false;
-    }
-    to->format = preset->format;
-    to->address = preset->address;
-    return preset->map == NULL || tendon_osc_map_parse(preset->map, strlen(preset->map), &to->map, NULL) > 0;
-}
-
 /** HOST:PORT, HOST:PORT/PRESET, HOST:PORT/PRESET/DEVICE. */
 static bool add_destination(osc *sound, const char *text, const char **mistake) {
-    osc_destination *to = &sound->destinations[sound->destination_count];
-    size_t endpoint = strcspn(text, "/");
-    const char *preset = text[endpoint] == '/' ? text + endpoint + 1 : "raw";
-    size_t length = strcspn(preset, "/");
-    const char *device = preset[length] == '/' ? preset + length + 1 : NULL;
+    osc_destination *one = &sound->destinations[sound->destination_count];
     if (sound->destination_count == OSC_DESTINATIONS) {
         *mistake = "there are more than 8 destinations";
         return false;
     }
-    *to = (osc_destination){.descriptor = -1};
-    if (length == 0 || (device != NULL && (device[0] == '\0' || strlen(device) >= sizeof to->device))) {
+    *one = (osc_destination){.descriptor = -1};
+    tendon_status status = tendon_osc_destination_parse(text, strlen(text), &one->to);
+    size_t length = one->to.preset_length < 64 ? one->to.preset_length : 64;
+    if (status == TENDON_ERROR_MALFORMED) {
         *mistake = say("'%.64s' is not HOST:PORT/PRESET, such as 127.0.0.1:7000/iem or [::1]:9000", text);
-        return false;
+    } else if (!is_address(one->to.endpoint.host)) {
+        *mistake = say("'%.64s' is no address: names are not resolved here", one->to.endpoint.host);
+    } else if (status < 0) {
+        *mistake = say("unknown preset '%.*s'; try: tendon-gateway --help", (int)length, text + one->to.preset_at);
+    } else {
+        sound->destination_count++;
+        return true;
     }
-    strcpy(to->device, device != NULL ? device : "");
-    bool is_right = read_endpoint(to, text, endpoint, mistake) && read_preset(to, preset, length, mistake);
-    sound->destination_count += is_right ? 1 : 0;
-    return is_right;
+    return false;
 }
 
 static bool set_address(osc *sound, const char *text, const char **mistake) {
-    uint8_t packet[OSC_TEXT_SIZE + 16];
-    if (strlen(text) >= OSC_TEXT_SIZE || tendon_osc_sample(text, NULL, 0, packet, sizeof packet) < 0) {
+    if (strlen(text) >= OSC_TEXT_SIZE || !tendon_osc_is_address(text)) {
         *mistake = say(
             "'%.64s' is no address of OSC: it begins with /, and has no blanks, # and commas; at most 95 bytes", text);
         return false;
@@ -196,48 +151,54 @@ tendon_status osc_set(osc *sound, const char *name, const char *value, const cha
 
 /* ---- sockets ---- */
 
-static void connect_to(osc *sound, osc_destination *to, uint64_t now) {
-    tendon_status status = tendon_datagram_connect(to->host, to->port);
-    to->retry_at = now + PAUSE_MS;
-    to->descriptor = status >= 0 ? status : -1;
-    if (status < 0 && !to->is_reported) {
-        sound->report(say("osc: %s: %s; it is tried again", to->text, tendon_status_text(status)));
+static void report_notice(osc *sound, const osc_destination *one, tendon_osc_notice notice, tendon_status status) {
+    char text[TENDON_OSC_ENDPOINT_SIZE];
+    if (notice == TENDON_OSC_NOTICE_NONE) {
+        return;
     }
-    to->is_reported = status < 0;
+    tendon_osc_endpoint_format(&one->to.endpoint, text);
+    sound->report(notice == TENDON_OSC_NOTICE_REFUSED
+                      ? say("osc: no program listens at %s; it is sent there all the same", text)
+                      : say("osc: %s: %s; it is tried again", text, tendon_status_text(status)));
+}
+
+static void connect_to(osc *sound, osc_destination *one, uint64_t now) {
+    tendon_status status = tendon_datagram_connect(one->to.endpoint.host, one->to.endpoint.port);
+    one->descriptor = status >= 0 ? status : -1;
+    report_notice(sound, one, tendon_osc_delivery_opened(&one->delivery, status >= 0, now), status);
+}
+
+static tendon_osc_outcome outcome_of(tendon_status status) {
+    if (status == TENDON_SYSTEM_ERROR(ECONNREFUSED)) {
+        return TENDON_OSC_REFUSED;
+    }
+    return status == TENDON_OK                  ? TENDON_OSC_SENT
+           : status == TENDON_ERROR_WOULD_BLOCK ? TENDON_OSC_DROPPED
+                                                : TENDON_OSC_FAILED;
 }
 
 /** Sends one datagram, or drops it. */
-static void send_to(osc *sound, osc_destination *to, const uint8_t *bytes, tendon_status length) {
+static void send_to(osc *sound, osc_destination *one, const uint8_t *bytes, tendon_status length) {
+    uint64_t now = tendon_monotonic_ms();
     if (length <= 0) {
         return;
     }
-    if (to->descriptor < 0 && tendon_monotonic_ms() >= to->retry_at) {
-        connect_to(sound, to, tendon_monotonic_ms());
+    if (tendon_osc_delivery_wants_socket(&one->delivery, now)) {
+        connect_to(sound, one, now);
     }
     tendon_status status =
-        to->descriptor < 0 ? TENDON_ERROR_WOULD_BLOCK : tendon_datagram_send(to->descriptor, bytes, (size_t)length);
-    if (status == TENDON_OK) {
-        to->sent++;
-    } else if (status == TENDON_SYSTEM_ERROR(ECONNREFUSED)) {
-        to->refused++;
-        if (!to->is_reported) {
-            sound->report(say("osc: no program listens at %s; it is sent there all the same", to->text));
-            to->is_reported = true;
-        }
-    } else {
-        to->dropped++;
-        if (status !=
-            TENDON_ERROR_WOULD_BLOCK) { /* the network has changed: a new socket takes its present addresses */
-            tendon_datagram_close(to->descriptor);
-            to->descriptor = -1;
-            to->retry_at = 0;
-        }
+        one->descriptor < 0 ? TENDON_ERROR_WOULD_BLOCK : tendon_datagram_send(one->descriptor, bytes, (size_t)length);
+    tendon_osc_outcome outcome = outcome_of(status);
+    if (outcome == TENDON_OSC_FAILED) {
+        tendon_datagram_close(one->descriptor);
+        one->descriptor = -1;
     }
+    report_notice(sound, one, tendon_osc_delivery_took(&one->delivery, outcome, now), status);
 }
 
 bool osc_sends_orientations(const osc *sound) {
     for (size_t i = 0; i < sound->destination_count; i++) {
-        if (sound->destinations[i].format != TENDON_OSC_RAW) {
+        if (sound->destinations[i].to.format != TENDON_OSC_RAW) {
             return true;
         }
     }
@@ -254,7 +215,7 @@ const char *osc_open(osc *sound, void (*report)(const char *text)) {
         return "--osc-address and --osc-map are given together";
     }
     for (size_t i = 0; i < sound->destination_count; i++) {
-        osc_destination *to = &sound->destinations[i];
+        tendon_osc_destination *to = &sound->destinations[i].to;
         if (to->is_custom && !has_map) {
             return "the preset custom needs --osc-address and --osc-map";
         }
@@ -275,14 +236,17 @@ const char *osc_open(osc *sound, void (*report)(const char *text)) {
 
 void osc_close(osc *sound) {
     for (size_t i = 0; i < sound->destination_count; i++) {
-        osc_destination *to = &sound->destinations[i];
-        if (to->descriptor >= 0) {
-            tendon_datagram_close(to->descriptor);
-            to->descriptor = -1;
+        osc_destination *one = &sound->destinations[i];
+        const tendon_osc_delivery *delivery = &one->delivery;
+        char text[TENDON_OSC_ENDPOINT_SIZE];
+        if (one->descriptor >= 0) {
+            tendon_datagram_close(one->descriptor);
+            one->descriptor = -1;
         }
-        if (to->refused + to->dropped > 0) {
+        if (delivery->refused + delivery->dropped > 0) {
             sound->report(say("osc: %s: %" PRIu64 " datagrams were sent, %" PRIu64 " refused, %" PRIu64 " dropped",
-                              to->text, to->sent + to->refused, to->refused, to->dropped));
+                              tendon_osc_endpoint_format(&one->to.endpoint, text), delivery->sent + delivery->refused,
+                              delivery->refused, delivery->dropped));
         }
     }
 }
@@ -300,39 +264,25 @@ static osc_head *head_of(osc *sound, const tendon_address *address) {
     }
     head = head != NULL ? head : &sound->heads[sound->next_head++ % TENDON_FLEET_DEVICES];
     *head = (osc_head){.is_used = true, .address = *address};
-    tendon_orientation_init(&head->orientation, sound->settings);
+    tendon_osc_head_init(&head->head, sound->settings);
     return head;
 }
 
-/** A level of an address, without its "/". */
-static const char *level(const char *text, size_t length, char out[TENDON_OSC_ADDRESS_MAX + 1]) {
-    return tendon_osc_append_level(out, 0, TENDON_OSC_ADDRESS_MAX + 1, text, length) > 0 ? out + 1 : "";
-}
-
-/** By its name, as it is or as addresses have it, or by its address. */
-static bool takes(const osc_destination *to, const tendon_fleet_line *line) {
-    char text[TENDON_OSC_ADDRESS_MAX + 1], address[TENDON_ADDRESS_STRING_SIZE];
-    size_t length = strlen(to->device);
-    return length == 0 || strcasecmp(to->device, tendon_address_format(line->address, address)) == 0 ||
-           (length == line->name_length && memcmp(to->device, line->name, length) == 0) ||
-           (line->name_length > 0 && strcmp(to->device, level(line->name, line->name_length, text)) == 0);
+static bool takes(const osc_destination *one, const tendon_fleet_line *line) {
+    char address[TENDON_ADDRESS_STRING_SIZE];
+    size_t length = strlen(one->to.device);
+    return length == 0 || tendon_osc_means(one->to.device, length, line->name, line->name_length,
+                                           tendon_address_format(line->address, address));
 }
 
 static void send_raw(osc *sound, const tendon_fleet_line *line) {
     char path[TENDON_OSC_ADDRESS_MAX + 1], address[TENDON_ADDRESS_STRING_SIZE];
     uint8_t packet[TENDON_OSC_ADDRESS_MAX + 16 + 8 * TENDON_VIEW_CHANNELS];
-    bool has_name = line->name_length > 0;
-    const char *name = has_name ? line->name : tendon_address_format(line->address, address);
-    tendon_status length = tendon_osc_append_level(path, 0, sizeof path, "tendon", strlen("tendon"));
-    length =
-        tendon_osc_append_level(path, (size_t)length, sizeof path, name, has_name ? line->name_length : strlen(name));
-    if (length < 0 || tendon_osc_append_level(path, (size_t)length, sizeof path, line->view->sensor,
-                                              strlen(line->view->sensor)) < 0) {
-        return; /* no name is that long */
-    }
-    length = tendon_osc_sample(path, line->view->values, line->view->count, packet, sizeof packet);
+    tendon_osc_sample_address(line->name, line->name_length, tendon_address_format(line->address, address),
+                              line->view->sensor, strlen(line->view->sensor), path);
+    tendon_status length = tendon_osc_sample(path, line->view->values, line->view->count, packet, sizeof packet);
     for (size_t i = 0; i < sound->destination_count; i++) {
-        if (sound->destinations[i].format == TENDON_OSC_RAW && takes(&sound->destinations[i], line)) {
+        if (sound->destinations[i].to.format == TENDON_OSC_RAW && takes(&sound->destinations[i], line)) {
             send_to(sound, &sound->destinations[i], packet, length);
         }
     }
@@ -348,19 +298,15 @@ static void send_head(osc *sound, const tendon_fleet_line *line) {
     osc_head *head = head_of(sound, line->address);
     uint64_t time = view->received_at != 0 ? view->received_at : tendon_monotonic_ms() * 1000000;
     tendon_quaternion shown, raw = {view->values[0], view->values[1], view->values[2], view->values[3]};
-    if (strcmp(view->sensor, "rotation") == 0) {
-        head->rotation_at = time;
-    } else if (head->rotation_at != 0 && time < head->rotation_at + PATIENCE_NS) {
-        return;
-    }
-    if (!tendon_orientation_take(&head->orientation, tendon_head_from_bose(raw), time, &shown)) {
+    if (!tendon_osc_head_take(&head->head, strcmp(view->sensor, "rotation") == 0, tendon_head_from_bose(raw), time,
+                              &shown)) {
         return;
     }
     for (size_t i = 0; i < sound->destination_count; i++) {
-        osc_destination *to = &sound->destinations[i];
+        const tendon_osc_destination *to = &sound->destinations[i].to;
         uint8_t packet[TENDON_OSC_ORIENTATION_MAX];
-        if (to->format != TENDON_OSC_RAW && takes(to, line)) {
-            send_to(sound, to, packet,
+        if (to->format != TENDON_OSC_RAW && takes(&sound->destinations[i], line)) {
+            send_to(sound, &sound->destinations[i], packet,
                     tendon_osc_orientation(to->format, to->address, &to->map, shown, packet, sizeof packet));
         }
     }
@@ -372,7 +318,7 @@ void osc_take(osc *sound, const tendon_fleet_line *line) {
     }
     if (line->view == NULL) {
         if (strcmp(line->event, "disconnected") == 0) {
-            tendon_orientation_pause(&head_of(sound, line->address)->orientation);
+            tendon_orientation_pause(&head_of(sound, line->address)->head.orientation);
         }
         return;
     }
@@ -390,7 +336,7 @@ const tendon_address *osc_recenter(osc *sound, const tendon_address *address) {
         osc_head *head = &sound->heads[i];
         bool is_meant = head->is_used && memcmp(head->address.bytes, address->bytes, sizeof address->bytes) == 0 &&
                         (address->type == TENDON_ADDRESS_TYPE_ANONYMOUS || address->type == head->address.type);
-        if (is_meant && tendon_orientation_recenter(&head->orientation) == TENDON_OK) {
+        if (is_meant && tendon_orientation_recenter(&head->head.orientation) == TENDON_OK) {
             found = &head->address;
         }
     }

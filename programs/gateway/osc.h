@@ -11,29 +11,19 @@
 #include "tendon/osc.h"
 
 /** Our design. */
-enum { OSC_DESTINATIONS = 8, OSC_DEVICE_SIZE = 64, OSC_TEXT_SIZE = 96 };
+enum { OSC_DESTINATIONS = 8, OSC_TEXT_SIZE = 96 };
 
 typedef struct osc_destination {
-    tendon_osc_format format;
-    bool is_custom;
-    char host[TENDON_DATAGRAM_ADDRESS_SIZE];
-    char text[TENDON_DATAGRAM_ADDRESS_SIZE + 8]; /**< host and port, for people */
-    char device[OSC_DEVICE_SIZE];                /**< the only device that is sent; "": each */
-    const char *address;                         /**< of ORIENTATION */
-    tendon_osc_map map;
-    uint16_t port;
-    int descriptor;    /**< -1: none */
-    bool is_reported;  /**< its failure, or that no program listens */
-    uint64_t retry_at; /**< when a socket is tried again */
-    uint64_t sent, refused, dropped;
+    tendon_osc_destination to;
+    tendon_osc_delivery delivery;
+    int descriptor; /**< -1: none */
 } osc_destination;
 
 /** What is known of the head of a device. The reference outlives its connections. */
 typedef struct osc_head {
     bool is_used;
     tendon_address address;
-    uint64_t rotation_at; /**< when a `rotation` came, ns: another sensor has another front, and is not mixed with it */
-    tendon_orientation orientation;
+    tendon_osc_head head;
 } osc_head;
 
 typedef struct osc {

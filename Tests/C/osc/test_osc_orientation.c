@@ -279,6 +279,28 @@ static void maps_choose_and_sign(void **state) {
     }
 }
 
+/* Two sensors of a device have different fronts: that of the absolute one counts while it comes. */
+static void one_front_of_a_head(void **state) {
+    (void)state;
+    const uint64_t ms = 1000000;
+    tendon_osc_head h;
+    tendon_quaternion out;
+    tendon_osc_head_init(&h, (tendon_orientation_settings){0});
+    assert_true(tendon_osc_head_take(&h, false, head(10, 0, 0), 5 * ms, &out));
+    assert_true(tendon_osc_head_take(&h, true, head(20, 0, 0), 10 * ms, &out));
+    assert_near(tendon_head_angles_of(out).yaw, 20, 1e-6);
+    assert_false(tendon_osc_head_take(&h, false, head(30, 0, 0), 11 * ms, &out));
+    assert_false(tendon_osc_head_take(&h, false, head(30, 0, 0), 1010 * ms - 1, &out));
+    assert_true(tendon_osc_head_take(&h, false, head(30, 0, 0), 1010 * ms, &out));
+    assert_near(tendon_head_angles_of(out).yaw, 30, 1e-6);
+    /* What was not taken does not become the reference. */
+    assert_true(tendon_osc_head_take(&h, true, head(40, 0, 0), 1020 * ms, &out));
+    assert_false(tendon_osc_head_take(&h, false, head(90, 0, 0), 1021 * ms, &out));
+    assert_int_equal(tendon_orientation_recenter(&h.orientation), TENDON_OK);
+    assert_true(tendon_osc_head_take(&h, true, head(40, 0, 0), 1040 * ms, &out));
+    assert_near(tendon_head_angles_of(out).yaw, 0, 1e-6);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(level_head_to_the_north),
@@ -294,6 +316,7 @@ int main(void) {
         cmocka_unit_test(after_a_gap_the_rate_begins_again),
         cmocka_unit_test(smoothing_is_a_low_pass),
         cmocka_unit_test(smoothing_takes_the_short_way),
+        cmocka_unit_test(one_front_of_a_head),
         cmocka_unit_test(maps_are_read),
         cmocka_unit_test(maps_choose_and_sign),
     };

@@ -246,6 +246,26 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
         throw OSCError("no port")
     }
 
+    /// No datagram of UDP has 70,000 bytes: sending fails each time.
+    @Test func anErrorThatPersistsIsSaidOnce() throws {
+        let receiver = Receiver()
+        let endpoint = try #require(Endpoint("127.0.0.1:\(receiver.port)"))
+        let destinations = Destinations([endpoint], report: { [reports] in reports.add($0) })
+        #expect(destinations.start() == 0)
+        let long = [UInt8](repeating: 0, count: 70_000)
+        destinations.send([1], 1, to: 0)
+        for _ in 0..<100 { destinations.send(long, long.count, to: 0) }
+        let counts = destinations.metrics.map { $0.samples.first?.value }
+        // Another socket is opened ten seconds later: all until then are dropped.
+        destinations.send([2], 1, to: 0)
+        #expect(counts == [1, 0, 100])
+        #expect(receiver.next() == [1])
+        #expect(receiver.next() == nil)
+        #expect(reports.all.count == 1)
+        #expect(reports.all.first?.hasSuffix("it is tried again") == true)
+        destinations.finish()
+    }
+
     @Test func actionsOfDevices() async throws {
         let handler = Handler()
         let (output, port) = try listening([], handler)

@@ -65,6 +65,22 @@ tendon_status tendon_orientation_recenter(tendon_orientation *orientation);
 /** What a device forgets when it disconnects: the newest orientation and smoothing. The reference stays. */
 void tendon_orientation_pause(tendon_orientation *orientation);
 
+/** The head of a device whose sensors have different fronts. Private; the caller's memory. */
+typedef struct tendon_osc_head {
+    tendon_orientation orientation;
+    uint64_t rotation_at; /**< when a rotation came, ns */
+} tendon_osc_head;
+
+void tendon_osc_head_init(tendon_osc_head *head, tendon_orientation_settings settings);
+
+/**
+ * Takes an orientation as tendon_orientation_take() does, unless another sensor gives it: that with the absolute front
+ * (`rotation` of a Bose wearable) counts while it comes, and another one when it has not come for a second.
+ * @param is_absolute the sensor's front is that of the world, not that of its start.
+ */
+bool tendon_osc_head_take(tendon_osc_head *head, bool is_absolute, tendon_quaternion raw, uint64_t time,
+                          tendon_quaternion *out);
+
 /** What a map can send. */
 typedef enum tendon_osc_term {
     TENDON_OSC_TERM_W = 0, /**< of the quaternion */
