@@ -159,9 +159,8 @@ void tendon_osc_sample_address(const char *name, size_t name_length, const char 
     const struct {
         const char *text;
         size_t length;
-    } levels[] = {{"tendon", 6},
-                  {shown, name_length > 0 ? name_length : tendon_osc_length_of(address)},
-                  {sensor, sensor_length}};
+    } levels[] = {
+        {"tendon", 6}, {shown, name_length > 0 ? name_length : tendon_osc_length_of(address)}, {sensor, sensor_length}};
     size_t length = 0;
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
         tendon_status longer = tendon_osc_append_level(out, length, capacity, levels[i].text, levels[i].length);

@@ -101,8 +101,8 @@ static void an_error_that_persists(void **state) {
 static void errors_that_take_turns(void **state) {
     (void)state;
     story s = {.now = 1000};
-    /* A socket opens, no program listens, after five seconds the socket fails; again with the next one, which each third
-     * time cannot be opened. */
+    /* A socket opens, no program listens, after five seconds the socket fails; again with the next one, which each
+     * third time cannot be opened. */
     for (unsigned i = 0; i < 170000; i++) {
         bool fails = s.delivery.is_open && s.now + 5000 >= s.delivery.retry_at;
         datagram(&s, s.opened % 3 != 0, fails ? TENDON_OSC_FAILED : TENDON_OSC_REFUSED);
@@ -128,9 +128,9 @@ static void of_the_start_of_the_clock(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_works_is_counted),      cmocka_unit_test(no_program_listens),
-        cmocka_unit_test(a_network_that_is_not_up),   cmocka_unit_test(a_network_that_has_changed),
-        cmocka_unit_test(an_error_that_persists),     cmocka_unit_test(errors_that_take_turns),
+        cmocka_unit_test(what_works_is_counted),     cmocka_unit_test(no_program_listens),
+        cmocka_unit_test(a_network_that_is_not_up),  cmocka_unit_test(a_network_that_has_changed),
+        cmocka_unit_test(an_error_that_persists),    cmocka_unit_test(errors_that_take_turns),
         cmocka_unit_test(of_the_start_of_the_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

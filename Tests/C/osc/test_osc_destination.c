@@ -163,10 +163,14 @@ static void an_address_that_can_be_sent(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_host_a_port_a_preset_a_device), cmocka_unit_test(what_a_preset_says),
-        cmocka_unit_test(what_is_no_destination),          cmocka_unit_test(names_have_a_longest),
-        cmocka_unit_test(an_endpoint_as_people_read_it),   cmocka_unit_test(a_name_means_a_device),
-        cmocka_unit_test(addresses_of_samples),            cmocka_unit_test(an_address_that_can_be_sent),
+        cmocka_unit_test(a_host_a_port_a_preset_a_device),
+        cmocka_unit_test(what_a_preset_says),
+        cmocka_unit_test(what_is_no_destination),
+        cmocka_unit_test(names_have_a_longest),
+        cmocka_unit_test(an_endpoint_as_people_read_it),
+        cmocka_unit_test(a_name_means_a_device),
+        cmocka_unit_test(addresses_of_samples),
+        cmocka_unit_test(an_address_that_can_be_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,8 @@
  * sentence for people. The caller has the socket, and says how each attempt ended.
  *
  * A socket that fails is closed: the network may have changed, and another one takes its present addresses. A socket
- * that is older than TENDON_OSC_PAUSE_MS is replaced with the next datagram, a younger one when that time is over: so an
- * error that persists costs one socket in that time, not one for each datagram.
+ * that is older than TENDON_OSC_PAUSE_MS is replaced with the next datagram, a younger one when that time is over: so
+ * an error that persists costs one socket in that time, not one for each datagram.
  */
 #ifndef TENDON_OSC_DELIVERY_H
 #define TENDON_OSC_DELIVERY_H
@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/** Milliseconds; our design. Between two attempts that fail; and between two sentences about the same, which errors that
- * take turns would repeat without a limit. */
+/** Milliseconds; our design. Between two attempts that fail; and between two sentences about the same, which errors
+ * that take turns would repeat without a limit. */
 #define TENDON_OSC_PAUSE_MS UINT64_C(10000)
 #define TENDON_OSC_QUIET_MS UINT64_C(3600000)
 
@@ -36,7 +36,8 @@ typedef enum tendon_osc_notice {
     TENDON_OSC_NOTICE_FAILED   /**< there is no socket, or it fails each time; it is tried again */
 } tendon_osc_notice;
 
-/** The caller's memory; all zeros is its start. Counters and retry_at are for the caller to read, the rest is private. */
+/** The caller's memory; all zeros is its start. Counters and retry_at are for the caller to read, the rest is private.
+ */
 typedef struct tendon_osc_delivery {
     uint64_t sent, refused, dropped; /**< datagrams; each is counted once */
     uint64_t retry_at;               /**< while there is no socket: when one is to be opened, ms */

@@ -39,9 +39,9 @@ typedef struct tendon_osc_destination {
     tendon_osc_endpoint endpoint;
     char device[TENDON_OSC_DEVICE_MAX + 1]; /**< the name or address of the only device that is sent there; "": each */
     tendon_osc_format format;
-    bool is_custom;      /**< preset "custom", of ORIENTATION: address and map are still to be set */
-    const char *address; /**< of ORIENTATION: static, or borrowed from who sets it */
-    tendon_osc_map map;  /**< of ORIENTATION and OPENTRACK */
+    bool is_custom;                  /**< preset "custom", of ORIENTATION: address and map are still to be set */
+    const char *address;             /**< of ORIENTATION: static, or borrowed from who sets it */
+    tendon_osc_map map;              /**< of ORIENTATION and OPENTRACK */
     size_t preset_at, preset_length; /**< of the name within the text; length 0: there is none, it is raw */
 } tendon_osc_destination;
 
@@ -66,8 +66,8 @@ bool tendon_osc_means(const char *wanted, size_t wanted_length, const char *name
                       const char *address);
 
 /**
- * Writes the address of a raw sample, "/tendon/NAME/SENSOR", with a terminator. A level that has no room is left out: no
- * name is that long.
+ * Writes the address of a raw sample, "/tendon/NAME/SENSOR", with a terminator. A level that has no room is left out:
+ * no name is that long.
  * @param name as of tendon_osc_means(); without one it is the address of the device.
  */
 void tendon_osc_sample_address(const char *name, size_t name_length, const char *address, const char *sensor,
