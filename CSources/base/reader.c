@@ -9,7 +9,6 @@ extern inline const uint8_t *tendon_read_bytes(tendon_reader *reader, size_t cou
 extern inline uint8_t tendon_read_u8(tendon_reader *reader);
 extern inline uint16_t tendon_read_u16le(tendon_reader *reader);
 extern inline uint16_t tendon_read_u16be(tendon_reader *reader);
-extern inline uint32_t tendon_read_u24le(tendon_reader *reader);
 extern inline uint32_t tendon_read_u32le(tendon_reader *reader);
 extern inline uint32_t tendon_read_u32be(tendon_reader *reader);
 extern inline uint64_t tendon_read_u64le(tendon_reader *reader);

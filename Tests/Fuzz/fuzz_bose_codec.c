@@ -24,10 +24,6 @@ static void sensor_information_and_data(const fuzz_block *first, const fuzz_bloc
         (void)tendon_bose_unwrap(&clock, sample.timestamp, steps * 100000);
     }
     FUZZ_CHECK(walk.error_offset <= second->length);
-    for (size_t i = 0; known && i < information.count; i++) {
-        uint8_t out[32];
-        FUZZ_CHECK(tendon_bose_encode_sensor_record(&information.records[i], out, sizeof(out)) > 0);
-    }
 }
 
 static void sensor_configuration(const fuzz_block *block, fuzz_input *input) {
@@ -78,10 +74,7 @@ static void device_information(const fuzz_block *block) {
     tendon_bose_device_information information;
     size_t offset = 0;
     if (tendon_bose_decode_device_information(block->data, block->length, &information, &offset) == TENDON_OK) {
-        uint8_t out[64];
-        tendon_status length = tendon_bose_encode_device_information(&information, out, sizeof(out));
-        FUZZ_CHECK(length > 0 && (size_t)length <= block->length);
-        FUZZ_CHECK(memcmp(out, block->data, (size_t)length) == 0);
+        FUZZ_CHECK(block->length == 19 + information.trailing_bytes);
         (void)tendon_bose_suspension_reason_of(information.status);
         (void)tendon_bose_product_name(information.product_id);
         (void)tendon_bose_variant_name(information.product_id, information.variant);

@@ -27,22 +27,6 @@ tendon_status tendon_bose_decode_device_information(const uint8_t *data, size_t 
     return TENDON_OK;
 }
 
-tendon_status tendon_bose_encode_device_information(const tendon_bose_device_information *information, uint8_t *out,
-                                                    size_t capacity) {
-    tendon_writer writer = tendon_writer_make(out, capacity);
-    tendon_write_u8(&writer, information->major);
-    tendon_write_u8(&writer, information->minor);
-    tendon_write_u16be(&writer, information->product_id);
-    tendon_write_u8(&writer, information->variant);
-    tendon_write_u32be(&writer, information->sensor_mask);
-    tendon_write_u32be(&writer, information->gesture_mask);
-    tendon_write_u8(&writer, information->transmission_period_ms);
-    tendon_write_u16be(&writer, information->max_payload);
-    tendon_write_u8(&writer, information->max_active_sensors);
-    tendon_write_u16be(&writer, information->status);
-    return tendon_writer_result(&writer);
-}
-
 bool tendon_bose_suspended(uint16_t status) {
     return (status & TENDON_BOSE_STATUS_SUSPENDED) != 0;
 }

@@ -96,21 +96,6 @@ const tendon_bose_sensor_record *tendon_bose_find_sensor(const tendon_bose_senso
     return NULL;
 }
 
-tendon_status tendon_bose_encode_sensor_record(const tendon_bose_sensor_record *record, uint8_t *out, size_t capacity) {
-    if (!range_is_good(record)) {
-        return TENDON_BOSE_ERROR_BAD_RANGE;
-    }
-    tendon_writer writer = tendon_writer_make(out, capacity);
-    tendon_write_u8(&writer, record->sensor_id);
-    tendon_write_u16be(&writer, (uint16_t)record->scaled_min);
-    tendon_write_u16be(&writer, (uint16_t)record->scaled_max);
-    tendon_write_u16be(&writer, (uint16_t)record->raw_min);
-    tendon_write_u16be(&writer, (uint16_t)record->raw_max);
-    tendon_write_u16be(&writer, record->period_mask);
-    tendon_write_u8(&writer, record->sample_length);
-    return tendon_writer_result(&writer);
-}
-
 static const uint16_t periods_ms[] = {320, 160, 80, 40, 20, 10, 5};
 enum { PERIOD_COUNT = sizeof periods_ms / sizeof periods_ms[0] };
 

@@ -19,14 +19,8 @@ static tendon_status put(bool fits, uint16_t head, uint32_t value, size_t length
     return fits ? tendon_feelspace_put(bytes, length, out, capacity) : TENDON_ERROR_INVALID_ARGUMENT;
 }
 
-#define READ(parameter) (uint16_t)(BASIC << 8 | (parameter))
 #define CHANGE_BASIC(parameter) (uint16_t)(BASIC << 8 | CHANGE | TENDON_FEELSPACE_BASIC_##parameter)
 #define CHANGE_ADVANCED(parameter) (uint16_t)(ADVANCED_CHANGE << 8 | TENDON_FEELSPACE_ADVANCED_##parameter)
-
-tendon_status tendon_feelspace_encode_read_basic(int32_t parameter, uint8_t *out, size_t capacity) {
-    bool fits = feelspace_within(parameter, TENDON_FEELSPACE_BASIC_MODE, TENDON_FEELSPACE_BASIC_NAME);
-    return put(fits, READ((uint32_t)parameter & 0xFFu), 0, 2, out, capacity);
-}
 
 tendon_status tendon_feelspace_encode_read_advanced(int32_t parameter, uint8_t *out, size_t capacity) {
     return put(feelspace_within(parameter, 0, 255), ADVANCED << 8 | 1, (uint32_t)parameter, 3, out, capacity);
@@ -46,12 +40,6 @@ tendon_status tendon_feelspace_encode_set_default_intensity(int32_t intensity, b
 
 tendon_status tendon_feelspace_encode_set_heading_offset(int32_t degrees, uint8_t *out, size_t capacity) {
     return put(feelspace_within(degrees, 0, 359), CHANGE_BASIC(HEADING_OFFSET), (uint32_t)degrees, 4, out, capacity);
-}
-
-tendon_status tendon_feelspace_encode_set_heading_offset_advanced(int32_t degrees, bool persistent, uint8_t *out,
-                                                                  size_t capacity) {
-    return put(feelspace_within(degrees, 0, 359), CHANGE_ADVANCED(HEADING_OFFSET), persistent | (uint32_t)degrees << 8,
-               5, out, capacity);
 }
 
 tendon_status tendon_feelspace_encode_set_name(const char *suffix, size_t length, uint8_t *out, size_t capacity) {

@@ -4,12 +4,11 @@
 
 static void reader_reads_both_orders(void **state) {
     (void)state;
-    block b = block_hex("80 0102 0102 010203 01020304 01020304 0102030405060708 0102030405060708 ff fffe fffe");
+    block b = block_hex("80 0102 0102 01020304 01020304 0102030405060708 0102030405060708 ff fffe fffe");
     tendon_reader r = tendon_reader_make(b.data, b.length);
     assert_int_equal(tendon_read_u8(&r), 0x80);
     assert_int_equal(tendon_read_u16le(&r), 0x0201);
     assert_int_equal(tendon_read_u16be(&r), 0x0102);
-    assert_int_equal(tendon_read_u24le(&r), 0x030201);
     assert_int_equal(tendon_read_u32le(&r), 0x04030201);
     assert_int_equal(tendon_read_u32be(&r), 0x01020304);
     assert_true(tendon_read_u64le(&r) == 0x0807060504030201u);

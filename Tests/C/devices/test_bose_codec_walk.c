@@ -145,16 +145,24 @@ static tendon_bose_sensor_information a_list(dice *d, bool odd) {
     uint8_t wire[16 * 12];
     size_t count = 1 + (size_t)(roll(d) % (odd ? 10 : 7));
     for (size_t i = 0; i < count; i++) {
-        tendon_bose_sensor_record record = {.sensor_id = (uint8_t)i, .period_mask = 0x1F};
-        record.sensor_id = odd && roll(d) % 3 == 0 ? (uint8_t)(roll(d) % 10) : record.sensor_id;
-        record.sample_length = tendon_bose_sample_length(record.sensor_id);
-        record.sample_length =
-            odd && roll(d) % 3 == 0 ? (uint8_t)(record.sample_length - 2 + (int)(roll(d) % 5)) : record.sample_length;
-        record.scaled_min = (int16_t) - (int)(roll(d) % 2001);
-        record.scaled_max = (int16_t)(roll(d) % 2001);
-        record.raw_min = (int16_t) - (int)(roll(d) % 32769);
-        record.raw_max = (int16_t)(1 + roll(d) % 32767);
-        assert_int_equal(tendon_bose_encode_sensor_record(&record, wire + 12 * i, 12), 12);
+        uint8_t id = odd && roll(d) % 3 == 0 ? (uint8_t)(roll(d) % 10) : (uint8_t)i;
+        uint8_t length = tendon_bose_sample_length(id);
+        length = odd && roll(d) % 3 == 0 ? (uint8_t)(length - 2 + (int)(roll(d) % 5)) : length;
+        uint16_t scaled_min = (uint16_t)(0u - roll(d) % 2001), scaled_max = (uint16_t)(roll(d) % 2001);
+        uint16_t raw_min = (uint16_t)(0u - roll(d) % 32769), raw_max = (uint16_t)(1 + roll(d) % 32767);
+        const uint8_t record[12] = {id,
+                                    (uint8_t)(scaled_min >> 8),
+                                    (uint8_t)scaled_min,
+                                    (uint8_t)(scaled_max >> 8),
+                                    (uint8_t)scaled_max,
+                                    (uint8_t)(raw_min >> 8),
+                                    (uint8_t)raw_min,
+                                    (uint8_t)(raw_max >> 8),
+                                    (uint8_t)raw_max,
+                                    0x00,
+                                    0x1F, /* periods */
+                                    length};
+        memcpy(wire + 12 * i, record, sizeof record);
     }
     tendon_bose_sensor_information information;
     assert_int_equal(tendon_bose_decode_sensor_information(wire, 12 * count, &information, NULL), TENDON_OK);

@@ -65,11 +65,6 @@ inline uint16_t tendon_read_u16be(tendon_reader *reader) {
     return b != NULL ? (uint16_t)((uint32_t)b[0] << 8 | b[1]) : 0;
 }
 
-inline uint32_t tendon_read_u24le(tendon_reader *reader) {
-    const uint8_t *b = tendon_read_bytes(reader, 3);
-    return b != NULL ? (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 : 0;
-}
-
 inline uint32_t tendon_read_u32le(tendon_reader *reader) {
     const uint8_t *b = tendon_read_bytes(reader, 4);
     return b != NULL ? (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24 : 0;

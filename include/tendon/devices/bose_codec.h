@@ -113,8 +113,6 @@ enum {
 
 tendon_status tendon_bose_decode_device_information(const uint8_t *data, size_t length,
                                                     tendon_bose_device_information *out, size_t *offset);
-tendon_status tendon_bose_encode_device_information(const tendon_bose_device_information *information, uint8_t *out,
-                                                    size_t capacity);
 /** Returns bit TENDON_BOSE_STATUS_SUSPENDED of a raw status. */
 bool tendon_bose_suspended(uint16_t status);
 /** Returns the suspension reason of a raw status; valid only if suspended; 5 to 15 are unknown. */
@@ -184,8 +182,6 @@ tendon_status tendon_bose_decode_sensor_information(const uint8_t *data, size_t 
                                                     tendon_bose_sensor_information *out, size_t *offset);
 const tendon_bose_sensor_record *tendon_bose_find_sensor(const tendon_bose_sensor_information *information,
                                                          uint8_t sensor_id);
-/** @return 12, TENDON_ERROR_BUFFER_TOO_SMALL, or BOSE_ERROR_BAD_RANGE. */
-tendon_status tendon_bose_encode_sensor_record(const tendon_bose_sensor_record *record, uint8_t *out, size_t capacity);
 
 /** Returns 320, 160, 80, 40, 20, 10 or 5 for bits 0 to 6; 0 for others. */
 uint16_t tendon_bose_period_of_bit(unsigned bit);

@@ -218,8 +218,6 @@ typedef enum tendon_feelspace_advanced_parameter {
     TENDON_FEELSPACE_ADVANCED_PAIRING_REQUIRED = 0x25
 } tendon_feelspace_advanced_parameter;
 
-/** 01 p. @return 2. */
-tendon_status tendon_feelspace_encode_read_basic(int32_t parameter, uint8_t *out, size_t capacity);
 /** 10 01 id. @return 3. */
 tendon_status tendon_feelspace_encode_read_advanced(int32_t parameter, uint8_t *out, size_t capacity);
 /** Modes 0 to 4 and 6; calibration can be started only on the belt. @return 4. */
@@ -229,9 +227,6 @@ tendon_status tendon_feelspace_encode_set_default_intensity(int32_t intensity, b
                                                             size_t capacity);
 /** 0 to 359. @return 4. */
 tendon_status tendon_feelspace_encode_set_heading_offset(int32_t degrees, uint8_t *out, size_t capacity);
-/** The same as an advanced parameter: kept after power-off only if @p persistent is true. @return 5. */
-tendon_status tendon_feelspace_encode_set_heading_offset_advanced(int32_t degrees, bool persistent, uint8_t *out,
-                                                                  size_t capacity);
 /** Up to 18 ASCII characters; the belt disconnects. @return 2 + length. */
 tendon_status tendon_feelspace_encode_set_name(const char *suffix, size_t length, uint8_t *out, size_t capacity);
 /** @return 4. */
