@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { EVERY_MS = 1000 };
+enum { EVERY_MS = 1000, READ_EVERY_LEAST_MS = 1000, READ_EVERY_MOST_MS = 24 * 60 * 60 * 1000 };
 
 /* How a device is recognized */
 
@@ -99,10 +99,24 @@ static bool read_examples(parser *p, json_at at, tendon_definition_row *row) {
     return true;
 }
 
-enum { R_NAME, R_SERVICE, R_UUID, R_VALUE, R_NOTIFY, R_READ, R_WRITE, R_REQUIRED, R_EXAMPLES, R_EVERY, R_MEMBERS };
-static const member row_members[R_MEMBERS] = {
-    {"name", NAME},      {"service", STRING},  {"uuid", STRING},      {"value", REFERENCE}, {"notify", REFERENCE},
-    {"read", REFERENCE}, {"write", REFERENCE}, {"required", BOOLEAN}, {"examples", ARRAY},  {"every_ms", INTEGER}};
+enum {
+    R_NAME,
+    R_SERVICE,
+    R_UUID,
+    R_VALUE,
+    R_NOTIFY,
+    R_READ,
+    R_WRITE,
+    R_REQUIRED,
+    R_EXAMPLES,
+    R_EVERY,
+    R_READ_EVERY,
+    R_MEMBERS
+};
+static const member row_members[R_MEMBERS] = {{"name", NAME},        {"service", STRING},       {"uuid", STRING},
+                                              {"value", REFERENCE},  {"notify", REFERENCE},     {"read", REFERENCE},
+                                              {"write", REFERENCE},  {"required", BOOLEAN},     {"examples", ARRAY},
+                                              {"every_ms", INTEGER}, {"read_every_ms", INTEGER}};
 
 static bool read_directions(parser *p, const json_at *found, tendon_definition_row *row) {
     uint16_t value = TENDON_DEFINITION_NONE;
@@ -127,18 +141,18 @@ static bool read_directions(parser *p, const json_at *found, tendon_definition_r
 static bool read_row(parser *p, json_at at) {
     tendon_definition *d = p->out;
     json_at found[R_MEMBERS];
-    int64_t every = EVERY_MS;
+    int64_t every = EVERY_MS, read_every = 0;
     if (d->row_count == TENDON_DEFINITION_ROWS) {
         return tendon_parse_full(p, at, "characteristics");
     }
     tendon_definition_row *row = &d->rows[d->row_count];
     p->row_tokens[d->row_count] = at;
-    if (!tendon_parse_members(p, at, "a characteristic", row_members, R_MEMBERS, found) ||
-        !tendon_parse_require(p, at, "a characteristic", row_members, found, R_NAME) ||
-        !tendon_parse_require(p, at, "a characteristic", row_members, found, R_SERVICE) ||
-        !tendon_parse_require(p, at, "a characteristic", row_members, found, R_UUID) ||
-        !tendon_parse_name(p, found[R_NAME], &row->name) || !tendon_parse_uuid(p, found[R_SERVICE], &row->service) ||
-        !tendon_parse_uuid(p, found[R_UUID], &row->uuid)) {
+    bool is_whole = tendon_parse_members(p, at, "a characteristic", row_members, R_MEMBERS, found);
+    for (size_t i = R_NAME; is_whole && i <= R_UUID; i++) {
+        is_whole = tendon_parse_require(p, at, "a characteristic", row_members, found, i);
+    }
+    if (!is_whole || !tendon_parse_name(p, found[R_NAME], &row->name) ||
+        !tendon_parse_uuid(p, found[R_SERVICE], &row->service) || !tendon_parse_uuid(p, found[R_UUID], &row->uuid)) {
         return false;
     }
     for (uint16_t i = 0; i < d->row_count; i++) {
@@ -151,10 +165,16 @@ static bool read_row(parser *p, json_at at) {
         }
     }
     if (!read_directions(p, found, row) || (found[R_EXAMPLES] != 0 && !read_examples(p, found[R_EXAMPLES], row)) ||
-        (found[R_EVERY] != 0 && !tendon_parse_integer(p, found[R_EVERY], 5, 3600000, &every))) {
+        (found[R_EVERY] != 0 && !tendon_parse_integer(p, found[R_EVERY], 5, 3600000, &every)) ||
+        (found[R_READ_EVERY] != 0 &&
+         !tendon_parse_integer(p, found[R_READ_EVERY], READ_EVERY_LEAST_MS, READ_EVERY_MOST_MS, &read_every))) {
         return false;
     }
+    if (read_every != 0 && row->read == TENDON_DEFINITION_NONE) {
+        return tendon_parse_wrong(p, found[R_READ_EVERY], "'read_every_ms' needs 'read' or 'value'");
+    }
     row->every_ms = (uint32_t)every;
+    row->read_every_ms = (uint32_t)read_every;
     row->flags |= found[R_REQUIRED] != 0 && tendon_json_is_true(&p->j, found[R_REQUIRED]) ? TENDON_ROW_REQUIRED : 0;
     d->row_count++;
     return true;

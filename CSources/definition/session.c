@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-/* Jobs: two that the opening starts for each row that needs them, in this order; and a write. */
-enum { JOB_SUBSCRIBE = 1, JOB_READ, JOB_WRITE };
+/* Jobs: two that the opening starts for each row that needs them, in this order; a write; a row that is read again. */
+enum { JOB_SUBSCRIBE = 1, JOB_READ, JOB_WRITE, JOB_READ_AGAIN };
 enum { NUMBER_MAX = 0x3FFFFFFF };
+_Static_assert(TENDON_DEFINITION_ROWS <= 32, "a row has no bit in unread");
 
 static void emit(tendon_defined_session *s, const tendon_defined_event *event) {
     s->on_event(s->context, event, s->engine.op.now);
@@ -19,9 +20,13 @@ bool tendon_defined_session_has(const tendon_defined_session *session, size_t ro
     return row < session->definition->row_count && session->found[row].value != 0;
 }
 
-/* A row refused an operation. A required one is what makes the device. */
-static void refused(tendon_defined_session *s, size_t row, tendon_status status) {
+static void emit_refused(tendon_defined_session *s, size_t row, tendon_status status) {
     emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_REFUSED, .row = (uint8_t)row, .status = status});
+}
+
+/* A row refused an operation of the opening. A required one is what makes the device. */
+static void refused(tendon_defined_session *s, size_t row, tendon_status status) {
+    emit_refused(s, row, status);
     if ((row_at(s, row)->flags & TENDON_ROW_REQUIRED) != 0) {
         tendon_engine_close(&s->engine, status);
     }
@@ -71,12 +76,24 @@ static bool needs(const tendon_defined_session *s, uint8_t job, size_t row) {
            (found->properties & TENDON_GATT_READ) != 0;
 }
 
+/* Of a row that is read again, the pause begins with the request: a device that is slow is not asked more often. */
+static void read_row(tendon_defined_session *s, uint8_t job, size_t row) {
+    uint32_t pause = row_at(s, row)->read_every_ms;
+    s->due[row] = pause != 0 ? s->engine.op.now + pause : UINT64_MAX;
+    tendon_engine_read(&s->engine, job, row);
+}
+
 /* Starts what the next row of the opening needs; false: nothing is left. */
 static bool start_row(tendon_defined_session *s) {
     for (; s->job < JOB_WRITE; s->job++, s->row = 0) {
         for (; s->row < s->definition->row_count; s->row++) {
             if (needs(s, s->job, s->row)) {
-                (s->job == JOB_SUBSCRIBE ? tendon_engine_subscribe : tendon_engine_read)(&s->engine, s->job, s->row++);
+                size_t row = s->row++;
+                if (s->job == JOB_READ) {
+                    read_row(s, JOB_READ, row);
+                } else {
+                    tendon_engine_subscribe(&s->engine, JOB_SUBSCRIBE, row);
+                }
                 return true;
             }
         }
@@ -109,6 +126,24 @@ static void queue_start(tendon_defined_session *s) {
     }
 }
 
+/* The row that is read again next. */
+static size_t next_reading(const tendon_defined_session *s) {
+    size_t next = 0;
+    for (size_t row = 1; row < s->definition->row_count; row++) {
+        next = s->due[row] < s->due[next] ? row : next;
+    }
+    return next;
+}
+
+static bool read_again(tendon_defined_session *s) {
+    size_t row = next_reading(s);
+    if (s->due[row] > s->engine.op.now) {
+        return false;
+    }
+    read_row(s, JOB_READ_AGAIN, row);
+    return true;
+}
+
 static bool next(void *self) {
     tendon_defined_session *s = self;
     if (start_row(s)) {
@@ -117,11 +152,11 @@ static bool next(void *self) {
     if (s->engine.state == TENDON_ENGINE_OPENING) {
         queue_start(s);
     }
-    if (s->count == 0) {
-        return false;
+    if (s->count != 0) {
+        write_first(s);
+        return true;
     }
-    write_first(s);
-    return true;
+    return read_again(s);
 }
 
 /* ---- results ---- */
@@ -150,12 +185,20 @@ static tendon_status judge(void *self, tendon_engine_verb verb, tendon_status st
 
 static void done(void *self, uint8_t job, const tendon_gatt_result *result) {
     tendon_defined_session *s = self;
+    size_t row = s->engine.row;
+    uint32_t before = s->unread, bit = UINT32_C(1) << row;
     if (job == JOB_WRITE) {
         written(s, result->status);
-    } else if (result->status < 0) {
-        refused(s, s->engine.row, result->status);
-    } else if (job == JOB_READ) {
-        emit_value(s, s->engine.row, result->value, result->length, true);
+    } else if (result->status >= 0) {
+        s->unread = before & ~bit;
+        if (job != JOB_SUBSCRIBE) {
+            emit_value(s, row, result->value, result->length, true);
+        }
+    } else if (job != JOB_READ_AGAIN) {
+        refused(s, row, result->status);
+    } else if ((before & bit) == 0) { /* the first failure in a row; the next reading may succeed */
+        s->unread = before | bit;
+        emit_refused(s, row, result->status);
     }
 }
 
@@ -166,7 +209,11 @@ static void changed(void *self, tendon_engine_state state, tendon_status why) {
     if (state == TENDON_ENGINE_OPEN) {
         s->job = JOB_WRITE;
         emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_OPEN});
-    } else if (state == TENDON_ENGINE_AWAY) {
+        return;
+    }
+    s->unread = 0;
+    memset(s->due, 0xFF, sizeof s->due);
+    if (state == TENDON_ENGINE_AWAY) {
         tendon_engine_expect(&s->engine);
         emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_CLOSED, .status = why});
     }
@@ -186,11 +233,22 @@ static const tendon_engine_family defined_family = {.rules = {.done = tendon_eng
                                                     .done = done,
                                                     .changed = changed};
 
+static void on_tick(void *session, uint64_t now) {
+    tendon_engine_on_tick(session, now);
+    tendon_engine_run(session);
+}
+
+/* What is outstanding comes before the next reading. */
+static uint64_t deadline(const void *session) {
+    const tendon_defined_session *s = session;
+    return tendon_engine_is_idle(&s->engine) ? s->due[next_reading(s)] : tendon_engine_deadline(session);
+}
+
 const tendon_session_inputs tendon_defined_inputs = {.connected = tendon_engine_on_connected,
                                                      .disconnected = tendon_engine_on_disconnected,
                                                      .paired = tendon_engine_on_paired,
-                                                     .tick = tendon_engine_on_tick,
-                                                     .deadline = tendon_engine_deadline};
+                                                     .tick = on_tick,
+                                                     .deadline = deadline};
 
 void tendon_defined_session_init(tendon_defined_session *session, const tendon_definition *definition,
                                  tendon_session_link link, void *context, tendon_defined_on_event on_event) {

@@ -149,14 +149,17 @@ static void start_step(tendon_engine *engine) {
     }
 }
 
+bool tendon_engine_is_idle(const tendon_engine *engine) {
+    return tendon_engine_is_up(engine) && !engine->op.client->closed && engine->op.kind == 0 && !engine->pairing;
+}
+
 void tendon_engine_run(tendon_engine *engine) {
     if (engine->depth > 0) {
         return;
     }
     engine->depth = 1;
     bool more = true;
-    while (more && tendon_engine_is_up(engine) && !engine->op.client->closed && engine->op.kind == 0 &&
-           !engine->pairing) {
+    while (more && tendon_engine_is_idle(engine)) {
         if (engine->step < engine->family->steps) {
             start_step(engine);
         } else {

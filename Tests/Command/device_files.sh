@@ -230,6 +230,29 @@ shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T field
     -e tendon.pair.second.at 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')
 is "$shown" ',2026-11-29T13:07:30Z 1, ' "Wireshark shows both, and the time"
 
+# A device that only lets its value be read: again and again, while it changes.
+cat >"$work/soil.json" <<'END'
+{
+  "name": "soil", "title": "Soil", "find": {"services": ["fff0"], "name": "Soil*"},
+  "characteristics": [
+    {"name": "moisture", "service": "fff0", "uuid": "fff1", "read_every_ms": 1000, "every_ms": 1700, "examples": ["0a", "14"],
+     "read": [{"name": "moisture_percent", "type": "u8", "unit": "%"}]}
+  ]
+}
+END
+soil=(--define "$work/soil.json" --radio virtual --json)
+start soil simulate soil "${soil[@]}"
+device=$child
+until_true grep -q ready "$work/soil.out"
+start reads run "${soil[@]}" --rule 'soil.moisture_percent > 15 => publish wet yes'
+gateway=$child
+until_true grep -q '"event":"rule".*moisture_percent' "$work/reads.out"
+result $? "a value that is read again changes, and a rule sees it" "$(tail -3 "$work/reads.out")"
+is "$(grep -o '"moisture_percent":[0-9]*' "$work/reads.out" | sort -u | tr '\n' ' ')" '"moisture_percent":10 "moisture_percent":20 ' \
+    "it is an event each time"
+kill -INT "$gateway" "$device"
+wait "$gateway" "$device"
+
 # A notification that breaks its layout, by a scenario.
 echo 'at 1s notify level 00' >"$work/broken"
 start lamp simulate lamp "${lamp[@]}" --scenario "$work/broken" --scenario-from connection

@@ -86,6 +86,20 @@ static bool is_wanted(const tendon_simulated_defined *device, size_t row) {
            (device->options.notification_limit == 0 || device->notifications < device->options.notification_limit);
 }
 
+static bool has_central(const tendon_simulated_defined *device) {
+    bool has = false;
+    for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
+        has = has || device->centrals.places[i].used;
+    }
+    return has;
+}
+
+/* A value that is read again and never notified: it changes as one that is notified would. */
+static bool changes_unnoticed(const tendon_simulated_defined *device, size_t row) {
+    return row_at(device, row)->read_every_ms != 0 && bit_of(device, row) == 0 &&
+           row_at(device, row)->example_count > 1 && has_central(device);
+}
+
 static uint32_t period_of(const tendon_simulated_defined *device, size_t row) {
     return device->options.period_ms != 0 ? device->options.period_ms : row_at(device, row)->every_ms;
 }
@@ -100,20 +114,26 @@ static void notify(tendon_simulated_defined *device, size_t row, const uint8_t *
     }
 }
 
-static void notify_example(tendon_simulated_defined *device, size_t row) {
-    const tendon_definition_row *one = row_at(device, row);
-    const tendon_definition_example *example =
-        &device->definition->examples[one->first_example + device->rows[row].next_example];
-    device->rows[row].next_example = (uint16_t)((device->rows[row].next_example + 1) % one->example_count);
-    notify(device, row, (const uint8_t *)device->definition->text + example->place, example->length);
+static const tendon_definition_example *example_of(const tendon_simulated_defined *device, size_t row) {
+    return &device->definition->examples[row_at(device, row)->first_example + device->rows[row].next_example];
+}
+
+static void choose_next_example(tendon_simulated_defined *device, size_t row) {
+    device->rows[row].next_example =
+        (uint16_t)((device->rows[row].next_example + 1) % row_at(device, row)->example_count);
 }
 
 static void tick(void *context, uint64_t now) {
     tendon_simulated_defined *device = context;
     for (size_t row = 0; row < device->definition->row_count; row++) {
-        if (is_wanted(device, row) && now >= device->rows[row].due) {
+        bool is_notified = is_wanted(device, row);
+        if ((is_notified || changes_unnoticed(device, row)) && now >= device->rows[row].due) {
+            const tendon_definition_example *example = example_of(device, row);
             device->rows[row].due = now + period_of(device, row);
-            notify_example(device, row);
+            choose_next_example(device, row);
+            if (is_notified) {
+                notify(device, row, (const uint8_t *)device->definition->text + example->place, example->length);
+            }
         }
     }
 }
@@ -122,7 +142,7 @@ static uint64_t deadline(const void *context) {
     const tendon_simulated_defined *device = context;
     uint64_t next = UINT64_MAX;
     for (size_t row = 0; row < device->definition->row_count; row++) {
-        if (is_wanted(device, row) && device->rows[row].due < next) {
+        if ((is_wanted(device, row) || changes_unnoticed(device, row)) && device->rows[row].due < next) {
             next = device->rows[row].due;
         }
     }
@@ -147,8 +167,7 @@ static tendon_status on_read(void *context, struct tendon_gatt_connection *conne
     *value = NULL;
     *length = 0;
     if (row < device->definition->row_count && row_at(device, row)->example_count > 0) {
-        const tendon_definition_example *example =
-            &device->definition->examples[row_at(device, row)->first_example + device->rows[row].next_example];
+        const tendon_definition_example *example = example_of(device, row);
         *value = (const uint8_t *)device->definition->text + example->place;
         *length = example->length;
     }
@@ -224,7 +243,7 @@ static tendon_status connected(void *context, tendon_att_bearer *bearer, uint64_
     tendon_simulated_defined *device = context;
     tendon_status index = tendon_simulated_centrals_connect(&device->centrals, &device->server, bearer);
     for (size_t row = 0; row < device->definition->row_count; row++) {
-        device->rows[row].due = now;
+        device->rows[row].due = bit_of(device, row) != 0 ? now : now + period_of(device, row);
     }
     return index < 0 ? index : TENDON_OK;
 }

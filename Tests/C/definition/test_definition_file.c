@@ -14,7 +14,7 @@ static void everything(void **state) {
         "'0x000000000000059'}, "
         "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff2', 'value': [{'name': 'x', 'type': 'u8', "
         "'title': 'Ex', 'unit': 'V', 'class': 'voltage'}], 'required': true, 'every_ms': 20, 'examples': ['01', '02 "
-        "']}, "
+        "'], 'read_every_ms': 86400000}, "
         "{'name': 'b', 'service': '6e400001-b5a3-f393-e0a9-e50e24dcca9e', 'uuid': 'fff3', 'notify': 'n'}], "
         "'layouts': {'n': []}}");
     assert_string_equal(word(d, d->name), "toy");
@@ -30,7 +30,9 @@ static void everything(void **state) {
     assert_int_equal(d->rows[0].notified, d->rows[0].read);
     assert_int_equal(d->rows[0].written, TENDON_DEFINITION_NONE);
     assert_int_equal(d->rows[0].example_count, 2);
+    assert_int_equal(d->rows[0].read_every_ms, 86400000);
     assert_int_equal(d->rows[1].every_ms, 1000);
+    assert_int_equal(d->rows[1].read_every_ms, 0);
     assert_int_equal(d->rows[1].read, TENDON_DEFINITION_NONE);
     /* Each layout of a value has an event of its name. */
     assert_int_equal(d->event_count, 2);

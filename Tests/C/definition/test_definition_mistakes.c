@@ -81,6 +81,15 @@ static void the_file(void **state) {
          "give it alone"},
         {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': [], 'read': []}]}", 2, 92,
          "write 'value'"},
+        {HEAD
+         "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': [], 'read_every_ms': 1000}]}",
+         2, 101, "'read_every_ms' needs 'read' or 'value'"},
+        {HEAD
+         "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'read': [], 'read_every_ms': 999}]}",
+         2, 99, "out of range"},
+        {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'read': [], 'read_every_ms': "
+              "86400001}]}",
+         2, 99, "out of range"},
         {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1'},\n"
               "{'name': 'b', 'service': 'fff0', 'uuid': 'fff1'}]}",
          3, 43, "an earlier characteristic has the UUID 'fff1' in this service"},
@@ -288,7 +297,8 @@ static void cut_and_changed(void **state) {
         "{'name': 'toy', 'title': 'T\\u00e9\\ud83d\\ude00y', 'find': {'services': ['fff0'], 'name': 'T*', 'company': "
         "'0x59'}, "
         "'characteristics': [{'name': 'value', 'service': 'fff0', 'uuid': 'fff1', 'value': 'v', 'examples': ['01 05'], "
-        "'every_ms': 20}, {'name': 'c', 'service': 'fff0', 'uuid': 'fff2', 'write': [{'type': 'u8', 'equals': 1}]}], "
+        "'every_ms': 20, 'read_every_ms': 5000}, "
+        "{'name': 'c', 'service': 'fff0', 'uuid': 'fff2', 'write': [{'type': 'u8', 'equals': 1}]}], "
         "'layouts': {'v': [{'type': 'u8', 'bits': [{'name': 'a', 'bit': 0}]}, {'name': 'x', 'type': 'u8', 'if': 'a', "
         "'factor': 1.5e-1, 'unit': 'V'}, {'switch': 'a', 'cases': {'0': [{'name': 'l', 'records': [{'type': "
         "'i8'}]}]}}]}, "

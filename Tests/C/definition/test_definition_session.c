@@ -160,6 +160,88 @@ static void one_uuid_in_two_services(void **state) {
     assert_int_equal(w.device.written.row, 2);
 }
 
+#define SENSOR(examples)                                                                                               \
+    "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': ["                             \
+    "{'name': 'air', 'service': 'fff0', 'uuid': 'fff1', 'read': [{'name': 'x', 'type': 'u8'}], 'every_ms': 1500, "     \
+    "'read_every_ms': 1000" examples "}, "                                                                             \
+    "{'name': 'soil', 'service': 'fff0', 'uuid': 'fff2', 'read': [{'name': 'y', 'type': 'u8'}], 'examples': ['07'], "  \
+    "'read_every_ms': 2500}, "                                                                                         \
+    "{'name': 'once', 'service': 'fff0', 'uuid': 'fff3', 'write': [{'name': 'z', 'type': 'u8'}], 'examples': ['09'], " \
+    "'read': [{'name': 'z', 'type': 'u8'}]}], 'actions': [{'name': 'set', 'characteristic': 'once'}]}"
+
+/* Every second and every 2.5 seconds after the opening; what is read once is not read again. */
+static void it_reads_again(void **state) {
+    static const char text[] = SENSOR(", 'examples': ['01', '02']");
+    static world w;
+    size_t wrong = 0;
+    const tendon_argument argument = {.number = 7};
+    (void)state;
+    start_with(&w, text, text);
+    connect_it(&w);
+    assert_string_equal(look(&w), "read.air:01 read.soil:07 read.once:09 open ");
+    run(&w, w.now + 900);
+    assert_string_equal(look(&w), "");
+    run(&w, w.now + 100);
+    assert_string_equal(look(&w), "read.air:01 ");
+    run(&w, w.now + 1000);
+    assert_string_equal(look(&w), "read.air:02 ");
+    run(&w, w.now + 1000);
+    assert_string_equal(look(&w), "read.soil:07 read.air:01 ");
+    /* What the program asks for goes first. */
+    assert_true(tendon_defined_session_act(&w.session, 0, &argument, 1, &wrong, w.now) > 0);
+    run(&w, w.now + 1000);
+    assert_string_equal(look(&w), "written.1:OK read.air:01 ");
+    /* The deadline is that of the next value, and not in the past. */
+    assert_true(tendon_defined_inputs.deadline(&w.session) > w.now);
+    w.session.link.disconnect(w.session.link.context);
+    run(&w, w.now + 5000);
+    assert_string_equal(look(&w), "closed:ERROR_CANCELLED ");
+    assert_true(tendon_defined_inputs.deadline(&w.session) == UINT64_MAX);
+    connect_it(&w);
+    run(&w, w.now + 1000);
+    assert_non_null(strstr(look(&w), "open read.air:"));
+}
+
+static unsigned refusals;
+static tendon_gatt_handlers usual;
+
+static tendon_status refuse_some(void *context, struct tendon_gatt_connection *connection, uint16_t handle,
+                                 const uint8_t **value, size_t *length) {
+    if (refusals > 0) {
+        refusals--;
+        return TENDON_ATT_ERROR(TENDON_ATT_UNLIKELY_ERROR);
+    }
+    return usual.read(context, connection, handle, value, length);
+}
+
+/* A device without the value, and one that refuses it for a while: reported once until it is read. */
+static void a_value_that_is_refused_again(void **state) {
+    static const char text[] = SENSOR(", 'examples': ['01']"), without[] = SENSOR("");
+    static world w;
+    (void)state;
+    start_with(&w, text, without);
+    connect_it(&w);
+    run(&w, w.now + 3000);
+    assert_string_equal(look(&w), "read.soil:07 read.once:09 open read.soil:07 ");
+    start_with(&w, text, text);
+    connect_it(&w);
+    look(&w);
+    usual = w.device.server.handlers;
+    w.device.server.handlers.read = refuse_some;
+    refusals = 3;
+    run(&w, w.now + 2000);
+    assert_string_equal(look(&w), "refused.air:ATT_UNLIKELY_ERROR ");
+    run(&w, w.now + 1000);
+    assert_string_equal(look(&w), "refused.soil:ATT_UNLIKELY_ERROR read.air:01 ");
+    refusals = 1;
+    run(&w, w.now + 1000);
+    assert_string_equal(look(&w), "refused.air:ATT_UNLIKELY_ERROR ");
+    /* One that does not answer: no second request until the limit of ATT ends the connection. */
+    w.seat.silent = true;
+    run(&w, w.now + 31000);
+    assert_non_null(strstr(look(&w), "closed:"));
+}
+
 static tendon_status act(world *w, double rate, size_t *wrong) {
     const tendon_argument argument = {.number = rate};
     return tendon_defined_session_act(&w->session, 1, &argument, 1, wrong, w->now);
@@ -258,9 +340,13 @@ static void the_device_goes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_uuid_in_two_services),    cmocka_unit_test(it_opens_and_streams),
-        cmocka_unit_test(it_writes_actions_in_order),  cmocka_unit_test(what_is_missing),
-        cmocka_unit_test(a_callback_that_disconnects), cmocka_unit_test(the_device_goes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_uuid_in_two_services),
+                                       cmocka_unit_test(it_opens_and_streams),
+                                       cmocka_unit_test(it_reads_again),
+                                       cmocka_unit_test(a_value_that_is_refused_again),
+                                       cmocka_unit_test(it_writes_actions_in_order),
+                                       cmocka_unit_test(what_is_missing),
+                                       cmocka_unit_test(a_callback_that_disconnects),
+                                       cmocka_unit_test(the_device_goes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,6 +124,7 @@ typedef struct tendon_definition_row {
     uint16_t notified, read, written;      /**< layouts */
     uint16_t first_example, example_count; /**< values that a simulated device has */
     uint32_t every_ms;                     /**< pause between those that it notifies */
+    uint32_t read_every_ms;                /**< it is read again after this pause; 0: once per connection */
     uint8_t flags;
 } tendon_definition_row;
 

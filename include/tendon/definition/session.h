@@ -3,7 +3,8 @@
  * Session of a device that a definition describes. It discovers the characteristics of the definition; subscribes to
  * those with a layout for notifications; reads those with a layout for reading; writes the actions of the start; then
  * it is open. A characteristic that is not required may be missing, or refuse: that is reported, and the session goes
- * on.
+ * on. While it is open, it reads again what the definition says; of a row that refuses then, the first failure is
+ * reported, until it is read.
  *
  * Bytes are passed on as they came: tendon_describe() says what they mean. Driven through tendon_defined_inputs.
  */
@@ -23,7 +24,7 @@ enum { TENDON_DEFINED_WRITES = 8 };
 typedef enum tendon_defined_event_kind {
     TENDON_DEFINED_EVENT_OPEN = 0, /**< subscribed, read, started: values follow, and writes are accepted */
     TENDON_DEFINED_EVENT_VALUE,    /**< bytes of a row, notified or read (is_read). Also before OPEN */
-    TENDON_DEFINED_EVENT_REFUSED,  /**< a row was not subscribed to, not read or not written at the start: status */
+    TENDON_DEFINED_EVENT_REFUSED,  /**< a row was not subscribed to, not read, or not written at the start: status */
     TENDON_DEFINED_EVENT_WRITTEN,  /**< a write has ended: number, status */
     TENDON_DEFINED_EVENT_CLOSED    /**< the connection, or the attempt, ended: status */
 } tendon_defined_event_kind;
@@ -61,7 +62,9 @@ typedef struct tendon_defined_session {
     uint8_t job, row;     /**< of the opening: what comes next; then the next action of the start */
     uint8_t first, count; /**< of the writes, a ring */
     uint32_t next_number;
-    uint64_t illegal_inputs; /**< of the connection, at a wrong time */
+    uint32_t unread;                      /**< bits of the rows whose last reading again failed */
+    uint64_t illegal_inputs;              /**< of the connection, at a wrong time */
+    uint64_t due[TENDON_DEFINITION_ROWS]; /**< when a row is read again */
     tendon_defined_write writes[TENDON_DEFINED_WRITES];
     uint8_t buffer[512]; /**< of a long read */
 } tendon_defined_session;

@@ -114,6 +114,8 @@ void tendon_engine_expect(tendon_engine *engine);
 void tendon_engine_close(tendon_engine *engine, tendon_status why);
 /** True while OPENING or OPEN. */
 bool tendon_engine_is_up(const tendon_engine *engine);
+/** True if an operation may start: up, the client is open, nothing is outstanding. */
+bool tendon_engine_is_idle(const tendon_engine *engine);
 /** Starts what next() has, if nothing is outstanding. Call it after something was queued. */
 void tendon_engine_run(tendon_engine *engine);
 
