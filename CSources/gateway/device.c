@@ -94,6 +94,30 @@ static void step_actions(tendon_device *device, uint64_t now) {
     }
 }
 
+/** @param text of ACTED; may be NULL if @p length is 0. */
+static tendon_status add_action(tendon_device *device, const tendon_act *act, const char *text, size_t length) {
+    if (device->state != TENDON_DEVICE_OPEN || family_of(device)->act == NULL) {
+        return TENDON_ERROR_DISCONNECTED;
+    }
+    if (device->action_count == TENDON_DEVICE_ACTIONS) {
+        return TENDON_ERROR_TABLE_FULL;
+    }
+    tendon_device_action *action =
+        &device->actions[(device->first_action + device->action_count++) % TENDON_DEVICE_ACTIONS];
+    action->act = *act;
+    action->length = (uint8_t)length;
+    if (length > 0) {
+        memcpy(action->text, text, length);
+    }
+    device->due = true;
+    return TENDON_OK;
+}
+
+tendon_status tendon_device_perform(tendon_device *device, const tendon_act *act, uint64_t now) {
+    (void)now;
+    return add_action(device, act, NULL, 0);
+}
+
 tendon_status tendon_device_act(tendon_device *device, const char *text, size_t length, tendon_act_mistake *mistake,
                                 uint64_t now) {
     tendon_act act;
@@ -107,19 +131,7 @@ tendon_status tendon_device_act(tendon_device *device, const char *text, size_t 
     if (length > TENDON_DEVICE_ACTION_SIZE) {
         return TENDON_ERROR_OVERFLOW;
     }
-    if (device->state != TENDON_DEVICE_OPEN || family_of(device)->act == NULL) {
-        return TENDON_ERROR_DISCONNECTED;
-    }
-    if (device->action_count == TENDON_DEVICE_ACTIONS) {
-        return TENDON_ERROR_TABLE_FULL;
-    }
-    tendon_device_action *action =
-        &device->actions[(device->first_action + device->action_count++) % TENDON_DEVICE_ACTIONS];
-    action->act = act;
-    action->length = (uint8_t)length;
-    memcpy(action->text, text, length);
-    device->due = true;
-    return TENDON_OK;
+    return add_action(device, &act, text, length);
 }
 
 bool tendon_device_withdraw(tendon_device *device, size_t index) {
@@ -148,7 +160,8 @@ static void end(tendon_device *device, tendon_status reason, uint64_t now) {
         .may_retry = family->may_retry == NULL || device->status == TENDON_OK || family->may_retry(device->status),
     };
     device->state = TENDON_DEVICE_CLOSED;
-    if (device->acting) {
+    /* Else it was carried out before; a failure is that of the connection. */
+    if (device->acting && (!device->acted || device->acted_status < 0)) {
         tendon_device_acted(device, TENDON_ERROR_DISCONNECTED);
     }
     step_actions(device, now);

@@ -6,9 +6,11 @@ enum { NOTHING_ASKED = 0, STARTED };
 static void on_event(void *context, const tendon_activ5_event *event, uint64_t now) {
     tendon_device *device = context;
     tendon_status result;
-    device->counters.samples += event->kind == TENDON_ACTIV5_EVENT_ISOMETRIC || event->kind == TENDON_ACTIV5_EVENT_IMU;
+    bool is_sample = event->kind == TENDON_ACTIV5_EVENT_ISOMETRIC || event->kind == TENDON_ACTIV5_EVENT_IMU;
+    device->counters.notifications += is_sample;
     device->counters.malformed += event->kind == TENDON_ACTIV5_EVENT_ERROR;
     if (device->state == TENDON_DEVICE_OPEN) {
+        device->counters.samples += is_sample;
         tendon_device_emit(device, &(tendon_device_event){.kind = TENDON_DEVICE_EVENT_SESSION, .of = {.activ5 = event}},
                            now);
     }

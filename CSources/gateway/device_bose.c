@@ -132,9 +132,12 @@ static void follow(tendon_device *device, const tendon_bose_event *event, uint64
 
 static void on_event(void *context, const tendon_bose_event *event, uint64_t now) {
     tendon_device *device = context;
-    device->counters.samples += event->kind == TENDON_BOSE_EVENT_SAMPLE;
+    const tendon_bose_counters *counters = &device->of.bose.session.counters;
+    device->counters.notifications += event->kind == TENDON_BOSE_EVENT_SENSOR_DATA;
     device->counters.malformed += event->kind == TENDON_BOSE_EVENT_MALFORMED;
+    device->counters.skipped = counters->skipped + counters->dropped;
     if (device->state == TENDON_DEVICE_OPEN) {
+        device->counters.samples += event->kind == TENDON_BOSE_EVENT_SAMPLE;
         tendon_device_emit(device, &(tendon_device_event){.kind = TENDON_DEVICE_EVENT_SESSION, .of = {.bose = event}},
                            now);
     }
@@ -171,9 +174,18 @@ static bool may_retry(tendon_status status) {
            status != TENDON_BOSE_ERROR_PAIRING_DELEGATE_MISSING;
 }
 
+/** The device reports it in an event of its own. */
+static bool is_reported(const tendon_bose_event *event) {
+    return event->kind == TENDON_BOSE_EVENT_REQUIRES_PAIRING_MODE ||
+           event->kind == TENDON_BOSE_EVENT_PAIRING_FINISHED ||
+           event->kind == TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED ||
+           event->kind == TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED;
+}
+
 static tendon_status line_of(const tendon_device *device, const tendon_device_event *event, size_t index,
                              tendon_line *line, const tendon_line_device *label, uint64_t wall_us) {
-    return index > 0 ? 0 : tendon_bose_line(line, label, wall_us, &device->of.bose.session, event->of.bose);
+    const tendon_bose_event *of = event->of.bose;
+    return index > 0 || is_reported(of) ? 0 : tendon_bose_line(line, label, wall_us, &device->of.bose.session, of);
 }
 
 static void identity(const tendon_device *device, tendon_line *line) {

@@ -6,7 +6,23 @@
 
 enum { NOTHING_ASKED = 0, STARTED };
 
+/** Events of one layout are malformed together: the first one decides. */
+static void count_value(tendon_device *device, const tendon_defined_event *event) {
+    const tendon_definition *definition = device->config.definition;
+    size_t count = 0, first = tendon_defined_event_at(definition, event, 0);
+    while (tendon_defined_event_at(definition, event, count) < definition->event_count) {
+        count++;
+    }
+    device->counters.notifications += event->kind == TENDON_DEFINED_EVENT_VALUE;
+    if (count > 0 && tendon_describe(definition, first, event->bytes, event->length, NULL, NULL, NULL, NULL) < 0) {
+        device->counters.malformed++;
+    } else {
+        device->counters.samples += count;
+    }
+}
+
 static void emit_session(tendon_device *device, const tendon_defined_event *event, uint64_t now) {
+    count_value(device, event);
     tendon_defined_take_rates(&device->of.defined.rates, device->config.definition, event);
     tendon_device_emit(device, &(tendon_device_event){.kind = TENDON_DEVICE_EVENT_SESSION, .of = {.defined = event}},
                        now);
@@ -60,7 +76,6 @@ static void on_event(void *context, const tendon_defined_event *event, uint64_t 
     tendon_device *device = context;
     tendon_status result;
     bool is_report = event->kind == TENDON_DEFINED_EVENT_VALUE || event->kind == TENDON_DEFINED_EVENT_REFUSED;
-    device->counters.samples += event->kind == TENDON_DEFINED_EVENT_VALUE;
     if (device->acting && !device->acted && tendon_defined_acted(event, &device->progress, &result)) {
         tendon_device_acted(device, result);
     }

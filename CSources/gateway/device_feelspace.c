@@ -18,9 +18,12 @@ static void follow_state(tendon_device *device, const tendon_feelspace_event *ev
 static void on_event(void *context, const tendon_feelspace_event *event, uint64_t now) {
     tendon_device *device = context;
     tendon_status result;
-    device->counters.samples += event->kind == TENDON_FEELSPACE_EVENT_ORIENTATION;
+    bool is_sample = event->kind == TENDON_FEELSPACE_EVENT_ORIENTATION;
+    device->counters.notifications += is_sample;
     device->counters.malformed += event->kind == TENDON_FEELSPACE_EVENT_REJECTED;
+    device->counters.skipped = device->of.feelspace.counters.unsupported;
     if (device->state == TENDON_DEVICE_OPEN) {
+        device->counters.samples += is_sample;
         tendon_device_emit(
             device, &(tendon_device_event){.kind = TENDON_DEVICE_EVENT_SESSION, .of = {.feelspace = event}}, now);
     }

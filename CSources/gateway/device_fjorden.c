@@ -6,6 +6,7 @@
 enum { NOTHING_ASKED = 0, INFO_ASKED, BATTERY_ASKED, READ };
 
 static void emit_session(tendon_device *device, const tendon_fjorden_session_event *event, uint64_t now) {
+    device->counters.samples += event->kind == TENDON_FJORDEN_SESSION_EVENT_EVENT;
     tendon_device_emit(device, &(tendon_device_event){.kind = TENDON_DEVICE_EVENT_SESSION, .of = {.fjorden = event}},
                        now);
 }
@@ -60,8 +61,10 @@ static void follow_output(tendon_device *device, const tendon_fjorden_output *ou
 static void on_event(void *context, const tendon_fjorden_session_event *event, uint64_t now) {
     tendon_device *device = context;
     tendon_status result;
-    device->counters.samples += event->kind == TENDON_FJORDEN_SESSION_EVENT_EVENT;
+    const tendon_fjorden_session *grip = &device->of.fjorden.session;
+    device->counters.notifications = grip->counters.notifications;
     device->counters.malformed += event->kind == TENDON_FJORDEN_SESSION_EVENT_REJECTED;
+    device->counters.skipped = device->of.fjorden.skipped_before + grip->stream.duplicates + grip->stream.out_of_order;
     if (device->acting && !device->acted && tendon_fjorden_acted(event, &device->progress, &result)) {
         tendon_device_acted(device, result);
     }
@@ -113,6 +116,7 @@ static void *session_of(tendon_device *device) {
 
 static tendon_status init(tendon_device *device) {
     device->of.fjorden.held = 0;
+    device->of.fjorden.skipped_before = 0;
     return tendon_fjorden_session_init(&device->of.fjorden.session,
                                        &(tendon_fjorden_session_config){.link = tendon_device_link(device),
                                                                         .profile = &device->config.settings->profile,
@@ -143,6 +147,8 @@ static tendon_status open_session(tendon_device *device, uint64_t now) {
     tendon_fjorden_input input = {.kind = TENDON_FJORDEN_CALL_CONNECT};
     tendon_status status = make_ready(device, now);
     device->of.fjorden.held = 0;
+    device->of.fjorden.skipped_before = device->counters.skipped;
+    device->of.fjorden.session.stream = (tendon_fjorden_stream){0};
     tendon_fjorden_identifier(&device->config.address, input.grip.identifier);
     return status < 0 ? status : tendon_fjorden_session_input(&device->of.fjorden.session, &input, now);
 }

@@ -46,8 +46,9 @@ static void ended(tendon_device *device, const tendon_obvious_event *event, uint
 static void on_event(void *context, const tendon_obvious_event *event, uint64_t now) {
     tendon_device *device = context;
     tendon_status result;
-    device->counters.samples += event->kind == TENDON_OBVIOUS_EVENT_CHANGED ? event->count : 0;
     if (device->state == TENDON_DEVICE_OPEN) {
+        device->counters.notifications += event->kind == TENDON_OBVIOUS_EVENT_CHANGED;
+        device->counters.samples += event->kind == TENDON_OBVIOUS_EVENT_CHANGED ? event->count : 0;
         tendon_device_emit(device,
                            &(tendon_device_event){.kind = TENDON_DEVICE_EVENT_SESSION, .of = {.obvious = event}}, now);
     }

@@ -115,6 +115,7 @@ void tendon_line_begin(tendon_line *line, const char *event, uint64_t wall_us, c
     if (device != NULL) {
         put_device(line, device);
     }
+    line->begun = line->writer.length;
 }
 
 tendon_status tendon_line_end(tendon_line *line) {

@@ -44,6 +44,9 @@ tendon_ending tendon_ending_of(tendon_status status) {
     if (status == TENDON_ERROR_CANCELLED) {
         return TENDON_ENDING_REQUESTED;
     }
+    if (status == TENDON_ERROR_DISCONNECTED) { /* a belt that is switched off says so, then the session ends */
+        return TENDON_ENDING_CONNECTION_LOST;
+    }
     switch (TENDON_STATUS_LAYER(status)) {
     case TENDON_LAYER_RADIO:
         return ending_of_radio(status);

@@ -171,6 +171,19 @@ static void settings_of_a_wearable(void **state) {
                         "connected sensor_configuration missing gesture_configuration");
 }
 
+/* One line says that a wearable has rejected its configuration. */
+static void a_wearable_rejects_its_configuration(void **state) {
+    (void)state;
+    world_choice choice = world_defaults();
+    (void)opening_of(TENDON_DEVICE_BOSE, &choice);
+    w.device.asked = 1; /* as when the sensors were written */
+    tendon_bose_session *session = &w.device.of.bose.session;
+    const tendon_bose_event event = {
+        .kind = TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED, .configuration = 1, .status = TENDON_ATT_ERROR(0x13)};
+    session->config.on_event(session->config.context, &event, w.now);
+    assert_string_equal(world_look(), "configuration_failed");
+}
+
 /* A suspended wearable rejects its configuration, and gets it when it resumes. */
 static void a_wearable_is_suspended(void **state) {
     (void)state;
@@ -254,6 +267,63 @@ static void events_before_the_identity(void **state) {
     assert_int_equal(w.device.counters.samples, 40);
 }
 
+/* ---- counters ---- */
+
+static void expect_counters(uint64_t notifications, uint64_t samples, uint64_t malformed, uint64_t skipped) {
+    assert_int_equal(w.device.counters.notifications, notifications);
+    assert_int_equal(w.device.counters.samples, samples);
+    assert_int_equal(w.device.counters.malformed, malformed);
+    assert_int_equal(w.device.counters.skipped, skipped);
+}
+
+/* Of all connections: what a grip has sent twice, here in one notification, is skipped once. */
+static void counters_of_a_grip(void **state) {
+    (void)state;
+    world_choice choice = world_defaults();
+    world_start(TENDON_DEVICE_FJORDEN, &choice);
+    for (unsigned turn = 1; turn <= 2; turn++) {
+        world_open();
+        world_run(1000);
+        world_command("shutter half");
+        world_run(100);
+        world_command("duplicate 1");
+        world_command("shutter released");
+        world_run(100);
+        world_command("malformed empty");
+        world_run(100);
+        tendon_device_close(&w.device, w.now);
+        world_run(6000);
+        assert_int_equal(w.ended, turn);
+        expect_counters(3 * turn, 2 * turn, turn, turn);
+    }
+}
+
+/* One notification has the samples of all sensors. */
+static void counters_of_a_wearable(void **state) {
+    (void)state;
+    world_choice choice = world_defaults();
+    set(&choice, "sensors", "accelerometer,gyroscope");
+    (void)opening_of(TENDON_DEVICE_BOSE, &choice);
+    assert_true(w.device.counters.notifications > 50);
+    expect_counters(w.device.counters.notifications, 2 * w.device.counters.notifications, 0, 0);
+    world_command("malformed unknown_sensor");
+    world_run(100);
+    assert_int_equal(w.device.counters.malformed, 1);
+}
+
+/* Each value is one event; what breaks its layout is no sample. */
+static void counters_of_a_device_of_a_file(void **state) {
+    (void)state;
+    world_choice choice = world_defaults();
+    (void)opening_of(TENDON_DEVICE_DEFINED, &choice);
+    uint64_t count = w.device.counters.notifications;
+    assert_true(count >= 2); /* `serial` and `level` */
+    expect_counters(count, count, 0, 0);
+    tendon_defined_event event = {.kind = TENDON_DEFINED_EVENT_VALUE}; /* an empty level */
+    w.device.of.defined.session.on_event(&w.device, &event, w.now);
+    expect_counters(count + 1, count, 1, 0);
+}
+
 /* ---- names and values of settings ---- */
 
 static void options_and_their_values(void **state) {
@@ -324,12 +394,16 @@ int main(void) {
         cmocka_unit_test(the_radio_rejects_the_attempt),
         cmocka_unit_test(closed_within_the_step),
         cmocka_unit_test(settings_of_a_wearable),
+        cmocka_unit_test(a_wearable_rejects_its_configuration),
         cmocka_unit_test(a_wearable_is_suspended),
         cmocka_unit_test(settings_of_a_trainer),
         cmocka_unit_test(settings_of_a_belt),
         cmocka_unit_test(settings_of_an_obvious_device),
         cmocka_unit_test(some_devices_are_not_tried_again),
         cmocka_unit_test(events_before_the_identity),
+        cmocka_unit_test(counters_of_a_grip),
+        cmocka_unit_test(counters_of_a_wearable),
+        cmocka_unit_test(counters_of_a_device_of_a_file),
         cmocka_unit_test(options_and_their_values),
         cmocka_unit_test(what_is_no_device),
     };

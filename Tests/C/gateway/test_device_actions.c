@@ -67,6 +67,44 @@ static void what_is_no_action(void **state) {
     assert_string_equal(world_look(), "action_failed");
 }
 
+/* One that was parsed before: its end has no text. */
+static void an_action_that_was_parsed(void **state) {
+    (void)state;
+    tendon_act vibration;
+    assert_int_equal(tendon_act_parse_text("feelspace", NULL, "vibrate 90", 10, &vibration, &mistake), TENDON_OK);
+    open_family(TENDON_DEVICE_FEELSPACE);
+    for (unsigned i = 0; i < TENDON_DEVICE_ACTIONS; i++) {
+        assert_int_equal(tendon_device_perform(&w.device, &vibration, w.now), TENDON_OK);
+    }
+    assert_int_equal(tendon_device_perform(&w.device, &vibration, w.now), TENDON_ERROR_TABLE_FULL);
+    assert_string_equal(world_look(), "");
+    world_run(2000);
+    const char *events = world_look();
+    unsigned done = 0;
+    for (const char *at = strstr(events, "done"); at != NULL; at = strstr(at + 1, "done")) {
+        done++;
+    }
+    assert_int_equal(done, TENDON_DEVICE_ACTIONS);
+    tendon_device_close(&w.device, w.now);
+    world_run(6000);
+    assert_int_equal(tendon_device_perform(&w.device, &vibration, w.now), TENDON_ERROR_DISCONNECTED);
+}
+
+/* The connection ends with the action that switches the belt off, which was carried out; the next one was not. */
+static void the_last_action_of_a_belt(void **state) {
+    (void)state;
+    open_family(TENDON_DEVICE_FEELSPACE);
+    assert_int_equal(act("mode standby"), TENDON_OK);
+    assert_int_equal(act("vibrate 90"), TENDON_OK);
+    world_run(5000);
+    const char *events = world_look();
+    const char *done = strstr(events, "done"), *failed = strstr(events, "action_failed");
+    assert_non_null(done);
+    assert_non_null(failed);
+    assert_true(done < failed && strstr(failed + 1, "action_failed") == NULL);
+    assert_int_equal(w.ended, 1);
+}
+
 /* One at a time, four wait. */
 static void actions_wait_for_each_other(void **state) {
     (void)state;
@@ -167,6 +205,7 @@ static void the_connection_ends_meanwhile(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_action_of_each_family),    cmocka_unit_test(what_is_no_action),
+        cmocka_unit_test(an_action_that_was_parsed),   cmocka_unit_test(the_last_action_of_a_belt),
         cmocka_unit_test(actions_wait_for_each_other), cmocka_unit_test(an_action_without_an_answer),
         cmocka_unit_test(an_action_is_taken_back),     cmocka_unit_test(the_connection_ends_meanwhile),
     };

@@ -30,6 +30,7 @@ static void times(void **state) {
         tendon_line line;
         tendon_line_init(&line, out, sizeof out, false);
         tendon_line_begin(&line, "sample", rows[i].microseconds, NULL);
+        assert_int_equal(line.begun, strlen("{\"time\":\"\",\"event\":\"sample\"") + TENDON_LINE_TIME_SIZE);
         tendon_status length = tendon_line_end(&line);
         snprintf(expected, sizeof expected, "{\"time\":\"%s\",\"event\":\"sample\"}\n", rows[i].text);
         char alone[TENDON_LINE_TIME_SIZE];

@@ -110,10 +110,11 @@ typedef struct tendon_device_action {
 struct tendon_device {
     uint8_t state; /**< tendon_device_state */
     struct {
-        uint64_t samples;   /**< events that are samples */
-        uint64_t malformed; /**< values that the session has rejected */
-        uint64_t skipped;   /**< values that it did not use */
-    } counters;
+        uint64_t notifications; /**< values with samples; of grips with events, of device files all */
+        uint64_t samples;       /**< samples in them that were reported; of device files, each event of a value */
+        uint64_t malformed;     /**< values that the session has rejected, or that break their layout */
+        uint64_t skipped;       /**< values, or parts of them, that it did not use */
+    } counters;                 /**< since tendon_device_init() */
     tendon_device_config config;
     /* Private. */
     bool linked;   /**< disconnected() follows */
@@ -145,6 +146,7 @@ struct tendon_device {
         } activ5;
         struct {
             tendon_fjorden_session session;
+            uint64_t skipped_before; /**< on earlier connections */
             uint8_t held;
             struct {
                 tendon_fjorden_session_event event;
@@ -187,6 +189,9 @@ void tendon_device_close(tendon_device *device, uint64_t now);
  */
 tendon_status tendon_device_act(tendon_device *device, const char *text, size_t length, tendon_act_mistake *mistake,
                                 uint64_t now);
+/** The same of an action that was parsed, for a program that knows what it has requested: ACTED has no text.
+ * @param act copied; its definition is borrowed. */
+tendon_status tendon_device_perform(tendon_device *device, const tendon_act *act, uint64_t now);
 /**
  * Takes back an action that waits for others: ACTED does not follow.
  * @param index of the actions that have not ended, in the order of their calls: 0 is the first.

@@ -24,8 +24,8 @@ extern "C" {
 /** Most decimals of a number that is not exact. */
 #define TENDON_LINE_DECIMALS 9
 
-/** A line that is being written. Of its members the caller sets is_exact, and reads is_sample, event and
- * wall_us; the others are private. */
+/** A line that is being written. Of its members the caller sets is_exact, and reads is_sample, event, wall_us
+ * and begun; the others are private. */
 typedef struct tendon_line {
     tendon_writer writer;
     /** Numbers read back as the same double, with the fewest digits that do; else they have the decimals that the
@@ -37,6 +37,7 @@ typedef struct tendon_line {
     bool is_first;     /**< no comma before the next member */
     const char *event; /**< set by tendon_line_begin(), as the time: what it was given */
     uint64_t wall_us;
+    size_t begun; /**< length of what tendon_line_begin() has written; the members follow, with a comma */
 } tendon_line;
 
 /** The device that a line is about. All is borrowed. */
