@@ -54,6 +54,12 @@ package struct LineWriter: Sendable {
         isFirst = false
     }
 
+    /// The same that the C library has written elsewhere.
+    package mutating func members(_ members: UnsafeBufferPointer<UInt8>) {
+        put(members)
+        isFirst = false
+    }
+
     /// Text for people, as it is.
     package mutating func raw(_ text: String) { put(text: text) }
 

@@ -6,7 +6,7 @@ import Tendon
 import TendonSupport
 
 /// An action of one of the five families, whose words were checked. What its numbers mean: `tendon_act`.
-struct FamilyCall: RuleCall {
+struct FamilyCall: DeviceCall {
     let kind: tendon_act_kind
     let number: Int
     let detail: Int
@@ -21,6 +21,12 @@ struct FamilyCall: RuleCall {
         }
         guard status >= 0 else { throw .usage(text(of: mistake.text)) }
         (kind, number, detail) = (act.kind, Int(act.number), Int(act.detail))
+    }
+
+    func act() -> tendon_act {
+        var act = tendon_act()
+        (act.kind, act.number, act.detail) = (kind, Int32(number), UInt32(detail))
+        return act
     }
 }
 

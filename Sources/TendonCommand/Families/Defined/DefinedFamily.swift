@@ -94,7 +94,7 @@ extension StreamForm {
                         member: definition.word(field.name) ?? "")
                 }
             },
-            make: { (_) throws(CommandError) in DefinedStream(definition: definition) })
+            make: { (_) throws(CommandError) in DefinedStream(definition) })
     }
 }
 
@@ -106,7 +106,7 @@ private func localTime() -> String {
 }
 
 /// An action with its arguments, checked.
-struct DefinedCall: RuleCall {
+struct DefinedCall: DeviceCall {
     let definition: Definition
     let action: Int
     private let words: [String]
@@ -116,8 +116,17 @@ struct DefinedCall: RuleCall {
         _ = try encoded()
     }
 
+    func act() throws(CommandError) -> tendon_act {
+        let bytes = try encoded()
+        var act = tendon_act()
+        (act.kind, act.number, act.length) = (TENDON_ACT_DEFINED, Int32(action), UInt8(bytes.count))
+        act.defined = UnsafePointer(definition.pointer)
+        withUnsafeMutableBytes(of: &act.bytes) { $0.copyBytes(from: bytes) }
+        return act
+    }
+
     /// Its arguments as the C core takes them, for the call.
-    func withArguments<Result>(_ body: (UnsafePointer<tendon_argument>?, Int) -> Result) -> Result {
+    private func withArguments<Result>(_ body: (UnsafePointer<tendon_argument>?, Int) -> Result) -> Result {
         let fields = definition.arguments(of: action)
         let texts = words.enumerated().map { index, word in
             let isNow = word == "now" && index < fields.count && fields[index].isDate

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// What a person sees of a device in the table, and what outputs know of its samples beside the numbers of the C library.
+import CTendon
+import Tendon
+import TendonOutputs
+import TendonSupport
+
+/// What a line changes in the row of its device; nil: nothing.
+struct RowChange: Sendable {
+    var state: String?
+    var note: String?
+    var battery: Int?
+    var readings: [Reading]?
+
+    func apply(to row: inout DeviceRow) {
+        if let state { row.state = state }
+        if let note { row.note = note }
+        if let battery { row.battery = battery }
+        if let readings { row.readings = readings }
+    }
+
+    /// New numbers take the place of those of the same name.
+    mutating func show(_ new: Reading, in row: [Reading]) {
+        var all = readings ?? row
+        if let place = all.firstIndex(where: { $0.name == new.name }) { all[place] = new } else { all.append(new) }
+        readings = all
+    }
+}
+
+/// A family's part, of one device. Used on the loop.
+class DeviceView {
+    let served: ServedDevice
+    /// The readings that the row has.
+    private(set) var readings: [Reading] = []
+    /// The form of a sensor's samples, by the name that the C library has, and never frees.
+    private var forms: [UnsafePointer<CChar>: SampleForm] = [:]
+
+    init(_ served: ServedDevice) { self.served = served }
+
+    /// A connection begins.
+    func begin(_ device: tendon_device, _ identity: JSON, _ change: inout RowChange) {}
+    /// A sample; only if there is a table.
+    func show(sample event: DeviceEvent, _ line: DeviceLine, _ change: inout RowChange) {}
+    /// Another line.
+    func show(_ line: DeviceLine, _ event: DeviceEvent, _ change: inout RowChange) {}
+    /// What a sample has beside its numbers: rate, clock of the device, orientation of a head.
+    func complete(_ sample: inout OutputSample, _ event: DeviceEvent) {}
+    /// Why it did not connect, or has disconnected; nil: the words of the C library.
+    func words(for error: TendonError) -> String? { nil }
+    /// Whether lines that are no samples have numbers for outputs.
+    var hasNumbersOfStates: Bool { false }
+    /// Nil: that of the numbers themselves.
+    func form(of event: DeviceEvent, _ index: Int) -> SampleForm? { nil }
+
+    /// The numbers of a line; nil: it has none.
+    final func numbers(_ event: DeviceEvent, _ index: Int) -> OutputSample? {
+        var view = tendon_view()
+        guard tendon_device_view(event.device, event.pointer, index, &view) else { return nil }
+        let own = form(of: event, index)
+        let form = own ?? self.form(of: view)
+        guard !form.channels.isEmpty else { return nil }
+        var sample = OutputSample(form)
+        withUnsafeBytes(of: &view.values) { bytes in
+            for (place, value) in bytes.bindMemory(to: Double.self).prefix(view.count).enumerated() {
+                let channel =
+                    own == nil ? place : form.channels.firstIndex { $0.name == text(view.channels[place].name) }
+                if let channel, channel < sample.count { sample[channel] = value }
+            }
+        }
+        sample.take(
+            SampleTimes(receivedAt: view.received_at, sampledAt: view.sampled_at, errorMicroseconds: view.error_us))
+        complete(&sample, event)
+        return sample
+    }
+
+    private func form(of view: tendon_view) -> SampleForm {
+        if let known = forms[view.sensor], known.channels.count == view.count { return known }
+        let made = SampleForm(view)
+        forms[view.sensor] = made
+        return made
+    }
+
+    final func keep(_ change: RowChange) {
+        if let new = change.readings { readings = new }
+    }
+}
