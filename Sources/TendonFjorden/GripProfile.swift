@@ -19,7 +19,7 @@ public struct GripProfile: Sendable {
         case code8
     }
 
-    var c = tendon_fjorden_profile()
+    package private(set) var c = tendon_fjorden_profile()
 
     /// The reference profile.
     public init() { tendon_fjorden_profile_init(&c) }

@@ -5,8 +5,9 @@ import Tendon
 import TendonFjorden
 import TendonSupport
 
-struct FjordenStream: FamilyStream {
+struct FjordenStream: FamilyStream, DeviceSource {
     let profile: GripProfile
+    let choice: DeviceChoice
 
     static let options: [Option] = [
         Option(
@@ -15,10 +16,12 @@ struct FjordenStream: FamilyStream {
     ]
 
     init(_ arguments: Arguments) throws(CommandError) {
-        profile =
+        let profile =
             try arguments.value("--profile").map { (path) throws(CommandError) in
                 try GripProfile(json: path)
             } ?? GripProfile()
+        self.profile = profile
+        choice = DeviceChoice(TENDON_DEVICE_FJORDEN) { $0.profile = profile.c }
     }
 
     static let happenings = [
@@ -39,168 +42,19 @@ struct FjordenStream: FamilyStream {
     }
 
     @TendonActor
-    func server(of device: ServedDevice) -> any DeviceServer { GripServer(self, device) }
+    func view(of device: ServedDevice) -> DeviceView { GripView(device) }
 }
 
-/// One grip.
-@TendonActor
-private final class GripServer: DeviceServer {
-    let served: ServedDevice
-    private let profile: GripProfile
-    private var manager: GripManager?
-    private var records: EventStream<GripRecord>?
-    private var information: GripInfo?
-    private var battery: BatteryInfo?
-    private var before = GripCounts()
-
-    init(_ stream: FjordenStream, _ served: ServedDevice) {
-        profile = stream.profile
-        self.served = served
+/// A key that was pressed is all that a row shows.
+private final class GripView: DeviceView {
+    override func words(for error: TendonError) -> String? {
+        FjordenError.allCases.first { $0.status == error.status }.map { describe($0) }
     }
 
-    func open() async throws(ServingError) {
-        do throws(FjordenError) {
-            let grip = try await connect()
-            records = grip.records(capacity: served.settings.capacity)
-            grip.subscribeToRecords { [self, grip] _ in count(grip) }
-            information = try? await grip.readGripInfo()
-            battery = try? await grip.readBatteryInfo()
-            served.update { [battery] in $0.battery = battery?.level }
-        } catch {
-            throw Task.isCancelled ? .cancelled : .failed(describe(error), canRetry: canRetry(error))
-        }
-    }
-
-    private func connect() async throws(FjordenError) -> ConnectedGrip {
-        let manager: GripManager
-        if let known = self.manager {
-            manager = known
-        } else {
-            manager = GripManager(on: served.central)
-            try manager.configure(with: configuration()).get()
-            self.manager = manager
-        }
-        if case .connected(let grip) = try await manager.start() { return grip }
-        guard !manager.hasBondedGrip else { return try await manager.connectToBondedGrip() }
-        return try await manager.connect(toGrip: ConnectableGrip(id: served.address))
-    }
-
-    private func configuration() -> GripManager.Configuration {
-        var configuration = GripManager.Configuration(persistentStorage: MemoryStorage())
-        configuration.profile = profile
-        configuration.autoReconnect = false
-        configuration.connectionTimeoutThreshold = 10
-        if served.central.isBonded(with: served.address) {
-            configuration.persistentStorage.set(
-                identifier(of: served.address), forKey: bondedGripKey)
-        }
-        configuration.pairingPrompt = { @TendonActor [served] _ in
-            served.event("pairing", ["state": "wanted"])
-            return true
-        }
-        return configuration
-    }
-
-    /// Returns false for errors that another attempt would not change.
-    private func canRetry(_ error: FjordenError) -> Bool {
-        switch error {
-        case .gripUnableToDiscoverService, .gripUnableToDiscoverCharacteristics, .gripUnsupportedFirmwareVersion,
-            .gripUnableToReadFirmwareVersion:
-            false
-        default: true
-        }
-    }
-
-    var identity: JSON {
-        func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
-        return [
-            "firmware": known(information?.firmware?.description), "manufacturer": known(information?.manufacturerName),
-            "model": known(information?.modelNumber),
-            "battery_percent": battery.map { JSON($0.level) } ?? .null,
-        ]
-    }
-
-    func stream() async -> Ending {
-        guard let manager, let grip = manager.connectedGrip, let records else { return .lost }
-        let consumers = [consume(records), consume(grip.batteryLevels())]
-        for await state in manager.subscribeToStateChanges() {
-            if case .connected = state { continue }
-            break
-        }
-        let isAsked = Task.isCancelled
-        // Ends the sequences; buffered elements are still read, so the counters are consistent.
-        manager.disconnect()
-        for consumer in consumers { await consumer.value }
-        count(grip)
-        before = GripCounts(before, grip.counters)
-        // Of a sequence that its consumer on the loop did not keep up with.
-        served.update { $0.counters.dropped += records.dropped }
-        return isAsked ? .requested : .lost
-    }
-
-    func perform(_ call: any RuleCall) async throws(CommandError) {
-        guard let call = call as? FamilyCall, let grip = manager?.connectedGrip,
-            let mode = UInt8(exactly: call.number).flatMap(LEDMode.init)
-        else { return }
-        do throws(GripCommandError) {
-            try await grip.setLED(mode, for: call.detail == 0 ? nil : .milliseconds(call.detail))
-        } catch {
-            throw CommandError(.failed, "\(error)")
-        }
-    }
-
-    private func count(_ grip: ConnectedGrip) {
-        let counts = GripCounts(before, grip.counters)
-        served.update { row in
-            row.counters.notifications = counts.notifications
-            row.counters.samples = counts.records
-            row.counters.malformed = counts.rejected
-            row.counters.skipped = counts.skipped
-        }
-        served.stopAtLimit()
-    }
-
-    // MARK: On the loop. Both sequences hold what comes before the connection is reported.
-
-    private func consume(_ records: EventStream<GripRecord>) -> Task<Void, Never> {
-        Task { @TendonActor [served] in
-            var iterator = records.makeAsyncIterator()
-            while let record = await iterator.next(isolation: TendonActor.shared) {
-                served.sample("grip") {
-                    record.write(to: &$0)
-                } row: { row in
-                    row.note = "\(record.event)"
-                }
-            }
-        }
-    }
-
-    private func consume(_ levels: EventStream<BatteryInfo>) -> Task<Void, Never> {
-        Task { @TendonActor [served] in
-            var iterator = levels.makeAsyncIterator()
-            while let battery = await iterator.next(isolation: TendonActor.shared) {
-                served.event(
-                    "battery", ["battery_percent": JSON(battery.level), "battery_low": .bool(battery.isLow)])
-                served.update { $0.battery = battery.level }
-            }
-        }
-    }
-}
-
-/// Of all connections so far.
-private struct GripCounts {
-    var notifications: UInt64 = 0
-    var records: UInt64 = 0
-    var rejected: UInt64 = 0
-    var skipped: UInt64 = 0
-
-    init() {}
-
-    init(_ before: GripCounts, _ now: ConnectedGrip.Counters) {
-        notifications = before.notifications + now.notifications
-        records = before.records + now.records
-        rejected = before.rejected + now.rejected
-        skipped = before.skipped + now.duplicates + now.outOfOrder
+    override func show(sample event: DeviceEvent, _ line: DeviceLine, _ change: inout RowChange) {
+        guard let name = line["grip_event"]?.string else { return }
+        let detail = ["button", "battery_percent", "code"].lazy.compactMap { line[$0]?.integer }.first
+        change.note = name + (detail.map { "(\($0))" } ?? "")
     }
 }
 
@@ -223,11 +77,6 @@ extension GripRecord {
 
 /// Where the module stores the identifier of the bonded grip.
 let bondedGripKey = "fjorden.bondedGrip.identifier"
-
-/// A grip's identifier is its address with its type.
-func identifier(of address: Address) -> String {
-    "\(address)" + (address.type == .random ? "/random" : "")
-}
 
 extension GripProfile {
     /// From a file: the members that it has replace those of the reference profile.
