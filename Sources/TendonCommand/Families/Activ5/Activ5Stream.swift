@@ -7,7 +7,7 @@ import TendonOutputs
 import TendonSupport
 
 /// The stream options of a trainer.
-struct Activ5Stream: FamilyStream {
+struct Activ5Stream: FamilyStream, DeviceSource {
     let force: Bool
     let motion: Bool
     /// Hertz.
@@ -57,7 +57,14 @@ struct Activ5Stream: FamilyStream {
     static let actions = RuleAction.all(of: "activ5")
 
     @TendonActor
-    func server(of device: ServedDevice) -> any DeviceServer { Activ5Server(self, device) }
+    func view(of device: ServedDevice) -> DeviceView { TrainerView(rate, device) }
+
+    var choice: DeviceChoice {
+        DeviceChoice(TENDON_DEVICE_ACTIV5) {
+            ($0.force, $0.motion, $0.evergreen) = (force, motion, keepsAwake)
+            $0.rate_hz = UInt16(rate ?? 0)
+        }
+    }
 
     /// Starts the requested streams; returns the unsupported ones.
     @TendonActor
@@ -81,149 +88,66 @@ struct Activ5Stream: FamilyStream {
     }
 }
 
-/// One trainer.
-@TendonActor
-private final class Activ5Server: DeviceServer {
-    let served: ServedDevice
-    private let wanted: Activ5Stream
-    private let device: A5Device
-    /// Samples per second, as far as they are known: without `--rate` the trainer has its own setting.
+/// Force, and two axes of the acceleration.
+private final class TrainerView: DeviceView {
+    /// Samples per second that were asked for, and as far as they are known.
+    private let wanted: Int?
     private var rate = 0.0
 
-    init(_ wanted: Activ5Stream, _ served: ServedDevice) {
+    init(_ wanted: Int?, _ served: ServedDevice) {
         self.wanted = wanted
-        self.served = served
-        device = A5Device(served.address, on: served.central)
+        super.init(served)
     }
 
-    func open() async throws(ServingError) {
-        do throws(A5Error) {
-            try await device.openAndWait()
-        } catch {
-            if error.isCancelled { throw .cancelled }
-            throw .failed(describe(error), canRetry: true)
+    override func begin(_ device: tendon_device, _ identity: JSON, _ change: inout RowChange) {
+        rate = Double(wanted ?? 0)
+    }
+
+    override func complete(_ sample: inout OutputSample, _ event: DeviceEvent) { sample.rate = rate }
+
+    override func show(sample event: DeviceEvent, _ line: DeviceLine, _ change: inout RowChange) {
+        guard let message = event.c.of.activ5?.pointee.message?.pointee else { return }
+        if event.c.of.activ5.pointee.kind == TENDON_ACTIV5_EVENT_ISOMETRIC {
+            change.readings =
+                [Reading(name: "force", value: message.newtons, unit: "N")]
+                + readings.filter { $0.name != "force" }
+        } else {
+            let acceleration = message.imu.acceleration
+            change.show(Reading(name: "ay", value: acceleration.1, unit: "g", decimals: 2), in: readings)
+            change.show(Reading(name: "az", value: acceleration.2, unit: "g", decimals: 2), in: readings)
         }
     }
 
-    var identity: JSON {
-        func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
-        return [
-            "generation": .string(device.usesNewProtocol ? "new" : "legacy"),
-            "firmware": known(device.deviceVersion), "serial": known(device.serialNumber), "id": known(device.uuid),
-        ]
-    }
-
-    func stream() async -> Ending {
-        var events = device.events(capacity: 1024, includingSamples: false).makeAsyncIterator()
-        let samples = device.onSamples(force: { [self] in take($0) }, motion: { [self] in take($0) })
-        defer { for sample in samples { sample.cancel() } }
-        var ending = Ending.lost
-        if device.connected {
-            start()
-            while let event = await events.next(isolation: TendonActor.shared) {
-                if case .deviceDisconnected(_, let error) = event {
-                    ending = error.map(Ending.init) ?? .lost
-                    break
-                }
-                happened(event)
-            }
-        }
-        await device.closeAndWait()
-        count()
-        return Task.isCancelled ? .requested : ending
-    }
-
-    private func start() {
-        do throws(A5Error) {
-            let lacking = try wanted.start(device)
-            rate = lacking.contains("sample_rate") ? 0 : Double(wanted.rate ?? 0)
-            if !lacking.isEmpty {
-                served.event("missing", ["what": JSON(lacking.map(JSON.string))])
-                served.show("connected", note: "lacks " + lacking.joined(separator: ", "))
-            }
-            if device.usesNewProtocol { device.sendCommand(.battery) }
-        } catch {
-            served.event("configuration_failed", ["text": .string(describe(error))])
-            served.show("connected", note: describe(error))
-        }
-    }
-
-    func perform(_ call: any RuleCall) async throws(CommandError) {
-        guard let call = call as? FamilyCall else { return }
-        do throws(A5Error) {
-            switch call.kind {
-            case TENDON_ACT_ACTIV5_TARE: try await device.confirmed { $0.tare() }
-            case TENDON_ACT_ACTIV5_START: try device.startIsometric().get()
-            case TENDON_ACT_ACTIV5_STOP: try await device.confirmed { $0.stop() }
-            default: break
-            }
-        } catch {
-            throw CommandError(.failed, describe(error))
-        }
-    }
-
-    private func count() {
-        let (errors, samples) = (device.counters.errors, device.samplesReceived)
-        served.update { row in
-            row.counters.notifications = samples
-            row.counters.samples = samples
-            row.counters.malformed = errors
-        }
-    }
-
-    private func happened(_ event: A5Event) {
-        switch event {
-        case .squeezeStateChanged(let state, _):
-            let isSqueezed = state == .squeezed
-            served.event("squeeze", ["state": .string(isSqueezed ? "squeezed" : "released")])
-            served.update { $0.note = isSqueezed ? "squeezed" : "" }
-        case .didDetectDoubleSqueeze:
-            served.event("double_squeeze")
-            served.update { $0.note = "double squeeze" }
-        case .didReceiveBattery(_, let percent):
-            served.event("battery", ["battery_percent": JSON(percent)])
-            served.update { $0.battery = Int(percent) }
-        case .didReceiveError(_, let characteristic, let error):
-            served.event(
-                "malformed", ["characteristic": .string(characteristic.rawValue), "text": .string(describe(error))])
-            let errors = device.counters.errors
-            served.update { $0.counters.malformed = errors }
-        case .didComplete(_, let request, let error?):
-            served.event("refused", ["request": .string(describe(request)), "text": .string(describe(error))])
-            served.show("connected", note: describe(error))
-            if request.characteristic == .sampleRate, let rate = wanted.rate {
-                self.rate = 0
-                let who = served.label.name.map(sanitized) ?? "\(served.address)"
-                Log.write(
-                    .warning,
-                    "\(who): the trainer rejects \(rate) samples per second and keeps its own rate; try: a lower --rate; "
-                        + "the simulated trainer takes 1 to 200")
-            }
+    override func show(_ line: DeviceLine, _ event: DeviceEvent, _ change: inout RowChange) {
+        switch "\(line.name)" {
+        case "squeeze": change.note = line["state"]?.string == "squeezed" ? "squeezed" : ""
+        case "double_squeeze": change.note = "double squeeze"
+        case "missing":
+            if case .array(let what) = line["what"], what.contains("sample_rate") { rate = 0 }
+        case "refused": refused(event)
         default: break
         }
     }
 
-    private func take(_ value: some Activ5Line) {
-        let (isTable, received) = (served.reporter.isTable, device.samplesReceived)
-        served.sample(numbers: value.numbers.with(rate: rate)) {
-            value.write(to: &$0)
-        } row: { row in
-            row.counters.notifications = received
-            row.counters.samples = received
-            if isTable { value.show(&row) }
-        }
-        served.stopAtLimit()
+    private func refused(_ event: DeviceEvent) {
+        guard let wanted, event.c.of.activ5?.pointee.request?.pointee.characteristic == TENDON_ACTIV5_SAMPLE_RATE
+        else { return }
+        rate = 0
+        let who = served.label.name.map(sanitized) ?? "\(served.address)"
+        Log.write(
+            .warning,
+            "\(who): the trainer rejects \(wanted) samples per second and keeps its own rate; try: a lower --rate; "
+                + "the simulated trainer takes 1 to 200")
     }
 }
 
-/// A sample as a line of JSON and as readings of the table.
+/// A sample of a command or of a capture.
 protocol Activ5Line: Sendable {
     func write(to line: inout LineWriter)
     /// For outputs that want numbers.
     var numbers: OutputSample { get }
     /// For a person.
     var text: String { get }
-    func show(_ row: inout DeviceRow)
 }
 
 extension A5Force: Activ5Line {
@@ -241,11 +165,6 @@ extension A5Force: Activ5Line {
     }
 
     var text: String { right(fixed(newtons, 2), 8) + " N" }
-
-    func show(_ row: inout DeviceRow) {
-        row.readings.removeAll { $0.name == "force" }
-        row.readings.insert(Reading(name: "force", value: newtons, unit: "N"), at: 0)
-    }
 }
 
 extension IMUObject: Activ5Line {
@@ -254,9 +173,8 @@ extension IMUObject: Activ5Line {
         imu.timestamp = timestamp
         imu.acceleration = (accelerationX, accelerationY, accelerationZ)
         imu.gyro = (gyroX, gyroY, gyroZ)
-        line.members {
-            tendon_activ5_imu_members($0, &imu, times.receivedAt, times.sampledAt ?? 0, times.errorMicroseconds)
-        }
+        let error = UInt32(((times.errorMilliseconds ?? 0) * 1000).rounded())
+        line.members { tendon_activ5_imu_members($0, &imu, times.receivedAt, times.sampledAt ?? 0, error) }
     }
 
     private static let form = SampleForm(
@@ -279,12 +197,6 @@ extension IMUObject: Activ5Line {
         return columns(accelerationX, accelerationY, accelerationZ) + " g  " + columns(gyroX, gyroY, gyroZ)
             + " rad/s  " + right(fixed(timestamp, 3), 10) + " s"
     }
-
-    func show(_ row: inout DeviceRow) {
-        row.readings.removeAll { $0.name == "ay" || $0.name == "az" }
-        row.readings.append(Reading(name: "ay", value: accelerationY, unit: "g", decimals: 2))
-        row.readings.append(Reading(name: "az", value: accelerationZ, unit: "g", decimals: 2))
-    }
 }
 
 /// The error as one line.
@@ -292,5 +204,3 @@ func describe(_ error: A5Error) -> String {
     if case .host(let error) = error { return describe(error) }
     return error.text
 }
-
-func describe(_ request: A5Request) -> String { "\(request.kind) \(request.characteristic.rawValue)" }
