@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // feelSpace: serves one belt for `run` and `stream`.
 import CTendon
-import Synchronization
 import Tendon
 import TendonFeelSpace
 import TendonSupport
 
 /// The stream options of a belt.
-struct FeelspaceStream: FamilyStream {
+struct FeelspaceStream: FamilyStream, DeviceSource {
     /// Milliseconds; nil: the belt's.
     let period: Int?
 
@@ -53,138 +52,35 @@ struct FeelspaceStream: FamilyStream {
     }
 
     @TendonActor
-    func server(of device: ServedDevice) -> any DeviceServer { FeelspaceServer(self, device) }
-}
+    func view(of device: ServedDevice) -> DeviceView { BeltView(device) }
 
-extension FSCommandManager {
-    /// Sends what a rule has the belt do. False: it is not connected, or has no such command.
-    fileprivate func send(_ call: FamilyCall) -> Bool {
-        switch call.kind {
-        case TENDON_ACT_FEELSPACE_SIGNAL:
-            UInt8(exactly: call.number).flatMap(FSSystemSignal.init).map { signal(signalType: $0) } ?? false
-        case TENDON_ACT_FEELSPACE_VIBRATE:
-            // On channel 0, once: belts take that in every mode.
-            configureVibrationChannel(
-                channelIndex: 0, pattern: .continuous, orientationType: .angle, orientation: call.number,
-                patternIterations: 1, patternPeriod: 1000, exclusiveChannel: false, clearOtherChannels: false)
-        case TENDON_ACT_FEELSPACE_MODE:
-            UInt8(exactly: call.number).flatMap(FSBeltMode.init).map { changeBeltMode($0) } ?? false
-        case TENDON_ACT_FEELSPACE_STOP: stopVibration()
-        default: false
+    var choice: DeviceChoice {
+        DeviceChoice(TENDON_DEVICE_FEELSPACE) {
+            $0.orientation_period_ms = UInt16(period ?? 0)
+            $0.default_intensity = UInt8(defaultIntensity ?? 0)
         }
     }
 }
 
-/// One belt.
-@TendonActor
-private final class FeelspaceServer: DeviceServer {
-    let served: ServedDevice
-    private let wanted: FeelspaceStream
-    private let manager: FSConnectionManager
-    private var commands: FSCommandManager { manager.commandManager }
-
-    init(_ wanted: FeelspaceStream, _ served: ServedDevice) {
-        self.wanted = wanted
-        self.served = served
-        manager = FSConnectionManager(on: served.central)
+/// The heading, and the mode.
+private final class BeltView: DeviceView {
+    override func words(for error: TendonError) -> String? {
+        error.status == Int32(TENDON_ERROR_DISCONNECTED) ? FSConnectionError.powerOff.localizedDescription : nil
     }
 
-    func open() async throws(ServingError) {
-        do throws(FSConnectionError) {
-            try await manager.connect(to: FSBelt(address: served.address))
-        } catch {
-            if Task.isCancelled { throw .cancelled }
-            throw .failed(describe(error), canRetry: true)
-        }
+    override func begin(_ device: tendon_device, _ identity: JSON, _ change: inout RowChange) {
+        change.note = identity["mode"]?.string
     }
 
-    var identity: JSON {
-        [
-            "firmware": .string("\(commands.firmwareVersion)"),
-            "variant": commands.firmwareVariant < 0 ? .null : JSON(commands.firmwareVariant),
-            "mode": .string("\(commands.mode)"), "intensity_percent": JSON(commands.defaultIntensity),
-        ]
+    override func show(sample event: DeviceEvent, _ line: DeviceLine, _ change: inout RowChange) {
+        guard let heading = numbers(event, 0)?[0] else { return }
+        change.readings = [Reading(name: "heading", value: heading, unit: "°", decimals: 0)]
     }
 
-    func stream() async -> Ending {
-        let ends = manager.updates
-        let updates = commands.onUpdate { [self] in take($0) }
-        defer { updates.cancel() }
-        if commands.beltBatteryStatus.batteryLevel >= 0 { take(.battery(commands.beltBatteryStatus)) }
-        if let period = wanted.period { commands.changeOrientationPeriod(period) }
-        if let intensity = wanted.defaultIntensity, intensity != commands.defaultIntensity {
-            // Without the signal of the belt: its wearer did not change it.
-            commands.changeDefaultIntensity(intensity, feedbackSignal: false)
-        }
-        if !commands.startOrientationNotifications(), let error = commands.lastError {
-            served.event("configuration_failed", ["text": .string(describe(error))])
-        }
-        served.show("connected", note: "\(commands.mode)")
-        var reason: FSConnectionError?
-        var iterator = ends.makeAsyncIterator()
-        while manager.state == .connected, let end = await iterator.next(isolation: TendonActor.shared) {
-            if case .stateChanged(_, .notConnected, _, let error) = end { reason = error }
-        }
-        let isCancelled = Task.isCancelled
-        manager.disconnectBelt()
-        count()
-        guard !isCancelled else { return .requested }
-        return Ending(TENDON_ENDING_CONNECTION_LOST, text: reason.map(describe))
-    }
-
-    func perform(_ call: any RuleCall) async throws(CommandError) {
-        guard let call = call as? FamilyCall else { return }
-        let before = commands.mode
-        // A belt takes this in app mode only.
-        let changesMode = call.kind == TENDON_ACT_FEELSPACE_STOP && before != .app
-        do throws(TendonError) {
-            if changesMode { try await commands.confirmed { $0.changeBeltMode(.app) } }
-            try await commands.confirmed { $0.send(call) }
-            if changesMode, before != .unknown, before != .calibration {
-                try await commands.confirmed { $0.changeBeltMode(before) }
-            }
-        } catch {
-            throw CommandError(error)
-        }
-    }
-
-    /// The counters of what the belt sent.
-    private func count() {
-        let counters = commands.counters
-        served.update { row in
-            row.counters.malformed = UInt64(counters.rejected)
-            row.counters.skipped = UInt64(counters.unsupported)
-        }
-    }
-
-    private func take(_ update: FSCommandUpdate) {
-        guard case .orientation(let orientation) = update else {
-            FeelspaceLines.print(update) { served.reporter.events.event($0, served.label, at: nil, $1) }
-            FeelspaceServer.tell(update, served)
-            return
-        }
-        let isTable = served.reporter.isTable
-        served.sample(numbers: orientation.numbers) {
-            orientation.write(to: &$0)
-        } row: { row in
-            row.counters.notifications += 1
-            row.counters.samples += 1
-            guard isTable else { return }
-            row.readings = [
-                Reading(name: "heading", value: Double(orientation.beltMagHeading), unit: "°", decimals: 0)
-            ]
-        }
-        served.stopAtLimit()
-    }
-
-    private static func tell(_ update: FSCommandUpdate, _ served: ServedDevice) {
-        switch update {
-        case .modeChanged(let mode): served.update { $0.note = "\(mode)" }
-        case .buttonPressed(let button, _, _, let new): served.update { $0.note = "\(button), \(new)" }
-        case .battery(let status): served.update { $0.battery = Int(status.batteryLevel) }
-        case .rejected: served.update { $0.counters.malformed += 1 }
-        default: break
-        }
+    override func show(_ line: DeviceLine, _ event: DeviceEvent, _ change: inout RowChange) {
+        let mode = line["mode"]?.string ?? ""
+        if line.name.isEqual(to: "mode") { change.note = mode }
+        if line.name.isEqual(to: "button") { change.note = "\(line["button"]?.string ?? ""), \(mode)" }
     }
 }
 
