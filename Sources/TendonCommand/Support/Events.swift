@@ -216,11 +216,6 @@ struct Ending: Sendable {
         self.text = text ?? TendonSupport.text(tendon_ending_text(reason))
     }
 
-    init(_ error: TendonError) {
-        self.init(tendon_ending_of(error.status), text: error.description)
-        cause = error
-    }
-
     /// With the radio's reason, if the family's is only that the connection was lost.
     func with(_ cause: TendonError?) -> Ending {
         guard let cause, self.cause == nil else { return self }

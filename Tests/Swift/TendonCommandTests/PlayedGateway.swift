@@ -112,7 +112,8 @@ final class PlayedDevice: DeviceServer {
         if core.failure != nil { end.ring() }
         await end.waitOrCancel()
         core.onFailure(of: self, nil)
-        let ending = Task.isCancelled ? Ending.requested : core.failure.map { Ending($0) } ?? .lost
+        let ending =
+            Task.isCancelled ? Ending.requested : core.failure.map { Ending(tendon_ending_of($0.status)) } ?? .lost
         gateway.streaming[address] = nil
         if gateway.holds(.ending, address) { await gateway.release.wait() }
         gateway.ends(self)

@@ -34,7 +34,6 @@ extension BoseSampleLine {
         guard sensor < BoseSampleLine.forms.count, let form = BoseSampleLine.forms[sensor],
             var numbers = view({ OutputSample(form, $0) }) ?? nil
         else { return nil }
-        numbers.take(times)
         numbers.deviceTime = deviceTime
         if sample.has_quaternion { numbers.head = tendon_head_from_bose(sample.quaternion) }
         return numbers
@@ -64,12 +63,5 @@ extension OutputSample {
 
     mutating func take(_ times: SampleTimes) {
         (receivedAt, sampledAt, errorMilliseconds) = (times.receivedAt, times.sampledAt, times.errorMilliseconds)
-    }
-
-    /// The same of a device that was set to this rate.
-    func with(rate: Double) -> OutputSample {
-        var sample = self
-        sample.rate = rate
-        return sample
     }
 }

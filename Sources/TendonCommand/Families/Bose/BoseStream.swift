@@ -3,18 +3,27 @@
 import CTendon
 import Tendon
 import TendonBose
+import TendonOutputs
 import TendonSupport
 
 /// The stream options of a Bose wearable.
-struct BoseStream: FamilyStream {
+struct BoseStream: FamilyStream, DeviceSource {
     enum Wanted<Item: Sendable>: Sendable {
         case all
         case these([Item])
+
+        func map<Other>(_ change: (Item) -> Other) -> Wanted<Other> {
+            switch self {
+            case .all: .all
+            case .these(let items): .these(items.map(change))
+            }
+        }
     }
 
     let sensors: Wanted<SensorType>
     let gestures: Wanted<GestureType>
     let period: SamplePeriod
+    let choice: DeviceChoice
 
     static var options: [Option] { options(gestures: "all") }
 
@@ -59,6 +68,30 @@ struct BoseStream: FamilyStream {
             return GestureType(rawValue: number) ?? .unknown(number)
         }
         period = try BoseStream.period(arguments.value(Self.period) ?? "")
+        let wanted = (
+            try BoseStream.settings(sensors.map(\.rawValue)), try BoseStream.settings(self.gestures.map(\.rawValue))
+        )
+        choice = DeviceChoice(TENDON_DEVICE_BOSE) { [period] settings in
+            (settings.sensors, settings.gestures) = wanted
+            settings.period_ms = UInt16(period.milliseconds)
+        }
+    }
+
+    /// As the C library takes them: each once.
+    private static func settings(_ wanted: Wanted<UInt8>) throws(CommandError) -> tendon_settings_list {
+        var list = tendon_settings_list()
+        guard case .these(let items) = wanted else {
+            list.all = true
+            return list
+        }
+        var ids: [UInt8] = []
+        for item in items where !ids.contains(item) { ids.append(item) }
+        guard ids.count <= Int(TENDON_SETTINGS_LIST) else {
+            throw .usage("at most \(TENDON_SETTINGS_LIST) sensors, and as many gestures")
+        }
+        list.count = UInt8(ids.count)
+        withUnsafeMutableBytes(of: &list.ids) { $0.copyBytes(from: ids) }
+        return list
     }
 
     private static func list<Item>(
@@ -135,193 +168,48 @@ struct BoseStream: FamilyStream {
     }
 
     @TendonActor
-    func server(of device: ServedDevice) -> any DeviceServer { BoseServer(self, device) }
+    func view(of device: ServedDevice) -> DeviceView { WearableView(period, device) }
 }
 
-/// One wearable.
-@TendonActor
-private final class BoseServer: DeviceServer {
-    let served: ServedDevice
-    private let wanted: BoseStream
-    private var session: WearableDeviceSession?
-    /// The device rejected the configuration because it is suspended; retried when it resumes.
-    private var isUnconfigured = false
+/// The angles of the head.
+private final class WearableView: DeviceView {
+    private let rate: Double
 
-    init(_ wanted: BoseStream, _ served: ServedDevice) {
-        self.wanted = wanted
-        self.served = served
+    init(_ period: SamplePeriod, _ served: ServedDevice) {
+        rate = 1000 / Double(period.milliseconds)
+        super.init(served)
     }
 
-    private func makeSession() -> WearableDeviceSession {
-        if let session { return session }
-        let made = WearableDeviceSession(served.address, on: served.central) { [served] prompt in
-            TendonActor.assumeIsolated { BoseServer.tell(prompt, served) }
-        }
-        session = made
-        return made
+    override func complete(_ sample: inout OutputSample, _ event: DeviceEvent) {
+        guard let c = event.c.of.bose?.pointee, let value = c.sample?.pointee else { return }
+        (sample.rate, sample.deviceTime) = (rate, c.device_ms)
+        if value.has_quaternion { sample.head = tendon_head_from_bose(value.quaternion) }
     }
 
-    /// Pairs with a device that requires it; the user may have to press a button of the device.
-    private static func tell(_ prompt: PairingPrompt, _ served: ServedDevice) {
-        switch prompt {
-        case .begin:
-            served.event("pairing", ["state": "wanted"])
-            served.show("pairing", note: "put it into pairing mode")
-        case .end(_, let error):
-            let failed: JSON? = error.map { ["state": "failed", "text": .string(describe($0))] }
-            served.event("pairing", failed ?? ["state": "done"])
-        }
+    override func begin(_ device: tendon_device, _ identity: JSON, _ change: inout RowChange) {
+        if tendon_bose_suspended(device.of.bose.session.device.status) { change.state = "suspended" }
     }
 
-    func open() async throws(ServingError) {
-        do throws(BoseWearableError) {
-            try await makeSession().openAndWait()
-        } catch {
-            throw error == .cancelled ? .cancelled : .failed(describe(error), canRetry: canRetry(error))
-        }
+    override func show(sample event: DeviceEvent, _ line: DeviceLine, _ change: inout RowChange) {
+        var angles = tendon_angles()
+        guard var value = event.c.of.bose?.pointee.sample?.pointee, value.has_quaternion,
+            tendon_bose_head(&value.quaternion, &angles)
+        else { return }
+        change.readings = [
+            Reading(name: "pitch", value: angles.pitch), Reading(name: "roll", value: angles.roll),
+            Reading(name: "yaw", value: angles.yaw),
+        ]
     }
 
-    /// Returns false for errors that another attempt would not change.
-    private func canRetry(_ error: BoseWearableError) -> Bool {
-        switch error {
-        case .firmwareUpdateRequired, .unsupportedDevice, .noMatchingDeviceType, .missingCharacteristic,
-            .pairingDelegateMissing:
-            false
-        default: true
-        }
-    }
-
-    var identity: JSON { session?.device.map { TendonCommand.identity(of: $0) } ?? [:] }
-
-    func stream() async -> Ending {
-        guard let session, let device = session.device else { return .lost }
-        var ends = session.events().makeAsyncIterator()
-        let token = device.addEventListener { [self] event in received(event, device) }
-        if device.isWearableSensorServiceSuspended {
-            served.show("suspended")
-        }
-        await configure(device)
-        var reason: BoseWearableError?
-        while session.isOpen, let end = await ends.next(isolation: TendonActor.shared) {
-            if case .didClose(let error) = end {
-                reason = error
-                break
-            }
-        }
-        await session.closeAndWait()
-        token.cancel()
-        count(device)
-        guard !Task.isCancelled else { return .requested }
-        return reason.map(Ending.init) ?? .lost
-    }
-
-    private func configure(_ device: WearableDevice) async {
-        do throws(BoseWearableError) {
-            var lacking = try await wanted.configureSensors(of: device)
-            if case .these(let gestures) = wanted.gestures, gestures.isEmpty {
-                // Nothing to write: after connecting all are off.
-            } else if device.gestureInformation?.availableGestures.isEmpty == false {
-                lacking += try await wanted.configureGestures(of: device)
-            }
-            if !lacking.isEmpty {
-                served.event("missing", ["what": JSON(lacking.map(JSON.string))])
-                served.show("connected", note: "lacks " + lacking.joined(separator: ", "))
-            }
-        } catch {
-            if error == .service(.wearableSensorServiceUnavailable) { isUnconfigured = true }
-            if isUnconfigured || error == .cancelled { return }
-            served.event("configuration_failed", ["text": .string(describe(error))])
-            served.show("connected", note: describe(error))
-        }
-    }
-
-    private func received(_ happening: WearableDeviceEvent, _ device: WearableDevice) {
-        switch happening {
-        case .didReceiveSensorData(let data):
-            for value in data.values { take(value) }
-            count(device)
-            served.stopAtLimit()
-        case .didReceiveGestureData(let data):
-            served.event("gesture") {
-                BoseSampleLine.writeGesture(data.gesture.rawValue, data.deviceTime, data.times, to: &$0)
-            }
-            served.update { $0.note = "\(data.gesture)" }
-        case .didSuspendWearableSensorService(let reason):
-            let name = text(tendon_bose_suspension_reason_name(tendon_bose_suspension_reason(UInt32(reason.rawValue))))
-            served.event("suspended", ["reason": .string(name)])
-            served.show("suspended", note: name)
-        case .didResumeWearableSensorService:
-            served.event("resumed")
-            served.show("connected")
-            if isUnconfigured {
-                isUnconfigured = false
-                Task { await configure(device) }
-            }
-        case .didUpdateSensorConfiguration(let configuration):
-            served.event(
-                "sensor_configuration",
-                [
-                    "enabled": JSON(configuration.enabledSensors.map { .string("\($0)") }),
-                    "period_ms": configuration.enabledSensorsSamplePeriod.map { JSON(Int($0.milliseconds)) } ?? .null,
-                ])
-        case .didUpdateGestureConfiguration(let configuration):
-            served.event(
-                "gesture_configuration", ["enabled": JSON(configuration.enabledGestures.map { .string("\($0)") })])
-        case .didRejectValue(let error): served.event("malformed", BoseStream.malformed(error))
+    override func show(_ line: DeviceLine, _ event: DeviceEvent, _ change: inout RowChange) {
+        switch "\(line.name)" {
+        case "gesture": change.note = line["gesture"]?.string
+        case "suspended": (change.state, change.note) = ("suspended", line["reason"]?.string)
+        case "resumed": (change.state, change.note) = ("connected", "")
+        case "pairing" where line["state"]?.string == "wanted":
+            (change.state, change.note) = ("pairing", "put it into pairing mode")
         default: break
         }
-    }
-
-    private func take(_ value: SensorValue) {
-        let line = BoseSampleLine(value)
-        served.sample(numbers: line.numbers?.with(rate: 1000 / Double(wanted.period.milliseconds))) {
-            line.write(to: &$0)
-        } row: { row in
-            guard served.reporter.isTable, let angles = line.headAngles else { return }
-            row.readings = [
-                Reading(name: "pitch", value: angles.pitch), Reading(name: "roll", value: angles.roll),
-                Reading(name: "yaw", value: angles.yaw),
-            ]
-        }
-    }
-
-    /// The counters of the C core.
-    private func count(_ device: WearableDevice) {
-        let c = device.counters
-        served.update { row in
-            row.counters.notifications = c.notifications
-            row.counters.samples = c.samples
-            row.counters.malformed = c.malformed
-            row.counters.skipped = c.skipped + c.dropped
-        }
-    }
-}
-
-extension BoseSampleLine {
-    init(_ value: SensorValue) {
-        var sample = tendon_bose_sample()
-        sample.sensor_id = value.sensor.rawValue
-        if let vector = value.sample.vector {
-            sample.has_vector = true
-            sample.vector = tendon_bose_vector(x: vector.x, y: vector.y, z: vector.z)
-        }
-        if let bias = value.sample.bias {
-            sample.has_bias = true
-            sample.bias = tendon_bose_vector(x: bias.x, y: bias.y, z: bias.z)
-        }
-        if let quaternion = value.sample.quaternion {
-            sample.has_quaternion = true
-            sample.quaternion = tendon_quaternion(x: quaternion.x, y: quaternion.y, z: quaternion.z, w: quaternion.w)
-        }
-        if let accuracy = value.sample.vectorAccuracy {
-            sample.has_accuracy = true
-            sample.accuracy = UInt8(accuracy.rawValue)
-        }
-        if let accuracy = value.sample.quaternionAccuracy {
-            sample.has_accuracy = true
-            sample.accuracy_rad = accuracy.estimatedAccuracy
-        }
-        self.init(sample: sample, deviceTime: value.deviceTime, times: value.times)
     }
 }
 
@@ -331,37 +219,4 @@ func describe(_ error: BoseWearableError) -> String {
     case .host(let error): describe(error)
     default: error.localizedDescription
     }
-}
-
-extension Ending {
-    init(_ error: BoseWearableError) {
-        switch error {
-        case .host(let host): self.init(host)
-        case .disconnectedByDevice: self.init(TENDON_ENDING_DEVICE_DISCONNECTED)
-        case .cancelled: self = .requested
-        default: self.init(TENDON_ENDING_PROTOCOL_ERROR, text: describe(error))
-        }
-    }
-}
-
-extension BoseStream {
-    static func malformed(_ error: BoseWearableError) -> JSON {
-        guard case .host(let host) = error else { return ["text": .string(describe(error))] }
-        return [
-            "error": .string(text(tendon_bose_status_name(host.status))),
-            "text": .string(text(tendon_bose_status_text(host.status))),
-        ]
-    }
-}
-
-/// What an open device is, for one line.
-@TendonActor
-func identity(of device: WearableDevice) -> JSON {
-    let information = device.wearableDeviceInformation
-    return [
-        "product": information.map { .string($0.productInfo.idName) } ?? .null,
-        "firmware": device.deviceInformation?.firmwareRevision.map { .string(sanitized($0)) } ?? .null,
-        "sensors": JSON((device.sensorInformation?.availableSensors ?? []).map { .string("\($0)") }),
-        "gestures": JSON((device.gestureInformation?.availableGestures ?? []).map { .string("\($0)") }),
-    ]
 }
