@@ -22,6 +22,7 @@ COMPONENTS = {
     "simulate": {"base", "host", "motion", "devices", "definition", "simulate"},
     "linux": {"base", "host", "linux"},
     "linux/gateway.c": {"base", "host", "linux", "bluez"},  # chooses between the two radios
+    "linux/adapter_wait.c": {"base", "host", "linux", "bluez"},  # asks for a report of an adapter
     "linux/adapter": {"base", "host", "linux", "bluez"},
     "tools": {"base", "host", "linux", "bluez", "tools"},
     "fleet": {"base", "host", "devices", "definition", "gateway", "linux", "bluez", "fleet"},

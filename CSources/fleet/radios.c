@@ -2,20 +2,20 @@
 /* The radios of a fleet: opened, scanned with, lost, waited for, opened again. */
 #include <string.h>
 
+#include "../linux/adapter_wait.h"
 #include "fleet_parts.h"
 
 /* ---- opening ---- */
-
-#if defined(TENDON_HAVE_BLUEZ)
-
-_Static_assert(sizeof(tendon_bluez_radio) <= TENDON_GATEWAY_RADIO_SIZE, "a radio of either kind has room");
-_Static_assert(sizeof(tendon_bluez_arrival) <= TENDON_GATEWAY_ARRIVAL_SIZE, "likewise");
 
 /** NULL: any. */
 static const char *adapter_of(const tendon_fleet_radio *radio) {
     const tendon_fleet_options *options = &radio->fleet->options;
     return radio->number < options->adapter_count ? options->adapters[radio->number] : NULL;
 }
+
+#if defined(TENDON_HAVE_BLUEZ)
+
+_Static_assert(sizeof(tendon_bluez_radio) <= TENDON_GATEWAY_RADIO_SIZE, "a radio of either kind has room");
 
 /** On another thread: it has this radio's memory, and reads options. */
 static void prepare_adapter(void *of) {
@@ -44,35 +44,6 @@ static tendon_status open_adapter(tendon_fleet_radio *radio) {
     return status;
 }
 
-static void adapter_arrived(void *context, tendon_status status, uint64_t now) {
-    enum { ARRIVAL_PAUSE_MS = 100 }; /* an adapter that comes and goes costs at most ten attempts per second */
-    tendon_fleet_radio *radio = context;
-    radio->is_waiting = false;
-    radio->waits_for_power = false;
-    if (status >= 0) {
-        radio->retry_at = now + ARRIVAL_PAUSE_MS; /* else the next attempt finds it */
-        tendon_fleet_touch(radio->fleet);
-    }
-}
-
-static void await_adapter(tendon_fleet_radio *radio) {
-    bool is_missing =
-        radio->failure == TENDON_RADIO_ERROR_NO_ADAPTER || radio->failure == TENDON_RADIO_ERROR_UNCONFIGURED;
-    if (radio->is_waiting || radio->fleet->options.is_virtual || (!is_missing && !radio->waits_for_power)) {
-        return;
-    }
-    tendon_status status = (radio->waits_for_power ? tendon_bluez_await_usable_adapter : tendon_bluez_await_adapter)(
-        &radio->waiting.arrival, radio->fleet->loop, adapter_of(radio), radio, adapter_arrived);
-    radio->is_waiting = status >= 0;
-}
-
-static void stop_awaiting(tendon_fleet_radio *radio) {
-    if (radio->is_waiting) {
-        tendon_bluez_arrival_close(&radio->waiting.arrival);
-        radio->is_waiting = false;
-    }
-}
-
 #else
 
 static void prepare_adapter(void *of) {
@@ -92,14 +63,6 @@ static bool is_opened_elsewhere(const tendon_fleet_radio *radio) {
 static tendon_status open_adapter(tendon_fleet_radio *radio) {
     (void)radio;
     return TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
-}
-
-static void await_adapter(tendon_fleet_radio *radio) {
-    (void)radio;
-}
-
-static void stop_awaiting(tendon_fleet_radio *radio) {
-    (void)radio;
 }
 
 #endif
@@ -196,11 +159,10 @@ static tendon_status use_radio(tendon_fleet_radio *radio, tendon_status status) 
         close_radio(radio);
         return status;
     }
-    stop_awaiting(radio);
+    tendon_adapter_wait_end(&radio->wait);
     radio->was_open = true;
     radio->state = TENDON_FLEET_RADIO_OPEN;
     radio->failure = TENDON_OK;
-    radio->pause_ms = TENDON_FLEET_PAUSE_MS;
     return TENDON_OK;
 }
 
@@ -210,13 +172,9 @@ static tendon_status try_to_open(tendon_fleet_radio *radio) {
 
 /** Until the kernel reports the adapter, or the pause has passed. Each reason is reported once. */
 static void wait_for_adapter(tendon_fleet_radio *radio, uint64_t now) {
-    radio->retry_at = radio->waits_for_power ? UINT64_MAX : now + radio->pause_ms;
-    radio->pause_ms = radio->pause_ms < TENDON_FLEET_PAUSE_MAX_MS / 2 ? 2 * radio->pause_ms : TENDON_FLEET_PAUSE_MAX_MS;
-    await_adapter(radio);
-    if (!radio->is_waiting && radio->waits_for_power) {
-        radio->waits_for_power = false;
-        radio->retry_at = now + radio->pause_ms;
-    }
+    const tendon_fleet *fleet = radio->fleet;
+    tendon_adapter_wait_begin(&radio->wait, fleet->options.is_virtual ? NULL : fleet->loop, adapter_of(radio),
+                              radio->failure, now);
     if (radio->failure != radio->reported) {
         radio->reported = radio->failure;
         tendon_fleet_report_radio(radio, "radio_waiting");
@@ -238,7 +196,7 @@ static void take_attempt(tendon_fleet_radio *radio, tendon_status status, uint64
         radio->reported = TENDON_OK;
         tendon_fleet_report_restored(radio);
     } else if (status < 0 && is_first && is_final(status)) {
-        radio->retry_at = UINT64_MAX;
+        radio->wait.retry_at = UINT64_MAX;
         fleet->first_failure = status;
     } else if (status < 0 && !fleet->is_ending) {
         wait_for_adapter(radio, now);
@@ -270,8 +228,12 @@ bool tendon_fleet_is_preparing(const tendon_fleet *fleet) {
     return false;
 }
 
+static void adapter_reported(void *context) {
+    tendon_fleet_touch(context);
+}
+
 tendon_status tendon_fleet_radio_open(tendon_fleet_radio *radio, uint64_t now) {
-    radio->pause_ms = TENDON_FLEET_PAUSE_MS;
+    tendon_adapter_wait_init(&radio->wait, radio->fleet, adapter_reported);
     if (is_opened_elsewhere(radio)) {
         open_elsewhere(radio);
         return TENDON_OK;
@@ -295,8 +257,7 @@ static void leave(tendon_fleet_radio *radio, uint64_t now) {
     radio->state = TENDON_FLEET_RADIO_WAITING;
     radio->reported = radio->failure;
     tendon_fleet_report_radio(radio, "radio_lost");
-    radio->waits_for_power = is_switched_off; /* another program may have done it on purpose */
-    radio->pause_ms = TENDON_FLEET_PAUSE_MS;
+    radio->wait.is_off = is_switched_off;
     wait_for_adapter(radio, now);
 }
 
@@ -331,7 +292,7 @@ void tendon_fleet_radio_step(tendon_fleet_radio *radio, uint64_t now) {
     case TENDON_FLEET_RADIO_PREPARING:
         break;
     default:
-        if (now < radio->retry_at || fleet->is_ending) {
+        if (now < radio->wait.retry_at || fleet->is_ending) {
             break;
         }
         if (is_opened_elsewhere(radio)) {
@@ -355,12 +316,12 @@ uint64_t tendon_fleet_radio_deadline(const tendon_fleet_radio *radio) {
     case TENDON_FLEET_RADIO_PREPARING:
         return UINT64_MAX;
     default:
-        return radio->fleet->is_ending ? UINT64_MAX : radio->retry_at;
+        return radio->fleet->is_ending ? UINT64_MAX : radio->wait.retry_at;
     }
 }
 
 void tendon_fleet_radio_close(tendon_fleet_radio *radio) {
-    stop_awaiting(radio);
+    tendon_adapter_wait_end(&radio->wait);
     close_radio(radio);
 }
 

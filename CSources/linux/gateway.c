@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/linux/gateway.h"
 
+#include "adapter_wait.h"
 #include "tendon/linux/recognition.h"
 
 #include <stdlib.h>
@@ -9,10 +10,6 @@
 _Static_assert(sizeof(tendon_virtual_radio) <= TENDON_GATEWAY_RADIO_SIZE, "the union must not grow with its members");
 #if defined(TENDON_HAVE_BLUEZ)
 _Static_assert(sizeof(tendon_bluez_radio) <= TENDON_GATEWAY_RADIO_SIZE, "the union must not grow with its members");
-#endif
-
-#if defined(TENDON_HAVE_BLUEZ)
-_Static_assert(sizeof(tendon_bluez_arrival) <= TENDON_GATEWAY_ARRIVAL_SIZE, "likewise");
 #endif
 
 static tendon_status open_virtual(tendon_gateway *gateway, const char *directory) {
@@ -28,11 +25,13 @@ static void use_bonds(tendon_gateway *gateway) {
     }
 }
 
-#if defined(TENDON_HAVE_BLUEZ)
+static void stop_waiting(tendon_gateway *gateway) {
+    gateway->waiting = false;
+    tendon_adapter_wait_end(&gateway->wait);
+    tendon_loop_remove(&gateway->loop, &gateway->retry);
+}
 
-/** Between the kernel's report and the attempt: an adapter that comes and goes costs at most ten attempts per second.
- */
-#define ARRIVAL_PAUSE_MS 100u
+#if defined(TENDON_HAVE_BLUEZ)
 
 /** NULL: any. */
 static const char *adapter_name(void) {
@@ -40,30 +39,15 @@ static const char *adapter_name(void) {
     return name != NULL && name[0] != '\0' ? name : NULL;
 }
 
-static void adapter_arrived(void *context, tendon_status status, uint64_t now) {
+static void adapter_reported(void *context) {
     tendon_gateway *gateway = context;
-    if (status >= 0) {
-        gateway->retry.deadline = now + ARRIVAL_PAUSE_MS; /* else the next attempt finds it */
-    }
+    gateway->retry.deadline = gateway->wait.retry_at;
 }
 
-/** The kernel reports the first adapter. One that exists and does not open is only tried again. */
 static void wait_for_adapter(tendon_gateway *gateway, uint64_t now) {
-    tendon_bluez_arrival_close(&gateway->arrival);
     gateway->waiting = true;
-    gateway->retry.deadline = now + gateway->pause_ms;
-    if (gateway->adapter_failure == TENDON_RADIO_ERROR_NO_ADAPTER ||
-        gateway->adapter_failure == TENDON_RADIO_ERROR_UNCONFIGURED) {
-        (void)tendon_bluez_await_adapter(&gateway->arrival, &gateway->loop, adapter_name(), gateway, adapter_arrived);
-    }
-    gateway->pause_ms =
-        gateway->pause_ms < TENDON_GATEWAY_PAUSE_MAX_MS / 2 ? 2 * gateway->pause_ms : TENDON_GATEWAY_PAUSE_MAX_MS;
-}
-
-static void stop_waiting(tendon_gateway *gateway) {
-    gateway->waiting = false;
-    tendon_bluez_arrival_close(&gateway->arrival);
-    tendon_loop_remove(&gateway->loop, &gateway->retry);
+    tendon_adapter_wait_begin(&gateway->wait, &gateway->loop, adapter_name(), gateway->adapter_failure, now);
+    gateway->retry.deadline = gateway->wait.retry_at;
 }
 
 static void open_adapter(tendon_gateway *gateway) {
@@ -87,9 +71,8 @@ static void try_again(void *context, uint64_t now) {
 
 /** Opens the first adapter, or waits for it. */
 static tendon_status open_kernels(tendon_gateway *gateway) {
-    tendon_source_init(&gateway->arrival.source, -1, NULL, NULL, NULL); /* closed */
     tendon_source_init(&gateway->retry, -1, gateway, NULL, try_again);
-    gateway->pause_ms = TENDON_GATEWAY_PAUSE_MS;
+    tendon_adapter_wait_init(&gateway->wait, gateway, adapter_reported);
     open_adapter(gateway);
     if (gateway->radio != NULL || gateway->adapter_failure == TENDON_RADIO_ERROR_NO_CAP_NET_RAW ||
         gateway->adapter_failure == TENDON_ERROR_INVALID_ARGUMENT) {
@@ -103,10 +86,6 @@ static tendon_status open_kernels(tendon_gateway *gateway) {
 
 static tendon_status open_kernels(tendon_gateway *gateway) {
     return gateway->adapter_failure = TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
-}
-
-static void stop_waiting(tendon_gateway *gateway) {
-    gateway->waiting = false;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include "../linux/adapter/adapter_fixture.h"
 #include "tendon/tendon.h"
 
+#include <errno.h>
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,9 +113,9 @@ static void an_adapter_that_is_not_reported(void **state) {
     pass(5000);
     fake_add_unconfigured(0)->unconfigured = false; /* not the event of this one */
     fake_of(0)->index = 1;
-    pass(TENDON_FLEET_PAUSE_MAX_MS);
+    pass(TENDON_GATEWAY_PAUSE_MAX_MS);
     assert_int_equal(lines("radio_restored"), 1);
-    assert_false(w.fleet.radios[0].is_waiting); /* for another one */
+    assert_false(w.fleet.radios[0].wait.is_asked); /* for another one */
 }
 
 static void an_adapter_that_is_unplugged_and_comes_back(void **state) {
@@ -169,6 +170,23 @@ static void an_adapter_that_is_switched_off(void **state) {
     }
 }
 
+/* Without the socket no report comes: the adapter is tried again after a pause. */
+static void the_socket_that_waits_for_power_fails(void **state) {
+    (void)state;
+    add_powered(1);
+    fake.programs = 1;
+    open_fleet(TENDON_OK);
+    pass(5000);
+    fake_power(1, false);
+    pass(5000);
+    assert_int_equal(state_of(0), TENDON_FLEET_RADIO_WAITING);
+    fake.refuse[FAKE_RECEIVE] = (fake_refusal){.number = ENOBUFS, .times = 1};
+    fake_power(1, false); /* an event: it is read */
+    pass(2 * TENDON_GATEWAY_PAUSE_MAX_MS);
+    assert_int_equal(state_of(0), TENDON_FLEET_RADIO_OPEN);
+    assert_int_equal(lines("radio_restored"), 1);
+}
+
 /* It is there, and rejects every command: tried again with pauses that grow to 30 s, and told once. */
 static void a_broken_adapter(void **state) {
     (void)state;
@@ -183,7 +201,7 @@ static void a_broken_adapter(void **state) {
         assert_in_range(looks(), 1, minute == 0 ? 14 : 4);
     }
     fake_of(1)->rejects = 0;
-    pass(2 * TENDON_FLEET_PAUSE_MAX_MS);
+    pass(2 * TENDON_GATEWAY_PAUSE_MAX_MS);
     assert_int_equal(lines("radio_restored"), 1);
 }
 
@@ -240,6 +258,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_adapter_that_is_not_reported, start, end),
         cmocka_unit_test_setup_teardown(an_adapter_that_is_unplugged_and_comes_back, start, end),
         cmocka_unit_test_setup_teardown(an_adapter_that_is_switched_off, start, end),
+        cmocka_unit_test_setup_teardown(the_socket_that_waits_for_power_fails, start, end),
         cmocka_unit_test_setup_teardown(a_broken_adapter, start, end),
         cmocka_unit_test_setup_teardown(without_the_capability, start, end),
         cmocka_unit_test_setup_teardown(one_of_two_is_lost, start, end),

@@ -26,10 +26,6 @@ extern "C" {
 #define TENDON_FLEET_DEVICES 32
 /** Places of admission: three quarters of them are devices in range. */
 #define TENDON_FLEET_SLOTS 1024
-/** An adapter that does not open is tried again after this time, in ms, then after twice the time before, up to the
- * second one. */
-#define TENDON_FLEET_PAUSE_MS 1000u
-#define TENDON_FLEET_PAUSE_MAX_MS 30000u
 /** Time that sessions have for their end after their radio has failed, and at the end of the fleet, in ms. */
 #define TENDON_FLEET_LEAVE_MS 2000u
 #define TENDON_FLEET_END_MS 5000u
@@ -111,14 +107,12 @@ typedef enum tendon_fleet_radio_state {
 typedef struct tendon_fleet_radio {
     tendon_fleet *fleet;
     uint8_t number, state;
-    bool was_open, waits_for_power, is_active;
-    bool is_waiting; /**< for the report of the kernel */
-    bool was_tried;
+    bool was_open, was_tried, is_active;
     tendon_status prepared; /**< result of the other thread */
     tendon_status failure;  /**< why it is not open, or fails */
     tendon_status reported; /**< the failure that was reported last */
-    uint32_t pause_ms;
-    uint64_t retry_at, leave_at;
+    uint64_t leave_at;
+    tendon_adapter_wait wait;
     tendon_scan_lease passive, active;
     tendon_radio *radio; /**< NULL: not open */
     tendon_bonds bonds;
@@ -129,12 +123,6 @@ typedef struct tendon_fleet_radio {
 #endif
         uint64_t room[TENDON_GATEWAY_RADIO_SIZE / sizeof(uint64_t)];
     } memory;
-    union {
-#if defined(TENDON_HAVE_BLUEZ)
-        tendon_bluez_arrival arrival;
-#endif
-        uint64_t room[TENDON_GATEWAY_ARRIVAL_SIZE / sizeof(uint64_t)];
-    } waiting;
 } tendon_fleet_radio;
 
 /** Caller's memory, about 400 KiB; it is used as far as there are devices. A program may read counters; all other

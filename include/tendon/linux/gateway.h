@@ -29,6 +29,22 @@ extern "C" {
 /** The one that names its Bluetooth adapter: hciN, an address, or a USB path; see tendon_bluez_open(). */
 #define TENDON_GATEWAY_ADAPTER_VARIABLE "TENDON_ADAPTER"
 
+/** When an adapter that did not open is tried again. Opaque: of a gateway, and of each radio of a fleet. */
+typedef struct tendon_adapter_wait {
+    union {
+#if defined(TENDON_HAVE_BLUEZ)
+        tendon_bluez_arrival arrival;
+#endif
+        uint64_t room[TENDON_GATEWAY_ARRIVAL_SIZE / sizeof(uint64_t)];
+    };
+    bool is_asked; /**< the kernel, for a report */
+    bool is_off;   /**< the adapter was switched off while it was used */
+    uint32_t pause_ms;
+    uint64_t retry_at; /**< monotonic ms; UINT64_MAX: when the kernel reports it */
+    void *context;
+    void (*on_report)(void *context);
+} tendon_adapter_wait;
+
 /** The caller's memory; not to be moved while open. */
 typedef struct tendon_gateway {
     tendon_loop loop;
@@ -48,14 +64,8 @@ typedef struct tendon_gateway {
      * NULL: not called. */
     void (*on_adapter)(void *context, uint64_t now);
     void *adapter_context;
-    tendon_source retry; /**< opaque, as the two below */
-    uint32_t pause_ms;
-    union {
-#if defined(TENDON_HAVE_BLUEZ)
-        tendon_bluez_arrival arrival;
-#endif
-        uint64_t arrival_room[TENDON_GATEWAY_ARRIVAL_SIZE / sizeof(uint64_t)];
-    };
+    tendon_source retry; /**< opaque */
+    tendon_adapter_wait wait;
     tendon_bonds bonds;
     tendon_status bonds_failure; /**< why devices cannot pair; TENDON_OK: they can */
     tendon_connection connection;

@@ -129,12 +129,12 @@ static void an_adapter_that_does_not_respond(void **state) {
     assert_int_equal(w.opened, 1);
     assert_int_equal(w.status, TENDON_OK);
     assert_true(has("radio_waiting", "RADIO_ERROR_COMMAND_TIMEOUT"));
-    fake_pass(&w.loop, TENDON_FLEET_PAUSE_MS + 100);
+    fake_pass(&w.loop, TENDON_GATEWAY_PAUSE_MS + 100);
     assert_int_equal(w.runs, 2);
     w.length = 0;
     finish();
     assert_int_equal(w.length, 0); /* the reason is the same */
-    fake_pass(&w.loop, 2 * TENDON_FLEET_PAUSE_MS + 100);
+    fake_pass(&w.loop, 2 * TENDON_GATEWAY_PAUSE_MS + 100);
     assert_int_equal(w.runs, 3);
     fake_of(7)->mute = false;
     finish();
