@@ -37,6 +37,7 @@ check "the source distribution can be installed" \
     "$work/source/bin/pip" install --no-index --no-build-isolation --quiet "$work"/dist/*.tar.gz
 (cd / && "$work/wheel/bin/python" "$OLDPWD/Tests/Python/test_gateway.py") || status=1
 (cd / && "$work/wheel/bin/python" "$OLDPWD/Tests/Python/test_pages.py") || status=1
+(cd / && "$work/wheel/bin/python" "$OLDPWD/Tests/Python/tasks.py" test) || status=1
 check "what the source distribution has built is the same version" \
     "$work/source/bin/python" -c "import tendon; assert tendon.__version__ == '$(sed -n 's/^#define TENDON_VERSION "\(.*\)"$/\1/p' include/tendon/version.h)'"
 size=$(stat -c %s "$work"/dist/*.whl)
