@@ -105,6 +105,28 @@ static void the_last_action_of_a_belt(void **state) {
     assert_int_equal(w.ended, 1);
 }
 
+/* The connection ends in the step in which the action did. Its success counts; a failure is that of the connection. */
+static void an_action_that_ends_with_the_connection(void **state) {
+    (void)state;
+    static const struct {
+        tendon_status status;
+        const char *events;
+    } rows[] = {{TENDON_OK, "done ended"}, {TENDON_ERROR_CANCELLED, "action_failed ended"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        open_family(TENDON_DEVICE_ACTIV5);
+        assert_int_equal(act("tare"), TENDON_OK);
+        tendon_device_inputs(&w.device)->tick(&w.device, w.now); /* begins it */
+        assert_true(w.device.acting);
+        w.device.acted = true; /* as an event of the session does, before the next tick */
+        w.device.acted_status = rows[i].status;
+        tendon_device_inputs(&w.device)->disconnected(&w.device, TENDON_RADIO_ERROR_PEER_CLOSED, w.now);
+        const char *events = world_look();
+        size_t length = strlen(rows[i].events), all = strlen(events);
+        assert_true(all >= length);
+        assert_string_equal(events + all - length, rows[i].events);
+    }
+}
+
 /* One at a time, four wait. */
 static void actions_wait_for_each_other(void **state) {
     (void)state;
@@ -204,10 +226,15 @@ static void the_connection_ends_meanwhile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_action_of_each_family),    cmocka_unit_test(what_is_no_action),
-        cmocka_unit_test(an_action_that_was_parsed),   cmocka_unit_test(the_last_action_of_a_belt),
-        cmocka_unit_test(actions_wait_for_each_other), cmocka_unit_test(an_action_without_an_answer),
-        cmocka_unit_test(an_action_is_taken_back),     cmocka_unit_test(the_connection_ends_meanwhile),
+        cmocka_unit_test(an_action_of_each_family),
+        cmocka_unit_test(what_is_no_action),
+        cmocka_unit_test(an_action_that_was_parsed),
+        cmocka_unit_test(the_last_action_of_a_belt),
+        cmocka_unit_test(an_action_that_ends_with_the_connection),
+        cmocka_unit_test(actions_wait_for_each_other),
+        cmocka_unit_test(an_action_without_an_answer),
+        cmocka_unit_test(an_action_is_taken_back),
+        cmocka_unit_test(the_connection_ends_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
