@@ -62,6 +62,8 @@ private struct LineText {
     /// Where its members begin: before them, the outputs write what each line has.
     private var begun = 0
     private static let end = 2  // "}\n"
+    /// Outputs write their own. This one costs the least: the calendar counts years from the first of 400, which was 2001.
+    private static let anyTime: UInt64 = 978_307_200_000_000
 
     init(isExact: Bool) { self.isExact = isExact }
 
@@ -71,7 +73,7 @@ private struct LineText {
         while true {
             let text = UnsafeMutableRawPointer(memory.pointer).assumingMemoryBound(to: CChar.self)
             tendon_line_init(&line, text, memory.capacity, isExact)
-            let length = tendon_device_line(event.device, event.pointer, index, &line, nil, 0)
+            let length = tendon_device_line(event.device, event.pointer, index, &line, nil, LineText.anyTime)
             guard length != 0 else { return nil }
             if length > 0 {
                 (self.length, begun) = (Int(length), line.begun)
