@@ -49,33 +49,6 @@ struct ConnectionReport {
     }
 }
 
-/// The disk. Its failure is a line, and so is its return; one that fails again and again has to work for a time before that is
-/// said, and the time doubles.
-struct DiskReport {
-    private var isReported = false
-    private var worksSince: UInt64?
-    private var patience: UInt64 = 0
-    private static let firstPatience: UInt64 = 10_000
-    private static let longestPatience: UInt64 = 3_600_000
-
-    /// Whether this failure is worth a line.
-    mutating func failed(_ now: UInt64) -> Bool {
-        if let worksSince, now - worksSince >= DiskReport.longestPatience { patience = 0 }
-        worksSince = nil
-        defer { isReported = true }
-        return !isReported
-    }
-
-    /// Whether it is worth a line that the disk works.
-    mutating func works(_ now: UInt64) -> Bool {
-        worksSince = worksSince ?? now
-        guard isReported, now - worksSince! >= patience else { return false }
-        patience = min(max(2 * patience, DiskReport.firstPatience), DiskReport.longestPatience)
-        isReported = false
-        return true
-    }
-}
-
 /// Messages that the broker refuses: the first one with its topic, those that follow as a count from time to time.
 struct RefusalReport {
     /// Since the last line.

@@ -39,7 +39,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private var partEnds: UInt64
     /// When another part may be begun, after one that could not be.
     private var nextAttempt: UInt64 = 0
-    private var isFailing = false
+    private var disk = DiskReport()
     private var removable: [Recording.Found] = []
 
     /// What waits. Its arrays keep their memory.
@@ -214,15 +214,14 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     /// - Parameter hasWritten: samples were among what was written: the disk takes them again.
     private func note(_ error: Int32, hasWritten: Bool) {
         guard error == 0 else { return fail(RecordingError(recording.path, error).text) }
-        guard hasWritten else { return }
-        if isFailing { report("recording: \(sanitized(recording.path)) is written again") }
-        isFailing = false
+        guard hasWritten, disk.works(tendon_monotonic_ms()) else { return }
+        report("recording: \(sanitized(recording.path)) is written again")
     }
 
     private func fail(_ text: String) {
         lock.locked { figures.failures += 1 }
-        if !isFailing { report("recording: \(text); samples are lost until it can be written") }
-        isFailing = true
+        guard disk.failed(tendon_monotonic_ms()) else { return }
+        report("recording: \(text); samples are lost until it can be written")
     }
 
     // MARK: Parts and the limit
