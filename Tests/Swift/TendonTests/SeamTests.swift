@@ -79,7 +79,7 @@ struct SessionLinkTests {
             #expect(link?.isIdle == false)
         }
         await eventually("connected") { await onLoop { [core] in core.object?.session.connected == 1 } }
-        #expect(await site.connections() == 1)
+        await eventually("the device has it") { await site.connections() == 1 }
         // The last reference: the connection is closed, then all of it is released, the radio last.
         lifetime = nil
         await eventually("the device sees the end") { await site.connections() == 0 }
