@@ -2,6 +2,7 @@
 // Messages from the moment they exist until the broker has acknowledged them. While the broker answers, nothing is
 // written to disk; what it does not acknowledge soon is stored.
 import TendonQueue
+import TendonSupport
 
 /// On the worker's thread only.
 struct Delivery {

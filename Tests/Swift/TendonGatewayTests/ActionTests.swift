@@ -88,7 +88,7 @@ struct ActionTests {
     }
 
     /// A device that is lost while it acts; it is connected again, and is the same one.
-    @Test @TendonActor func theDeviceIsLost() async throws {
+    @Test func theDeviceIsLost() async throws {
         let site = Site()
         let belt = try await site.belt()
         let gateway = try await Gateway(site.settings())
@@ -96,7 +96,7 @@ struct ActionTests {
         let device = try await gateway.device(.feelspace)
         await belt.setSilent(true)
         let acting = Task { await failure { try await gateway.perform("mode", ["compass"], on: device) } }
-        await Task {}.value  // behind it: the action is at the core
+        await Task { @TendonActor in }.value  // behind it: the action is at the core
         await belt.disconnectAll()
         let lost = try #require(await acting.value)
         #expect(lost.reason == .notConnected && !lost.detail.isEmpty)
