@@ -212,3 +212,26 @@ extension CommandError {
         }
     }
 }
+
+extension Activ5Stream {
+    /// Starts the requested streams; returns the unsupported ones.
+    @TendonActor
+    func start(_ device: A5Device) throws(A5Error) -> [String] {
+        var lacking: [String] = []
+        if let rate, case .failure(let error) = device.setSampleRate(sampleRate: rate) {
+            guard error == .unsupported else { throw error }
+            lacking.append("sample_rate")
+        }
+        if force { try device.startIsometric().get() }
+        if motion {
+            do throws(A5Error) {
+                try device.startIMU()
+            } catch {
+                guard error == .imuUnsupported else { throw error }
+                lacking.append("imu")
+            }
+        }
+        device.evergreenMode = keepsAwake
+        return lacking
+    }
+}

@@ -65,27 +65,6 @@ struct Activ5Stream: FamilyStream, DeviceSource {
             $0.rate_hz = UInt16(rate ?? 0)
         }
     }
-
-    /// Starts the requested streams; returns the unsupported ones.
-    @TendonActor
-    func start(_ device: A5Device) throws(A5Error) -> [String] {
-        var lacking: [String] = []
-        if let rate, case .failure(let error) = device.setSampleRate(sampleRate: rate) {
-            guard error == .unsupported else { throw error }
-            lacking.append("sample_rate")
-        }
-        if force { try device.startIsometric().get() }
-        if motion {
-            do throws(A5Error) {
-                try device.startIMU()
-            } catch {
-                guard error == .imuUnsupported else { throw error }
-                lacking.append("imu")
-            }
-        }
-        device.evergreenMode = keepsAwake
-        return lacking
-    }
 }
 
 /// Force, and two axes of the acceleration.

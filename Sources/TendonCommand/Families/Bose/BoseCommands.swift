@@ -195,3 +195,51 @@ extension CommandError {
         }
     }
 }
+
+extension BoseStream {
+    /// Writes the requested sensors and waits until the device has accepted them; returns the unsupported ones.
+    @TendonActor
+    func configureSensors(of device: WearableDevice) async throws(BoseWearableError) -> [String] {
+        guard var wanted = device.sensorConfiguration else { throw .missingRequiredData }
+        let lacking = apply(&wanted)
+        try await device.configureSensorsAndWait { [wanted] in $0 = wanted }
+        return lacking
+    }
+
+    /// The same for gestures.
+    @TendonActor
+    func configureGestures(of device: WearableDevice) async throws(BoseWearableError) -> [String] {
+        guard var wanted = device.gestureConfiguration else { throw .missingRequiredData }
+        let lacking = apply(&wanted)
+        try await device.configureGesturesAndWait { [wanted] in $0 = wanted }
+        return lacking
+    }
+
+    /// Enables the requested sensors and gestures; returns the names of unsupported ones.
+    func apply(_ configuration: inout SensorConfiguration) -> [String] {
+        configuration.disableAll()
+        var lacking: [String] = []
+        let wanted: [SensorType]
+        switch sensors {
+        case .all: wanted = configuration.allSensors
+        case .these(let list): wanted = list
+        }
+        for sensor in wanted where !configuration.enable(sensor: sensor, at: period) {
+            lacking.append("\(sensor) at \(period.milliseconds) ms")
+        }
+        return lacking
+    }
+
+    func apply(_ configuration: inout GestureConfiguration) -> [String] {
+        configuration.disableAll()
+        var lacking: [String] = []
+        switch gestures {
+        case .all: configuration.enableAll()
+        case .these(let list):
+            for gesture in list where !configuration.set(gesture: gesture, enabled: true) {
+                lacking.append("\(gesture)")
+            }
+        }
+        return lacking
+    }
+}
