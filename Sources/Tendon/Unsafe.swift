@@ -326,3 +326,21 @@ package func formatted(_ status: Int32, name: String? = nil, text: String? = nil
         }
     }
 }
+
+/// The bytes of a small file. Throws the system's reason; a file that is longer than `limit` is an error.
+package func contents(of path: String, limit: Int) throws(TendonError) -> [UInt8] {
+    func failure(_ number: Int32) -> TendonError { TendonError(status: TendonError.system(number), operation: .read) }
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw failure(errno) }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while bytes.count <= limit {
+        let count = read(file, &buffer, buffer.count)
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { throw failure(errno) }
+        guard count > 0 else { return bytes }
+        bytes += buffer.prefix(count)
+    }
+    throw failure(EFBIG)
+}

@@ -91,7 +91,8 @@ public final class FileStorage: PersistentStorageProvider {
 
     private func read() -> [String: String] {
         var values: [String: String] = [:]
-        for line in (contents(of: path) ?? "").split(separator: "\n") {
+        let bytes = (try? contents(of: path, limit: 1 << 20)) ?? []
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
             guard let end = line.firstIndex(of: " ") else { continue }
             values[String(line[..<end])] = String(line[line.index(after: end)...])
         }

@@ -57,21 +57,6 @@ func withElements<Tuple, Element>(
     withUnsafeMutableBytes(of: &tuple) { body($0.bindMemory(to: Element.self)) }
 }
 
-/// A small file's text; `nil`: it cannot be read.
-func contents(of path: String) -> String? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while bytes.count < 1 << 20 {
-        let count = read(file, &buffer, buffer.count)
-        guard count > 0 else { break }
-        bytes += buffer.prefix(count)
-    }
-    return String(decoding: bytes, as: UTF8.self)
-}
-
 /// Replaces a file with a new one; creates its folders.
 func replace(_ path: String, with text: String) {
     for index in path.indices where path[index] == "/" && index != path.startIndex {

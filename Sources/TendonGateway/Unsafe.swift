@@ -5,12 +5,6 @@
 import CTendon
 import Tendon
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Musl
-#endif
-
 /// A line that the C core lends for a callback.
 typealias CLine = UnsafePointer<tendon_fleet_line>
 
@@ -81,27 +75,4 @@ func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cSt
 /// The terminated text in a C array.
 func text<Tuple>(in tuple: Tuple) -> String {
     withUnsafeBytes(of: tuple) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
-}
-
-/// The bytes of a small file. Throws the system's reason; a file that is longer than `limit` is an error.
-func contents(of path: String, limit: Int) throws(TendonError) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw .ofSystem(errno) }
-    defer { close(file) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while bytes.count <= limit {
-        let count = read(file, &buffer, buffer.count)
-        if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { throw .ofSystem(errno) }
-        guard count > 0 else { return bytes }
-        bytes += buffer.prefix(count)
-    }
-    throw .ofSystem(EFBIG)
-}
-
-extension TendonError {
-    fileprivate static func ofSystem(_ number: Int32) -> TendonError {
-        TendonError(status: -(Int32(Layer.system.rawValue) * 256 + number), operation: .read)
-    }
 }

@@ -27,6 +27,9 @@ import Testing
 
     /// A file that cannot be replaced leaves nothing beside it, and stays what it was.
     @Test func aFileThatCannotBeReplaced() throws {
+        func contents(of path: String) -> String? {
+            (try? Tendon.contents(of: path, limit: 100)).map { String(decoding: $0, as: UTF8.self) }
+        }
         let folder = NSTemporaryDirectory() + "tendon-fjorden-text-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileManager.default.createDirectory(atPath: folder + "/file", withIntermediateDirectories: true)
