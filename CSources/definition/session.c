@@ -282,13 +282,3 @@ tendon_status tendon_defined_session_write(tendon_defined_session *session, size
     tendon_engine_run(&session->engine);
     return number;
 }
-
-tendon_status tendon_defined_session_act(tendon_defined_session *session, size_t action,
-                                         const tendon_argument *arguments, size_t count, size_t *wrong, uint64_t now) {
-    uint8_t bytes[TENDON_DEFINITION_VALUE];
-    if (session->engine.state != TENDON_ENGINE_OPEN) {
-        return TENDON_ERROR_WRONG_STATE;
-    }
-    tendon_status length = tendon_action_encode(session->definition, action, arguments, count, bytes, wrong);
-    return length < 0 ? length : tendon_defined_session_write(session, action, bytes, (size_t)length, now);
-}

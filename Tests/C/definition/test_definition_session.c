@@ -116,6 +116,17 @@ static void connect_it(world *w) {
     run(w, w->now + 60);
 }
 
+static tendon_status act_on(world *w, size_t action, double number, size_t *wrong) {
+    const tendon_argument argument = {.number = number};
+    uint8_t bytes[TENDON_DEFINITION_VALUE];
+    tendon_status length = tendon_action_encode(&w->definition, action, &argument, 1, bytes, wrong);
+    return length < 0 ? length : tendon_defined_session_write(&w->session, action, bytes, (size_t)length, w->now);
+}
+
+static tendon_status act(world *w, double rate, size_t *wrong) {
+    return act_on(w, 1, rate, wrong);
+}
+
 static void it_opens_and_streams(void **state) {
     (void)state;
     static world w;
@@ -153,8 +164,7 @@ static void one_uuid_in_two_services(void **state) {
     start_with(&w, text, text);
     connect_it(&w);
     assert_string_equal(look(&w), "read.b:0b read.other:0c read.a:0a open b:0b a:0a ");
-    const tendon_argument argument = {.number = 7};
-    assert_true(tendon_defined_session_act(&w.session, 0, &argument, 1, &wrong, w.now) > 0);
+    assert_true(act_on(&w, 0, 7, &wrong) > 0);
     run(&w, w.now + 20);
     assert_int_equal(w.device.writes, 1);
     assert_int_equal(w.device.written.row, 2);
@@ -174,7 +184,6 @@ static void it_reads_again(void **state) {
     static const char text[] = SENSOR(", 'examples': ['01', '02']");
     static world w;
     size_t wrong = 0;
-    const tendon_argument argument = {.number = 7};
     (void)state;
     start_with(&w, text, text);
     connect_it(&w);
@@ -188,7 +197,7 @@ static void it_reads_again(void **state) {
     run(&w, w.now + 1000);
     assert_string_equal(look(&w), "read.soil:07 read.air:01 ");
     /* What the program asks for goes first. */
-    assert_true(tendon_defined_session_act(&w.session, 0, &argument, 1, &wrong, w.now) > 0);
+    assert_true(act_on(&w, 0, 7, &wrong) > 0);
     run(&w, w.now + 1000);
     assert_string_equal(look(&w), "written.1:OK read.air:01 ");
     /* The deadline is that of the next value, and not in the past. */
@@ -240,11 +249,6 @@ static void a_value_that_is_refused_again(void **state) {
     w.seat.silent = true;
     run(&w, w.now + 31000);
     assert_non_null(strstr(look(&w), "closed:"));
-}
-
-static tendon_status act(world *w, double rate, size_t *wrong) {
-    const tendon_argument argument = {.number = rate};
-    return tendon_defined_session_act(&w->session, 1, &argument, 1, wrong, w->now);
 }
 
 static void it_writes_actions_in_order(void **state) {

@@ -35,7 +35,7 @@ typedef struct tendon_defined_event {
     tendon_status status;
     uint8_t row; /**< of VALUE, REFUSED */
     bool is_read;
-    uint32_t number; /**< of WRITTEN: what tendon_defined_session_act() returned */
+    uint32_t number; /**< of WRITTEN: what tendon_defined_session_write() returned */
     const uint8_t *bytes;
     size_t length;
     uint64_t received_at; /**< of VALUE: when its PDU arrived, monotonic nanoseconds */
@@ -77,15 +77,11 @@ void tendon_defined_session_init(tendon_defined_session *session, const tendon_d
 
 /**
  * Writes an action to the device; WRITTEN follows, unless the connection ends first.
- * @param action index. @param arguments as for tendon_action_encode().
+ * @param action index. @param bytes what tendon_action_encode() has made of its arguments; copied.
  * @return the number of the write, 1 or more; TENDON_ERROR_WRONG_STATE: not open; TENDON_ERROR_NOT_FOUND: the device
- *   does not have the characteristic; TENDON_ERROR_TABLE_FULL: too many writes wait; TENDON_ERROR_INVALID_ARGUMENT
- *   with *wrong.
+ *   does not have the characteristic; TENDON_ERROR_TABLE_FULL: too many writes wait; TENDON_ERROR_INVALID_ARGUMENT:
+ *   longer than a value.
  */
-tendon_status tendon_defined_session_act(tendon_defined_session *session, size_t action,
-                                         const tendon_argument *arguments, size_t count, size_t *wrong, uint64_t now);
-
-/** The same of an action that tendon_action_encode() has made bytes of. */
 tendon_status tendon_defined_session_write(tendon_defined_session *session, size_t action, const uint8_t *bytes,
                                            size_t length, uint64_t now);
 
