@@ -3,8 +3,10 @@
 # Checks the formatting of C (clang-format) and Swift (swift format); --fix formats the files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mapfile -t c_files < <(git ls-files '*.c' '*.h')
-mapfile -t swift_files < <(git ls-files '*.swift')
+# With those that are not added yet.
+files() { git ls-files --cached --others --exclude-standard -- "$@"; }
+mapfile -t c_files < <(files '*.c' '*.h')
+mapfile -t swift_files < <(files '*.swift')
 if [ "${1:-}" = --fix ]; then
     clang-format -i "${c_files[@]}"
     [ ${#swift_files[@]} -eq 0 ] || swift format format --in-place --parallel "${swift_files[@]}"
