@@ -62,6 +62,8 @@ private struct LineText {
     /// Where its members begin: before them, the outputs write what each line has.
     private var begun = 0
     private static let end = 2  // "}\n"
+    /// Far more than a value of 512 bytes can fill, as a file describes it.
+    private static let limit = 1 << 20
     /// Outputs write their own. This one costs the least: the calendar counts years from the first of 400, which was 2001.
     private static let anyTime: UInt64 = 978_307_200_000_000
 
@@ -79,6 +81,7 @@ private struct LineText {
                 (self.length, begun) = (Int(length), line.begun)
                 return (EventName(lasting: line.event), line.is_sample)
             }
+            guard memory.capacity < LineText.limit else { return nil }
             memory = CTable(capacity: 2 * memory.capacity)
         }
     }
