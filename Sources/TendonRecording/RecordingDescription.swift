@@ -113,12 +113,14 @@ struct RecordingDescription {
         (self.began, self.information, self.previous) = (began, information, previous)
     }
 
+    /// Gaps are in the order in which they began, however they ended.
     mutating func add(_ gap: RecordedGap) {
         if gaps.count == RecordingDescription.gapLimit {
             gaps.removeFirst()
             gapsLeftOut += 1
         }
-        gaps.append(gap)
+        let place = gaps.lastIndex { $0.from <= gap.from }.map { $0 + 1 } ?? 0
+        gaps.insert(gap, at: place)
     }
 
     /// What files and rows call a device: its name or its family, and its address.

@@ -39,7 +39,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private var partEnds: UInt64
     /// When another part may be begun, after one that could not be.
     private var nextAttempt: UInt64 = 0
-    private var disk = DiskReport()
+    /// That a few rows fit is no return: they may be the last ones that do.
+    private var disk = DiskReport(patience: DiskReport.firstPatience)
     private var removable: [Recording.Found] = []
 
     /// What waits. Its arrays keep their memory.

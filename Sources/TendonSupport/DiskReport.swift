@@ -6,11 +6,12 @@
 package struct DiskReport {
     private var isReported = false
     private var worksSince: UInt64?
-    private var patience: UInt64 = 0
-    private static let firstPatience: UInt64 = 10_000
+    private var patience: UInt64
+    package static let firstPatience: UInt64 = 10_000
     private static let longestPatience: UInt64 = 3_600_000
 
-    package init() {}
+    /// - Parameter patience: milliseconds for which it has to work the first time.
+    package init(patience: UInt64 = 0) { self.patience = patience }
 
     /// Whether this failure is worth a line. `now`: monotonic milliseconds.
     package mutating func failed(_ now: UInt64) -> Bool {

@@ -114,7 +114,7 @@ struct RecordingTests {
         recording.event("disconnected", line("disconnected", ten + 5, ",\"reason\":\"connection_lost\""), of: head)
         recording.event("connected", line("connected", ten + 9), of: head)
         recording.event("disconnected", line("disconnected", ten + 11, ",\"reason\":\"requested\""), of: head)
-        recording.dropped(7, lines: 3, from: ten, to: ten + 2)
+        recording.dropped(7, lines: 3, from: ten + 6, to: ten + 8)
         #expect(recording.end(at: ten + 12) == 0)
         let found = try description(recording)
         #expect(found["began"] == "2026-11-29T10:00:00.000000Z" && found["ended"] == "2026-11-29T10:00:00.000012Z")
@@ -136,6 +136,15 @@ struct RecordingTests {
     }
 
     /// A name with anything in it, two devices of one address, a folder that exists.
+    /// A file that lost rows first and takes some again last stands first.
+    @Test func gapsAreInTheOrderInWhichTheyBegan() {
+        var description = RecordingDescription(began: "0", information: [:], previous: nil)
+        for (file, from) in [("b", 2), ("c", 2), ("d", 3), ("a", 1)] as [(String, UInt64)] {
+            description.add(RecordedGap(file: file, reason: "not_written", from: Recording.timeText(ten + from)))
+        }
+        #expect(description.gaps.map(\.file) == ["a", "b", "c", "d"])
+    }
+
     @Test func names() throws {
         let first = try Recording(in: place.path, at: ten, information: [:])
         let second = try Recording(in: place.path, at: ten, information: [:])

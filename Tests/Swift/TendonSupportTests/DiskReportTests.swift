@@ -22,4 +22,14 @@ import Testing
             lines([(86_430_000, false), (86_440_000, true), (86_450_000, true), (86_460_000, true)])
                 == [true, false, false, true])
     }
+
+    /// A recording: rows of a moment that fit are no return.
+    @Test func aDiskThatIsFull() {
+        var report = DiskReport(patience: 10_000)
+        let lines = [
+            report.failed(0), report.works(250), report.failed(500), report.works(750), report.works(10_749),
+            report.works(10_750), report.failed(11_000),
+        ]
+        #expect(lines == [true, false, false, false, false, true, true])
+    }
 }
