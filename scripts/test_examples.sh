@@ -145,7 +145,9 @@ HOME=$XDG_RUNTIME_DIR "$build/swift/release/tendon" simulate feelspace activ5 --
 wearables=$!
 output=$(XDG_STATE_HOME=$XDG_RUNTIME_DIR/service timeout 60 "$build/swift/release/gateway-service" 600 2>&1) && code=0 || code=$?
 kill "$wearables" && wait "$wearables" || true
-if [ "$code" -eq 0 ] && [ "$(grep -cE ' (force force|orientation heading|rotation x) -?[0-9.]+ ' <<<"$output")" -ge 550 ] &&
+samples() { grep -cE " ($1) -?[0-9.]+ " <<<"$output"; }
+if [ "$code" -eq 0 ] && [ "$(samples 'force force|orientation heading|rotation x')" -ge 550 ] &&
+    [ "$(samples 'force force')" -ge 20 ] && [ "$(samples 'orientation heading')" -ge 5 ] &&
     grep -x 'the belt vibrates' <<<"$output" >/dev/null &&
     grep '"event":"write".*"motors":.*[1-9]' "$XDG_RUNTIME_DIR/devices" >/dev/null; then
     echo "ok - examples/swift/GatewayService.swift prints samples, and a squeeze reaches the belt's motors"
