@@ -106,6 +106,9 @@ void tendon_line_begin(tendon_line *line, const char *event, uint64_t wall_us, c
     line->is_first = true;
     line->event = event;
     line->wall_us = wall_us;
+    if (tendon_line_is_head(line)) {
+        return;
+    }
     put_byte(line, '{');
     put_key(line, "time");
     put_byte(line, '"');

@@ -136,7 +136,9 @@ tendon_status tendon_activ5_line(tendon_line *line, const tendon_line_device *de
     }
     tendon_line_begin(line, name, wall_us, device);
     line->is_sample = event->kind == TENDON_ACTIV5_EVENT_ISOMETRIC || event->kind == TENDON_ACTIV5_EVENT_IMU;
-    put_members(line, event);
+    if (!tendon_line_is_head(line)) {
+        put_members(line, event);
+    }
     return tendon_line_end(line);
 }
 

@@ -208,7 +208,9 @@ tendon_status tendon_bose_line(tendon_line *line, const tendon_line_device *devi
     }
     tendon_line_begin(line, name, wall_us, device);
     line->is_sample = event->kind == TENDON_BOSE_EVENT_SAMPLE;
-    put_members(line, session, event);
+    if (!tendon_line_is_head(line)) {
+        put_members(line, session, event);
+    }
     return tendon_line_end(line);
 }
 

@@ -134,8 +134,10 @@ static tendon_status value_line(tendon_line *line, const tendon_line_device *dev
     const char *name = tendon_definition_text(definition, definition->events[at].name);
     tendon_line_begin(line, is_sample(definition, at) ? "sample" : name, wall_us, device);
     line->is_sample = is_sample(definition, at);
-    tendon_line_times(line, event->received_at, 0, 0);
-    tendon_defined_members(line, definition, at, event->bytes, event->length, rates);
+    if (!tendon_line_is_head(line)) {
+        tendon_line_times(line, event->received_at, 0, 0);
+        tendon_defined_members(line, definition, at, event->bytes, event->length, rates);
+    }
     return tendon_line_end(line);
 }
 

@@ -117,7 +117,9 @@ tendon_status tendon_feelspace_line(tendon_line *line, const tendon_line_device 
     }
     tendon_line_begin(line, name, wall_us, device);
     line->is_sample = event->kind == TENDON_FEELSPACE_EVENT_ORIENTATION;
-    put_members(line, session, event);
+    if (!tendon_line_is_head(line)) {
+        put_members(line, session, event);
+    }
     return tendon_line_end(line);
 }
 

@@ -12,52 +12,60 @@ struct DeviceEvent {
     var c: tendon_device_event { pointer.pointee }
 }
 
-/// A line of an event. For the loop's thread.
-struct DeviceLine {
+/// A line of an event. It is composed when an output wants it: many samples are sent as numbers alone. For the loop's thread.
+final class DeviceLine {
     private(set) var name: EventName = ""
     private(set) var isSample = false
     /// Of the lines of its event.
     private(set) var index = 0
     /// Numbers with their decimals, and exact ones: most outputs take the first.
     private var compact = LineText(isExact: false), exact = LineText(isExact: true)
-    private var hasExact = false
+    /// Nil: it is kept, and both forms are composed.
     private var source: (event: DeviceEvent, index: Int)?
 
     /// Takes a line of the event, until the end of its callback. False: it has no more.
-    mutating func take(_ event: DeviceEvent, _ index: Int) -> Bool {
-        guard let head = compact.compose(event, index) else { return false }
+    func take(_ event: DeviceEvent, _ index: Int) -> Bool {
+        guard let head = LineText.head(of: event, index) else { return false }
         (name, isSample) = head
-        (self.index, source, hasExact) = (index, (event, index), false)
+        (self.index, source) = (index, (event, index))
+        compact.clear()
+        exact.clear()
         return true
     }
 
-    private mutating func composeExact() {
-        guard !hasExact, let source else { return }
-        hasExact = exact.compose(source.event, source.index) != nil
-    }
-
     /// Its members, in the form that the line wants.
-    mutating func write(to line: inout LineWriter) {
-        if !line.isCompact { composeExact() }
-        line.members((line.isCompact ? compact : exact).members)
+    func write(to line: inout LineWriter) {
+        if line.isCompact {
+            compact.compose(source)
+            line.members(compact.members)
+        } else {
+            exact.compose(source)
+            line.members(exact.members)
+        }
     }
 
     /// The same line for after the callback.
-    mutating func kept() -> DeviceLine {
-        composeExact()
-        var copy = self
-        (copy.compact, copy.exact, copy.source) = (compact.copy(), exact.copy(), nil)
+    func kept() -> DeviceLine {
+        compact.compose(source)
+        exact.compose(source)
+        let copy = DeviceLine()
+        (copy.name, copy.isSample, copy.index) = (name, isSample, index)
+        (copy.compact, copy.exact) = (compact.copy(), exact.copy())
         return copy
     }
 
     /// A member; nil: it has none.
-    subscript(member: String) -> JSON? { try? JSON(parsing: compact.line)[member] }
+    subscript(member: String) -> JSON? {
+        compact.compose(source)
+        return try? JSON(parsing: compact.line)[member]
+    }
 }
 
 /// One form of a line, in memory that the C library writes to.
 private struct LineText {
     private let isExact: Bool
     private var memory = CTable<UInt8>(capacity: Int(TENDON_LINE_SIZE))
+    /// 0: not composed.
     private var length = 0
     /// Where its members begin: before them, the outputs write what each line has.
     private var begun = 0
@@ -69,19 +77,29 @@ private struct LineText {
 
     init(isExact: Bool) { self.isExact = isExact }
 
-    /// Nil: the event has no such line.
-    mutating func compose(_ event: DeviceEvent, _ index: Int) -> (EventName, isSample: Bool)? {
+    /// What a line is. Nil: the event has no such line.
+    static func head(of event: DeviceEvent, _ index: Int) -> (EventName, isSample: Bool)? {
+        var line = tendon_line()
+        tendon_line_init(&line, nil, 0, false)
+        let status = tendon_device_line(event.device, event.pointer, index, &line, nil, anyTime)
+        return status == 0 ? nil : (EventName(lasting: line.event), line.is_sample)
+    }
+
+    mutating func clear() { length = 0 }
+
+    /// Composes the line of an event, unless it has been composed.
+    mutating func compose(_ source: (event: DeviceEvent, index: Int)?) {
+        guard length == 0, let (event, index) = source else { return }
         var line = tendon_line()
         while true {
             let text = UnsafeMutableRawPointer(memory.pointer).assumingMemoryBound(to: CChar.self)
             tendon_line_init(&line, text, memory.capacity, isExact)
             let length = tendon_device_line(event.device, event.pointer, index, &line, nil, LineText.anyTime)
-            guard length != 0 else { return nil }
             if length > 0 {
                 (self.length, begun) = (Int(length), line.begun)
-                return (EventName(lasting: line.event), line.is_sample)
+                return
             }
-            guard memory.capacity < LineText.limit else { return nil }
+            guard length < 0, memory.capacity < LineText.limit else { return }
             memory = CTable(capacity: 2 * memory.capacity)
         }
     }

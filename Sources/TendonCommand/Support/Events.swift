@@ -147,6 +147,7 @@ struct Events: Sendable {
     ) -> Bool {
         // Before any line is composed: what is sent there is about a movement that goes on.
         self.numbers(device, numbers)
+        guard lines != nil || others.contains(where: \.takesSamples) else { return true }
         let time = tendon_realtime_us()
         let isDelivered = lines?.sample { Events.compose(&$0, name, device, time, body) } ?? true
         var described: OutputDevice?

@@ -135,6 +135,20 @@ static void note_line(const char *line, size_t length, bool is_sample) {
     }
 }
 
+/** Without memory the same event is asked for first: it says which line there is, and writes nothing. */
+static void look_at_head(const tendon_device *device, const tendon_device_event *event, size_t index,
+                         const tendon_line *line, tendon_status length) {
+    tendon_line head;
+    tendon_line_init(&head, NULL, 0, false);
+    tendon_status status = tendon_device_line(device, event, index, &head, NULL, 5);
+    assert_int_equal(status, length == 0 ? 0 : TENDON_ERROR_BUFFER_TOO_SMALL);
+    if (length > 0) {
+        assert_string_equal(head.event, line->event);
+        assert_int_equal(head.is_sample, line->is_sample);
+        assert_int_equal(head.wall_us, 5);
+    }
+}
+
 static void on_event(void *context, tendon_device *device, const tendon_device_event *event, uint64_t now) {
     static char text[TENDON_LINE_SIZE + 1];
     static const tendon_address address = {.bytes = {1, 2, 3, 4, 5, 6}};
@@ -153,6 +167,7 @@ static void on_event(void *context, tendon_device *device, const tendon_device_e
     for (size_t index = 0;; index++) {
         tendon_status length = tendon_device_line(device, event, index, &line, &label, 0);
         assert_true(length >= 0);
+        look_at_head(device, event, index, &line, length);
         if (length == 0) {
             assert_true(index > 0 || event->kind == TENDON_DEVICE_EVENT_SESSION);
             return;

@@ -48,7 +48,11 @@ typedef struct tendon_line_device {
     size_t name_length;            /**< bytes; 0: none */
 } tendon_line_device;
 
-/** @param out borrowed as long as the line is used. */
+/**
+ * @param out borrowed as long as the line is used. @param capacity bytes; 0: functions of lines.h set `event`,
+ * `wall_us` and `is_sample` alone, and return TENDON_ERROR_BUFFER_TOO_SMALL. They show what the line is before it is
+ * composed.
+ */
 void tendon_line_init(tendon_line *line, char *out, size_t capacity, bool is_exact);
 
 /**
@@ -58,6 +62,10 @@ void tendon_line_init(tendon_line *line, char *out, size_t capacity, bool is_exa
  * @param device NULL: the line is about no device.
  */
 void tendon_line_begin(tendon_line *line, const char *event, uint64_t wall_us, const tendon_line_device *device);
+/** Returns true if the line has no memory: its members need not be written. */
+static inline bool tendon_line_is_head(const tendon_line *line) {
+    return line->writer.capacity == 0;
+}
 /** @return the length with the line feed; the buffer has no terminator. TENDON_ERROR_BUFFER_TOO_SMALL. */
 tendon_status tendon_line_end(tendon_line *line);
 
