@@ -25,33 +25,44 @@ private final class Head {
     }
 }
 
+/// A destination and its socket, with what C takes for each sample made once.
+private final class Target: Sendable {
+    let destination: OSCDestination
+    let socket: Int
+    let format: tendon_osc_format
+    let map: tendon_osc_map
+    /// Of orientations, with its terminator.
+    let address: [CChar]
+
+    init(_ destination: OSCDestination, socket: Int) {
+        (self.destination, self.socket) = (destination, socket)
+        (format, map) = (destination.format, destination.map)
+        address = Array(destination.address.utf8CString)
+    }
+}
+
 /// A device and where its values go: prepared once, used for each sample.
 private final class Route {
     /// Kept, so that no other source takes its place in memory.
     let source: any SampleSource
     let device: OutputDevice
     let head: Head
-    /// Destinations, with their sockets.
-    let orientations: [(destination: OSCDestination, socket: Int)]
+    let orientations: [Target]
+    /// Sockets.
     let raw: [Int]
-    /// Addresses by the form of their samples.
-    private var addresses: [ObjectIdentifier: (form: SampleForm, address: String)] = [:]
+    /// Addresses, with their terminators, by the form of their samples.
+    private var addresses: [ObjectIdentifier: (form: SampleForm, address: [CChar])] = [:]
 
-    init(
-        _ source: any SampleSource, _ device: OutputDevice, _ head: Head,
-        _ wanted: [(destination: OSCDestination, socket: Int)]
-    ) {
+    init(_ source: any SampleSource, _ device: OutputDevice, _ head: Head, _ wanted: [Target]) {
         (self.source, self.device, self.head) = (source, device, head)
-        orientations = wanted.filter { $0.destination.format != TENDON_OSC_RAW }
+        orientations = wanted.filter { $0.format != TENDON_OSC_RAW }
         var sockets: Set<Int> = []
-        raw = wanted.filter { $0.destination.format == TENDON_OSC_RAW }.map(\.socket).filter {
-            sockets.insert($0).inserted
-        }
+        raw = wanted.filter { $0.format == TENDON_OSC_RAW }.map(\.socket).filter { sockets.insert($0).inserted }
     }
 
-    func address(of form: SampleForm) -> String {
+    func address(of form: SampleForm) -> [CChar] {
         if let known = addresses[ObjectIdentifier(form)] { return known.address }
-        let address = OSCName.address(device, form.sensor)
+        let address = Array(OSCName.address(device, form.sensor).utf8CString)
         // A device has few sensors; more come only from forms that are made again and again.
         if addresses.count >= 64 { addresses.removeAll() }
         addresses[ObjectIdentifier(form)] = (form, address)
@@ -62,11 +73,13 @@ private final class Route {
 package final class OSCOutput: EventOutput, @unchecked Sendable {
     private let settings: OSCSettings
     private let sockets: Destinations
-    private let targets: [(destination: OSCDestination, socket: Int)]
+    private let targets: [Target]
     private let input: OSCInput?
     // Guarded by `lock`.
     private let lock = ThreadLock()
     private var routes: [ObjectIdentifier: Route] = [:]
+    /// Of the last sample: most are of the same device as the one before.
+    private var latest: Route?
     private var heads: [String: Head] = [:]
     private var buffer = [UInt8](repeating: 0, count: 1024)
     private var numbers = [Double](repeating: 0, count: SampleForm.limit)
@@ -85,7 +98,7 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
         self.settings = settings
         let sockets = Destinations(settings.destinations.map(\.endpoint), report: report)
         self.sockets = sockets
-        targets = settings.destinations.map { ($0, sockets.index(of: $0.endpoint)) }
+        targets = settings.destinations.map { Target($0, socket: sockets.index(of: $0.endpoint)) }
         input = try settings.listener.map { (listener) throws(OSCError) in
             try OSCInput(listener, handler, family: family, report: report)
         }
@@ -130,15 +143,21 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
         guard tendon_osc_head_take(&route.head.state, sample.form.sensor == "rotation", head, time, &shown) else {
             return
         }
-        for (destination, socket) in route.orientations {
-            var map = destination.map
-            let length = tendon_osc_orientation(
-                destination.format, destination.address, &map, shown, &buffer, buffer.count)
-            if length > 0 { sockets.send(buffer, Int(length), to: socket) }
+        for target in route.orientations {
+            var map = target.map
+            let length = tendon_osc_orientation(target.format, target.address, &map, shown, &buffer, buffer.count)
+            if length > 0 { sockets.send(buffer, Int(length), to: target.socket) }
         }
     }
 
     private func route(of source: any SampleSource) -> Route {
+        if let latest, latest.source === source { return latest }
+        let route = prepared(source)
+        latest = route
+        return route
+    }
+
+    private func prepared(_ source: any SampleSource) -> Route {
         if let route = routes[ObjectIdentifier(source)] { return route }
         if routes.count >= OSCOutput.limit { routes.removeAll() }
         let device = source.device
@@ -172,6 +191,7 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
     package func device(_ device: OutputDevice, is presence: Presence) {
         lock.locked {
             // Its name may be another one.
+            latest = nil
             routes = routes.filter { $0.value.device.key != device.key }
             switch presence {
             case .disconnected:
