@@ -4,11 +4,16 @@
 . "$(dirname "$0")/tap.bash"
 shipped=$root/packaging/devices
 
-# Each shipped file is right, has at most 25 lines, and decodes its own examples.
+# Each shipped file is right, has at most 25 lines, decodes its own examples, and what its document says of other values: a
+# capture that another program has made by the document, with the lines of it.
+python3 "$root/Tests/vectors/make_device_tests.py" --check >"$work/vectors"
+result $? "a test of replay for each file, with each characteristic and member" "$(grep '^not ok' "$work/vectors")"
 for file in "$shipped"/*.json; do
     name=$(basename "$file" .json)
     [ "$(wc -l <"$file")" -le 25 ]
     result $? "$name: at most 25 lines"
+    run replay --test "$root/Tests/vectors/devices/$name.test" --define "$file" --json
+    like "$status $out" '^0 .*"differences":0' "$name: replay --test"
     while read -r kind example; do
         run decode "$name" "$kind" $example --define "$file" --json
         is "$status" 0 "$name: $kind $example"

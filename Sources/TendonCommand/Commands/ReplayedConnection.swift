@@ -136,9 +136,12 @@ struct ReplayedConnection {
         }
     }
 
-    /// The family is that of the first characteristic that one recognizes.
+    /// The family is the one that the device has advertised, as in a run; else that of the first characteristic that one
+    /// recognizes.
     private mutating func identify(_ characteristic: tendon_uuid) {
-        guard family == nil, let row = families.first(where: { $0.replay.recognizes(characteristic) }) else { return }
+        guard family == nil else { return }
+        let advertised = families.first { $0.name == label.family }
+        guard let row = advertised ?? families.first(where: { $0.replay.recognizes(characteristic) }) else { return }
         family = row.replay.make()
         label = DeviceLabel(row.name, label.address, name: label.name)
     }
