@@ -75,7 +75,12 @@ def obvious(topic, m):
     return {"activated": 1, "deactivated": 0}[m["toggle"]], 2
 
 
-FAMILIES = {1: ("bose", bose), 2: ("feelspace", feelspace), 3: ("activ5", activ5), 4: ("fjorden", fjorden), 5: ("obvious", obvious)}
+def heart_rate(topic, m):
+    return (m["heart_rate_bpm"], 60000) if topic.endswith("/event") and m.get("event") == "heart_rate" else None
+
+
+FAMILIES = {1: ("bose", bose), 2: ("feelspace", feelspace), 3: ("activ5", activ5), 4: ("fjorden", fjorden), 5: ("obvious", obvious),
+            6: ("heart_rate", heart_rate)}
 
 
 def sender(topic):

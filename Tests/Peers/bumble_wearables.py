@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """An adapter on /dev/vhci and a wearable of each of the five families in its reach, all of bumble's controllers, hosts and
-GATT servers, with the tables and messages of docs/protocols/*.md. Shares no code with us.
+GATT servers, with the tables and messages of docs/protocols/*.md; and a heart rate sensor, which a device file describes. Shares no
+code with us.
 
 Each wearable sends numbered values, so that a receiver's record can be compared with the sender's. Commands come from
 standard input, a line each:
 
     plug           the adapter appears; unplug: it is removed
     mute           the adapter answers nothing more, and its connections are dead, until it is reset
-    start NAME     a wearable is switched on: bose, feelspace, activ5, fjorden, obvious, mouse; stop NAME: off
+    start NAME     a wearable is switched on: bose, feelspace, activ5, fjorden, obvious, heart_rate, mouse; stop NAME: off
 
 `mouse` is nothing of ours: a HID mouse that another program is bonded with. Prints JSON lines: "done" after each command,
 what the wearables receive as they receive it, and once a second how many values each has sent.
@@ -452,6 +453,26 @@ class Obvious(Wearable):
         self.peripheral.clock.touch()
 
 
+class HeartRate(Wearable):
+    """Heart Rate Service 1.0. The rate, of 16 bits, is the number of the value."""
+
+    NUMBER, NAME, UUIDS = 6, "Independent Strap", [short(0x180D)]
+
+    def __init__(self, link):
+        super().__init__(link)
+        self.family = "heart_rate"
+        self.measurement = self.characteristic(short(0x2A37), NOTIFY)
+        self.serve(Service(short(0x180D), [self.measurement, self.characteristic(short(0x2A38), READ, bytes([1]))]))
+
+    def begin(self, connection):
+        self.every(0.5, self._beat)
+
+    async def _beat(self):
+        if self.subscribed(self.measurement):
+            self.sent += 1
+            await self.notify(self.measurement, struct.pack("<BH", 1, self.sent % 60000))
+
+
 class Mouse(Wearable):
     """HID over GATT: what another program is bonded with. A report a second while it is connected."""
 
@@ -504,7 +525,7 @@ async def run():
     log_nothing()
     link = Link()
     adapter = Adapter(link)
-    wearables = [kind(link) for kind in (BoseFrames, Feelspace, Activ5, Fjorden, Obvious, Mouse)]
+    wearables = [kind(link) for kind in (BoseFrames, Feelspace, Activ5, Fjorden, Obvious, HeartRate, Mouse)]
     named = {wearable.family: wearable for wearable in wearables}
     watching = asyncio.create_task(each_second(wearables, adapter))
     say("ready")
