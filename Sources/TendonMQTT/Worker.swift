@@ -483,7 +483,7 @@ extension Worker {
             stream.count = 0
         }
         if stream.count > 0 { stream.batch.append(UInt8(ascii: ",")) }
-        stream.batch += line.dropLast()
+        stream.batch += line[..<(line.endIndex - 1)]
         stream.count += 1
         devices[key]?.streams[sensor] = stream
     }

@@ -11,36 +11,38 @@ package struct LineItem: Sendable {
     package var bytes: Range<Int>
 }
 
+/// Its functions are inlinable: each of them is compiled for the items of its output, without metadata that are looked up for each
+/// sample. Who has to be woken is woken after the lock: before, its thread would wait for it.
 package final class Mailbox<Item>: @unchecked Sendable {
-    private let item: @Sendable (LineItem) -> Item
+    @usableFromInline let item: @Sendable (LineItem) -> Item
     /// Milliseconds for which samples are collected after a batch; the first one that comes later is taken at once.
-    private let leisure: UInt64
+    @usableFromInline let leisure: UInt64
     // All members are guarded by `lock`.
-    private let lock = ThreadLock()
-    private var items: [Item] = []
-    private var text = LineWriter(capacity: 1 << 14)
-    private var droppedEvents = 0
-    private var droppedSamples = 0
+    @usableFromInline let lock = ThreadLock()
+    @usableFromInline var items: [Item] = []
+    @usableFromInline var text = LineWriter(capacity: 1 << 14)
+    @usableFromInline var droppedEvents = 0
+    @usableFromInline var droppedSamples = 0
     /// Something waits that the thread is to take at once.
-    private var isUrgent = false
+    @usableFromInline var isUrgent = false
     /// The end of the leisure after the latest batch, whether samples have come in it, and whether they did in the one before:
     /// then the thread looks at its end by itself. A sample that has to wake it for that costs a wake-up more.
-    private var quietUntil: UInt64 = 0
-    private var hasCollected = false
-    private var expectsSamples = false
+    @usableFromInline var quietUntil: UInt64 = 0
+    @usableFromInline var hasCollected = false
+    @usableFromInline var expectsSamples = false
     /// When the thread looks by itself.
-    private var deadline = UInt64.max
+    @usableFromInline var deadline = UInt64.max
 
     /// Bytes of what came from outside and waits.
-    private var foreignBytes = 0
-    private var droppedItems = 0
+    @usableFromInline var foreignBytes = 0
+    @usableFromInline var droppedItems = 0
 
     /// Bytes of lines that wait; more are dropped, and samples from half of it on.
-    private static var capacity: Int { 1 << 20 }
+    @usableFromInline static var capacity: Int { 1 << 20 }
     /// Bytes of what comes from outside; more is dropped.
-    private static var foreignCapacity: Int { 4 << 20 }
+    @usableFromInline static var foreignCapacity: Int { 4 << 20 }
     /// What an item costs beside its content.
-    private static var itemCost: Int { 128 }
+    @usableFromInline static var itemCost: Int { 128 }
 
     package struct Batch {
         package var items: [Item] = []
@@ -50,7 +52,7 @@ package final class Mailbox<Item>: @unchecked Sendable {
         /// Of what came from outside.
         package var droppedItems = 0
 
-        package init() {}
+        @inlinable package init() {}
     }
 
     /// - Parameter item: what a line is among the items.
@@ -60,16 +62,18 @@ package final class Mailbox<Item>: @unchecked Sendable {
         text.isCompact = isCompact
     }
 
+    @inlinable
     package func post(_ item: Item) {
         lock.locked {
             items.append(item)
             isUrgent = true
-            lock.wakeAll()
         }
+        lock.wakeAll()
     }
 
     /// An item that another program makes, which may be faster than the thread.
     /// - Parameter bytes: of its content.
+    @inlinable
     package func post(_ item: Item, bytes: Int) {
         lock.locked {
             if foreignBytes + bytes + Mailbox.itemCost <= Mailbox.foreignCapacity {
@@ -79,33 +83,36 @@ package final class Mailbox<Item>: @unchecked Sendable {
                 droppedItems += 1
             }
             isUrgent = true
-            lock.wakeAll()
         }
+        lock.wakeAll()
     }
 
     /// One line. Samples do not wake the thread within the leisure after a batch.
+    @inlinable
     package func line(_ event: EventName, _ device: OutputDevice, _ compose: (inout LineWriter) -> Void) {
         let isSample = event.isEqual(to: "sample")
-        lock.locked {
+        let wakes = lock.locked {
             guard text.count < (isSample ? Mailbox.capacity / 2 : Mailbox.capacity) else {
                 if isSample { droppedSamples += 1 } else { droppedEvents += 1 }
-                return
+                return false
             }
             let start = text.count
             compose(&text)
             items.append(item(LineItem(event: event, device: device, bytes: start..<text.count)))
             guard isSample, tendon_monotonic_ms() < quietUntil else {
                 isUrgent = true
-                return lock.wakeAll()
+                return true
             }
             hasCollected = true
-            guard deadline > quietUntil else { return }
+            guard deadline > quietUntil else { return false }
             deadline = quietUntil
-            lock.wakeAll()
+            return true
         }
+        if wakes { lock.wakeAll() }
     }
 
     /// Waits until something that cannot wait is there, or until the time; then takes all.
+    @inlinable
     package func take(until time: UInt64, into batch: inout Batch) {
         lock.locked {
             deadline = expectsSamples || !items.isEmpty ? min(time, quietUntil) : time
