@@ -70,7 +70,7 @@ def main():
     median = statistics.median
     for name, rounds in found.items():
         print(json.dumps({
-            "bench": "run_lsl", "name": name, "ns": round(median(moving[0] for moving, _, _, _ in rounds) / RATE * 1e9),
+            "bench": "lsl_cost", "name": name, "ns": round(median(moving[0] for moving, _, _, _ in rounds) / RATE * 1e9),
             "switches": round(median(moving[1] for moving, _, _, _ in rounds) / RATE, 2),
             "away_us_per_s": round(median(away[0] for _, away, _, _ in rounds) * 1e6),
             "away_switches_per_s": round(median(away[1] for _, away, _, _ in rounds), 2),

@@ -61,12 +61,12 @@ fi
 scripts/swift_build.sh --scratch-path "$scratch" -c release --static-swift-stdlib -j 2 --product tendon >"$scratch-bench.log" 2>&1 ||
     { cat "$scratch-bench.log"; exit 1; }
 # What a user of the command pays, beside a program in C.
-ninja -j2 -C "${BUILD:-.build}/bench" Bench/bench_sample_line Bench/bench_osc_sample >"$scratch-bench.log" 2>&1 || { cat "$scratch-bench.log"; exit 1; }
-costs=$(python3 Bench/user_cost.py "$scratch/release/tendon" "${BUILD:-.build}/bench/Bench/bench_sample_line" ${check:+"$check"}) ||
+ninja -j2 -C "${BUILD:-.build}/bench" Bench/bench_sample_output >"$scratch-bench.log" 2>&1 || { cat "$scratch-bench.log"; exit 1; }
+costs=$(python3 Bench/user_cost.py "$scratch/release/tendon" "${BUILD:-.build}/bench/Bench/bench_sample_output" ${check:+"$check"}) ||
     { echo "not ok - user_cost runs"; status=1; }
 grep '^{' <<<"$costs" >>"$results" || true
 grep '^ok' <<<"$costs" || true
-delays=$(python3 Bench/osc_delay.py "$scratch/release/tendon" "${BUILD:-.build}/bench/Bench/bench_osc_sample" ${check:+"$check"}) ||
+delays=$(python3 Bench/osc_delay.py "$scratch/release/tendon" "${BUILD:-.build}/bench/Bench/bench_sample_output" ${check:+"$check"}) ||
     { echo "not ok - osc_delay runs"; status=1; }
 grep '^{' <<<"$delays" >>"$results" || true
 grep '^ok' <<<"$delays" || true

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""user_cost.py TENDON C_PROGRAM [--check]: what a user of the command pays, beside a C program over the library.
+"""user_cost.py TENDON C_PROGRAM [json] [osc] [record] [mqtt] [lsl=LIBRARY] [idle] [--check]: what a user of the command pays.
 
-Processor time and context switches of whole processes, on the virtual radio, with a device process of their own:
-- run_json: a sample at 50 Hz as a line on a pipe; the limit is the C program, which writes the same members.
-- run_mqtt: the same published to a broker; the limit is the C program, which calls libmosquitto.
+Processor time and context switches of whole processes, on the virtual radio, for a sample at 50 Hz; the limit is
+C_PROGRAM (sample_output.c), a program over the C library that sends the same to the same place:
+- run_json: a line on a pipe. run_osc: a datagram. run_record: rows of a recording, on the disk.
+- run_mqtt: published to a broker, by libmosquitto. run_lsl: a stream, by this liblsl, without a receiver.
 - run_idle: four connected devices that send nothing; context switches per minute, no limit.
+Without names: all but lsl.
 
 Programs take turns, each round a process of its own; the ratio is the median of the rounds' ratios. Prints one JSON object
-per row. --check: one short round, TAP instead of rows: whether samples arrive and are counted, never how fast.
+per row, and a table on standard error. --check: one short round, TAP instead of rows: whether samples arrive and are
+counted, never how fast.
 """
 
 import json
@@ -17,6 +20,7 @@ import pathlib
 import signal
 import socket
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -37,6 +41,33 @@ def used(identity):
         status = (task / "status").read_text()
         switches += int(status.split("voluntary_ctxt_switches:")[1].split()[0])
     return nanoseconds / 1e9, switches
+
+
+class Receiver:
+    """A socket on loopback that has the kernel's stamp of each datagram."""
+
+    STAMP = 35  # SO_TIMESTAMPNS, asm-generic/socket.h
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, self.STAMP, 1)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.setblocking(False)
+        self.port = self.socket.getsockname()[1]
+
+    def stamps(self):
+        """Of all datagrams that have arrived, nanoseconds of CLOCK_REALTIME."""
+        found = []
+        while True:
+            try:
+                _, messages, _, _ = self.socket.recvmsg(256, 256)
+            except BlockingIOError:
+                return found
+            for _, kind, data in messages:
+                if kind == self.STAMP:
+                    seconds, nanoseconds = struct.unpack("ll", data[:16])
+                    found.append(seconds * 10**9 + nanoseconds)
 
 
 class Site:
@@ -92,6 +123,8 @@ class Site:
         self.directory.cleanup()
 
 
+# ---- where samples arrive: `words` of both programs, the samples that come within some seconds, and how late they come ----
+
 def counted(lines, seconds, mark):
     """Reads for so long; lines that contain the mark."""
     count, end = 0, time.monotonic() + seconds
@@ -105,34 +138,118 @@ def counted(lines, seconds, mark):
     return count
 
 
-def sample_cost(site, program, lines, seconds, warm, mark):
-    """Microseconds and switches per sample of one process. `lines`: where its samples are read, None: its standard output."""
+class Pipe:
+    """Lines of standard output; of another program that reads them, if `lines` is given."""
+
+    late = 0
+
+    def __init__(self, site, ours, limit, lines=None):
+        self.words = {"ours": ours, "limit": limit}
+        self.lines = lines
+
+    def count(self, child, seconds):
+        return counted(self.lines or child.stdout, seconds, b'"sensor":"rotation"')
+
+
+class Datagrams:
+    late = 0
+
+    def __init__(self, site):
+        self.receiver = Receiver()
+        self.words = {"ours": ["--no-lines", "--osc", f"127.0.0.1:{self.receiver.port}/iem"], "limit": ["osc", str(self.receiver.port)]}
+
+    def count(self, child, seconds):
+        self.receiver.stamps()
+        time.sleep(seconds)
+        return len(self.receiver.stamps())
+
+
+class Rows:
+    """Of a recording. They are written four times per second: the arrival of each is in it."""
+
+    late = 0.5
+
+    def __init__(self, site):
+        self.directory = pathlib.Path(site.directory.name, "recordings")
+        self.directory.mkdir()
+        self.words = {"ours": ["--no-lines", "--record", str(self.directory)], "limit": ["record", str(self.directory)]}
+
+    def count(self, child, seconds):
+        began = time.monotonic()
+        time.sleep(seconds)
+        return lambda ended=time.monotonic(): sum(began <= arrival < ended for arrival in self.arrivals())
+
+    def arrivals(self):
+        found = []
+        for path in list(self.directory.rglob("*.rotation.csv")):
+            found += [row.split(",")[1] for row in path.read_text().splitlines()]
+            path.unlink()
+        return [float(arrival) for arrival in found if arrival[:1].isdigit()]
+
+
+class Stream:
+    """Of the Lab Streaming Layer: as many as the device sends."""
+
+    late = 0
+
+    def __init__(self, site, library):
+        configuration = pathlib.Path(site.directory.name, "lsl_api.cfg")
+        configuration.write_text("[ports]\nIPv6 = disable\n[multicast]\nResolveScope = machine\n[log]\nlevel = -2\n")
+        site.environment["LSLAPICFG"] = str(configuration)
+        self.words = {"ours": ["--no-lines", "--lsl", "--lsl-library", library], "limit": ["lsl", library]}
+
+    def count(self, child, seconds):
+        began = time.monotonic()
+        time.sleep(seconds)
+        return round(50 * (time.monotonic() - began))
+
+
+def published(site):
+    port = str(site.broker())
+    reader = site.start("mosquitto_sub", "-p", port, "-t", "+/+/stream/#", "-t", "bench/#", stdout=subprocess.PIPE)
+    return Pipe(site, ["--no-lines", "--mqtt", f"mqtt://127.0.0.1:{port}", "--mqtt-gateway", "bench", "--mqtt-stream", "rotation",
+                       "--mqtt-stream-rate", "100"], ["mqtt", port], reader.stdout)
+
+
+OUTPUTS = {"json": lambda site, _: Pipe(site, [], ["json"]), "osc": lambda site, _: Datagrams(site),
+           "record": lambda site, _: Rows(site), "mqtt": lambda site, _: published(site), "lsl": Stream}
+
+
+def sample_cost(site, program, place, seconds, warm):
+    """Microseconds and switches per sample of one process, and how many samples came."""
     child = site.start(*program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    source = lines or child.stdout
-    if counted(source, warm + 2, mark) == 0:
-        counted(source, 5, mark)
+    place.count(child, warm + 2)
     before = used(child.pid)
-    count = counted(source, seconds, mark)
+    count = place.count(child, seconds)
     after = used(child.pid)
+    time.sleep(place.late)
     site.end(child)
+    count = count() if callable(count) else count
     if count == 0:
         raise SystemExit(f"no sample arrived: {' '.join(program)}")
     return (after[0] - before[0]) / count * 1e6, (after[1] - before[1]) / count, count
 
 
-def compared(name, site, ours, limit, lines, rounds, seconds, warm, mark=b'"sensor":"rotation"'):
-    results = []
-    for _ in range(rounds):
-        results.append((sample_cost(site, limit, lines, seconds, warm, mark),
-                        sample_cost(site, ours, lines, seconds, warm, mark)))
-    median = statistics.median
-    rows = [("limit", 0), ("ours", 1)]
-    for body, index in rows:
-        row = {"bench": name, "name": body, "ns": round(median(result[index][0] for result in results) * 1000),
-               "limit": "limit", "ratio": round(median(result[index][0] / result[0][0] for result in results), 2),
-               "switches": round(median(result[index][1] for result in results), 2),
-               "samples": sum(result[index][2] for result in results)}
+def compared(name, site, programs, place, rounds, seconds, warm):
+    """Two rows: the limit, and ours."""
+    results = [{body: sample_cost(site, program + place.words[body], place, seconds, warm) for body, program in programs.items()}
+               for _ in range(rounds)]
+    rows = []
+    for body in programs:
+        row = {"bench": name, "name": body, "ns": round(statistics.median(each[body][0] for each in results) * 1000),
+               "limit": "limit", "ratio": round(statistics.median(each[body][0] / each["limit"][0] for each in results), 2),
+               "switches": round(statistics.median(each[body][1] for each in results), 2),
+               "samples": sum(each[body][2] for each in results)}
         print(json.dumps(row), flush=True)
+        rows.append(row)
+    return rows
+
+
+def table(rows):
+    """Of all outputs, for people."""
+    print(f"{'output':<12} {'body':<6} {'us a sample':>11} {'ratio':>6} {'switches':>9}", file=sys.stderr)
+    for row in rows:
+        print(f"{row['bench']:<12} {row['name']:<6} {row['ns'] / 1000:>11.1f} {row['ratio']:>6.2f} {row['switches']:>9.2f}", file=sys.stderr)
 
 
 def idle(site, tendon, seconds, check):
@@ -166,31 +283,25 @@ def idle(site, tendon, seconds, check):
 def main():
     tendon, program = sys.argv[1:3]
     check = "--check" in sys.argv
-    only = [word for word in sys.argv[3:] if not word.startswith("--")]
+    only = dict(word.partition("=")[::2] for word in sys.argv[3:] if not word.startswith("--"))
+    only = only or {"json": "", "osc": "", "record": "", "mqtt": "", "idle": ""}
     rounds, seconds, warm = (1, 1.0, 0.5) if check else (ROUNDS, SECONDS, WARM)
-    site = Site(tendon)
-    try:
-        if not only or "json" in only:
-            device = site.devices("bose", "--address", ADDRESS)
-            compared("run_json", site, [tendon, "run", "--radio", "virtual", "--json", "--gestures", "none"], [program],
-                     None, rounds, seconds, warm)
-            site.end(device)
-        if not only or "mqtt" in only:
-            device = site.devices("bose", "--address", ADDRESS)
-            port = site.broker()
-            reader = site.start("mosquitto_sub", "-p", str(port), "-t", "+/+/stream/#", "-t", "bench/#",
-                                stdout=subprocess.PIPE)
-            compared("run_mqtt", site,
-                     [tendon, "run", "--radio", "virtual", "--no-lines", "--gestures", "none", "--mqtt",
-                      f"mqtt://127.0.0.1:{port}", "--mqtt-gateway", "bench", "--mqtt-stream", "rotation",
-                      "--mqtt-stream-rate", "100"], [program, str(port)], reader.stdout, rounds, seconds, warm)
-            site.end(device)
-        if not only or "idle" in only:
-            idle(site, tendon, 5.0 if check else 120.0, check)
-    finally:
-        site.close()
+    programs = {"limit": [program], "ours": [tendon, "run", "--radio", "virtual", "--json", "--gestures", "none"]}
+    rows = []
+    for name, argument in only.items():
+        site = Site(tendon)
+        try:
+            if name == "idle":
+                idle(site, tendon, 5.0 if check else 120.0, check)
+                continue
+            site.devices("bose", "--address", ADDRESS)
+            rows += compared(f"run_{name}", site, programs, OUTPUTS[name](site, argument), rounds, seconds, warm)
+        finally:
+            site.close()
     if check:
-        print("ok - user_cost: samples arrive on a pipe and at a broker")
+        print(f"ok - user_cost: samples arrive at {', '.join(row['bench'][4:] for row in rows if row['name'] == 'ours')}")
+    else:
+        table(rows)
 
 
 if __name__ == "__main__":
