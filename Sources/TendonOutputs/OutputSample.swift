@@ -40,7 +40,7 @@ package struct OutputSample: Sendable {
     /// Samples per second that the device was set to; 0: it sends when something changes, or its rate is not known.
     package var rate = 0.0
     /// Milliseconds of the device's own clock.
-    package var deviceTime: UInt64?
+    package var deviceTime: Double?
     /// The orientation of a head in the frame of tendon/osc/orientation.h; nil: the sample is none.
     package var head: tendon_quaternion?
 

@@ -62,7 +62,7 @@ struct RecordedRows {
     mutating func wide(_ sample: OutputSample, _ time: UInt64, to rows: inout [UInt8]) {
         RecordedRows.time(time, to: &rows)
         times(sample, to: &rows)
-        number(sample.deviceTime.map { Double($0) } ?? .nan, 0, to: &rows)
+        number(sample.deviceTime ?? .nan, 3, to: &rows)
         for index in 0..<sample.count { number(sample[index], 9, to: &rows) }
         rows.append(UInt8(ascii: "\n"))
     }

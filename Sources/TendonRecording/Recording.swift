@@ -18,11 +18,13 @@ package final class Recording {
     private var description: RecordingDescription
     private let long: RecordingFile
     private let events: RecordingFile
+    private let room: DescriptionRoom
     private var longLoss = Loss()
     private var eventsLoss = Loss()
     private var wide: [String: WideFile] = [:]
     private var rows = RecordedRows()
     private var isChanged = false
+    private var isOver = false
     /// Bytes of all files but the description.
     package var size: Int { wide.values.reduce(long.size + events.size) { $0 + $1.file.size } }
 
@@ -53,6 +55,7 @@ package final class Recording {
     ) throws(RecordingError) {
         (name, path) = try Recording.makeFolder(in: directory, time)
         do throws(RecordingError) {
+            room = DescriptionRoom(in: path)
             long = try RecordingFile(Recording.longName, in: path, header: RecordedRows.longHeader)
             events = try RecordingFile(Recording.eventsName, in: path, header: "")
             _ = long.lock()
@@ -168,7 +171,8 @@ package final class Recording {
         let rows = file.count
         let error = file.write()
         if error != 0 {
-            loss.since = loss.since ?? time
+            // The description says so now: the program may not live to see the end of it.
+            if loss.since == nil { (loss.since, isChanged) = (time, true) }
             loss.rows += rows
         } else if rows > 0 {
             endLoss(of: file, &loss, time)
@@ -205,22 +209,31 @@ package final class Recording {
 
     private func writeDescription() throws(RecordingError) {
         let sensors = wide.map { (key: $0.key, sensor: $0.value.sensor) }
-        var text = description.text(sensors)
+        var present = description
+        for (file, loss) in [(events, eventsLoss), (long, longLoss)] + wide.values.map({ ($0.file, $0.loss) }) {
+            guard let since = loss.since else { continue }
+            present.add(RecordedGap(file: file.name, reason: "not_written", from: Recording.timeText(since)))
+        }
+        var text = present.text(sensors)
         text.append(UInt8(ascii: "\n"))
         let file = path + "/" + Recording.descriptionName
-        let error = WholeFile.replace(file, with: text, mode: 0o600, synchronizes: true)
+        let error = room.used { WholeFile.replace(file, with: text, mode: 0o600, synchronizes: true) }
         guard error == 0 else { throw RecordingError(file, error) }
+        if !isOver { room.keep(for: text.count) }
     }
 
     /// The end: writes what waits, and the description as it stays. An error number, or 0.
-    package func end(at time: UInt64) -> Int32 {
+    /// - Parameter span: the beginning and the end, as in the lines; nil: from the making of the recording until now.
+    package func end(at time: UInt64, covering span: ClosedRange<String>? = nil) -> Int32 {
         let failure = write(at: time)
         endLoss(of: events, &eventsLoss, time)
         endLoss(of: long, &longLoss, time)
         for wide in wide.values { endLoss(of: wide.file, &wide.loss, time) }
-        description.end(at: Recording.timeText(time))
+        isOver = true
+        description.end(at: span?.upperBound ?? Recording.timeText(time), since: span?.lowerBound)
         isChanged = true
         let error = synchronize()
+        room.giveBack()
         return failure != 0 ? failure : error
     }
 }

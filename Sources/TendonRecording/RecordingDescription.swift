@@ -42,7 +42,7 @@ struct RecordedSensor {
 
     private struct Pair {
         /// Milliseconds of the device.
-        var device: UInt64
+        var device: Double
         /// Monotonic nanoseconds.
         var machine: UInt64
     }
@@ -69,7 +69,8 @@ struct RecordedSensor {
         ]
         if let clocks {
             json["clock"] = [
-                "device_time_ms": JSON(clocks.last.device), "sampled_at": .real(Double(clocks.last.machine) / 1e9),
+                "device_time_ms": Int(exactly: clocks.last.device).map { JSON($0) } ?? .real(clocks.last.device),
+                "sampled_at": .real(Double(clocks.last.machine) / 1e9),
                 "drift_ppm": drift(clocks).map { .real($0) } ?? .null, "largest_error_ms": .real(largestError ?? 0),
             ]
         }
@@ -81,13 +82,13 @@ struct RecordedSensor {
         guard clocks.last.device > clocks.first.device + 10_000, clocks.last.machine > clocks.first.machine else {
             return nil
         }
-        let device = Double(clocks.last.device - clocks.first.device) * 1e6
+        let device = (clocks.last.device - clocks.first.device) * 1e6
         return (Double(clocks.last.machine - clocks.first.machine) / device - 1) * 1e6
     }
 }
 
 struct RecordingDescription {
-    private let began: String
+    private var began: String
     private let information: JSON
     private let previous: String?
     private var ended: String?
@@ -142,7 +143,9 @@ struct RecordingDescription {
     }
 
     /// A connection that the program itself ended, and that was the device's last one, is no gap.
-    mutating func end(at time: String) {
+    /// - Parameter beginning: nil: the making of the recording.
+    mutating func end(at time: String, since beginning: String? = nil) {
+        began = beginning ?? began
         ended = time
         for device in devices where device.connections.last?.reason == "requested" {
             gaps.removeAll { $0.device == device.key && $0.to == nil }

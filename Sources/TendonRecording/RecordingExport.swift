@@ -8,6 +8,9 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
     // Used by the thread that replays; the command waits for it.
     private var recording: Recording?
     private var waiting = 0
+    /// Times of the capture: of its samples, in microseconds, and of its lines. The recording is as long as they are.
+    private var sampled: ClosedRange<UInt64>?
+    private var told: ClosedRange<String>?
     private let directory: String
     private let information: JSON
     /// Why nothing more is written.
@@ -26,6 +29,7 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
 
     package func sample(_ sample: OutputSample, of source: any SampleSource) {
         let time = sample.capturedAt ?? 0
+        if time > 0 { sampled = RecordingExport.covering(time, sampled) }
         attempt { (recording) throws(RecordingError) in try recording.take(sample, of: source.device, at: time) }
     }
 
@@ -35,7 +39,26 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
         var line = LineWriter()
         line.isCompact = true
         compose(&line)
+        if let time = RecordingExport.time(of: line.bytes) { told = RecordingExport.covering(time, told) }
         attempt { (recording) throws(RecordingError) in recording.event(event, line.bytes[...], of: device) }
+    }
+
+    private static func covering<Time: Comparable>(_ time: Time, _ range: ClosedRange<Time>?) -> ClosedRange<Time> {
+        guard let range else { return time...time }
+        return min(range.lowerBound, time)...max(range.upperBound, time)
+    }
+
+    private var span: ClosedRange<String>? {
+        guard let sampled else { return told }
+        let first = Recording.timeText(sampled.lowerBound), last = Recording.timeText(sampled.upperBound)
+        return RecordingExport.covering(last, RecordingExport.covering(first, told))
+    }
+
+    /// `{"time":"..."`, the first member of each line of a capture.
+    private static func time(of line: [UInt8]) -> String? {
+        let start = Array("{\"time\":\"".utf8), end = start.count + Int(TENDON_LINE_TIME_SIZE)
+        guard line.starts(with: start), line.count > end else { return nil }
+        return String(decoding: line[start.count..<end], as: UTF8.self)
     }
 
     private func attempt(_ body: (Recording) throws(RecordingError) -> Void) {
@@ -66,7 +89,7 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
     package func end() {
         guard let recording, failure == nil else { return }
         do throws(RecordingError) {
-            try check(recording.end(at: tendon_realtime_us()), recording)
+            try check(recording.end(at: tendon_realtime_us(), covering: span), recording)
         } catch {
             failure = error
         }

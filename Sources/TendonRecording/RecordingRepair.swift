@@ -92,6 +92,7 @@ extension Recording {
                     })
                 return device
             })
+        DescriptionRoom(in: path).giveBack()
         _ = WholeFile.replace(
             path + "/" + descriptionName, with: Array(LineWriter.text(description).utf8) + [UInt8(ascii: "\n")],
             mode: 0o600, synchronizes: true)
@@ -123,6 +124,7 @@ extension Recording {
     package static func remove(_ name: String, in directory: String) -> Bool {
         let path = directory + "/" + name
         for file in fileNames(in: path) where file.hasSuffix(".csv") || file == eventsName { unlink(path + "/" + file) }
+        unlink(path + "/" + DescriptionRoom.name)
         // The last one: a removal that was interrupted goes on the next time.
         unlink(path + "/" + descriptionName)
         return rmdir(path) == 0

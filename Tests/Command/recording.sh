@@ -44,6 +44,8 @@ angles() { grep '"event":"sample"' "$work/run.out" | grep '"rotation"' | sed "s/
 is "$(folder "$one" "abs(wide('*.rotation.csv').yaw_deg[0] - ($(angles yaw_deg))) < 0.1")" True "the numbers of the lines"
 is "$(folder "$one" "(wide('*.rotation.csv').received_at.diff().dropna() >= 0).all() and (wide('*.rotation.csv').sampled_at <= wide('*.rotation.csv').received_at).all()")" \
     True "times go on, and no sample was measured after it arrived"
+is "$(folder "$one" "wide('*.imu.csv').device_time_ms.is_monotonic_increasing and wide('*.imu.csv').device_time_ms.notna().all()")" True \
+    "the device's time of a trainer"
 is "$(folder "$one" "(wide('*.rotation.csv').time - pandas.Timestamp.now('UTC')).dt.total_seconds().abs().max() < 60")" True \
     "the time of the wall"
 is "$(folder "$one" "[sorted(s['sensor'] for s in d['sensors']) for d in sorted(session['devices'], key=lambda d: d['label'])]")" \
@@ -94,6 +96,24 @@ is "$(folder "$three" "not wide('*.rotation.csv').yaw_deg.isna().any()")" True "
 like "$(cat "$work/none.err")" "--record: $work/none/.*session.json: File too large" "a recording that cannot begin"
 is "$(ls "$work/none")" "" "leaves no folder"
 
+# A disk that is full to the end, of which the description takes the room that was kept for it.
+small() { # OPTION...: a run on a disk of 200 kB, whose folder is copied
+    local user=()
+    [ "$(id -u)" = 0 ] || user=(--map-root-user)
+    mkdir -p "$work/small"
+    # shellcheck disable=SC2016
+    unshare "${user[@]}" --mount bash -c 'mount -t tmpfs -o size=200k small "$0" && cd "$0" && "$@"; cp -r . "$0.copy"' \
+        "$work/small" timeout 20 "$TENDON" run --radio virtual --record . --sensors all --no-lines "$@"
+}
+small --for 6 >"$work/small.out" 2>"$work/small.err"
+four=$(newest "$work/small.copy")
+is "$(folder "$four" "all(g['reason'] == 'not_written' and g['samples'] > 0 and g['to'] for g in session['gaps']) and bool(session['gaps'])")" \
+    True "a disk that stays full: the gaps and their samples"
+is "$(folder "$four" "session['ended'] > '2' and session['ended'] >= session['gaps'][-1]['to']")" True "and the end"
+is "$(find "$four" -name '*.room')" "" "nothing else stays"
+run run --radio virtual --record "$work/small.copy" --no-lines --for 1
+unlike "$err" "was killed" "the next run finds it whole"
+
 # Parts, and the oldest that make room.
 run run --radio virtual --record "$work/parts" --record-part 1s --sensors rotation --no-lines --for 3.5
 is "$status" 0 "run with parts"
@@ -127,6 +147,8 @@ run export "$work/capture" "$work/exported"
 is "$status" 0 "export"
 like "$out" "/exported/.*: $samples samples|\"samples\":$samples" "export says where, and how many"
 is "$(folder "$(newest "$work/exported")" "len(wide('*.rotation.csv'))")" "$yaws" "export: each sample of replay"
+is "$(folder "$(newest "$work/exported")" "[pandas.Timestamp(session['began']) <= long.time.min(), 0 <= (pandas.Timestamp(session['ended']) - long.time.max()).total_seconds() < 5]")" \
+    "[True, True]" "export: it begins and ends with the capture"
 run export "$work/capture" "$work/exported" --json
 like "$out" '"event":"exported".*"samples":'"$samples" "export --json"
 run export "$work/capture" "$work/nowhere"

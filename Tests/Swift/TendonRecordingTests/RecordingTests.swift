@@ -107,7 +107,7 @@ struct RecordingTests {
         for step in 0...20 as ClosedRange<UInt64> {
             var one = sample(rotation, 1, 2, 3, received: step * 1_000_000_000 + 1)
             (one.deviceTime, one.sampledAt, one.errorMilliseconds) = (
-                step * 1000, step * 1_000_100_000 + 1, Double(step)
+                Double(step * 1000), step * 1_000_100_000 + 1, Double(step)
             )
             try recording.take(one, of: head, at: ten + step * 1_000_000)
         }
@@ -157,7 +157,7 @@ struct RecordingTests {
         #expect(
             Set(fileNames(in: second.path)) == [
                 "-----b-C00000000010-public.level.csv", "-----b-C00000000010.level.csv", "events.jsonl", "samples.csv",
-                "session.json",
+                "session.json", "session.room",
             ])
         #expect(first.end(at: ten) == 0 && second.end(at: ten) == 0)
     }

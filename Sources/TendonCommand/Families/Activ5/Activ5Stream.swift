@@ -82,7 +82,13 @@ private final class TrainerView: DeviceView {
         rate = Double(wanted ?? 0)
     }
 
-    override func complete(_ sample: inout OutputSample, _ event: DeviceEvent) { sample.rate = rate }
+    override func complete(_ sample: inout OutputSample, _ event: DeviceEvent) {
+        sample.rate = rate
+        guard let c = event.c.of.activ5?.pointee, c.kind == TENDON_ACTIV5_EVENT_IMU, let message = c.message else {
+            return
+        }
+        sample.deviceTime = message.pointee.imu.timestamp * 1000
+    }
 
     override func show(sample event: DeviceEvent, _ line: DeviceLine, _ change: inout RowChange) {
         guard let message = event.c.of.activ5?.pointee.message?.pointee else { return }
@@ -164,6 +170,7 @@ extension IMUObject: Activ5Line {
     var numbers: OutputSample {
         var sample = OutputSample(IMUObject.form)
         sample.take(times)
+        sample.deviceTime = timestamp * 1000
         (sample[0], sample[1], sample[2]) = (accelerationX, accelerationY, accelerationZ)
         (sample[3], sample[4], sample[5]) = (gyroX, gyroY, gyroZ)
         return sample

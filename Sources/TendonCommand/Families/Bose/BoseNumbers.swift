@@ -34,7 +34,7 @@ extension BoseSampleLine {
         guard sensor < BoseSampleLine.forms.count, let form = BoseSampleLine.forms[sensor],
             var numbers = view({ OutputSample(form, $0) }) ?? nil
         else { return nil }
-        numbers.deviceTime = deviceTime
+        numbers.deviceTime = Double(deviceTime)
         if sample.has_quaternion { numbers.head = tendon_head_from_bose(sample.quaternion) }
         return numbers
     }

@@ -136,7 +136,7 @@ private final class WearableView: DeviceView {
 
     override func complete(_ sample: inout OutputSample, _ event: DeviceEvent) {
         guard let c = event.c.of.bose?.pointee, let value = c.sample?.pointee else { return }
-        (sample.rate, sample.deviceTime) = (rate, c.device_ms)
+        (sample.rate, sample.deviceTime) = (rate, Double(c.device_ms))
         if value.has_quaternion { sample.head = tendon_head_from_bose(value.quaternion) }
     }
 
