@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The file as a whole: what a device is, its characteristics, events and actions. */
 #include "parser.h"
+#include "tendon/base/packed.h"
 
 #include <string.h>
 
@@ -146,7 +147,6 @@ static bool read_row(parser *p, json_at at) {
         return tendon_parse_full(p, at, "characteristics");
     }
     tendon_definition_row *row = &d->rows[d->row_count];
-    p->row_tokens[d->row_count] = at;
     bool is_whole = tendon_parse_members(p, at, "a characteristic", row_members, R_MEMBERS, found);
     for (size_t i = R_NAME; is_whole && i <= R_UUID; i++) {
         is_whole = tendon_parse_require(p, at, "a characteristic", row_members, found, i);
@@ -155,6 +155,7 @@ static bool read_row(parser *p, json_at at) {
         !tendon_parse_uuid(p, found[R_SERVICE], &row->service) || !tendon_parse_uuid(p, found[R_UUID], &row->uuid)) {
         return false;
     }
+    p->row_names[d->row_count] = found[R_NAME];
     for (uint16_t i = 0; i < d->row_count; i++) {
         if (d->rows[i].name == row->name) {
             return tendon_parse_wrong_value(p, found[R_NAME], "the characteristic ", found[R_NAME], " is there twice");
@@ -182,24 +183,19 @@ static bool read_row(parser *p, json_at at) {
 
 /* Events */
 
-/* The events of all devices. */
-static bool is_taken(parser *p, json_at at) {
-    static const char taken[] = /* one after the other: a table of pointers is as long again */
+/** Refuses the names of the events of all devices. */
+static bool is_free(parser *p, json_at at, uint16_t name) {
+    enum { EVENTS = 48 };
+    static const char events[] =
         "found\0connected\0connection_parameters\0disconnected\0connect_failed\0pairing\0paired\0bond\0missing\0"
         "malformed\0refused\0rule\0action\0action_failed\0publish\0executed\0execution_failed\0"
         "configuration_failed\0summary\0ready\0command\0encoded\0passkey\0forgotten\0decision\0att\0undecoded\0"
         "difference\0cache_dropped\0exported\0neighbor\0interference\0finding\0adapter\0mistake\0"
         "configuration_file\0setting\0reloaded\0reload_failed\0radio_waiting\0radio_lost\0radio_restored\0"
         "sample\0grip\0feature\0progress\0update\0write\0";
-    for (const char *one = taken; *one != 0; one++) { /* behind its terminator */
-        if (tendon_json_equals(&p->j, at, one)) {
-            return true;
-        }
-        while (*one != 0) {
-            one++;
-        }
-    }
-    return false;
+    const char *text = p->out->text + name;
+    return tendon_packed_index(events, EVENTS, text, tendon_string_length(text)) < 0 ||
+           tendon_parse_wrong_value(p, at, "", at, " is an event of all devices; call it otherwise");
 }
 
 static tendon_definition_event *add_event(parser *p, json_at at) {
@@ -249,9 +245,8 @@ static bool read_event(parser *p, json_at at) {
         (found[MEMBERS_] != 0 && !read_event_members(p, found[MEMBERS_], event))) {
         return false;
     }
-    if (is_taken(p, found[NAME_])) {
-        return tendon_parse_wrong_value(p, found[NAME_], "", found[NAME_],
-                                        " is an event of all devices; call it otherwise");
+    if (!is_free(p, found[NAME_], event->name)) {
+        return false;
     }
     for (uint16_t i = 0; i < p->out->event_count; i++) {
         if (p->out->events[i].name == event->name) {
@@ -282,14 +277,14 @@ static bool add_own_event(parser *p, uint16_t layout, size_t row) {
     }
     event->name = d->layouts[layout].name;
     event->layout = layout;
+    json_at name = p->row_names[row];
     for (uint16_t i = 0; i < d->event_count; i++) {
         if (d->events[i].name == event->name) {
-            return tendon_parse_wrong_value(p, p->row_tokens[row], "two layouts would have events of one name: ",
-                                            tendon_json_next(&p->j, tendon_json_first(&p->j, p->row_tokens[row])), "");
+            return tendon_parse_wrong_value(p, name, "two layouts would have events of one name: ", name, "");
         }
     }
     d->event_count++;
-    return true;
+    return is_free(p, name, event->name);
 }
 
 static bool add_own_events(parser *p) {

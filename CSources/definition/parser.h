@@ -9,7 +9,7 @@ typedef struct parser {
     json j;
     tendon_definition *out;
     json_at layout_tokens[TENDON_DEFINITION_LAYOUTS]; /* where each layout is */
-    json_at row_tokens[TENDON_DEFINITION_ROWS];
+    json_at row_names[TENDON_DEFINITION_ROWS];
     json_at example_tokens[TENDON_DEFINITION_EXAMPLES];
     json_at event_tokens[TENDON_DEFINITION_EVENTS];    /* of a layout's own event, its layout */
     uint16_t around[TENDON_DEFINITION_LAYOUTS];        /* the field in whose place a layout stands; or NONE */

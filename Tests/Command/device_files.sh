@@ -282,6 +282,11 @@ wrong '{"name": "lamp",
  "titel": "Lamp"}' "wrong.json:2:3: 'titel' is not a member of the file; did you mean 'title'?" "a word that is misspelled"
 wrong '{"name": "bose", "title": "B", "find": {"services": ["fff0"]}, "characteristics": [{"name": "a", "service": "fff0", "uuid": "fff1"}]}' \
     "wrong.json:1:10: 'bose' is a family that Tendon has" "the name of a family"
+wrong '{"name": "all", "title": "B", "find": {"services": ["fff0"]}, "characteristics": [{"name": "a", "service": "fff0", "uuid": "fff1"}]}' \
+    "wrong.json:1:10: 'all' has another meaning, in rules or options" "a name that means all"
+wrong '{"name": "b", "title": "B", "find": {"services": ["fff0"]},
+ "characteristics": [{"name": "disconnected", "service": "fff0", "uuid": "fff1", "value": [{"name": "x", "type": "u8"}]}]}' \
+    "wrong.json:2:32: 'disconnected' is an event of all devices" "the name of an event that all have"
 wrong "$(printf '[%.0s' $(seq 60000))" 'wrong.json:1:17: too many values inside of each other' "a deep file"
 head -c 70000 /dev/zero | tr '\0' ' ' >"$work/long.json"
 run run --define "$work/long.json" --radio virtual --for 0.1

@@ -55,6 +55,9 @@ final class DeviceNames: Sendable {
 
     var all: [String] { entries.map(\.name) }
 
+    /// Words of rules, topics and options.
+    static let reserved = ["bridge", "rule", "publish", "exec", "osc", "all", "none"]
+
     /// Throws if a device cannot have this name. It must stand in a rule and in a topic of a broker, and must not be taken
     /// for something else there.
     static func check(_ name: String) throws(CommandError) {
@@ -64,7 +67,6 @@ final class DeviceNames: Sendable {
         guard isWord, !name.isEmpty, name.utf8.count <= longest else {
             throw .usage("a name has letters, digits, - and _, \(longest) bytes at most, not '\(sanitized(name))'")
         }
-        let reserved = ["bridge", "publish", "exec", "all", "none"]
         guard !reserved.contains(name.lowercased()), (try? familyName(name)) == nil else {
             throw .usage("'\(name)' has another meaning and is no name of a device")
         }

@@ -236,6 +236,12 @@ static void the_whole(void **state) {
         {HEAD "'events': [{'name': 'e', 'layout': 'value', 'members': ['y']}], " ROW "{'name': 'x', 'type': 'u8'}]}]}",
          2, 58, "the layout of the event has no field 'y'; did you mean 'x'?"},
         {HEAD "'events': [{'name': 'connected', 'layout': 'value'}], " ROW "]}]}", 2, 22, "event of all devices"},
+        {HEAD "'characteristics': [{'name': 'connected', 'service': 'fff0', 'uuid': 'fff1', 'notify': [{'type': 'u8', "
+              "'name': 'x'}]}]}",
+         2, 31, "event of all devices"},
+        {HEAD "'characteristics': [{'name': 'write', 'service': 'fff0', 'uuid': 'fff1', 'read': [{'type': 'u8', "
+              "'name': 'x'}]}]}",
+         2, 31, "event of all devices"},
         {HEAD "'events': [{'name': 'value'}, {'name': 'value'}], " ROW "]}]}", 2, 41, "is there twice"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'x'}], " ROW "]}]}", 2, 46,
          "no characteristic is called 'x'"},

@@ -140,8 +140,10 @@ struct DefinitionMistake: Error {
     var column: Int
     var text: String
 
-    /// The name of the device is that of a family; where it stands.
-    static func taken(_ name: String, _ bytes: [UInt8], _ path: String) -> DefinitionMistake {
+    /// The name of the device is that of a family, or another word with a meaning; where it stands. Nil: it is neither.
+    static func taken(_ name: String, _ bytes: [UInt8], _ path: String) -> DefinitionMistake? {
+        let isFamily = tendon_family_find(name) != nil
+        guard isFamily || DeviceNames.reserved.contains(name) else { return nil }
         let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         let row = lines.firstIndex { $0.contains("\"\(name)\"") && $0.contains("\"name\"") } ?? 0
@@ -149,7 +151,9 @@ struct DefinitionMistake: Error {
             lines[row].utf8.distance(from: lines[row].startIndex, to: $0.lowerBound)
         }
         return DefinitionMistake(
-            path: path, line: row + 1, column: (column ?? 0) + 1, text: "'\(name)' is a family that Tendon has")
+            path: path, line: row + 1, column: (column ?? 0) + 1,
+            text: "'\(name)' " + (isFamily ? "is a family that Tendon has" : "has another meaning, in rules or options")
+        )
     }
 
     var sentence: String { "\(sanitized(path)):\(line):\(column): \(text)" }
@@ -245,9 +249,7 @@ enum Definitions {
         let bytes = try readFile(path, limit: Int(TENDON_DEFINITION_FILE_MAX))
         do throws(DefinitionMistake) {
             let name = try Definition(parsing: bytes, path: path).name
-            guard tendon_family_find(name) == nil else {
-                throw DefinitionMistake.taken(name, bytes, path)
-            }
+            if let mistake = DefinitionMistake.taken(name, bytes, path) { throw mistake }
         } catch {
             events.result(
                 "mistake", nil,
@@ -264,9 +266,9 @@ enum Definitions {
 
     private static func add(_ path: String) throws(CommandError) {
         let new = try read(path)
-        guard tendon_family_find(new.name) == nil else {
-            let bytes = try readFile(path, limit: Int(TENDON_DEFINITION_FILE_MAX))
-            throw .usage("\(DefinitionMistake.taken(new.name, bytes, path).sentence); give the device another name")
+        let bytes = try readFile(path, limit: Int(TENDON_DEFINITION_FILE_MAX))
+        if let mistake = DefinitionMistake.taken(new.name, bytes, path) {
+            throw .usage("\(mistake.sentence); give the device another name")
         }
         // One that is named takes the place of one that is installed.
         let others = all.filter { $0.name != new.name || !$0.path.hasPrefix(standardDirectory) }
