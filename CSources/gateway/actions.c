@@ -110,11 +110,11 @@ static tendon_status take_mode(const parsing *p) {
 }
 
 static tendon_status take_angle(const parsing *p) {
-    int64_t angle = 0;
-    if (p->count != 1 || !tendon_word_integer(&p->words[0], &angle)) {
+    double angle = 0;
+    if (p->count != 1 || !tendon_word_number(&p->words[0], &angle) || !(angle >= INT32_MIN && angle <= INT32_MAX)) {
         return wrong(p, p->count > 1 ? 1 : 0, "vibrate takes an angle in degrees");
     }
-    p->out->number = angle < INT32_MIN ? INT32_MIN : angle > INT32_MAX ? INT32_MAX : (int32_t)angle;
+    p->out->number = (int32_t)(angle < 0 ? angle - 0.5 : angle + 0.5); /* the belt takes whole degrees */
     return TENDON_OK;
 }
 

@@ -128,3 +128,8 @@ tendon_status tendon_datagram_receive(int descriptor, uint8_t *out, size_t capac
 void tendon_datagram_close(int descriptor) {
     (void)close(descriptor);
 }
+
+const char *tendon_datagram_status_text(tendon_status status) {
+    bool is_of_system = status < 0 && TENDON_STATUS_LAYER(status) == TENDON_LAYER_SYSTEM;
+    return is_of_system ? strerror(TENDON_STATUS_CODE(status)) : tendon_status_text(status);
+}

@@ -60,7 +60,7 @@ final class Destinations: @unchecked Sendable {
                 lock.wakeAll()
             }
             let notice = tendon_osc_delivery_took(&sockets[index].delivery, outcome, tendon_monotonic_ms())
-            return Destinations.sentence(notice, sockets[index].endpoint, text(tendon_status_text(status)))
+            return Destinations.sentence(notice, sockets[index].endpoint, text(tendon_datagram_status_text(status)))
         }
         if let message { report(message) }
     }
@@ -157,7 +157,7 @@ final class Destinations: @unchecked Sendable {
             else { continue }
             let status = tendon_datagram_connect(text, endpoint.port)
             if status >= 0 { return (status, "") }
-            failure = TendonSupport.text(tendon_status_text(status))
+            failure = TendonSupport.text(tendon_datagram_status_text(status))
         }
         return (-1, failure)
     }

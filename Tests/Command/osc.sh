@@ -92,6 +92,9 @@ until_true grep -q '"event":"connected".*"name":"waist"' "$work/in.out"
 python3 "$tool" send "$port" /tendon/waist/vibrate 90
 until_true grep -q '"action":"feelspace.vibrate 90"' "$work/in.out"
 result $? "an action of a device by its name" "$(grep action "$work/in.out" "$work/in.err")"
+python3 "$tool" send "$port" /tendon/waist/vibrate 60.5
+until_true grep -q '"action":"feelspace.vibrate 60.5"' "$work/in.out"
+result $? "a number that is not whole is rounded" "$(grep action "$work/in.out" "$work/in.err")"
 python3 "$tool" send "$port" /tendon/belt/signal warning
 until_true grep -q '"action":"feelspace.signal warning"' "$work/in.out"
 result $? "by its family, with a text" "$(grep action "$work/in.out" "$work/in.err")"
@@ -149,6 +152,8 @@ wrong "is of the preset custom, and no --osc names it" "a map that nothing uses"
 wrong "is no map \(column 5\)" "a map with a mistake" --osc 127.0.0.1:9000/custom --osc-address /a --osc-map yaw,pich
 wrong "needs --osc" "a rate without a destination" --osc-rate 50
 wrong "is not PORT or ADDRESS:PORT" "a name to listen on" --osc-in localhost:9000
+run run --radio virtual --for 0.1 --osc-in 203.0.113.1:9000
+like "$err" "203.0.113.1:9000: Cannot assign requested address" "an address of another machine"
 printf '[osc]\nsend = 127.0.0.1:7000/iem\nsend = [::1]:4242/opentrack/studio\nrate = 60\nlisten = 9001\nmap = yaw,pitch\n' >"$work/mistake.conf"
 run config check "$work/mistake.conf"
 is "$status" 2 "a configuration with a mistake: status 2"

@@ -159,7 +159,7 @@ static void report_notice(osc *sound, const osc_destination *one, tendon_osc_not
     tendon_osc_endpoint_format(&one->to.endpoint, text);
     sound->report(notice == TENDON_OSC_NOTICE_REFUSED
                       ? say("osc: no program listens at %s; it is sent there all the same", text)
-                      : say("osc: %s: %s; it is tried again", text, tendon_status_text(status)));
+                      : say("osc: %s: %s; it is tried again", text, tendon_datagram_status_text(status)));
 }
 
 static void connect_to(osc *sound, osc_destination *one, uint64_t now) {

@@ -46,6 +46,9 @@ tendon_status tendon_datagram_receive(int descriptor, uint8_t *out, size_t capac
 
 void tendon_datagram_close(int descriptor);
 
+/** Like tendon_status_text(), with the system's text of a system error: networks have others than Bluetooth. */
+const char *tendon_datagram_status_text(tendon_status status);
+
 #ifdef __cplusplus
 }
 #endif
