@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/fleet/options.h"
 
+#include "tendon/linux/gateway.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 enum { ALL_FIVE = (1u << TENDON_SEARCH_DEFINED) - 1 };
@@ -98,7 +101,9 @@ static bool take_adapter(tendon_fleet_options *options, const char *word, void *
     return true;
 }
 
+/** Of an adapter's name and the environment, the name counts. */
 static bool set_adapter(tendon_fleet_options *options, const char *value) {
+    options->is_virtual = false;
     return each_word(options, value, take_adapter, NULL);
 }
 
@@ -160,7 +165,7 @@ static const struct {
     int value;
     bool (*set)(tendon_fleet_options *options, const char *value);
 } own_options[] = {
-    {{"radio", "KIND", "bluez or virtual; default: bluez"}, NEEDS_VALUE, set_radio},
+    {{"radio", "KIND", "bluez or virtual; default: $TENDON_RADIO, else bluez"}, NEEDS_VALUE, set_radio},
     {{"adapter", "NAME", "hciN, an address or a USB path; several with commas; default: the first adapter"},
      NEEDS_VALUE,
      set_adapter},
@@ -186,6 +191,8 @@ enum { OWN_OPTIONS = sizeof own_options / sizeof own_options[0] };
 void tendon_fleet_options_init(tendon_fleet_options *options) {
     memset(options, 0, sizeof *options);
     options->families = ALL_FIVE;
+    const char *radio = getenv(TENDON_GATEWAY_RADIO_VARIABLE);
+    options->is_virtual = radio != NULL && strcmp(radio, "virtual") == 0;
     tendon_device_settings_init(&options->settings);
 }
 

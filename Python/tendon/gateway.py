@@ -81,7 +81,7 @@ class Gateway:
     Arguments beside those below are the options of `tendon-gateway --help`, with underscores: sensors, gestures, period, measure,
     rate, orientation_period ... Lists may be lists; True stands for an option without a value.
 
-    radio: "virtual" for simulated devices, "bluez" (the default) for adapters.
+    radio: "virtual" for simulated devices, "bluez" for adapters; default: the environment variable TENDON_RADIO, else "bluez".
     adapters: names of adapters, such as "hci0"; default: the first one. One that is missing is waited for.
     families: those that are served; default: all.
     device_files: paths of device files (docs/device-files.md).
@@ -270,7 +270,7 @@ class Gateway:
             device.connected = False
         elif isinstance(event, events.ActionFailed) and self._refusal is not None:
             self._refusal = event.text
-        elif isinstance(event, (events.Done, events.ActionFailed)) and self._acting.get(key):
+        elif isinstance(event, (events.Action, events.ActionFailed)) and self._acting.get(key):
             future = self._acting[key].popleft()
             if not future.done():
                 if isinstance(event, events.ActionFailed):

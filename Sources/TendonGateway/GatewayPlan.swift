@@ -34,6 +34,7 @@ final class GatewayPlan: @unchecked Sendable {
                 throw GatewayError(.radio, error.detail.map { "\($0): \(error.text)" } ?? error.text, cause: error)
             }
         case .adapters(let names):
+            options.pointer.pointee.is_virtual = false
             for name in names { try set("adapter", name) }
         case .virtual(let path):
             options.pointer.pointee.is_virtual = true

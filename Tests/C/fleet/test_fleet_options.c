@@ -46,6 +46,27 @@ static void values(void **state) {
     assert_int_equal(set("nothing", NULL), TENDON_ERROR_NOT_FOUND);
 }
 
+static void the_radio(void **state) {
+    (void)state;
+    static const struct {
+        const char *variable, *radio, *adapter;
+        bool is_virtual;
+    } rows[] = {
+        {NULL, NULL, NULL, false},     {"virtual", NULL, NULL, true},     {"bluez", NULL, NULL, false},
+        {"usb", NULL, NULL, false},    {"virtual", "bluez", NULL, false}, {"virtual", NULL, "hci0", false},
+        {NULL, "virtual", NULL, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(
+            rows[i].variable != NULL ? setenv("TENDON_RADIO", rows[i].variable, 1) : unsetenv("TENDON_RADIO"), 0);
+        tendon_fleet_options_init(&options);
+        assert_true(rows[i].radio == NULL || set("radio", rows[i].radio) == TENDON_OK);
+        assert_true(rows[i].adapter == NULL || set("adapter", rows[i].adapter) == TENDON_OK);
+        assert_int_equal(options.is_virtual, rows[i].is_virtual);
+    }
+    assert_int_equal(unsetenv("TENDON_RADIO"), 0);
+}
+
 static void families(void **state) {
     (void)state;
     tendon_fleet_options_init(&options);
@@ -111,11 +132,8 @@ static void each_option_is_known(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),
-        cmocka_unit_test(families),
-        cmocka_unit_test(device_files),
-        cmocka_unit_test(addresses),
-        cmocka_unit_test(each_option_is_known),
+        cmocka_unit_test(values),       cmocka_unit_test(the_radio), cmocka_unit_test(families),
+        cmocka_unit_test(device_files), cmocka_unit_test(addresses), cmocka_unit_test(each_option_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

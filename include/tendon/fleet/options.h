@@ -25,7 +25,6 @@ typedef struct tendon_fleet_addresses {
     tendon_address addresses[TENDON_FLEET_ADDRESSES];
 } tendon_fleet_addresses;
 
-/** Caller's memory. */
 /** Has work(of) run on another thread, and done(of) on the loop's when it has returned; neither within this call. */
 typedef void (*tendon_fleet_run)(void *context, void (*work)(void *of), void (*done)(void *of), void *of);
 /** Called once, from the loop: TENDON_OK, or why there will be no radio, as tendon_fleet_open() returns it. Must not
@@ -61,7 +60,10 @@ typedef struct tendon_fleet_option {
     const char *help;
 } tendon_fleet_option;
 
-/** The values without options: the first adapter, all families, no pairing with new devices. */
+/**
+ * The values without options: the first adapter, or the virtual radio if the environment variable TENDON_RADIO is
+ * "virtual"; all families, no pairing with new devices.
+ */
 void tendon_fleet_options_init(tendon_fleet_options *options);
 /** Returns an option of the fleet, then of the devices' settings, or false beyond the last. */
 bool tendon_fleet_option_at(size_t index, tendon_fleet_option *out);
