@@ -354,11 +354,11 @@ static tendon_status own_line(const tendon_device *device, const tendon_device_e
         [TENDON_DEVICE_EVENT_PAIRED] = "pairing",
         [TENDON_DEVICE_EVENT_MISSING] = "missing",
         [TENDON_DEVICE_EVENT_CONFIGURATION_FAILED] = "configuration_failed",
-        [TENDON_DEVICE_EVENT_ACTED] = "action_failed",
+        [TENDON_DEVICE_EVENT_ACTED] = "action",
     };
-    bool is_done = event->kind == TENDON_DEVICE_EVENT_ACTED && event->status >= 0;
+    bool has_failed = event->kind == TENDON_DEVICE_EVENT_ACTED && event->status < 0;
     line->is_sample = false;
-    tendon_line_begin(line, is_done ? "done" : names[event->kind], wall_us, label);
+    tendon_line_begin(line, has_failed ? "action_failed" : names[event->kind], wall_us, label);
     switch (event->kind) {
     case TENDON_DEVICE_EVENT_OPENED:
         tendon_device_identity(device, line);
@@ -375,7 +375,7 @@ static tendon_status own_line(const tendon_device *device, const tendon_device_e
         tendon_line_close_array(line);
         break;
     case TENDON_DEVICE_EVENT_ACTED:
-        tendon_line_text(line, is_done ? "command" : "action", event->action, event->action_length);
+        tendon_line_text(line, "action", event->action, event->action_length);
         break;
     default:
         break;

@@ -48,7 +48,7 @@ class AccuracySignal(Event):
 
 @dataclasses.dataclass(kw_only=True)
 class Action(Event):
-    """A device carried out the action of a rule."""
+    """A device carried out the action of a rule, or of a line of the input of tendon-gateway."""
 
     EVENT: ClassVar[str] = "action"
     action: str
@@ -164,7 +164,7 @@ class Disconnected(Event):
 
 @dataclasses.dataclass(kw_only=True)
 class Done(Event):
-    """The command was carried out and has no other result; of tendon-gateway, the action of a line of its input."""
+    """The command was carried out and has no other result."""
 
     EVENT: ClassVar[str] = "done"
     command: str

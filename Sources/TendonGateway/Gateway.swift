@@ -109,7 +109,7 @@ public final class Gateway {
     ///   - action: its name: `vibrate`, `led` …
     ///   - arguments: words and numbers without white space.
     ///   - device: a connected one.
-    /// - Returns: the event `done`.
+    /// - Returns: the event `action`.
     /// - Throws: ``GatewayError``: `refused` if the words are no action of the device, or four wait already;
     ///   `notConnected`, also if it was lost meanwhile; `failed` if the device did not carry it out; `closed`. If the task is
     ///   cancelled, an action that still waits for others is taken back; one that was sent may still be carried out.

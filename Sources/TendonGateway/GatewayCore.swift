@@ -166,7 +166,7 @@ final class GatewayCore: Abandonable, @unchecked Sendable {
             waiting.removeAll { $0.adapter == adapter }
             if event.kind != .radioRestored { waiting.append((adapter, event)) }
         case .actionFailed where isAsking: refusal = event
-        case .done, .actionFailed: endAction(event)
+        case .action, .actionFailed: endAction(event)
         default: break
         }
     }

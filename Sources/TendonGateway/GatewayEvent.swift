@@ -77,8 +77,8 @@ public struct GatewayEvent: Sendable {
         public static let grip: Kind = "grip"
         /// A button of a feelSpace belt.
         public static let button: Kind = "button"
-        /// A device has carried out an action: `command`.
-        public static let done: Kind = "done"
+        /// A device has carried out an action: `action`.
+        public static let action: Kind = "action"
         /// A device has not: `action`, `text`.
         public static let actionFailed: Kind = "action_failed"
         /// An adapter is waited for: `text`, `error`.

@@ -96,9 +96,12 @@ def command_line():
     help_text = run("--help")
     report("--help and --version", help_text.returncode == 0 and b"Examples:" in help_text.stdout
            and run("--version").stdout.startswith(b"tendon-gateway "), help_text)
-    wrong = [["--nothing"], ["bose"], ["--period", "6"], ["--sensors"], ["--families", "phones"], ["--for", "soon"],
+    wrong = [["--nothing"], ["bose"], ["--period", "6"], ["--sensors"], ["-x"], ["--families", "phones"], ["--for", "soon"],
              ["--define", "/nothing.json"], ["--exact=yes"]]
     results = {" ".join(words): run(*words) for words in wrong}
+    report("-h is --help", run("-h").stdout == help_text.stdout)
+    report("a value that is missing is named", results["--sensors"].stderr.startswith(b"tendon-gateway: --sensors needs a value"),
+           results["--sensors"])
     report("a wrong command line ends with 2, and says why",
            all(result.returncode == 2 and result.stderr for result in results.values()), results)
     alone = run(*VIRTUAL, "--for", "1")
@@ -198,15 +201,15 @@ def actions():
             child.stdin.write(b"".join(requests))
             child.stdin.flush()
             read_until(child, seen, lambda lines: sum(
-                line["event"] in ("done", "action_failed") for line in lines[before:]) >= len(requests))
-            return [line for line in seen[before:] if line["event"] in ("done", "action_failed")]
+                line["event"] in ("action", "action_failed") for line in lines[before:]) >= len(requests))
+            return [line for line in seen[before:] if line["event"] in ("action", "action_failed")]
 
         def request(**values):
             return json.dumps(values).encode() + b"\n"
 
         done = ask(request(address=address["fjorden"], action="led", arguments=["blinkFast", 500]),
                    request(address=address["feelspace"], address_type="random", action="vibrate", arguments=[90]))
-        report("it does what it is asked", sorted(line["event"] for line in done) == ["done", "done"], done)
+        report("it does what it is asked", sorted(line["event"] for line in done) == ["action", "action"], done)
         until, moved = time.monotonic() + 10, []
         while not moved and time.monotonic() < until:
             moved = [line for line in devices.lines() if line["event"] == "write" and any(line.get("motors", []))]
@@ -219,8 +222,12 @@ def actions():
         report("what is no request is refused", [line["event"] for line in refused] == ["action_failed"] * 8
                and all(line["text"] for line in refused), refused)
         follow_schema("its answers", seen)
+        before = len(seen)
+        child.stdin.write(request(address=address["fjorden"], action="led", arguments=["off"]).rstrip(b"\n"))
         child.stdin.close()
         child.stdin = None
+        report("a last line without a line feed counts",
+               read_until(child, seen, lambda lines: any(line["event"] == "action" for line in lines[before:])), seen[before:])
         again = len(seen)
         alive = read_until(child, seen, lambda lines: len(lines) > again)
         child.send_signal(signal.SIGINT)
@@ -246,7 +253,7 @@ def clock():
         for argument in ("now", "soon"):
             child.stdin.write(json.dumps({"address": address, "action": "set_clock", "arguments": [argument]}).encode() + b"\n")
         child.stdin.flush()
-        read_until(child, seen, lambda lines: {line["event"] for line in lines} >= {"done", "action_failed"})
+        read_until(child, seen, lambda lines: {line["event"] for line in lines} >= {"action", "action_failed"})
         until, written = time.monotonic() + 10, []
         while not written and time.monotonic() < until:
             written = [line["bytes"] for line in devices.lines() if line["event"] == "write"]
@@ -370,8 +377,8 @@ def osc_sends():
         child.send_signal(signal.SIGTERM)
         child.communicate(timeout=LIMIT)
         follow_schema("--osc: lines", seen)
-        done = [(line["event"], line.get("command"), line.get("address")) for line in seen if line["event"] == "done"]
-        report("--osc: an action recenters: the head looks straight ahead", done == [("done", "recenter", address)] 
+        done = [(line["event"], line.get("action"), line.get("address")) for line in seen if line["event"] == "action"]
+        report("--osc: an action recenters: the head looks straight ahead", done == [("action", "recenter", address)] 
                and min(angles()[before:before + 10], default=180) < 3, (done, angles()[before - 2:before + 10]))
         report("--osc: custom: its address and its map", {(message["address"], len(message["args"]), message["args"][3])
                                                           for message in to.messages("custom")} == {("/head", 4, 0)}, to.messages("custom")[:2])

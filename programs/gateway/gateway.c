@@ -90,8 +90,8 @@ static void print_help(void) {
            "  tendon-gateway | mosquitto_pub -l -t wearables       publish all events to an MQTT broker\n"
            "  tendon-gateway --families bose --sensors all --period 40\n"
            "  tendon-gateway --sensors game_rotation --osc 192.168.1.20:7000/iem >/dev/null\n"
-           "  echo '{\"address\":\"C4:00:00:00:00:01\",\"action\":\"led\",\"arguments\":[\"blinkFast\",500]}' | "
-           "tendon-gateway\n\n"
+           "  (sleep 9; echo '{\"address\":\"C4:00:00:00:00:01\",\"action\":\"led\",\"arguments\":[\"on\"]}') |\n"
+           "      tendon-gateway                                  an action, when the grip is connected\n\n"
            "Exit status: 0 a device was connected, 1 no device could be connected or an output failed, 2 the command "
            "line\nis wrong, 3 there is no radio, 4 no device was found.\n");
 }
@@ -183,9 +183,10 @@ static bool set_option(const char *name, const char *value) {
         complain("tendon-gateway: %s", mistake);
     } else if (status == TENDON_ERROR_NOT_FOUND) {
         complain("tendon-gateway: there is no option --%s; try: tendon-gateway --help", name);
+    } else if (status < 0 && value == NULL) {
+        complain("tendon-gateway: --%s needs a value; try: tendon-gateway --help", name);
     } else if (status < 0) {
-        complain("tendon-gateway: --%s does not take '%s'; try: tendon-gateway --help", name,
-                 value != NULL ? value : "");
+        complain("tendon-gateway: --%s does not take '%s'; try: tendon-gateway --help", name, value);
     }
     return status >= 0;
 }
@@ -193,7 +194,7 @@ static bool set_option(const char *name, const char *value) {
 static bool parse(int count, char **words) {
     for (int i = 1; i < count; i++) {
         char name[32];
-        const char *word = words[i];
+        const char *word = strcmp(words[i], "-h") == 0 ? "--help" : words[i];
         if (strncmp(word, "--", 2) != 0) {
             complain("tendon-gateway: '%s' is no option; try: tendon-gateway --help", word);
             return false;
@@ -231,7 +232,7 @@ static void on_output_end(void *context) {
     tendon_fleet_end(&fleet);
 }
 
-/** `done`, as of the action of a device. */
+/** `action`, as of the action of a device. */
 static void report_recentered(const tendon_request *request, const tendon_address *address) {
     char text[512];
     tendon_line line;
@@ -241,8 +242,8 @@ static void report_recentered(const tendon_request *request, const tendon_addres
         return;
     }
     tendon_line_init(&line, text, sizeof text, false);
-    tendon_line_begin(&line, "done", tendon_realtime_us(), &label);
-    tendon_line_text(&line, "command", request->action, request->length);
+    tendon_line_begin(&line, "action", tendon_realtime_us(), &label);
+    tendon_line_text(&line, "action", request->action, request->length);
     tendon_status length = tendon_line_end(&line);
     (void)output_line(&out, text, length > 0 ? (size_t)length : 0, false);
 }
@@ -373,7 +374,11 @@ int main(int count, char **words) {
     }
     if (chosen.is_help || chosen.is_version) {
         chosen.is_help ? print_help() : (void)printf("tendon-gateway " TENDON_VERSION "\n");
-        return fflush(stdout) == 0 ? DONE : FAILED;
+        if (fflush(stdout) != 0) {
+            complain("tendon-gateway: standard output: %s", strerror(errno));
+            return FAILED;
+        }
+        return DONE;
     }
     tendon_status status = tendon_loop_init(&loop);
     if (status < 0) {

@@ -38,6 +38,7 @@ static void ready(void *context, uint32_t events, uint64_t now) {
         return;
     }
     if (count <= 0) {
+        end_line(in);    /* the last one may have no line feed */
         input_close(in); /* whoever asked is gone; the gateway goes on */
         return;
     }

@@ -385,9 +385,9 @@ static void actions(void **state) {
     assert_int_equal(act(2, TENDON_ADDRESS_TYPE_RANDOM, "tare"), TENDON_OK);
     assert_int_equal(act(3, TENDON_ADDRESS_TYPE_RANDOM, "tare"), TENDON_ERROR_NOT_FOUND);
     run(1000);
-    assert_int_equal(count("done", "\"command\":\"led blinkFast 500\""), 1);
-    assert_int_equal(count("done", "\"command\":\"led off\""), 1);
-    assert_int_equal(count("done", "\"command\":\"tare\""), 1);
+    assert_int_equal(count("action", "\"action\":\"led blinkFast 500\""), 1);
+    assert_int_equal(count("action", "\"action\":\"led off\""), 1);
+    assert_int_equal(count("action", "\"action\":\"tare\""), 1);
     assert_int_equal(count("action_failed", ""), 4);
     tendon_fleet_refuse(&w.fleet, "why not");
     assert_int_equal(count("action_failed", "\"text\":\"why not\""), 1);
@@ -406,8 +406,8 @@ static void actions_that_are_taken_back(void **state) {
     assert_true(tendon_fleet_withdraw(&w.fleet, &grip, 1));
     assert_false(tendon_fleet_withdraw(&w.fleet, &grip, 1));
     run(1000);
-    assert_int_equal(count("done", "led on"), 1);
-    assert_int_equal(count("done", "led off") + count("action_failed", "led off"), 0);
+    assert_int_equal(count("action", "led on"), 1);
+    assert_int_equal(count("action", "led off") + count("action_failed", "led off"), 0);
 }
 
 static void on_ended(void *context) {

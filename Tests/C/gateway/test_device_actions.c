@@ -8,6 +8,16 @@ static tendon_status act(const char *text) {
     return tendon_device_act(&w.device, text, strlen(text), &mistake, w.now);
 }
 
+/** How often an event is among those of world_look(). */
+static unsigned times_of(const char *name, const char *events) {
+    unsigned times = 0;
+    for (size_t length; *events != 0; events += length + (events[length] == ' ')) {
+        length = strcspn(events, " ");
+        times += length == strlen(name) && memcmp(events, name, length) == 0;
+    }
+    return times;
+}
+
 static void open_family(tendon_device_family family) {
     world_choice choice = world_defaults();
     choice.activ5.no_script = true;
@@ -38,10 +48,10 @@ static void an_action_of_each_family(void **state) {
         /* A trainer that has stopped rejects another stop. */
         for (unsigned times = actions[i].family == TENDON_DEVICE_ACTIV5 ? 1 : 2; times > 0; times--) {
             assert_int_equal(act(actions[i].action), TENDON_OK);
-            assert_false(strstr(world_look(), "done") != NULL); /* never within the call */
+            assert_int_equal(times_of("action", world_look()), 0); /* never within the call */
             world_run(2000);
             const char *events = world_look();
-            if (strstr(events, "done") == NULL) {
+            if (times_of("action", events) == 0) {
                 fail_msg("%s: %s", actions[i].action, events);
             }
         }
@@ -59,7 +69,7 @@ static void what_is_no_action(void **state) {
     open_family(TENDON_DEVICE_BOSE);
     assert_int_equal(act("vibrate 90"), TENDON_ERROR_NOT_FOUND);
     world_run(2000);
-    assert_null(strstr(world_look(), "done"));
+    assert_int_equal(times_of("action", world_look()), 0);
     /* A firmware needs a cloud. */
     open_family(TENDON_DEVICE_OBVIOUS);
     assert_int_equal(act("firmware check"), TENDON_OK);
@@ -79,12 +89,7 @@ static void an_action_that_was_parsed(void **state) {
     assert_int_equal(tendon_device_perform(&w.device, &vibration, w.now), TENDON_ERROR_TABLE_FULL);
     assert_string_equal(world_look(), "");
     world_run(2000);
-    const char *events = world_look();
-    unsigned done = 0;
-    for (const char *at = strstr(events, "done"); at != NULL; at = strstr(at + 1, "done")) {
-        done++;
-    }
-    assert_int_equal(done, TENDON_DEVICE_ACTIONS);
+    assert_int_equal(times_of("action", world_look()), TENDON_DEVICE_ACTIONS);
     tendon_device_close(&w.device, w.now);
     world_run(6000);
     assert_int_equal(tendon_device_perform(&w.device, &vibration, w.now), TENDON_ERROR_DISCONNECTED);
@@ -98,10 +103,9 @@ static void the_last_action_of_a_belt(void **state) {
     assert_int_equal(act("vibrate 90"), TENDON_OK);
     world_run(5000);
     const char *events = world_look();
-    const char *done = strstr(events, "done"), *failed = strstr(events, "action_failed");
-    assert_non_null(done);
-    assert_non_null(failed);
-    assert_true(done < failed && strstr(failed + 1, "action_failed") == NULL);
+    assert_int_equal(times_of("action", events), 1);
+    assert_int_equal(times_of("action_failed", events), 1);
+    assert_true(strstr(events, "action ") < strstr(events, "action_failed"));
     assert_int_equal(w.ended, 1);
 }
 
@@ -111,7 +115,7 @@ static void an_action_that_ends_with_the_connection(void **state) {
     static const struct {
         tendon_status status;
         const char *events;
-    } rows[] = {{TENDON_OK, "done ended"}, {TENDON_ERROR_CANCELLED, "action_failed ended"}};
+    } rows[] = {{TENDON_OK, "action ended"}, {TENDON_ERROR_CANCELLED, "action_failed ended"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         open_family(TENDON_DEVICE_ACTIV5);
         assert_int_equal(act("tare"), TENDON_OK);
@@ -136,10 +140,10 @@ static void actions_wait_for_each_other(void **state) {
     }
     assert_int_equal(act("led off"), TENDON_ERROR_TABLE_FULL);
     world_run(2000);
-    assert_string_equal(world_look(), "done done done done");
+    assert_string_equal(world_look(), "action action action action");
     assert_int_equal(act("led off"), TENDON_OK);
     world_run(2000);
-    assert_string_equal(world_look(), "done");
+    assert_string_equal(world_look(), "action");
 }
 
 /* A grip that does not answer; the next action follows. */
@@ -211,10 +215,7 @@ static void the_connection_ends_meanwhile(void **state) {
                 }
                 world_run(40000);
                 const char *events = world_look();
-                unsigned answers = 0;
-                for (const char *at = events; *at != 0; at++) {
-                    answers += strncmp(at, "done", 4) == 0 || strncmp(at, "action_failed", 13) == 0;
-                }
+                unsigned answers = times_of("action", events) + times_of("action_failed", events);
                 if (answers != (goes ? 2u : 3u) || strcmp(events + strlen(events) - 5, "ended") != 0 || w.ended != 1) {
                     fail_msg("%s after %u ms: %s", actions[i].action, (unsigned)after, events);
                 }

@@ -100,7 +100,7 @@ struct EventTests {
         #expect(beat.sample?.channels.first { $0.name == "heart_rate_bpm" }?.unit == "bpm")
         let device = try #require(beat.device)
         let done = try await gateway.perform("reset_energy", on: device)
-        #expect(done.kind == .done && done["command"]?.text == "reset_energy")
+        #expect(done.kind == .action && done["action"]?.text == "reset_energy")
         #expect(await strap.writes == 1)
         await site.close(gateway)
     }
