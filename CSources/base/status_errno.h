@@ -48,7 +48,7 @@
     X(ENFILE, "the system has too many open files")                                                                    \
     X(EMFILE, "the process has too many open files")                                                                   \
     X(EFBIG, "the file is too large")                                                                                  \
-    X(ENOSPC, "the device has no space left")                                                                          \
+    X(ENOSPC, "the disk has no space left")                                                                            \
     X(ESPIPE, "the file cannot be positioned")                                                                         \
     X(EROFS, "the file system is read-only")                                                                           \
     X(EPIPE, "the peer closed the connection")                                                                         \

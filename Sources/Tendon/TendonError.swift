@@ -103,7 +103,7 @@ public struct TendonError: Error, Sendable, Hashable {
     /// One line of plain English.
     public var text: String { String(cString: tendon_family_status_text(status)) }
     /// The text with the name, and the number where others define it:
-    /// "the device has no space left (SYSTEM_ENOSPC, 28)".
+    /// "the disk has no space left (SYSTEM_ENOSPC, 28)".
     public var cause: String { formatted(status, name: name, text: text) }
 }
 

@@ -29,6 +29,7 @@ mistake 'radio = virtual\n' 1 "'radio' stands before the first section" "a key w
 mistake '[gateway]\nradio\n' 2 "this is neither \[SECTION\] nor KEY = VALUE" "a line without a value"
 mistake '[gateway]\nadapter =\n' 2 "adapter needs a value" "an empty value"
 mistake '[device 12]\nname = x\n' 1 "a section of a device is .*, not \[device 12\]" "no address"
+mistake '[family bose]\nrate = 5\n' 2 "rate is a key of \[osc\] and \[family activ5\]" "a key of two other sections"
 mistake '[device AA:BB:CC:DD:EE:FF]\nradio = virtual\n' 2 "radio is a key of \[gateway\]" "a setting that no device has"
 mistake '[device AA:BB:CC:DD:EE:FF]\nname = a\n[device AA:BB:CC:DD:EE:FF public]\nname = b\n' 3 \
     "\[device AA:BB:CC:DD:EE:FF\] in line 1 is the same device" "a device twice"

@@ -201,8 +201,9 @@ is "$(field samples "$line")" "$(($(field delivered "$line") + $(field dropped "
 kill "$activ5" "$again" 2>/dev/null
 wait "$activ5" "$again" 2>/dev/null
 
-# Strangers: addresses of wearables that advertise and do not answer. How many of them are tried before a healthy one does not
-# depend on the machine.
+# Strangers: addresses of wearables that advertise and do not answer. Eight are tried at a time. Of 10,000, of which 4,096 are
+# remembered, others are new while a busy machine still waits for the name of the healthy one: six rounds, where a choice
+# without an order takes hundreds.
 strangers() { # kind, count, attempts that may end between the moment when a healthy device is found and its connection
     python3 "$here/peers.py" "$1" "$2" 110 &
     local ghosts=$! gateway healthy tried
@@ -222,5 +223,5 @@ strangers() { # kind, count, attempts that may end between the moment when a hea
 }
 strangers ghosts 1 4
 strangers leavers 33 66
-strangers ghosts 10000 24
+strangers ghosts 10000 48
 finish

@@ -68,6 +68,12 @@ result $? "request: health" "$(payload first tendon/bridge/gw/response/health)"
 publish tendon/bridge/gw/request/scan ''
 until_true seen first tendon/bridge/gw/response/scan 'len(m["data"]["devices"]) == 5'
 result $? "request: scan" "$(payload first tendon/bridge/gw/response/scan)"
+publish tendon/bridge/gw/request/scan '{"seconds":-1}'
+until_true seen first tendon/bridge/gw/response/scan '"scan takes seconds" in m.get("error", "")'
+result $? "request: scan: a time that is none" "$(payload first tendon/bridge/gw/response/scan)"
+publish tendon/bridge/gw/request/forget '{"device":"nobody"}'
+until_true seen first tendon/bridge/gw/response/forget "m.get('error', '') == \"no device 'nobody'\""
+result $? "request: forget: a device that nobody knows" "$(payload first tendon/bridge/gw/response/forget)"
 publish tendon/bridge/gw/request/pair '{"seconds":1}'
 until_true seen first tendon/bridge/gw/response/pair 'm["status"] == "ok"'
 result $? "request: pair" "$(payload first tendon/bridge/gw/response/pair)"

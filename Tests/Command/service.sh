@@ -52,7 +52,7 @@ until_true eval 'times "\"event\":\"reload_failed\"" | grep -q 1'
 like "$(cat "$work/gateway.out")" '"event":"reload_failed".*tendon.conf:4: queue-size is a key of \[output\]' "a wrong file: file, line and reason"
 sed -i '/queue-size/d' "$work/tendon.conf"
 kill -HUP "$gateway"
-until_true eval 'times "\"needs_restart\":\[\"reconnect\"\]" | grep -q 1'
+until_true eval 'times "\"needs_restart\":\[\"gateway.reconnect\"\]" | grep -q 1'
 result $? "what takes effect at a restart is named" "$(grep reloaded "$work/gateway.out")"
 rm "$work/tendon.conf"
 kill -HUP "$gateway"

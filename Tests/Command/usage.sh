@@ -386,4 +386,10 @@ run simulate bose --radio virtual --name "$(printf 'x%.0s' $(seq 40))" --for 0.1
 like "$status $err" "^2 .*--name takes at most 29 bytes" "a name that is too long"
 run simulate feelspace --radio virtual --passkey 123456 --for 0.1
 like "$status $err" "^2 .*--passkey needs a device that enters it" "a passkey that nothing enters"
+run run --radio virtual --for 0.1 --capture ""
+like "$status $err" "^2 .*--capture: it takes the path of a file" "a capture without a name"
+run run --radio virtual --for 0.1 --mqtt mqtt://localhost:1 --mqtt-queue /dev/full
+like "$status $err" "^2 .*--mqtt-queue takes a file; /dev/full is a device or a pipe" "a device in the place of a queue"
+run run --radio virtual --for 0.1 --mqtt mqtt://localhost:1 --mqtt-version 4
+unlike "$err" "did you mean" "of single letters none is near"
 finish

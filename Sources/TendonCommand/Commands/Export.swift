@@ -25,7 +25,7 @@ extension Command {
             ("tendon export head.btsnoop recordings", "a folder in recordings"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
-        guard (1...2).contains(arguments.operands.count) else {
+        guard (1...2).contains(arguments.operands.count), arguments.operands.last != "" else {
             throw .usage("export takes a capture, and a directory", next: "tendon export FILE DIR")
         }
         let path = arguments.operands[0]

@@ -113,7 +113,7 @@ struct StreamSettings: Sendable {
             Option(
                 name: "--capture", value: "FILE",
                 help: "also write the traffic of the connections to a btsnoop file; an existing file is replaced",
-                setting: Setting("output", isFixed: true)),
+                takes: .file, setting: Setting("output", isFixed: true)),
         ] + PairingPolicy.options + PairingChoice.options + OutputChoice.options
 }
 

@@ -199,9 +199,10 @@ struct Configuration: Sendable {
             return row
         }
         let title = SettingsTable.title(of: section)
-        let others = SettingsTable.rows.filter { $0.key == key }.compactMap { $0.setting?.section }
-        if let other = others.first {
-            throw .usage("\(key) is a key of [\(SettingsTable.title(of: other))], not of [\(title)]")
+        let others = SettingsTable.rows.filter { $0.key == key }.compactMap(\.setting?.section)
+        if !others.isEmpty {
+            let all = others.map { "[\(SettingsTable.title(of: $0))]" }.joined(separator: " and ")
+            throw .usage("\(key) is a key of \(all), not of [\(title)]")
         }
         throw .unknown("key of [\(title)]", key, among: rows.map(\.key))
     }

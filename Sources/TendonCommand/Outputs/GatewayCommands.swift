@@ -167,7 +167,7 @@ final class GatewayCommands: CommandHandler {
     func request(_ name: String, _ data: JSON) async -> CommandResult {
         do throws(CommandError) {
             switch name {
-            case "scan": return .done(seen(data["seconds"]?.number ?? 15))
+            case "scan": return .done(try seen(data["seconds"]))
             case "pair": return .done(try await pair(data["seconds"]))
             case "forget": return .done(try await forget(data))
             case GatewayCommands.recenter: return .done(["devices": JSON(try recenterNamed(data))])
@@ -180,8 +180,8 @@ final class GatewayCommands: CommandHandler {
     }
 
     /// The gateway always scans: this is what it received in the last seconds.
-    private func seen(_ seconds: Double) -> JSON {
-        let milliseconds = UInt64((max(0, min(seconds, 3600)) * 1000).rounded())
+    private func seen(_ seconds: JSON?) throws(CommandError) -> JSON {
+        let milliseconds = UInt64((try time(seconds, "scan", or: 15) * 1000).rounded())
         let now = tendon_monotonic_ms()
         let all = state.withLock { $0.seen.filter { $0.value.time + milliseconds >= now } }
         let devices = all.sorted { $0.key.description < $1.key.description }.map { (address, seen) -> JSON in
@@ -202,10 +202,20 @@ final class GatewayCommands: CommandHandler {
         }
     }
 
+    private func time(_ seconds: JSON?, _ request: String, or standard: Double) throws(CommandError) -> Double {
+        let time = seconds == nil ? standard : seconds?.number ?? -1
+        guard (0...3600).contains(time) else { throw .usage("\(request) takes seconds from 0 to 3600") }
+        return time
+    }
+
+    private func device(_ text: String) throws(CommandError) -> WantedAddress {
+        guard WantedAddress.isMeant(by: text) else { throw CommandError(.noDevice, "no device '\(sanitized(text))'") }
+        return try WantedAddress(named: text, option: "device")
+    }
+
     /// Opens the window for pairing; 0 closes it.
     private func pair(_ seconds: JSON?) async throws(CommandError) -> JSON {
-        let time = seconds == nil ? 60 : seconds?.number ?? -1
-        guard (0...3600).contains(time) else { throw .usage("pair takes seconds from 0 to 3600") }
+        let time = try time(seconds, "pair", or: 60)
         let centrals = state.withLock { state in
             // A radio that comes later takes it from here.
             if !state.centrals.isEmpty { state.pairing = state.pairing.with(window: time) }
@@ -221,7 +231,7 @@ final class GatewayCommands: CommandHandler {
         guard let text = data["address"]?.string ?? data["device"]?.string else {
             throw .usage(#"forget takes {"device": NAME or ADDRESS}"#)
         }
-        var wanted = try WantedAddress(named: text, option: "device")
+        var wanted = try device(text)
         if let name = data["address_type"]?.string {
             guard let type = Address.AddressType(named: name) else {
                 throw .usage("unknown address_type '\(sanitized(name))'")
@@ -238,7 +248,7 @@ final class GatewayCommands: CommandHandler {
     /// `{}`: all devices; `{"device": NAME or ADDRESS}`.
     private func recenterNamed(_ data: JSON) throws(CommandError) -> Int {
         guard let text = data["address"]?.string ?? data["device"]?.string else { return try recenter(nil) }
-        let wanted = try WantedAddress(named: text, option: "device")
+        let wanted = try self.device(text)
         let seen = state.withLock { $0.seen }
         var count = 0, failure: CommandError?
         for address in wanted.addresses.map({ Address($0) }) where seen[address] != nil {

@@ -13,9 +13,7 @@
             setting: Setting("lsl", key: "streams", isFixed: true))
         private static let library = Option(
             name: "--lsl-library", value: "FILE", help: "the file of liblsl; default: the installed one",
-            takes: .parsed { (text) throws(CommandError) in
-                guard !text.isEmpty else { throw .usage("it takes the path of a file") }
-            }, setting: Setting("lsl", key: "library", isFixed: true))
+            takes: .file, setting: Setting("lsl", key: "library", isFixed: true))
 
         static let all = [streams, library]
 

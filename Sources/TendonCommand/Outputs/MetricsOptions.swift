@@ -9,9 +9,7 @@
         private static let file = Option(
             name: "--metrics-file", value: "FILE",
             help: "write OpenMetrics to this file, for a node exporter's textfile collector",
-            takes: .parsed { (text) throws(CommandError) in
-                guard !text.isEmpty else { throw .usage("it takes the path of a file") }
-            }, setting: Setting("metrics", key: "file", isFixed: true))
+            takes: .file, setting: Setting("metrics", key: "file", isFixed: true))
         private static let interval = Option(
             name: "--metrics-interval", value: "SECONDS", help: "time from one writing of the file to the next",
             standard: "15", takes: .seconds(0.1...3600), setting: Setting("metrics", key: "interval", isFixed: true))

@@ -202,6 +202,9 @@ struct RuleParser {
                 let operators = RuleComparison.allCases.map(\.rawValue).joined(separator: " ")
                 throw wrong("\(name) is a value: one of \(operators) and a number follow", following)
             }
+            guard !name.contains(where: { "<>=!".contains($0) }) else {
+                throw wrong("words are separated by white space: '\(sanitized(name))'", first)
+            }
             let known = Help.once(events.map(\.name))
             throw wrong(CommandError.unknown("event of \(title(subject))", name, among: known).message, first)
         }

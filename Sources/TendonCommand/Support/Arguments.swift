@@ -279,6 +279,7 @@ extension CommandError {
     static func nearest(_ word: String, among known: [String]) -> String? {
         // Dashes do not count as mistyped letters.
         func bare(_ word: String) -> String { String(word.drop { $0 == "-" }) }
+        guard bare(word).count > 1 else { return nil }  // each is as near
         let nearest = known.map { ($0, editDistance(bare($0), bare(word))) }.min { $0.1 < $1.1 }
         return nearest.flatMap { $0.1 <= max(1, bare(word).count / 3) ? $0.0 : nil }
     }

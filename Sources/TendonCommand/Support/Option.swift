@@ -15,6 +15,11 @@ enum ValueRule: Sendable {
     case device
     /// The function throws if the value is wrong; its message says what is allowed.
     case parsed(@Sendable (String) throws(CommandError) -> Void)
+
+    /// Whether there is such a file is seen when it is opened.
+    static let file = ValueRule.parsed { (text) throws(CommandError) in
+        guard !text.isEmpty else { throw .usage("it takes the path of a file") }
+    }
 }
 
 /// Where the configuration file has an option.

@@ -70,7 +70,8 @@ final class Reporter: Sendable {
         var rows: [DeviceRow] = []
         /// Of devices that were forgotten.
         var former = StreamCounters()
-        var formerCount = 0
+        /// Their addresses: one that comes back is still one device.
+        var formers: Set<Address> = []
         var formerWasConnected = false
         var area = LiveArea()
         var lastRate: UInt64 = 0
@@ -83,6 +84,8 @@ final class Reporter: Sendable {
     let events: Events
     let isTable: Bool
     private let state = Mutex(State())
+    /// Forgotten devices that are counted.
+    private static let formerLimit = 4096
     /// Milliseconds from one picture to the next.
     static let refresh = 200
 
@@ -124,7 +127,7 @@ final class Reporter: Sendable {
         state.withLock { state in
             let old = state.rows[row]
             state.former = state.former + old.total
-            state.formerCount += 1
+            if state.formers.count < Reporter.formerLimit { state.formers.insert(old.label.address) }
             state.formerWasConnected = state.formerWasConnected || old.wasConnected
             state.rows[row] = DeviceRow(label: old.label)
             state.rows[row].isFree = true
@@ -208,7 +211,7 @@ final class Reporter: Sendable {
             return
         }
         let lines = Output.standard.lines?.dropped ?? 0
-        let devices = rows.count + state.withLock { $0.formerCount }
+        let devices = state.withLock { $0.formers.union($0.rows.filter { !$0.isFree }.map(\.label.address)).count }
         events.event(
             "summary", nil,
             (["devices": JSON(devices)] as JSON).merging(total.json).merging([

@@ -10,7 +10,7 @@ enum Sentences {
         let shown = { namesErrors ? $0 : withoutNames($0) }
         guard let json = try? JSON(parsing: line) else { return TextLines.sentence(line) }
         let event = json["event"]?.string ?? ""
-        guard let what = json["text"]?.string ?? words[event] else { return TextLines.sentence(line) }
+        guard let what = json["text"]?.string ?? words[event] ?? lack(json) else { return TextLines.sentence(line) }
         let title = json["family"]?.string.map(familyTitle)
         let who = json["name"]?.string ?? [title, json["address"]?.string].compactMap(\.self).joined(separator: " ")
         let next = json["retry_in_s"]?.number.map { ". Next attempt in \(seconds($0)) s." } ?? ""
@@ -26,7 +26,13 @@ enum Sentences {
     private static let opening = TendonError.Operation.openRadio.rawValue + ": "
 
     /// Events without a text of their own.
-    private static let words = ["connected": "connected", "paired": "paired", "missing": "not found yet"]
+    private static let words = ["connected": "connected", "paired": "paired"]
+
+    /// Of `missing`: "it has no magnetometer at 20 ms, no double_tap".
+    private static func lack(_ json: JSON) -> String? {
+        guard case .array(let what) = json["what"], !what.isEmpty else { return nil }
+        return "it has " + what.map { "no " + ($0.string ?? "") }.joined(separator: ", ")
+    }
 
     private static func seconds(_ value: Double) -> String { fixed(value, value < 10 ? 1 : 0) }
 

@@ -77,7 +77,7 @@ static void one_line_with_text_name_and_number(void **state) {
         {TENDON_OK, NULL, NULL, "success (OK)"},
         {TENDON_SYSTEM_ERROR(5), NULL, NULL, "an input or output error occurred (SYSTEM_EIO, 5)"},
         {TENDON_SYSTEM_ERROR(10), NULL, NULL, "unknown system error (SYSTEM_ERROR, 10)"},
-        {TENDON_SYSTEM_ERROR(28), NULL, NULL, "the device has no space left (SYSTEM_ENOSPC, 28)"},
+        {TENDON_SYSTEM_ERROR(28), NULL, NULL, "the disk has no space left (SYSTEM_ENOSPC, 28)"},
         {TENDON_SYSTEM_ERROR(200), NULL, NULL, "unknown system error (SYSTEM_ERROR, 200)"},
         {TENDON_ATT_ERROR(0x02), NULL, NULL, "the attribute cannot be read (ATT_READ_NOT_PERMITTED, 0x02)"},
         {TENDON_HCI_ERROR(0x3E), NULL, NULL,

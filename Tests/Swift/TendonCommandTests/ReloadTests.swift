@@ -46,10 +46,10 @@ extension ConfigurationInUse {
             #expect(settings.radios.count == 3)
             #expect(settings.reconnects)
             #expect(settings.logLevel == .info)
-            #expect(site.gateway.plan.needsRestart == ["adapter", "reconnect"])
+            #expect(site.gateway.plan.needsRestart == ["gateway.adapter", "gateway.reconnect"])
             // It is still so after another one, until the file has the running values again.
             try site.reload("[gateway]\nadapter = hci0, hci1\n")
-            #expect(site.gateway.plan.needsRestart == ["adapter"])
+            #expect(site.gateway.plan.needsRestart == ["gateway.adapter"])
             try site.reload("[gateway]\nadapter = hci0, hci1, hci2\n")
             #expect(site.gateway.plan.needsRestart == [])
             Log.level = .warning

@@ -44,8 +44,8 @@ struct PairingPolicyTests {
 
     @Test func errorsHaveTheirNumber() {
         let full = TendonError(status: TendonError.system(ENOSPC), operation: .receive)
-        #expect(full.cause == "the device has no space left (SYSTEM_ENOSPC, 28)")
-        #expect(full.description == "receive: the device has no space left (SYSTEM_ENOSPC, 28)")
+        #expect(full.cause == "the disk has no space left (SYSTEM_ENOSPC, 28)")
+        #expect(full.description == "receive: the disk has no space left (SYSTEM_ENOSPC, 28)")
         let refused = TendonError(status: Int32(TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED), operation: .pair)
         #expect(
             refused.cause

@@ -119,7 +119,7 @@ const char *tendon_status_text(tendon_status status);
 
 /**
  * Writes the cause as one line for people: the text, then in parentheses the name, and the number where others define
- * it, e.g. "the device has no space left (SYSTEM_ENOSPC, 28)", "the attribute cannot be read (ATT_READ_NOT_PERMITTED,
+ * it, e.g. "the disk has no space left (SYSTEM_ENOSPC, 28)", "the attribute cannot be read (ATT_READ_NOT_PERMITTED,
  * 0x02)", "the deadline passed (ERROR_TIMEOUT)".
  * @param name, text those of a device family's own functions; NULL: tendon_status_name(), tendon_status_text().
  * @return the length without the terminator; TENDON_ERROR_BUFFER_TOO_SMALL: the line was truncated. The result is

@@ -284,7 +284,7 @@ extension CommandError {
         switch error {
         case .connectionTimeout, .gripDiscoveryCancelled:
             self.init(.noDevice, describe(error), next: "tendon scan")
-        case .bondDoesNotExists: self.init(.noDevice, describe(error), next: "tendon pair fjorden, which makes a bond")
+        case .bondDoesNotExists: self.init(.noDevice, describe(error), next: "tendon pair fjorden")
         default: self.init(.failed, describe(error))
         }
     }
