@@ -385,8 +385,15 @@ stage_home_assistant() {
 
 # Each case in the kinds of its sample; Tests/Kernel/README.md says what runs where.
 stage_kernel() {
+    local status=0
     swift_release_build
-    kernel_runs 1500 --sample
+    kernel_runs 1500 --sample || status=$?
+    (
+        export SWIFT_BIN=$BUILD/swift/release TENDON_KERNEL_CACHE=$BUILD/kernel
+        unset BUILD
+        Tests/Kernel/power_cut.sh
+    ) || status=$?
+    return $status
 }
 
 # What a change of the radio breaks first: scans, connections, pairing, rights, an adapter that is pulled out, bluetoothd

@@ -33,8 +33,8 @@ wants() {
 # The kernel of the distribution, unpacked, never installed. Only modules that the guest loads are kept.
 module_names="virtio_pci 9pnet_virtio 9p overlay algif_hash algif_skcipher cmac ecb
     sha512_generic hmac ctr drbg ecdh_generic hci_vhci"
-# Besides, when it boots a system of its own (--system).
-system_module_names="virtio_blk squashfs uhid"
+# Besides, when it boots a system of its own (--system), or has a disk (--disk).
+system_module_names="virtio_blk squashfs uhid crc32c_generic ext4"
 
 # A kernel of another suite of Debian: SUITE/PACKAGE. Its list is fetched into a directory of its own with an apt
 # configuration of its own, so that the lists and the pinning of this machine stay as they are.

@@ -17,6 +17,7 @@ sample=
 kernel_package=linux-image-amd64
 sockets=library
 system=
+own_disk=
 cases=()
 
 usage() {
@@ -33,6 +34,7 @@ the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
   --sockets KIND    the test programs' way to the kernel: library (libbluetooth, the default) or kernel (our own description)
   --system DISK     boots the system on this disk (squashfs) instead of a shell: the cases are services of it, each in a
                     machine of its own; TENDON_SYSTEM_SETUP in the environment: a script that the system runs before
+  --disk IMAGE      the machine can write this disk (/dev/vda), and its modules for disks are loaded; see power_cut.sh
   --limit SECONDS   for the whole run (default $limit)
   --sample          of each case's kinds only those of its sample (see README.md), as in make test-all
   --again           cases that fail are run again, alone on the host, up to two times; the last run decides
@@ -59,6 +61,7 @@ while [ $# -gt 0 ]; do
     --command) command_line=$2 && shift 2 ;;
     --again) again=true && shift ;;
     --system) system=$2 && shift 2 ;;
+    --disk) own_disk=$2 && shift 2 ;;
     --sample) sample=true && shift ;;
     --prepare) prepare_only=true && shift ;;
     --list) list_cases && exit 0 ;;
@@ -171,9 +174,10 @@ boot() {
     set +e
     disk=()
     [ -z "$system" ] || disk=(-drive "file=$system,format=raw,if=virtio,readonly=on")
+    [ -z "$own_disk" ] || disk=(-drive "file=$own_disk,format=raw,if=virtio")
     timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -M q35 -cpu max,-avx,-avx2,-xsave -smp "${TENDON_KERNEL_CPUS:-$cpus}" -m "${TENDON_KERNEL_MEMORY:-1024}" \
         -nographic -net none -no-reboot -kernel "$kernel_cache/vmlinuz" -initrd "$kernel_cache/initramfs.gz" \
-        -append "console=ttyS0 panic=-1 $kernel_options${system:+ $system_options} tendon.run=$run" "${disk[@]}" \
+        -append "console=ttyS0 panic=-1 $kernel_options${system:+ $system_options}${own_disk:+ tendon.disk} tendon.run=$run" "${disk[@]}" \
         -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
         -virtfs local,path="$run",mount_tag=out,security_model=none \
         </dev/null 2>&1 | tee "$run/console.log" | sed -u 's/\r//g; s/\x1b\[[0-9;?]*[A-Za-z]//g; s/\x1bc//g; /^tendon-exit /d; /^SeaBIOS/d; /^$/d; s/^Booting from ROM[. ]*//; /reboot: Power down/d'
