@@ -408,9 +408,9 @@ class Squeeze(Event):
 
 @dataclasses.dataclass(kw_only=True)
 class Summary(Event):
-    """Last line: counters. run: samples = delivered + dropped; dropped_lines: lines that found the output full;
-    lost_packets: packets of devices that the kernel dropped because the gateway read too slowly. simulate: one line per
-    device."""
+    """Last line: counters. run: samples = delivered + dropped; the events of a grip are counted as samples; dropped_lines:
+    lines that found the output full; lost_packets: packets of devices that the kernel dropped because the gateway read
+    too slowly. simulate: one line per device."""
 
     EVENT: ClassVar[str] = "summary"
 
