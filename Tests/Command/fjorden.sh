@@ -35,20 +35,21 @@ like "$err" 'pairing with the grip failed: .*a grip has one bond' "and that is s
 kill -INT "$child"
 wait "$child"
 
+# Two seconds: a busy machine has subscribed by then.
 cat >"$work/scenario" <<'E2'
-at 500ms shutter full
-at 600ms lose 1
-at 700ms shutter released
-at 900ms dial cw 2
-at 1100ms event 0x61
-at 1300ms battery 20
-at 1500ms malformed length
+at 2000ms shutter full
+at 2100ms lose 1
+at 2200ms shutter released
+at 2400ms dial cw 2
+at 2600ms event 0x61
+at 2800ms battery 20
+at 3000ms malformed length
 E2
 echo '{"codes": {"0x61": "customButtonPress(3)"}}' >"$work/profile"
 start scripted simulate fjorden --radio virtual --json --address $grip/random --scenario "$work/scenario" \
     --scenario-from connection
 until_true ready scripted
-run stream grip --radio virtual --pair --json --for 4 --no-reconnect --profile "$work/profile" --capture "$work/capture" \
+run stream grip --radio virtual --pair --json --for 6 --no-reconnect --profile "$work/profile" --capture "$work/capture" \
     --rule 'grip.event dialButtonCW => grip.led blinkFast 500'
 is "$status" 0 "stream grip: done"
 events=$(printf '%s\n' "$out" | grep '"event":"grip"' | sed 's/.*"grip_event":"\([^"]*\)".*/\1/' | tr '\n' ' ')

@@ -135,14 +135,14 @@ is "$status" 2 "one file for two devices"
 run simulate bose --radio virtual --flash "$work/new" --for 1
 is "$status" 2 "--flash is an option of obvious"
 
-# stream: states at the beginning, changes, a rule, a reboot, and what is captured.
+# stream: states at the beginning, which a busy machine has in two seconds, changes, a rule, a reboot, and what is captured.
 cat >"$work/scenario" <<'E3'
-at 500ms enable 17
-at 800ms toggle 17 off
-at 1500ms reboot
+at 2000ms enable 17
+at 2300ms toggle 17 off
+at 3000ms reboot
 E3
 simulate scripted simulate obvious --keys-file "$work/keys" --scenario "$work/scenario" --scenario-from connection
-run stream obvious --radio virtual --pair --json --for 5 --capture "$work/capture" \
+run stream obvious --radio virtual --pair --json --for 7 --capture "$work/capture" \
     --rule 'obvious.feature deactivated => obvious.toggle 17 on'
 is "$status" 0 "stream obvious: done"
 is "$(grep '"event":"feature"' <<<"$out" | sed 's/.*"feature":\([0-9]*\),"state":"\([a-z]*\)","toggle":"\([a-z]*\)".*/\1 \2 \3/' |
