@@ -1,215 +1,143 @@
 // SPDX-License-Identifier: MIT
+import CTendon
+import Synchronization
 import Tendon
 import Testing
 
 @testable import TendonCommand
 
-/// Which device may connect, and when. Times are milliseconds since the start of the test's clock.
+extension tendon_admission_random {
+    /// No random part.
+    static var zero: Self { Self(context: nil) { _ in 0 } }
+}
+
+/// What a run has of the C core's admission, whose rules are tested in Tests/C/gateway/test_admission*.c. Times are milliseconds
+/// since the start of the test's clock.
 @Suite struct AdmissionTests {
     private let device = Address(0xC000_0000_0001, type: .random)
+    private let time: Time
+    private let admission: Admission
 
-    private func found(_ admission: Admission, awaitsResponse: Bool, now: UInt64) -> Bool {
+    private final class Time: Sendable {
+        let now = Mutex<UInt64>(0)
+    }
+
+    init() {
+        let time = Time()
+        self.time = time
+        admission = Admission(random: .zero) { time.now.withLock { $0 } }
+    }
+
+    private func at(_ now: UInt64) { time.now.withLock { $0 = now } }
+
+    private func received(
+        _ address: Address, _ family: String = "bose", isPreferred: Bool = false, awaitsResponse: Bool = false,
+        radio: Int = 0
+    ) -> Bool {
         admission.received(
-            device, family: "bose", isPreferred: false, awaitsResponse: awaitsResponse, now: now)
+            address, family: family, isPreferred: isPreferred, awaitsResponse: awaitsResponse, radio: radio)
     }
 
-    private func turns(_ admission: Admission, _ now: UInt64) -> [Address] {
-        admission.next(now: now).map(\.address)
-    }
+    private func turns(among radios: UInt8 = 0) -> [Address] { admission.next(among: radios).map(\.address) }
 
-    @Test func aDeviceWithANameConnectsImmediately() {
-        let admission = Admission()
-        #expect(found(admission, awaitsResponse: false, now: 1000))
-        #expect(turns(admission, 1000) == [device])
-    }
-
-    @Test func aDeviceWithoutANameWaitsForItsScanResponse() {
-        let admission = Admission()
-        #expect(found(admission, awaitsResponse: true, now: 1000))
-        #expect(turns(admission, 1000).isEmpty)
-        #expect(admission.responded(device, now: 1003))
-        #expect(turns(admission, 1003) == [device])
-    }
-
-    /// The next radio scans first: a connection before its scan was ever enabled would keep the scan from it.
-    @Test func afterTheRadioWasLostADeviceIsReceivedFirst() {
-        let admission = Admission()
-        #expect(found(admission, awaitsResponse: false, now: 1000))
-        #expect(turns(admission, 1000) == [device])
-        admission.connected(device)
-        admission.left(device, failed: false, now: 2000)
-        admission.forgetPresence()
-        #expect(turns(admission, 4000).isEmpty)
-        #expect(!found(admission, awaitsResponse: false, now: 5000), "it is known")
-        #expect(turns(admission, 5000) == [device])
-    }
-
-    private func heard(_ admission: Admission, _ radio: Int, now: UInt64) {
-        _ = admission.received(
-            device, family: "bose", isPreferred: false, awaitsResponse: false, radio: radio, now: now)
-    }
-
-    /// The radios that receive a device connect to it; after an attempt that failed, another one of them.
-    @Test func radiosTakeTurnsAfterFailures() {
-        let admission = Admission()
-        #expect(admission.radios(for: device) == 0)
-        heard(admission, 1, now: 1000)
-        #expect(admission.radios(for: device) == 0b10)
-        admission.left(device, failed: true, now: 1100)
-        admission.ended(device, radio: 1)
-        #expect(admission.radios(for: device) == 0b10, "it is the only one")
-        heard(admission, 0, now: 1200)
-        heard(admission, 7, now: 1200)
-        #expect(admission.radios(for: device) == 0b1000_0011)
-        for (radio, left) in [(0, 0b1000_0010), (7, 0b10), (1, 0b1000_0011)] as [(Int, UInt8)] {
-            admission.left(device, failed: true, now: 1300)
-            admission.ended(device, radio: radio)
-            heard(admission, radio, now: 1400)
-            #expect(admission.radios(for: device) == left)
+    @Test func aTurnHasItsFamilyByName() {
+        let others = [Address(0xC000_0000_0002, type: .random), Address(0xC000_0000_0001, type: .public)]
+        at(1000)
+        #expect(received(device, "bose") && received(others[0], "heart_rate") && received(others[1], "bose"))
+        #expect(!received(device, "activ5"), "it is known, and what it was stays")
+        var asked: Set<String> = []
+        let turns = admission.next { address, family in
+            asked.insert("\(address) \(address.typeName) \(family)")
+            return address != others[1]
         }
-        admission.left(device, failed: true, now: 1500)
-        admission.ended(device, radio: 0)
-        admission.connected(device)
-        #expect(admission.radios(for: device) == 0b1000_0011)
-        admission.left(device, failed: false, now: 1600)
-        admission.ended(device, radio: 0)
-        #expect(admission.radios(for: device) == 0b1000_0011, "a connection that ended has not failed")
+        #expect(
+            asked == [
+                "C0:00:00:00:00:01 random bose", "C0:00:00:00:00:02 random heart_rate", "C0:00:00:00:00:01 public bose",
+            ])
+        #expect(turns.count == 2)
+        #expect(turns.contains { $0.address == device && $0.family == "bose" })
+        #expect(turns.contains { $0.address == others[0] && $0.family == "heart_rate" })
+        #expect(admission.servedFamily(of: others[0], on: 0, now: 1000) == nil, "it has no connection")
+        admission.answered(others[0])
+        #expect(admission.servedFamily(of: others[0], on: 0, now: 1000) == "heart_rate")
     }
 
-    private func turns(_ admission: Admission, _ now: UInt64, among radios: UInt8) -> [Address] {
-        admission.next(now: now, among: radios).map(\.address)
-    }
-
-    private func heardOther(_ admission: Admission, _ radio: Int, now: UInt64) {
-        _ = admission.received(
-            Address(0xC000_0000_0002, type: .random), family: "bose", isPreferred: false, awaitsResponse: true,
-            radio: radio, now: now)
-    }
-
-    /// The first radio that receives two devices does not have both of them.
-    @Test func aNewDeviceWaitsUntilEachRadioReceivesIt() {
-        let admission = Admission()
-        heardOther(admission, 1, now: 900)
-        heard(admission, 0, now: 1000)
-        #expect(turns(admission, 1000, among: 0b11).isEmpty)
-        heard(admission, 1, now: 1200)
-        #expect(turns(admission, 1200, among: 0b11) == [device])
-    }
-
-    @Test func aNewDeviceWaitsForOtherRadiosForASecond() {
-        let admission = Admission()
-        heardOther(admission, 1, now: 1900)
-        heard(admission, 0, now: 2000)
-        #expect(!turns(admission, 2999, among: 0b11).contains(device))
-        #expect(turns(admission, 3000, among: 0b11).contains(device))
-        admission.left(device, failed: false, now: 3100)
-        heard(admission, 0, now: 4000)
-        #expect(turns(admission, 4000, among: 0b11).contains(device), "it is not new any more")
-    }
-
-    @Test func aRadioThatHasReceivedNothingIsWaitedForLonger() {
-        let admission = Admission()
-        heard(admission, 0, now: 1000)
-        #expect(turns(admission, 3999, among: 0b11).isEmpty)
-        #expect(turns(admission, 4000, among: 0b11) == [device])
-        let other = Admission()
-        heardOther(other, 1, now: 500)
-        other.forgetPresence(radio: 1)
-        heard(other, 0, now: 1000)
-        #expect(!turns(other, 3999, among: 0b11).contains(device), "it was opened again")
-    }
-
-    @Test func aRadioThatIsNotOpenIsNotWaitedFor() {
-        let admission = Admission()
-        heard(admission, 1, now: 1000)
-        #expect(turns(admission, 1000, among: 0b10) == [device])
-    }
-
-    /// As long as another radio receives a device, it is a candidate.
-    @Test func oneOfTwoRadiosIsLost() {
-        let admission = Admission()
-        heard(admission, 0, now: 1000)
-        heard(admission, 1, now: 1000)
-        admission.forgetPresence(radio: 0)
+    @Test func aDeviceWaits() {
+        at(1000)
+        #expect(received(device, awaitsResponse: true, radio: 1))
+        #expect(admission.deadline(of: device, now: 1000) == 2000 && admission.deadline(now: 2000) == 4000)
+        #expect(turns(among: 0b10).isEmpty && admission.hasWaiting(now: 1000))
+        #expect(!admission.mayBeNext(device, now: 1999, among: 0b10))
+        #expect(admission.mayBeNext(device, now: 2000, among: 0b10))
+        #expect(!admission.mayBeNext(device, now: 2000, among: 0b11), "the other radio is open")
+        at(1001)
+        #expect(admission.responded(device) && !admission.responded(device))
         #expect(admission.radios(for: device) == 0b10)
-        #expect(turns(admission, 1500) == [device])
-        admission.left(device, failed: false, now: 1500)
         admission.forgetPresence(radio: 1)
-        #expect(admission.radios(for: device) == 0)
-        #expect(turns(admission, 4000).isEmpty)
-        heard(admission, 0, now: 5000)
-        #expect(admission.radios(for: device) == 0b1)
-        #expect(turns(admission, 5000) == [device])
+        #expect(admission.radios(for: device) == 0 && turns(among: 0b10).isEmpty)
+        at(1002)
+        #expect(!received(device, radio: 7))
+        #expect(admission.radios(for: device) == 0b1000_0000)
+        #expect(turns(among: 0b1000_0000) == [device])
+        #expect(!admission.hasWaiting(now: 1002))
     }
 
-    /// Later advertisements without a response do not prolong it.
-    @Test func theScanResponseIsWaitedForALimitedTime() {
-        let admission = Admission()
-        #expect(found(admission, awaitsResponse: true, now: 1000))
-        #expect(!found(admission, awaitsResponse: true, now: 1900))
-        #expect(turns(admission, 1999).isEmpty)
-        #expect(turns(admission, 2000) == [device])
+    @Test func aTurnEnds() {
+        at(1000)
+        #expect(received(device) && !received(device, radio: 1))
+        #expect(turns() == [device])
+        #expect(admission.answerLimit(device) == 2500)
+        admission.failed(device)
+        #expect(admission.left(device, failed: true) == 1000)
+        admission.ended(device, radio: 1)
+        #expect(admission.radios(for: device) == 0b01)
+        #expect(admission.answerLimit(device) == 4000)
+        at(3499)
+        #expect(turns().isEmpty, "the search goes on for as long as the attempt could take")
+        at(3500)
+        #expect(turns() == [device])
+        at(5000)
+        admission.connected(device)
+        at(14_999)
+        #expect(admission.lost(device) == 2000, "a short connection")
+        at(17_000)
+        _ = received(device)
+        #expect(turns() == [device])
+        #expect(admission.left(device, failed: false) == 500)
     }
 
-    /// The response wakes those that wait, once, and nobody else.
-    @Test func aScanResponseOfAnotherDeviceOrLaterOnesChangeNothing() {
-        let admission = Admission()
-        #expect(!admission.responded(device, now: 900))
-        #expect(found(admission, awaitsResponse: true, now: 1000))
-        #expect(!admission.responded(Address(0xC000_0000_0002, type: .random), now: 1001))
-        #expect(!admission.responded(Address(0xC000_0000_0001, type: .public), now: 1001))
-        #expect(turns(admission, 1001).isEmpty)
-        #expect(admission.responded(device, now: 1002))
-        #expect(!admission.responded(device, now: 1003))
+    @Test func aDeviceIsLeftAlone() {
+        at(1000)
+        #expect(received(device) && turns() == [device])
+        admission.exclude(device)
+        at(9000)
+        #expect(!received(device) && turns().isEmpty && admission.deadline(now: 9000) == .max)
+        admission.readmit(device)
+        #expect(turns() == [device])
+        admission.forget(device)
+        #expect(!received(device), "it has a turn")
+        admission.left(device, failed: false)
+        admission.forget(device)
+        #expect(received(device), "it is new")
     }
 
-    /// An advertisement makes a look at all devices necessary only if its own device may be next.
-    @Test func onlyADeviceThatIsReadyCanBeNext() {
-        let admission = Admission(random: { 0 })
-        func mayBeNext(_ now: UInt64) -> Bool { admission.mayBeNext(device, now: now, among: 0) }
-        #expect(!mayBeNext(1000), "it is not known")
-        #expect(found(admission, awaitsResponse: true, now: 1000))
-        #expect(!mayBeNext(1999), "its scan response is waited for")
-        #expect(mayBeNext(2000))
-        #expect(turns(admission, 2000) == [device])
-        #expect(!mayBeNext(2001), "it is served")
-        admission.left(device, failed: false, now: 3000)
-        #expect(!mayBeNext(3499) && mayBeNext(3500), "after its pause")
-        #expect(!mayBeNext(20_000), "it was not received for long")
-    }
-
-    /// Addresses that somebody makes up: those that were received longest ago make room, and not what is served.
-    @Test func strangersWithoutEnd() {
-        let admission = Admission()
-        #expect(found(admission, awaitsResponse: false, now: 1000))
-        #expect(turns(admission, 1000) == [device])
-        var new = 0
-        for number in 0..<20_000 {
-            let stranger = Address(0xC100_0000_0000 + UInt64(number), type: .random)
-            if admission.received(
-                stranger, family: "bose", isPreferred: false, awaitsResponse: false, now: 2000 + UInt64(number))
-            {
-                new += 1
-            }
+    @Test func gatewaysDoNotRetryAtTheSameTime() {
+        let pauses = (0..<64).map { _ in
+            let admission = Admission()
+            _ = admission.received(device, family: "bose", isPreferred: false, awaitsResponse: false)
+            return admission.left(device, failed: true)
         }
-        #expect(new == 20_000)
-        #expect(admission.radios(for: device) == 1, "it is served")
-        #expect(admission.radios(for: Address(0xC100_0000_0000 + 19_999, type: .random)) == 1)
-        #expect(admission.radios(for: Address(0xC100_0000_0000, type: .random)) == 0, "long ago")
+        #expect(Set(pauses).count > 8)
+        #expect(pauses.allSatisfy { (1000...1500).contains($0) })
     }
 
-    /// The pause after a failure is not shortened by a scan response.
-    @Test func aScanResponseDoesNotEndAPause() {
-        let admission = Admission(random: { 0 })
-        #expect(found(admission, awaitsResponse: true, now: 1000))
-        #expect(turns(admission, 2000) == [device])
-        admission.failed(device, now: 3000)
-        #expect(admission.left(device, failed: true, now: 3000) == 1000)
-        #expect(!admission.responded(device, now: 3010))
-        #expect(turns(admission, 3010).isEmpty)
-        #expect(!found(admission, awaitsResponse: true, now: 5499))
-        // The pause has ended; the search goes on for as long as the attempt might take.
-        #expect(turns(admission, 5499).isEmpty)
-        #expect(turns(admission, 5500) == [device])
+    /// Of device files: the C core keeps one byte.
+    @Test func thereAreMoreFamiliesThanNumbers() {
+        at(1000)
+        for number in 0..<300 as Range<UInt64> {
+            let address = Address(0xC100_0000_0000 + number, type: .random)
+            #expect(received(address, "family \(number)") == (number < 256))
+        }
+        #expect(Set(admission.next().map(\.family)).isSubset(of: (0..<256).map { "family \($0)" }))
     }
 }

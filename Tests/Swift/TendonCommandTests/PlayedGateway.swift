@@ -371,7 +371,7 @@ final class PlayedGateway {
                 return central
             },
             arrival: { [weak self] name, _ in await self?.arrival(of: name ?? "").waitOrCancel() },
-            admission: Admission(random: { 0 }, clock: { [ahead] in ahead.now }), further: [record, outputs] + further,
+            admission: Admission(random: .zero, clock: { [ahead] in ahead.now }), further: [record, outputs] + further,
             makeServer: { [unowned self] stream, served in
                 if holds(.beginning, served.address) { await release.wait() }
                 guard let stream = stream as? Activ5Stream else { return makeOther(served) }
