@@ -189,6 +189,7 @@ void tendon_admission_radio_lost(tendon_admission *admission, uint8_t radio) {
         record *one = &admission->records[i];
         one->heard &= others;
         one->failed &= others;
+        one->bonded = one->bonded == radio + 1 ? 0 : one->bonded; /* the next radio may be another adapter */
         one->seen = one->seen && one->heard != 0;
     }
 }

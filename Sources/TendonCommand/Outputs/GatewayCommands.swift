@@ -31,16 +31,15 @@ final class GatewayCommands: CommandHandler {
     /// Returns whether there was a bond.
     typealias Forget = @Sendable (Address) async throws(CommandError) -> Bool
 
-    let dismissed = DismissedDevices()
-
     private let rules: RuleBoard
+    private let admission: Admission
     private let state: Mutex<State>
     /// Devices that `scan` reports at most; the one that was received longest ago is forgotten.
     private static let seenLimit = 256
 
     /// - Parameter pairing: who may pair until a request changes it. A reload does not: its window has begun with the run.
-    init(_ rules: RuleBoard, pairing: PairingPolicy = PairingPolicy()) {
-        self.rules = rules
+    init(_ rules: RuleBoard, pairing: PairingPolicy = PairingPolicy(), admission: Admission = Admission()) {
+        (self.rules, self.admission) = (rules, admission)
         state = Mutex(State(pairing: pairing))
     }
 
@@ -223,7 +222,7 @@ final class GatewayCommands: CommandHandler {
         }
         guard !centrals.isEmpty else { throw CommandError(.noRadio, "the radio is not open") }
         for central in centrals { await applyPairing(to: central) }
-        if time > 0 { dismissed.removeAll() }
+        if time > 0 { admission.recallAll() }
         return ["seconds": .real(time)]
     }
 

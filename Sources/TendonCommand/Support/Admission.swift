@@ -117,4 +117,16 @@ final class Admission: Sendable {
     func exclude(_ address: Address) { call(address) { tendon_admission_exclude($0, &$1, clock()) } }
     func readmit(_ address: Address) { call(address) { tendon_admission_readmit($0, &$1) } }
     func forget(_ address: Address) { call(address) { tendon_admission_forget($0, &$1) } }
+
+    @discardableResult
+    func dismiss(_ address: Address) -> Bool { call(address) { tendon_admission_dismiss($0, &$1, clock()) } }
+    func recall(_ address: Address) { call(address) { tendon_admission_recall($0, &$1) } }
+    func recallAll() { table.withLock { tendon_admission_recall($0.core.pointer, nil) } }
+    func isDismissed(_ address: Address) -> Bool {
+        call(address) { tendon_admission_state_of($0, &$1) == TENDON_ADMISSION_DISMISSED }
+    }
+    /// True if another program has removed the bond that the radio had.
+    func look(at address: Address, isBonded: Bool, radio: Int) -> Bool {
+        call(address) { tendon_admission_look_at_bond($0, &$1, isBonded, UInt8(radio)) }
+    }
 }

@@ -7,15 +7,15 @@ import TendonOutputs
 import TendonSupport
 
 extension Gateway {
-    /// Of a request. Returns whether there was a bond. After an error the device is served as before.
+    /// Of a request. Returns whether there was a bond. After an error the device is served again, as a new one.
     func forget(_ address: Address) async throws(CommandError) -> Bool {
-        let isNew = dismissed.insert(address)
+        let isNew = admission.dismiss(address)
         await endTurn(of: address)
         var wasBonded = false
         do throws(TendonError) {
             for central in centrals where try await central.forget(address) { wasBonded = true }
         } catch {
-            if isNew { dismissed.remove(address) }
+            if isNew { admission.recall(address) }
             throw CommandError(error)
         }
         remove(address)
@@ -25,11 +25,11 @@ extension Gateway {
     /// A bond that another program has removed, such as `tendon forget`, is noticed when the device advertises and when its
     /// connection has ended.
     @TendonActor
-    func lookAtBond(of address: Address, _ central: Central) {
-        guard let isBonded = central.core.keepsBond(with: address),
-            dismissed.look(at: address, isBonded: isBonded, with: ObjectIdentifier(central))
+    func lookAtBond(of address: Address, _ radio: Int) {
+        guard let isBonded = central(radio)?.core.keepsBond(with: address),
+            admission.look(at: address, isBonded: isBonded, radio: radio)
         else { return }
-        dismissed.insert(address)
+        admission.dismiss(address)
         Log.write(.notice, "\(address): its bond was removed; it is left alone until it is paired again")
         forgetServed(address)
     }

@@ -40,7 +40,7 @@ extension Gateway {
     func replace(_ plan: GatewayPlan) -> Int {
         rules.replace(plan.rules, plan.programs)
         Log.level = plan.settings.logLevel
-        dismissed.removeAll()
+        admission.recallAll()
         let (labels, changed, excluded) = state.withLock { state in
             let before = state.plan
             state.plan = plan

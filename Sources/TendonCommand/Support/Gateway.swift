@@ -65,7 +65,6 @@ final class Gateway: Sendable {
     let reporter: Reporter
     let rules: RuleBoard
     let commands: GatewayCommands
-    var dismissed: DismissedDevices { commands.dismissed }
     private let figures: FigureBoard
     let admission: Admission
     /// The radios that are open: which of them connects to a device.
@@ -104,7 +103,7 @@ final class Gateway: Sendable {
         if let opener { self.opener = opener } else { self.opener = OpenedRadio.opener(plan.settings.gattCache) }
         let rules = RuleBoard(plan.rules, programs: plan.programs)
         self.rules = rules
-        commands = GatewayCommands(rules, pairing: plan.settings.pairing)
+        commands = GatewayCommands(rules, pairing: plan.settings.pairing, admission: admission)
         figures = FigureBoard(commands)
         let settings = plan.settings
         Log.level = settings.logLevel
@@ -259,7 +258,7 @@ final class Gateway: Sendable {
     private func isServed(_ report: CReport, _ radio: Int, _ now: UInt64) -> Bool {
         let address = Address(report.pointee.address)
         guard let family = admission.servedFamily(of: address, on: radio, now: now) else { return false }
-        if let central = central(radio) { lookAtBond(of: address, central) }
+        lookAtBond(of: address, radio)
         let rssi = Int(report.pointee.rssi)
         guard rssi != Int(TENDON_RSSI_UNKNOWN) else { return true }
         commands.hear(address, rssi: rssi)
@@ -272,7 +271,7 @@ final class Gateway: Sendable {
     func receive(_ address: Address, _ family: String, _ radio: Int) -> Bool {
         guard plan.serves(address, family: family) else { return false }
         commands.saw(address, family, nil, nil)
-        guard !dismissed.contains(address) else { return false }
+        guard !admission.isDismissed(address) else { return false }
         _ = admission.received(address, family: family, isPreferred: true, awaitsResponse: false, radio: radio)
         return true
     }
@@ -331,13 +330,13 @@ final class Gateway: Sendable {
         }
         if awaitsResponse { responses.want(advertisement, now: now) }
         commands.saw(address, family, name, advertisement.rssi.map { Int($0) })
-        if let central = central(radio) { lookAtBond(of: address, central) }
-        guard !dismissed.contains(address) else { return false }
-        if let rssi = advertisement.rssi { agreement?.received(Gateway.shared(address, family), rssi: Int(rssi)) }
         let isPreferred = plan.isNamed(address) || centrals.contains { $0.core.isBonded(with: address) }
-        if admission.received(
+        let isNew = admission.received(
             address, family: family, isPreferred: isPreferred, awaitsResponse: awaitsResponse, radio: radio)
-        {
+        lookAtBond(of: address, radio)
+        guard !admission.isDismissed(address) else { return false }
+        if let rssi = advertisement.rssi { agreement?.received(Gateway.shared(address, family), rssi: Int(rssi)) }
+        if isNew {
             state.withLock { $0.found += 1 }
             reporter.events.event("found", DeviceLabel(family, address, name: name)) { line in
                 if let rssi = advertisement.rssi { line.member("rssi_dbm", rssi) }
@@ -419,7 +418,7 @@ final class Gateway: Sendable {
     /// Who ends a turn finds it, however early: it is noted before it can begin. False: there is to be none.
     private func begin(_ address: Address, _ family: String) -> Bool {
         state.withLock { state in
-            guard !state.isOver, state.plan.serves(address, family: family), !dismissed.contains(address),
+            guard !state.isOver, state.plan.serves(address, family: family), !admission.isDismissed(address),
                 state.turns[address] == nil
             else { return false }
             let task = Task(executorPreference: LoopPreference.shared) {
@@ -469,7 +468,7 @@ final class Gateway: Sendable {
         if let server = await server(address, family, radio, central) {
             await server.serve()
             admission.ended(address, radio: radio)
-            lookAtBond(of: address, central)
+            lookAtBond(of: address, radio)
         } else {
             admission.left(address, failed: false)  // another plan does not serve it
         }

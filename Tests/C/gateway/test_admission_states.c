@@ -208,12 +208,28 @@ static void a_bond_that_was_removed(void **state) {
     assert_false(tendon_admission_look_at_bond(&a, &device, false, 1));
 }
 
+/* The adapter that takes the place of another one has its own bonds. */
+static void bonds_of_a_radio_that_was_lost(void **state) {
+    (void)state;
+    tendon_admission a;
+    go_to(&a, SERVED);
+    assert_false(tendon_admission_look_at_bond(&a, &device, true, 1));
+    tendon_admission_radio_lost(&a, 0);
+    assert_true(tendon_admission_look_at_bond(&a, &device, false, 1));
+    assert_false(tendon_admission_look_at_bond(&a, &device, true, 1));
+    tendon_admission_radio_lost(&a, 1);
+    assert_false(tendon_admission_look_at_bond(&a, &device, false, 1));
+    assert_false(tendon_admission_look_at_bond(&a, &device, true, 1));
+    assert_true(tendon_admission_look_at_bond(&a, &device, false, 1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_state_with_each_input),
         cmocka_unit_test(a_dismissed_device_is_left_alone),
         cmocka_unit_test(all_are_recalled),
         cmocka_unit_test(a_bond_that_was_removed),
+        cmocka_unit_test(bonds_of_a_radio_that_was_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

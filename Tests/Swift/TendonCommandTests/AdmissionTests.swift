@@ -121,6 +121,21 @@ extension tendon_admission_random {
         #expect(received(device), "it is new")
     }
 
+    @Test func aForgottenDeviceIsLeftAlone() {
+        at(1000)
+        #expect(received(device))
+        #expect(!admission.look(at: device, isBonded: true, radio: 1))
+        #expect(!admission.look(at: device, isBonded: false, radio: 0), "the other radio had it")
+        #expect(admission.look(at: device, isBonded: false, radio: 1))
+        #expect(admission.dismiss(device) && !admission.dismiss(device) && admission.isDismissed(device))
+        #expect(!received(device) && turns().isEmpty)
+        admission.recall(device)
+        #expect(!admission.isDismissed(device) && received(device), "it is new")
+        admission.dismiss(device)
+        admission.recallAll()
+        #expect(received(device))
+    }
+
     @Test func gatewaysDoNotRetryAtTheSameTime() {
         let pauses = (0..<64).map { _ in
             let admission = Admission()

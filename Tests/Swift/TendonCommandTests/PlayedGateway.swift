@@ -507,7 +507,7 @@ final class PlayedGateway {
     /// The configuration serves the device, and it may pair.
     func serve(_ address: Address) async {
         if excluded.remove(address) != nil { await reload() }
-        if gateway.dismissed.contains(address) { _ = await gateway.commands.request("pair", ["seconds": 60]) }
+        if gateway.admission.isDismissed(address) { _ = await gateway.commands.request("pair", ["seconds": 60]) }
     }
 
     func serveAll() async {

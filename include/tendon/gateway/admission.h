@@ -122,7 +122,7 @@ bool tendon_admission_responded(tendon_admission *admission, const tendon_addres
 bool tendon_admission_heard(tendon_admission *admission, const tendon_address *address, uint8_t radio, uint64_t now,
                             uint8_t *family);
 /** A radio was lost: which devices are in its range is known when it receives them again. So its next scan begins
- * before its first connection. */
+ * before its first connection. Which bonds it had is not known any more: another adapter may take its place. */
 void tendon_admission_radio_lost(tendon_admission *admission, uint8_t radio);
 
 /* ---- turns ---- */
