@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // obvious info, features, update, toggle: one device.
+import CTendon
 import Tendon
 import TendonObvious
 import TendonSupport
@@ -174,19 +175,19 @@ extension Events {
 }
 
 extension OcelotFeatureStatus {
-    /// The words of events.
-    private var state: String { FeatureWords.enable(UInt8(clamping: enableState.rawValue)) }
-    private var toggle: String { FeatureWords.toggle(UInt8(clamping: toggleState.rawValue)) }
-
     func members(_ id: Int, _ title: String) -> JSON {
-        var members: JSON = ["feature": JSON(id), "state": .string(state), "toggle": .string(toggle)]
+        let feature = tendon_obvious_feature(
+            id: UInt16(clamping: id), enable: UInt8(clamping: enableState.rawValue),
+            toggle: UInt8(clamping: toggleState.rawValue))
+        var members = feature.members
         if !title.isEmpty { members["title"] = .string(title) }
         return members
     }
 
     /// For people.
     var words: String {
-        switch toggleState {
+        let state = members(0, "")["state"]?.string ?? ""
+        return switch toggleState {
         case .Activated: "\(state), on"
         case .Deactivated: "\(state), off"
         default: state

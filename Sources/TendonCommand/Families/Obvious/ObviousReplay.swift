@@ -95,7 +95,7 @@ struct ObviousReplay: FamilyReplay {
             members["status"] = .string(status < 0 ? text(tendon_obvious_status_name(status)) : "OK")
         }
         lines.event("ogp", members.merging(decoded.1))
-        for feature in decoded.2 { lines.event("feature", FeatureWords.state(feature)) }
+        for feature in decoded.2 { lines.event("feature", feature.members) }
     }
 
     /// Features whose states the device reports.
@@ -129,10 +129,7 @@ struct ObviousReplay: FamilyReplay {
             Int(TENDON_OBVIOUS_EVT_FEATURE_CHANGED.rawValue):
             let features = (0..<Int(payload.features.count)).map { tendon_obvious_feature_at(&payload, $0) }
             let hasStates = payload.features.item_size == 4
-            return [
-                "features": .array(
-                    features.map { hasStates ? FeatureWords.json($0) : ["feature": JSON($0.id)] })
-            ]
+            return ["features": .array(features.map { hasStates ? $0.received : ["feature": JSON($0.id)] })]
         case Int(TENDON_OBVIOUS_XFER_BEGIN.rawValue) where !isResponse: return ["total_bytes": JSON(payload.begin.size)]
         case Int(TENDON_OBVIOUS_XFER_DATA.rawValue) where !isResponse:
             return ["offset": JSON(payload.data.offset), "length": JSON(payload.data.length)]
@@ -191,18 +188,20 @@ enum ObviousText {
     }
 }
 
-extension FeatureWords {
-    static func json(_ feature: tendon_obvious_feature) -> JSON {
-        [
-            "feature": JSON(feature.id), "state": .string(enable(feature.enable)),
-            "toggle": .string(toggle(feature.toggle)),
-        ]
+extension tendon_obvious_feature {
+    /// The members of the event `feature`.
+    var members: JSON {
+        var (feature, line) = (self, LineWriter())
+        line.open("{")
+        line.members { tendon_obvious_feature_members($0, &feature) }
+        line.close("}")
+        return (try? JSON(parsing: line.bytes)) ?? [:]
     }
 
-    /// The event `feature`, as of a live connection: the switch of a feature that is not enabled has no effect.
-    static func state(_ feature: tendon_obvious_feature) -> JSON {
-        var feature = feature
-        if feature.enable != 1 { feature.toggle = feature.enable == 0 ? 0 : .max }
-        return json(feature)
+    /// The same with the switch as the device sends it, also of a feature that is not enabled.
+    var received: JSON {
+        var members = members
+        members["toggle"] = tendon_obvious_feature(id: id, enable: 1, toggle: toggle).members["toggle"]
+        return members
     }
 }

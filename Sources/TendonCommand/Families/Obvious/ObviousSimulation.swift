@@ -127,9 +127,11 @@ final class ObviousSimulation: SimulatedDevice<tendon_simulated_obvious>, Family
                 Self.newFeatures.map { feature in
                     var state = tendon_simulated_obvious_feature()
                     let isKnown = tendon_simulated_obvious_get(device, feature.id, &state)
+                    let toggle = tendon_obvious_feature(id: feature.id, enable: 1, toggle: state.toggle).members[
+                        "toggle"]
                     return [
                         "feature": JSON(feature.id), "enabled": .bool(isKnown && state.enable == 1),
-                        "toggle": .string(FeatureWords.toggle(state.toggle)),
+                        "toggle": toggle ?? .null,
                     ]
                 }),
         ]
@@ -154,25 +156,5 @@ enum ObviousVersion {
 
     static func text(_ code: UInt32) -> String {
         printed(size: Int(TENDON_OBVIOUS_VERSION_SIZE)) { _ = tendon_obvious_format_version(code, $0) }
-    }
-}
-
-/// The words of events about features.
-enum FeatureWords {
-    static func toggle(_ number: UInt8) -> String {
-        switch number {
-        case 0: "unsupported"
-        case 1: "activated"
-        case 2: "deactivated"
-        default: "unknown"
-        }
-    }
-
-    static func enable(_ number: UInt8) -> String {
-        switch number {
-        case 0: "disabled"
-        case 1: "enabled"
-        default: "unknown"
-        }
     }
 }
