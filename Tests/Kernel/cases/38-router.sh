@@ -21,7 +21,7 @@ exec 3>"$requests"
 check "it pairs with a grip, and connects" wait_for 40 count connected 1
 address=$(sed -n 's/.*"event":"connected".*"address":"\([0-9A-F:]*\)".*/\1/p' "$lines" | head -n 1)
 echo "{\"address\":\"$address\",\"action\":\"led\",\"arguments\":[\"blinkFast\",500]}" >&3
-check "it does what it is asked" wait_for 15 count done 1
+check "it does what it is asked" wait_for 15 count action 1
 check "the parameters of the connection are reported" wait_for 15 count connection_parameters 1
 device_stop
 check "a device that is lost is reported" wait_for 20 count disconnected 1
