@@ -52,6 +52,12 @@ enum SettingsCheck {
         try OutputChoice.check(arguments.configured(by: configuration))
     }
 
+    /// Whether an option names a file, which is replaced or has others beside it.
+    static func checkFile(_ path: String, of option: Option) throws(CommandError) {
+        guard WholeFile.isSpecial(path) else { return }
+        throw .usage("\(option.name) takes a file; \(sanitized(path)) is a device or a pipe")
+    }
+
     /// Whether a file can be made or written.
     static func checkPlace(of path: String) throws(CommandError) {
         let number = WholeFile.obstacle(to: path)

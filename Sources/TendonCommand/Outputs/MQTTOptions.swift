@@ -117,9 +117,7 @@
             settings.storesStreams = arguments.has(store.name)
             settings.sharesDevices = arguments.has(share.name)
             settings.stateInterval = try arguments.milliseconds(interval).map(UInt64.init) ?? settings.stateInterval
-            if let file = arguments.value(queue.name), WholeFile.isSpecial(file) {
-                throw .usage("\(queue.name) takes a file; \(sanitized(file)) is a device or a pipe")
-            }
+            if let file = arguments.value(queue.name) { try SettingsCheck.checkFile(file, of: queue) }
             settings.queueLimit = try arguments.integer(limit) ?? settings.queueLimit
             do throws(MQTTError) { try settings.checkValues() } catch { throw .usage("MQTT: \(error.text)") }
             do throws(MQTTError) { try settings.check() } catch { throw CommandError(.failed, "MQTT: \(error.text)") }

@@ -25,9 +25,7 @@
                 }
                 return nil
             }
-            guard !WholeFile.isSpecial(path) else {
-                throw .usage("\(file.name) takes a file; \(sanitized(path)) is a device or a pipe")
-            }
+            try SettingsCheck.checkFile(path, of: file)
             return path
         }
 

@@ -153,7 +153,7 @@ struct DefinitionMistake: Error {
         return DefinitionMistake(
             path: path, line: row + 1, column: (column ?? 0) + 1,
             text: "'\(name)' " + (isFamily ? "is a family that Tendon has" : "has another meaning, in rules or options")
-        )
+                + "; give the device another name")
     }
 
     var sentence: String { "\(sanitized(path)):\(line):\(column): \(text)" }
@@ -234,11 +234,17 @@ enum Definitions {
             .map { directory + "/" + $0 }
     }
 
+    private static func parse(_ bytes: [UInt8], _ path: String) throws(DefinitionMistake) -> Definition {
+        let new = try Definition(parsing: bytes, path: path)
+        if let mistake = DefinitionMistake.taken(new.name, bytes, path) { throw mistake }
+        return new
+    }
+
     /// Parses a file without taking it.
     static func read(_ path: String) throws(CommandError) -> Definition {
         let bytes = try readFile(path, limit: Int(TENDON_DEFINITION_FILE_MAX))
         do throws(DefinitionMistake) {
-            return try Definition(parsing: bytes, path: path)
+            return try parse(bytes, path)
         } catch {
             throw CommandError(.usage, error.sentence, next: "docs/device-files.md")
         }
@@ -248,8 +254,7 @@ enum Definitions {
     static func check(_ path: String, _ events: Events) throws(CommandError) -> ExitStatus {
         let bytes = try readFile(path, limit: Int(TENDON_DEFINITION_FILE_MAX))
         do throws(DefinitionMistake) {
-            let name = try Definition(parsing: bytes, path: path).name
-            if let mistake = DefinitionMistake.taken(name, bytes, path) { throw mistake }
+            _ = try parse(bytes, path)
         } catch {
             events.result(
                 "mistake", nil,
@@ -266,10 +271,6 @@ enum Definitions {
 
     private static func add(_ path: String) throws(CommandError) {
         let new = try read(path)
-        let bytes = try readFile(path, limit: Int(TENDON_DEFINITION_FILE_MAX))
-        if let mistake = DefinitionMistake.taken(new.name, bytes, path) {
-            throw .usage("\(mistake.sentence); give the device another name")
-        }
         // One that is named takes the place of one that is installed.
         let others = all.filter { $0.name != new.name || !$0.path.hasPrefix(standardDirectory) }
         if let same = others.first(where: { $0.name == new.name }) {
