@@ -6,7 +6,7 @@
 jobs_count=$(nproc 2>/dev/null || echo 2)
 # Of the C tests two wait for ten seconds and more: the others run beside them.
 export MESON_TESTTHREADS=$((jobs_count + 2))
-# With the index for editors, a quarter of a debug build's time: SwiftPM finds the tests in it. Builds without tests do
+# With the index for editors, a tenth of a debug build's time: SwiftPM finds the tests in it. Builds without tests do
 # without it.
 swift_debug=(--scratch-path "$BUILD/swift" -j "$jobs_count")
 # The tests and what they need: not the benches, the examples and the conformance program, which are built as releases.
