@@ -146,7 +146,7 @@ final class GatewayCore: Abandonable, @unchecked Sendable {
     // MARK: Lines
 
     /// False: a consumer was too slow, which the C core counts.
-    private func take(_ line: CLine) -> Bool {
+    func take(_ line: CLine) -> Bool {
         if line.pointee.is_sample, consumers.isEmpty { return true }
         let event = maker.event(line)
         if !line.pointee.is_sample { note(event) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Tendon
 import TendonBose
 import TestSupport
@@ -119,6 +120,30 @@ struct EventTests {
         }
         #expect(kinds.first == .connected && !kinds.dropFirst().contains(.connected))
         await site.close(gateway)
+    }
+
+    /// A consumer that comes later begins with the adapters that are still waited for, each with its latest reason. No machine
+    /// has such adapters: the lines are played to the core.
+    @Test @TendonActor func adaptersThatAreWaitedFor() async throws {
+        let site = Site()
+        let gateway = try await Gateway(site.settings())
+        let kinds = ["waiting", "lost", "restored"].map { CText("radio_" + $0) }  // the core keeps each by its address
+        for (kind, adapter) in [(0, "hci0"), (0, "hci1"), (0, "hci2"), (1, "hci2"), (2, "hci0")] {
+            lending(#"{"event":"\#(text(kinds[kind].pointer))","adapter":"\#(adapter)"}"# + "\n") { text, length in
+                var line = tendon_fleet_line()
+                (line.text, line.length, line.event) = (text, length, kinds[kind].pointer)
+                #expect(gateway.core.take(&line))
+            }
+        }
+        let events = gateway.events
+        let ofOneDevice = gateway.events(
+            of: GatewayDevice(address: Address("C0:00:00:00:00:09/random")!, family: .bose, name: nil))
+        await gateway.close()
+        var seen: [String] = []
+        for await event in events { seen.append("\(event.kind.rawValue) \(event["adapter"]?.text ?? "")") }
+        #expect(seen == ["radio_waiting hci1", "radio_lost hci2", "summary "])
+        for await event in ofOneDevice { Issue.record("an event of no device: \(event)") }
+        withExtendedLifetime(kinds) {}
     }
 
     /// Of one device: no event of another, and none of the gateway.
