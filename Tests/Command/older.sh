@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: MIT
 # What an older version left behind still works: bonds, attribute handles, messages that wait for a broker, names of devices,
 # the configuration, captures. Tests/Command/b2f535fd is what the version of that commit wrote: `run --pair` beside a
-# simulated bose, feelspace, activ5 and fjorden with --database-hash, no broker in range; then `fjorden info`.
+# simulated bose, feelspace, activ5 and fjorden with --database-hash, no broker in range; then `fjorden info`. In obvious: what an
+# Obvious device, its gateway and its cloud had when `obvious firmware upgrade` was killed in the middle of the transfer, after
+# `update`, the purchase of feature 16, `update`, and `toggle 16 off`.
 . "$(dirname "$0")/tap.bash"
 . "$(dirname "$0")/broker.bash"
+. "$(dirname "$0")/cloud.bash"
 older=$root/Tests/Command/b2f535fd
 state=$XDG_STATE_HOME/tendon
 mkdir -p "$state"
@@ -67,4 +70,40 @@ unlike "$out" C0:00:00:00:00:14 "its bond is removed"
 run replay --test "$older/capture.test"
 is "$status" 0 "its test of a capture: status"
 like "$out" '"events":142,"differences":0' "its test of a capture: no line differs"
+
+# The Obvious device goes on where it was.
+older=$older/obvious
+export XDG_STATE_HOME=$work/obvious XDG_CACHE_HOME=$work/obvious.cache TENDON_OBVIOUS_KEYS_FILE=$older/keys
+state=$XDG_STATE_HOME/tendon
+mkdir -p "$state" "$XDG_CACHE_HOME/obvious"
+cp -r "$older/bonds" "$older/journal" "$state"
+for packed in "$older"/cache/*.gz; do gzip -dc "$packed" >"$XDG_CACHE_HOME/obvious/$(basename "$packed" .gz)"; done
+gzip -dc "$older/flash.gz" >"$work/flash"
+cp "$older/flash.bonds" "$work/flash.bonds"
+cp "$older"/cloud/* "$cloud_data"
+python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.stdin.read())' \
+    "$cloud_data/cloud.sqlite3" <"$older/cloud/cloud.sql"
+chmod -R go-rwx "$XDG_STATE_HOME" "$XDG_CACHE_HOME" "$work/flash" "$work/flash.bonds" "$cloud_data"
+start_cloud --firmware "1234:1.5.0:$(echo "$XDG_CACHE_HOME"/obvious/*.bin):Older notes."
+start unit simulate obvious --radio virtual --address C0:00:00:00:00:0D/random --database-hash --flash "$work/flash" \
+    --keys-file "$older/keys" --json
+until_true ready unit
+run obvious info --radio virtual --json
+is "$(field provisioned "$out") $(field counter "$out") $(field firmware "$out")" "true 3 1.3.0" "the Obvious device: provisioned, with its counter"
+run obvious features 16 --radio virtual --json
+like "$out" '"feature":16,"state":"enabled","toggle":"deactivated"' "the feature that was bought, switched off as it was"
+run obvious firmware upgrade --radio virtual --json
+is "$status" 0 "its upgrade is continued"
+unlike "$out" '"what":"download"' "the image is not downloaded again"
+begun=$(grep -oE '"what":"transfer","percent":[0-9]+' <<<"$out" | cut -d: -f3 | sed -n 1,2p | sort -n | tail -1)
+result "$([ "${begun:-0}" -ge 47 ]; echo $?)" "and begins where it was killed, not at 0" "at $begun %, killed at 64 %"
+like "$(head -c 4 "$state/journal/obvious-c0000000000d-1" | od -An -c)" 'T +O +J +002' "its journal, of version 1, is written in version 2"
+run obvious info --radio virtual --json
+is "$(field firmware "$out")" 1.5.0 "the new firmware runs"
+run obvious update --radio virtual --json
+is "$(grep -o '"step":"[a-z]*","status":"[A-Z]*"' <<<"$out")" '"step":"features","status":"SUCCESS"' "update: nothing is provisioned again"
+run obvious features 16 --radio virtual --json
+like "$out" '"feature":16,"state":"enabled","toggle":"deactivated"' "the cloud knows what was bought"
+cmp "$older/bonds" "$state/bonds" && cmp "$older/flash.bonds" "$work/flash.bonds"
+result $? "the bond is used: neither side has a new one" "$(cat "$work/unit.out")"
 finish
