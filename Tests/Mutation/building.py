@@ -29,33 +29,50 @@ def restore(name):
         shutil.copymode(source, target)
 
 
-def copy_tree():
-    TREE.mkdir(parents=True, exist_ok=True)
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    names = {name for name in listed.stdout.split("\0") if name and os.path.lexists(ROOT / name)}
-    for folder, folders, files in os.walk(TREE):
-        here = pathlib.Path(folder).relative_to(TREE)
-        folders[:] = [name for name in folders if name != ".build"]
-        for name in files:
-            if str(here / name) not in names:
-                (TREE / here / name).unlink()
-    for name in names:
-        restore(name)
-    shutil.copyfile(HERE / "hit.c", TREE / "CSources/base/mutant.c")
+def put(name, text):
+    """Writes only what differs, so that a run with the faults of the run before builds nothing again."""
+    target = TREE / name
+    if not target.exists() or target.read_text() != text:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+
+def additions():
+    """The files that differ from the sources whatever the faults are."""
     header = "_Bool tendon_mutant(int number);\n"
-    (TREE / "include/tendon/mutant.h").write_text(f"#ifndef TENDON_MUTANT_H\n#define TENDON_MUTANT_H\n{header}#endif\n")
-    build = TREE / "CSources/base/meson.build"
-    build.write_text(build.read_text() + "core_sources += files('mutant.c')\n")
-    package = TREE / "Package.swift"  # a module without C could not ask which fault is switched on
-    package.write_text(package.read_text() + """
+    package = "Package.swift"  # a module without C could not ask which fault is switched on
+    umbrella = "include/tendon/base.h"  # how Swift sees it
+    build = "CSources/base/meson.build"
+    return {
+        "CSources/base/mutant.c": (HERE / "hit.c").read_text(),
+        "include/tendon/mutant.h": f"#ifndef TENDON_MUTANT_H\n#define TENDON_MUTANT_H\n{header}#endif\n",
+        build: (ROOT / build).read_text() + "core_sources += files('mutant.c')\n",
+        umbrella: (ROOT / umbrella).read_text() + '\n#include "tendon/mutant.h"\n',
+        package: (ROOT / package).read_text() + """
 for target in package.targets where target.type == .regular && target.name.hasPrefix("Tendon") {
     if !target.dependencies.contains(where: { "\\($0)".contains("\\"CTendon\\"") }) {
         target.dependencies.append("CTendon")
     }
 }
-""")
-    umbrella = TREE / "include/tendon/base.h"  # how Swift sees it
-    umbrella.write_text(umbrella.read_text() + '\n#include "tendon/mutant.h"\n')
+"""}
+
+
+def copy_tree(faults):
+    """All but the files with faults, which write_faults() writes."""
+    TREE.mkdir(parents=True, exist_ok=True)
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = {name for name in listed.stdout.split("\0") if name and os.path.lexists(ROOT / name)}
+    added = additions()
+    for folder, folders, files in os.walk(TREE):
+        here = pathlib.Path(folder).relative_to(TREE)
+        folders[:] = [name for name in folders if name != ".build"]
+        for name in files:
+            if str(here / name) not in names | set(added):
+                (TREE / here / name).unlink()
+    for name in names - set(added) - {fault.file for fault in faults}:
+        restore(name)
+    for name, text in added.items():
+        put(name, text)
 
 
 def write_faults(faults):
@@ -69,10 +86,7 @@ def write_faults(faults):
             lines[fault.line:fault.line + fault.span] = [fault.after.replace("@", f"tendon_mutant({fault.number})"), *[""] * (fault.span - 1)]
         # On the first line, so that the compiler's line numbers stay those of the original.
         first = "import CTendon; " if name.endswith(".swift") else '#include "tendon/mutant.h" '
-        text = first + "\n".join(lines)
-        target = TREE / name
-        if not target.exists() or target.read_text() != text:
-            target.write_text(text)
+        put(name, first + "\n".join(lines))
 
 
 def run(command, **options):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compiled into the mutated copy only. Every seeded fault asks whether it is the one that is switched on; what was
- * asked is noted in a shared file, so that a test which crashes or is killed has noted it too.
+ * asked is noted in a shared file, so that a test which crashes or is killed has noted it too. TENDON_MUTANT_TEST is
+ * the one function of a test program that runs.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -17,8 +18,14 @@ enum { FAULTS_MAX = 1 << 16 };
 static unsigned char *reached;
 static int active = -1;
 
+void cmocka_set_test_filter(const char *pattern) __attribute__((weak));
+
 __attribute__((constructor)) static void start(void) {
     const char *number = getenv("TENDON_MUTANT"), *trace = getenv("TENDON_MUTANT_TRACE");
+    const char *function = getenv("TENDON_MUTANT_TEST");
+    if (function != NULL && cmocka_set_test_filter != NULL) {
+        cmocka_set_test_filter(function);
+    }
     active = number != NULL ? atoi(number) : -1;
     int file = trace != NULL ? open(trace, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
     if (file >= 0 && ftruncate(file, FAULTS_MAX) == 0) {

@@ -3,6 +3,7 @@
 """Seeds faults into a copy of the sources and counts how many the tests catch.
 
 Usage: scripts/mutate.sh [--c N] [--swift N] [--sample] [--seed TEXT] [--only PREFIX] [--times] [--again FILE] [--list]
+       scripts/mutate.sh --matrix FILE [--shard K/N | --report]
   --c N, --swift N  number of faults in C (default 400) and in Swift (default 100)
   --sample          40 in C, as `make test-all` does; TAP output
   --seed TEXT       another choice of faults
@@ -10,6 +11,10 @@ Usage: scripts/mutate.sh [--c N] [--swift N] [--sample] [--seed TEXT] [--only PR
   --times           each use of a constant in milliseconds or microseconds in C, one unit more, instead of other faults
   --again FILE      only those that were not caught in an earlier run, whose results.jsonl FILE is a copy of
   --list            print the chosen faults and end
+  --matrix FILE     run all tests that reach a fault, each function by itself, and append to FILE which of them it fails;
+                    what FILE has already is not run again
+  --shard K/N       with --matrix: each N-th of the chosen faults, beginning with the K-th
+  --report          with --matrix: print what FILE says of the tests, and end
 
 All faults are compiled in at once, each behind a switch, so that one build serves all. A test is run for a fault only
 if it reaches it. A fault is caught if a test fails, crashes or exceeds its time limit.
@@ -25,7 +30,8 @@ import sys
 from building import BUILD, copy_tree
 from explaining import explained, reason_of
 from finding import Fault, candidates, choose
-from running import identity, judge_c, judge_swift, not_caught
+from matrix import fill, functions, print_report
+from running import build_c, build_swift, identity, judge, not_caught
 
 WANTED_SHARE = 0.95
 
@@ -65,7 +71,13 @@ def main():
     parser.add_argument("--times", action="store_true")
     parser.add_argument("--again", default="")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--matrix", default="")
+    parser.add_argument("--shard", type=lambda text: tuple(map(int, text.split("/"))), default=(1, 1))
+    parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
+    if options.report:
+        print_report(options.matrix)
+        return 0
     if options.sample:
         options.c, options.swift = 40, 0  # ten Swift faults take three minutes
     found = list(candidates(options.only, options.times))
@@ -81,14 +93,22 @@ def main():
             print(f"{fault.file}:{fault.line + 1} {fault.kind}\n  - {fault.before.strip()}\n  + {fault.after.strip()}")
         return 0
     BUILD.mkdir(parents=True, exist_ok=True)
-    (BUILD / "results.jsonl").write_text("")
-    copy_tree()
+    if not options.matrix:
+        (BUILD / "results.jsonl").write_text("")
+    copy_tree(faults)
     good = True
-    c, swift = faults[:len(in_c)], faults[len(in_c):]
-    if c:
-        good = report("C", judge_c(c, corpora=not options.sample), options.sample) and good
-    if swift:
-        good = report("Swift", judge_swift(swift), options.sample) and good
+    for language, chosen in (("C", faults[:len(in_c)]), ("Swift", faults[len(in_c):])):
+        if not chosen:
+            continue
+        # A corpus finds crashes: no other test could take its place.
+        built = build_c(chosen, not options.sample and not options.matrix) if language == "C" else build_swift(chosen)
+        if options.matrix:
+            first, step = options.shard
+            compiled, tests, jobs, confirms = built
+            tests = functions(tests) if language == "C" else tests
+            fill(options.matrix, compiled[first - 1::step], tests, jobs, confirms)
+        else:
+            good = report(language, judge(*built), options.sample) and good
     return 0 if good else 1
 
 

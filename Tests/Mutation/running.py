@@ -57,8 +57,8 @@ def reached_by(command, environment, directory, name):
     return {number for number, byte in enumerate(data) if byte}, spent
 
 
-def judge(faults, tests, jobs=JOBS, confirms=False):
-    """tests: (name, command, environment, directory). Returns {fault: name of the test that caught it, or None}."""
+def trace_all(tests, jobs):
+    """tests: (name, command, environment, directory). Returns for each the numbers of the faults that it reaches and its seconds."""
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         traces = list(pool.map(lambda test: reached_by(test[1], test[2], test[3], test[0]), tests))
     for number, test in enumerate(tests):
@@ -66,15 +66,32 @@ def judge(faults, tests, jobs=JOBS, confirms=False):
             traces[number] = reached_by(test[1], test[2], test[3], test[0])
         if traces[number] is None:
             sys.exit(f"mutate: {test[0]} fails without any fault, alone too")
+    return traces
+
+
+def those_that_reach(fault, tests, traces):
+    """(seconds, test) of the tests that reach a fault, the fastest first."""
+    return sorted((spent, test) for (numbers, spent), test in zip(traces, tests) if fault.number in numbers)
+
+
+def fails(fault, test, limit, confirms):
+    """The outcome of a test that fails with this fault, otherwise 0."""
+    _, command, environment, directory = test
+    environment = {**environment, "TENDON_MUTANT": str(fault.number)}
+    status = outcome(command, environment, limit, directory)
+    # On a busy machine a test may fail by itself: the fault has to fail it twice.
+    return outcome(command, environment, limit, directory) if status != 0 and confirms else status
+
+
+def judge(faults, tests, jobs, confirms):
+    """Returns {fault: name of the test that caught it, or None}."""
+    traces = trace_all(tests, jobs)
 
     def one(fault):
-        order = sorted((spent, test) for (numbers, spent), test in zip(traces, tests) if fault.number in numbers)
-        for spent, (name, command, environment, directory) in order:
-            fault_environment = {**environment, "TENDON_MUTANT": str(fault.number)}
-            if outcome(command, fault_environment, 8 + 10 * spent, directory) != 0:
-                # On a busy machine a test may fail by itself: the fault has to fail it twice.
-                if not confirms or outcome(command, fault_environment, 8 + 10 * spent, directory) != 0:
-                    return name
+        order = those_that_reach(fault, tests, traces)
+        for spent, test in order:
+            if fails(fault, test, 8 + 10 * spent, confirms) != 0:
+                return test[0]
         return None if order else ""
 
     verdicts = {}
@@ -104,7 +121,8 @@ def not_caught(name):
     return {identity(*(row[key] for key in ("file", "kind", "before", "after"))) for row in rows if not row["caught_by"]}
 
 
-def judge_c(faults, corpora):
+def build_c(faults, corpora):
+    """The faults that compile, and what judge() takes besides."""
     build = TREE / ".build/c"
     environment = {**os.environ, "CFLAGS": "-w -O0"}
     described = []
@@ -124,16 +142,16 @@ def judge_c(faults, corpora):
     faults = drop_what_does_not_compile(faults, compile_all, r"(?m)^(\S+?\.c):(\d+):\d+: error")
     tests = [(test["name"].replace("/", "_").replace(" ", ""), test["cmd"], {**SANITIZERS, **test["env"]},
               test["workdir"] or str(build)) for test in described]
-    return judge(faults, tests)
+    return faults, tests, JOBS, False
 
 
-def judge_swift(faults):
+def build_swift(faults):
     scratch = TREE / ".build/swift"
     # The tests' program alone: without the command and the benchmarks.
     base = ["swift", "build", "--scratch-path", str(scratch), "--product", "tendonPackageTests", "-j", str(JOBS)]
     faults = drop_what_does_not_compile(faults, lambda: run(base), r"(?m)^(\S+?\.swift):(\d+):\d+: error")
     program = [str(scratch / "debug/tendonPackageTests.xctest"), "--testing-library", "swift-testing"]
-    return judge(faults, swift_tests(program), 4 * JOBS, confirms=True)  # most of their time they wait
+    return faults, swift_tests(program), 4 * JOBS, True  # most of their time they wait
 
 
 def swift_tests(program):
