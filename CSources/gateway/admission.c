@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "address_place.h"
+
 typedef tendon_admission_record record;
 
 /* ---- the table: open addressing, linear probing, no gaps within a run ---- */
@@ -12,13 +14,9 @@ static size_t limit_of(const tendon_admission *admission) {
     return admission->slots / 4 * 3;
 }
 
-/** FNV-1a. An attacker can choose addresses; the worst of it is a run as long as the table. */
+/** The worst that an attacker can do with addresses is a run as long as the table. */
 static size_t place_of(const tendon_admission *admission, const tendon_address *address) {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < sizeof address->bytes; i++) {
-        hash = (hash ^ address->bytes[i]) * 16777619u;
-    }
-    return ((hash ^ address->type) * 16777619u) % admission->slots;
+    return tendon_address_place(address, admission->slots);
 }
 
 /** The record, or the free slot where it would be. */
