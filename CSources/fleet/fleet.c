@@ -112,8 +112,11 @@ static void prepare(tendon_fleet *fleet, tendon_loop *loop, const tendon_fleet_o
                                                       : 0;
     fleet->options.no_gatt_cache = options->no_gatt_cache || tendon_gatt_store_open(&fleet->store, NULL) < 0;
     tendon_admission_init(&fleet->admission, fleet->records, TENDON_FLEET_SLOTS, NULL, seed);
-    tendon_search_init(&fleet->search, fleet->advertisers, TENDON_SEARCH_ADVERTISERS, fleet->options.definitions,
-                       options->definition_count);
+    tendon_search_init(&fleet->search, fleet->advertisers, TENDON_SEARCH_ADVERTISERS,
+                       &(tendon_search_scope){.definitions = fleet->options.definitions,
+                                              .definition_count = options->definition_count,
+                                              .context = fleet,
+                                              .serves = tendon_fleet_serves});
     tendon_source_init(&fleet->timer, -1, fleet, NULL, expired);
 }
 

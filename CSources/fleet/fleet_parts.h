@@ -38,6 +38,8 @@ bool tendon_fleet_has_turns(const tendon_fleet *fleet, uint8_t number);
 /** Has all turns over a radio end, or over all. @p hard: immediately, without the sessions. */
 void tendon_fleet_end_turns(tendon_fleet *fleet, uint8_t number, bool hard, uint64_t now);
 tendon_fleet_slot *tendon_fleet_find_slot(tendon_fleet *fleet, const tendon_address *address);
+/** @param context the fleet */
+bool tendon_fleet_serves(void *context, const tendon_address *address, uint8_t family);
 
 /* ---- report.c ---- */
 

@@ -37,7 +37,8 @@ static tendon_fleet_slot *slot_without_turn(tendon_fleet *fleet) {
     return found;
 }
 
-static bool is_served(const tendon_fleet *fleet, const tendon_address *address, uint8_t family) {
+bool tendon_fleet_serves(void *context, const tendon_address *address, uint8_t family) {
+    const tendon_fleet *fleet = context;
     const tendon_fleet_addresses *only = &fleet->options.only;
     bool is_meant = only->count == 0;
     for (size_t i = 0; i < only->count && !is_meant; i++) {
@@ -191,25 +192,14 @@ static bool begin_turn(tendon_fleet *fleet, const tendon_address *address, uint8
     return true;
 }
 
-static bool may_have_turn(void *context, const tendon_address *address, uint8_t family) {
-    return is_served(context, address, family);
-}
-
 /** Names are learned by the search, which forgets them. */
-static void keep_name(tendon_fleet *fleet, const tendon_address *address, const tendon_search_found *found) {
+static void keep_name(tendon_fleet *fleet, const tendon_address *address) {
     tendon_fleet_slot *slot = tendon_fleet_find_slot(fleet, address);
-    if (slot != NULL && found->name != NULL) {
-        slot->name_length = (uint8_t)found->name_length;
-        memcpy(slot->name, found->name, found->name_length);
-    }
-}
-
-static void recall_name(tendon_fleet *fleet, const tendon_address *address) {
-    for (size_t i = 0; i < TENDON_SEARCH_ADVERTISERS; i++) {
-        const tendon_search_advertiser *one = &fleet->advertisers[i];
-        if (one->used && one->name_length > 0 && tendon_address_equal(&one->address, address)) {
-            keep_name(fleet, address, &(tendon_search_found){.name = one->name, .name_length = one->name_length});
-        }
+    size_t length;
+    const char *name = tendon_search_name(&fleet->search, address, &length);
+    if (slot != NULL && name != NULL) {
+        slot->name_length = (uint8_t)length;
+        memcpy(slot->name, name, length);
     }
 }
 
@@ -218,9 +208,9 @@ void tendon_fleet_begin_turns(tendon_fleet *fleet, uint64_t now) {
     tendon_address address;
     uint8_t family;
     while (!fleet->is_ending && radios != 0 &&
-           tendon_admission_next(&fleet->admission, radios, may_have_turn, fleet, now, &address, &family)) {
+           tendon_admission_next(&fleet->admission, radios, tendon_fleet_serves, fleet, now, &address, &family)) {
         if (begin_turn(fleet, &address, family, now)) {
-            recall_name(fleet, &address);
+            keep_name(fleet, &address);
         } else {
             (void)tendon_admission_left(&fleet->admission, &address, false, now);
         }
@@ -350,7 +340,7 @@ static void take_device(tendon_fleet *fleet, uint8_t radio, const tendon_ad_repo
         fleet->counters.found++;
         tendon_fleet_report_found(fleet, address, found, report->rssi);
     }
-    keep_name(fleet, address, found);
+    keep_name(fleet, address);
 }
 
 void tendon_fleet_take_report(tendon_fleet *fleet, uint8_t radio, const tendon_ad_report *report, uint64_t now) {
@@ -361,14 +351,10 @@ void tendon_fleet_take_report(tendon_fleet *fleet, uint8_t radio, const tendon_a
     }
     tendon_search_found found = tendon_search_take(&fleet->search, report, now);
     bool is_awaited = found.is_response && tendon_admission_responded(&fleet->admission, &report->address, now);
-    bool is_ours = found.family != TENDON_SEARCH_NO_FAMILY && is_served(fleet, &report->address, found.family);
-    if (found.awaits_response && (is_ours || found.family == TENDON_SEARCH_NO_FAMILY)) {
-        tendon_search_ask(&fleet->search, &report->address, now);
-    }
     if (tendon_search_is_active(&fleet->search, now) != fleet->radios[radio].is_active) {
         tendon_fleet_touch(fleet);
     }
-    if (!is_ours) {
+    if (!found.is_served) {
         return;
     }
     take_device(fleet, radio, report, &found, now);

@@ -3,59 +3,73 @@
 
 #include <string.h>
 
+#include "address_place.h"
+
 typedef tendon_search_advertiser advertiser;
 
+/** Slots in which a device can be. */
+enum { NEAR = 16 };
+/** Two packets, and a name. */
+enum { ALL_MAX = 2 * TENDON_AD_LEGACY_MAX + 2 + TENDON_AD_LEGACY_MAX };
+
 void tendon_search_init(tendon_search *search, tendon_search_advertiser *advertisers, size_t capacity,
-                        const tendon_definition *const *definitions, size_t definition_count) {
+                        const tendon_search_scope *scope) {
     memset(advertisers, 0, capacity * sizeof *advertisers);
-    *search = (tendon_search){.advertisers = advertisers,
-                              .capacity = capacity,
-                              .definitions = definitions,
-                              .definition_count = definition_count};
+    *search = (tendon_search){.advertisers = advertisers, .capacity = capacity};
+    if (scope != NULL) {
+        search->scope = *scope;
+    }
 }
 
 /* ---- the table ---- */
 
-static advertiser *find(const tendon_search *search, const tendon_address *address) {
-    for (size_t i = 0; i < search->capacity; i++) {
-        if (search->advertisers[i].used && tendon_address_equal(&search->advertisers[i].address, address)) {
-            return &search->advertisers[i];
-        }
-    }
-    return NULL;
-}
-
-/** A free slot, else that of a device of no family, else of any; the one that was received longest ago. */
+/** A free slot, else that of a device that does not matter, else of any; the one that was received longest ago. */
 static bool goes_before(const advertiser *one, const advertiser *other) {
-    bool is_stranger = one->family == TENDON_SEARCH_NO_FAMILY;
     if (!one->used || !other->used) {
         return !one->used && other->used;
     }
-    return is_stranger != (other->family == TENDON_SEARCH_NO_FAMILY) ? is_stranger : one->seen_at < other->seen_at;
+    return one->matters != other->matters ? other->matters : one->seen_at < other->seen_at;
 }
 
-static advertiser *slot_for(tendon_search *search, const tendon_address *address) {
-    advertiser *slot = find(search, address);
-    if (slot != NULL) {
-        return slot;
-    }
-    slot = &search->advertisers[0];
-    for (size_t i = 1; i < search->capacity; i++) {
-        if (goes_before(&search->advertisers[i], slot)) {
-            slot = &search->advertisers[i];
+static bool is_of(const advertiser *one, const tendon_address *address) {
+    return one->used && tendon_address_equal(&one->address, address);
+}
+
+/** Its slot, or the one that it can have. */
+static advertiser *place_for(const tendon_search *search, const tendon_address *address) {
+    size_t place = tendon_address_place(address, search->capacity);
+    advertiser *first = &search->advertisers[place];
+    for (size_t i = 0; i < NEAR && i < search->capacity; i++) {
+        advertiser *one = &search->advertisers[(place + i) % search->capacity];
+        if (is_of(one, address)) {
+            return one;
         }
+        first = goes_before(one, first) ? one : first;
     }
-    *slot = (advertiser){.address = *address, .used = true, .family = TENDON_SEARCH_NO_FAMILY};
-    return slot;
+    return first;
 }
 
 /* ---- what is said about a device ---- */
 
+static bool serves(const tendon_search *search, const advertiser *one, uint8_t family) {
+    return family != TENDON_SEARCH_NO_FAMILY &&
+           (search->scope.serves == NULL || search->scope.serves(search->scope.context, &one->address, family));
+}
+
+static uint8_t number_of(const tendon_family *family) {
+    for (uint8_t i = 0; family != NULL && i < TENDON_SEARCH_DEFINED; i++) {
+        if (tendon_family_at(i) == family) {
+            return i;
+        }
+    }
+    return TENDON_SEARCH_NO_FAMILY;
+}
+
 static uint8_t definition_of(const tendon_search *search, const uint8_t *data, size_t length) {
     uint8_t found = TENDON_SEARCH_NO_FAMILY;
-    for (size_t i = 0; i < search->definition_count; i++) {
-        if (tendon_definition_recognizes(search->definitions[i], data, length)) {
-            if (search->definitions[i]->find.name != 0) {
+    for (size_t i = 0; i < search->scope.definition_count; i++) {
+        if (tendon_definition_recognizes(search->scope.definitions[i], data, length)) {
+            if (search->scope.definitions[i]->find.name != 0) {
                 return (uint8_t)(TENDON_SEARCH_DEFINED + i); /* one that looks for the name goes first */
             }
             found = found == TENDON_SEARCH_NO_FAMILY ? (uint8_t)(TENDON_SEARCH_DEFINED + i) : found;
@@ -64,26 +78,31 @@ static uint8_t definition_of(const tendon_search *search, const uint8_t *data, s
     return found;
 }
 
-static bool a_definition_awaits_name(const tendon_search *search, const uint8_t *data, size_t length) {
-    for (size_t i = 0; i < search->definition_count; i++) {
-        if (tendon_definition_awaits_name(search->definitions[i], data, length)) {
-            return true;
+/** Whether there are families of which it is one if it has the right name. @p served is set if one of them is served.
+ */
+static bool awaits_name(const tendon_search *search, const advertiser *one, const uint8_t *data, size_t length,
+                        bool *served) {
+    uint8_t family = number_of(tendon_family_awaiting_name(data, length));
+    bool awaits = family != TENDON_SEARCH_NO_FAMILY;
+    *served = *served || serves(search, one, family);
+    for (size_t i = 0; i < search->scope.definition_count; i++) {
+        if (tendon_definition_awaits_name(search->scope.definitions[i], data, length)) {
+            awaits = true;
+            *served = *served || serves(search, one, (uint8_t)(TENDON_SEARCH_DEFINED + i));
         }
     }
-    return false;
+    return awaits;
 }
 
-static uint8_t family_of(const tendon_search *search, const uint8_t *data, size_t length, bool may_have_response) {
-    const tendon_family *family = tendon_family_from_advertisement(data, length);
-    for (uint8_t i = 0; family != NULL && i < TENDON_SEARCH_DEFINED; i++) {
-        if (tendon_family_at(i) == family) {
-            return i;
-        }
+/** Length of the whole structures: padding, or one that is truncated, would hide what follows it. */
+static size_t length_of_whole(const uint8_t *data, size_t length) {
+    tendon_ad_iterator iterator = tendon_ad_begin(data, length);
+    tendon_ad_structure one;
+    size_t whole = 0;
+    while (tendon_ad_next(&iterator, &one)) {
+        whole = (size_t)(one.data + one.length - data);
     }
-    if (may_have_response && a_definition_awaits_name(search, data, length)) {
-        return TENDON_SEARCH_NO_FAMILY; /* the name decides, if it can come */
-    }
-    return definition_of(search, data, length);
+    return whole;
 }
 
 /** A complete name stays; a device may send a shortened one in its advertisement. */
@@ -94,70 +113,123 @@ static void learn_name(advertiser *one, const uint8_t *data, size_t length) {
     }
     bool is_complete = name.type == TENDON_AD_NAME_COMPLETE;
     if (is_complete || !one->has_complete_name) {
-        one->name_length = (uint8_t)(name.length < sizeof one->name ? name.length : sizeof one->name);
+        size_t kept = name.length < sizeof one->name ? name.length : sizeof one->name;
+        while (kept > 0 && kept < name.length && (name.data[kept] & 0xC0) == 0x80) {
+            kept--; /* whole characters of UTF-8 */
+        }
+        one->name_length = (uint8_t)kept;
         one->has_complete_name = is_complete;
-        memcpy(one->name, name.data, one->name_length);
+        memcpy(one->name, name.data, kept);
     }
 }
 
-tendon_search_found tendon_search_take(tendon_search *search, const tendon_ad_report *report, uint64_t now) {
-    bool is_response = (report->properties & TENDON_AD_SCAN_RESPONSE) != 0;
-    bool may_have_response = !is_response && (report->properties & TENDON_AD_SCANNABLE) != 0;
-    advertiser *one = slot_for(search, &report->address);
-    uint8_t both[2 * TENDON_AD_LEGACY_MAX];
-    const uint8_t *data = report->data;
-    size_t length = report->length;
-    one->seen_at = now;
-    one->answered = one->answered || is_response;
-    if (length <= TENDON_AD_LEGACY_MAX) { /* an extended advertisement has all in one packet */
-        one->lengths[is_response] = (uint8_t)length;
-        memcpy(one->data[is_response], length > 0 ? data : both, length);
-        memcpy(both, one->data[0], one->lengths[0]);
-        memcpy(both + one->lengths[0], one->data[1], one->lengths[1]);
-        data = both;
-        length = (size_t)one->lengths[0] + one->lengths[1];
+/** Its latest packets one after the other, and its name, if that was in an earlier one. Returns their length. */
+static size_t join(advertiser *one, uint8_t all[ALL_MAX]) {
+    tendon_ad_structure name;
+    size_t length = one->lengths[0];
+    memcpy(all, one->data[0], length);
+    memcpy(all + length, one->data[1], one->lengths[1]);
+    length += one->lengths[1];
+    learn_name(one, all, length);
+    if (one->name_length > 0 && !tendon_ad_find_name(all, length, &name)) {
+        all[length] = (uint8_t)(one->name_length + 1);
+        all[length + 1] = one->has_complete_name ? TENDON_AD_NAME_COMPLETE : TENDON_AD_NAME_SHORTENED;
+        memcpy(all + length + 2, one->name, one->name_length);
+        length += 2u + one->name_length;
     }
-    learn_name(one, data, length);
-    one->family = family_of(search, data, length, may_have_response && one->name_length == 0);
-    tendon_search_found found = {.family = one->family,
-                                 .is_response = is_response,
-                                 .awaits_response = may_have_response && one->name_length == 0,
-                                 .name = one->name_length > 0 ? one->name : NULL,
-                                 .name_length = one->name_length};
-    /* A device that may be of a family only by its name is worth the question; other strangers are not. */
-    if (found.family == TENDON_SEARCH_NO_FAMILY) {
-        found.awaits_response = found.awaits_response && (tendon_family_awaiting_name(data, length) != NULL ||
-                                                          a_definition_awaits_name(search, data, length));
-    }
-    return found;
+    return length;
 }
 
 /* ---- who is asked ---- */
 
-static bool is_asked(const advertiser *one, uint64_t now) {
-    return one->used && one->asked && !one->answered && now < one->asked_at + TENDON_SEARCH_ASK_MS;
+static bool is_asked(const advertiser *one) {
+    return one->used && one->asked && !one->answered;
 }
 
-void tendon_search_ask(tendon_search *search, const tendon_address *address, uint64_t now) {
-    advertiser *one = find(search, address);
-    if (one != NULL && (!one->asked || now >= one->asked_at + TENDON_SEARCH_PAUSE_MS)) {
+static void ask(tendon_search *search, advertiser *one, uint64_t now) {
+    if (!one->asked || now >= one->asked_at + TENDON_SEARCH_PAUSE_MS) {
         one->asked = true;
         one->answered = false;
         one->asked_at = now;
+        search->active_until = now + TENDON_SEARCH_ASK_MS;
+    }
+}
+
+static void note_response(tendon_search *search, advertiser *one) {
+    bool was_asked = is_asked(one);
+    one->answered = true;
+    one->has_responded = true;
+    if (was_asked) {
+        search->active_until = 0;
+        for (size_t i = 0; i < search->capacity; i++) {
+            uint64_t end = search->advertisers[i].asked_at + TENDON_SEARCH_ASK_MS;
+            if (is_asked(&search->advertisers[i]) && end > search->active_until) {
+                search->active_until = end;
+            }
+        }
     }
 }
 
 bool tendon_search_is_active(const tendon_search *search, uint64_t now) {
-    return tendon_search_deadline(search, now) != UINT64_MAX;
+    return now < search->active_until;
 }
 
 uint64_t tendon_search_deadline(const tendon_search *search, uint64_t now) {
-    uint64_t deadline = 0;
-    for (size_t i = 0; i < search->capacity; i++) {
-        if (is_asked(&search->advertisers[i], now)) {
-            uint64_t end = search->advertisers[i].asked_at + TENDON_SEARCH_ASK_MS;
-            deadline = end > deadline ? end : deadline;
-        }
+    return now < search->active_until ? search->active_until : UINT64_MAX;
+}
+
+/* ---- packets ---- */
+
+/** @param can_have_name its name is not known, and can come. */
+static void recognize(const tendon_search *search, const advertiser *one, const uint8_t *data, size_t length,
+                      bool can_have_name, tendon_search_found *found) {
+    bool may_be_served = false;
+    found->family = number_of(tendon_family_from_advertisement(data, length));
+    if (found->family == TENDON_SEARCH_NO_FAMILY) {
+        bool waits = awaits_name(search, one, data, length, &may_be_served) && can_have_name && !one->has_responded;
+        uint8_t defined = definition_of(search, data, length);
+        may_be_served = may_be_served || serves(search, one, defined);
+        found->family = waits ? TENDON_SEARCH_NO_FAMILY : defined; /* the name decides, if it can come */
     }
-    return deadline == 0 ? UINT64_MAX : deadline;
+    found->is_served = serves(search, one, found->family);
+    found->awaits_response = can_have_name && (found->is_served || may_be_served);
+}
+
+tendon_search_found tendon_search_take(tendon_search *search, const tendon_ad_report *report, uint64_t now) {
+    tendon_search_found found = {.is_response = (report->properties & TENDON_AD_SCAN_RESPONSE) != 0};
+    bool may_have_response = !found.is_response && (report->properties & TENDON_AD_SCANNABLE) != 0;
+    advertiser *one = place_for(search, &report->address);
+    uint8_t all[ALL_MAX];
+    const uint8_t *data = report->data;
+    size_t length = report->length;
+    if (!is_of(one, &report->address)) {
+        *one = (advertiser){.address = report->address, .used = true};
+    }
+    if (found.is_response) {
+        note_response(search, one);
+    }
+    if (length <= TENDON_AD_LEGACY_MAX) {
+        one->lengths[found.is_response] = (uint8_t)length_of_whole(data, length);
+        memcpy(one->data[found.is_response], length > 0 ? data : all, one->lengths[found.is_response]);
+        data = all;
+        length = join(one, all);
+    } else {
+        learn_name(one, data, length); /* an extended advertisement has all in one packet */
+    }
+    recognize(search, one, data, length, may_have_response && one->name_length == 0, &found);
+    if (found.awaits_response) {
+        ask(search, one, now);
+    }
+    one->seen_at = now;
+    one->matters = found.is_served || one->asked;
+    found.name = one->name_length > 0 ? one->name : NULL;
+    found.name_length = one->name_length;
+    return found;
+}
+
+const char *tendon_search_name(const tendon_search *search, const tendon_address *address, size_t *length) {
+    const advertiser *one = place_for(search, address);
+    bool is_known = is_of(one, address) && one->name_length > 0;
+    *length = is_known ? one->name_length : 0;
+    return is_known ? one->name : NULL;
 }

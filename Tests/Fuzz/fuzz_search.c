@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static tendon_search_advertiser advertisers[4];
     tendon_search search;
     fuzz_input input = {data, size};
-    tendon_search_init(&search, advertisers, 4, NULL, 0);
+    tendon_search_init(&search, advertisers, 4, NULL);
     for (uint64_t now = 0; input.left > 0; now += 100) {
         tendon_ad_report report = {.address = {.bytes = {fuzz_u8(&input)}}, .properties = fuzz_u8(&input)};
         fuzz_block block = fuzz_block_of(&input);
@@ -18,8 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         FUZZ_CHECK(found.name_length <= TENDON_AD_LEGACY_MAX && (found.name != NULL) == (found.name_length > 0));
         (void)fuzz_touch(found.name, found.name_length);
         free(block.data);
-        tendon_search_ask(&search, &report.address, now);
         FUZZ_CHECK(tendon_search_deadline(&search, now) > now);
+        size_t length;
+        FUZZ_CHECK(tendon_search_name(&search, &report.address, &length) == found.name && length == found.name_length);
     }
     return 0;
 }
