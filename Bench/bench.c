@@ -39,19 +39,14 @@ static double minimum(const double *values, size_t count) {
 }
 
 static uint64_t paused_at, paused_ns;
-static bool paused;
-
-bool bench_is_paused(void) {
-    return paused;
-}
 
 void bench_pause(void) {
     paused_at = bench_now_ns();
-    paused = true;
+    bench_count_system_calls(false);
 }
 
 void bench_resume(void) {
-    paused = false;
+    bench_count_system_calls(true);
     paused_ns += bench_now_ns() - paused_at;
 }
 

@@ -52,12 +52,12 @@ void bench_print(const char *question, const bench_body *body, const double *ns,
 /** What lies between the two is neither timed nor counted: making ready what the next operations use up. */
 void bench_pause(void);
 void bench_resume(void);
-/** True between the two. */
-bool bench_is_paused(void);
 
 /** Heap calls (malloc, calloc, realloc) of this process so far; see heap_counter.c. */
 uint64_t bench_heap_calls(void);
 /** System calls of the data path so far, but for those while paused; see system_call_counter.c. */
 uint64_t bench_system_calls(void);
+/** Whether they count from now on. */
+void bench_count_system_calls(bool counts);
 
 #endif

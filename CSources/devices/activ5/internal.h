@@ -22,7 +22,4 @@ void tendon_activ5_put_text(tendon_activ5_message *out, const uint8_t *text, siz
 /* tendon_activ5_parse_text() of the bytes from @p start to @p end; start <= end. */
 tendon_status tendon_activ5_parse_content(const uint8_t *text, size_t start, size_t end, tendon_activ5_message *out);
 
-/* Towards zero; saturating; NaN is 0. */
-int64_t tendon_activ5_truncate(double value);
-
 #endif

@@ -54,18 +54,6 @@ size_t tendon_activ5_find_byte(const uint8_t *text, size_t at, size_t end, uint8
     return at;
 }
 
-/* A conversion that is out of range is undefined in C, so the range is checked first. Here, apart from its callers:
- * inline it would be there three times. */
-int64_t tendon_activ5_truncate(double value) {
-    if (value != value) {
-        return 0;
-    }
-    if (value >= 9223372036854775808.0) {
-        return INT64_MAX;
-    }
-    return value <= -9223372036854775808.0 ? INT64_MIN : (int64_t)value;
-}
-
 /* Every "IS" left out, once and from the left; then [+-]digits[.digits] up to the first '/', and nothing else. */
 static tendon_status isometric(const uint8_t *text, size_t at, size_t end, tendon_activ5_message *out) {
     double value = 0;

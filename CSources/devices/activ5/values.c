@@ -1,65 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary and string characteristics, conversions. */
+/* Binary and string characteristics. */
 #include "internal.h"
 
 enum { PERCENT_MAX = 100 };
-
-/* Both sensors count to 4095: 1 g, 250 degrees a second. */
-static const double full_scale = 4095.0;
-
-static const double pi = 3.14159265358979323846;
-
-/* ---- conversions ---- */
-
-double tendon_activ5_to_g(double raw) {
-    return raw / full_scale;
-}
-
-double tendon_activ5_to_rad_per_s(double raw) {
-    return ((raw * (250.0 / full_scale)) * pi) / 180.0;
-}
-
-double tendon_activ5_to_s(double ticks) {
-    return ((ticks * 30.5) / 1000000.0) / 2.0;
-}
-
-int64_t tendon_activ5_from_g(double g) {
-    return tendon_activ5_truncate(g * full_scale);
-}
-
-int64_t tendon_activ5_from_rad_per_s(double rad_per_s) {
-    return tendon_activ5_truncate(rad_per_s / ((250.0 / full_scale) * (pi / 180.0)));
-}
-
-int64_t tendon_activ5_from_s(double seconds) {
-    return tendon_activ5_truncate(((seconds / 30.5) * 1000000.0) * 2.0);
-}
-
-double tendon_activ5_to_newtons(double raw) {
-    return raw * 0.27156315909;
-}
-
-double tendon_activ5_to_newtons_legacy(double raw) {
-    return raw * 1.08625263633;
-}
-
-float tendon_activ5_to_lbf(double raw) {
-    return (float)raw * 0.0610498269896194f;
-}
-
-float tendon_activ5_to_lbf_legacy(double raw) {
-    return (float)raw * 0.24419930795f;
-}
-
-tendon_activ5_imu tendon_activ5_scaled(const tendon_activ5_imu *imu) {
-    tendon_activ5_imu scaled = *imu;
-    for (int i = 0; i < 3; i++) {
-        scaled.gyro[i] = imu->gyro[i] * 1.15;
-    }
-    return scaled;
-}
-
-/* ---- characteristics ---- */
 
 /* Bytes that a value has at least. */
 static const uint8_t least[TENDON_ACTIV5_CHARACTERISTIC_COUNT] = {

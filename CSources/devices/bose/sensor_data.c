@@ -35,6 +35,21 @@ uint8_t tendon_bose_sample_length(uint8_t sensor_id) {
     return sensor_id < TENDON_BOSE_SENSOR_COUNT ? layouts[sensor_id].length : 0;
 }
 
+const tendon_bose_sensor_record *tendon_bose_find_sensor(const tendon_bose_sensor_information *information,
+                                                         uint8_t sensor_id) {
+    size_t count = information->count;
+    /* Devices list their sensors in order: the first look nearly always hits. */
+    if (sensor_id < count && information->records[sensor_id].sensor_id == sensor_id) {
+        return &information->records[sensor_id];
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (information->records[i].sensor_id == sensor_id) {
+            return &information->records[i];
+        }
+    }
+    return NULL;
+}
+
 #if defined(__GNUC__)
 #define APART __attribute__((noinline)) /* its registers are not saved on the way of the usual record */
 #else

@@ -81,21 +81,6 @@ tendon_status tendon_bose_decode_sensor_information(const uint8_t *data, size_t 
     return status;
 }
 
-const tendon_bose_sensor_record *tendon_bose_find_sensor(const tendon_bose_sensor_information *information,
-                                                         uint8_t sensor_id) {
-    size_t count = information->count;
-    /* Devices list their sensors in order: the first look nearly always hits. */
-    if (sensor_id < count && information->records[sensor_id].sensor_id == sensor_id) {
-        return &information->records[sensor_id];
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (information->records[i].sensor_id == sensor_id) {
-            return &information->records[i];
-        }
-    }
-    return NULL;
-}
-
 static const uint16_t periods_ms[] = {320, 160, 80, 40, 20, 10, 5};
 enum { PERIOD_COUNT = sizeof periods_ms / sizeof periods_ms[0] };
 

@@ -5,7 +5,8 @@
 
 #include "tendon/devices/fjorden_manager.h"
 
-bool tendon_grip_same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b);
+/* manager_state.c */
+
 /** An output that is its kind, or its kind and the grip. */
 void tendon_grip_do(tendon_fjorden_manager *m, tendon_fjorden_output_kind kind);
 void tendon_grip_do_grip(tendon_fjorden_manager *m, tendon_fjorden_output_kind kind, const tendon_fjorden_grip *grip);
@@ -26,9 +27,15 @@ void tendon_grip_look_for_bonded(tendon_fjorden_manager *m);
 /** Link request to m->grip, and state connecting. */
 void tendon_grip_connect(tendon_fjorden_manager *m);
 
+/* manager_calls.c */
+
 void tendon_grip_call(tendon_fjorden_manager *m, const tendon_fjorden_input *input);
 /** Continues start when the permission is known. */
 void tendon_grip_start_with_permission(tendon_fjorden_manager *m);
+
+/* manager_events.c */
+
+bool tendon_grip_same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b);
 void tendon_grip_event(tendon_fjorden_manager *m, const tendon_fjorden_input *input);
 /** The deadline has passed. */
 void tendon_grip_expire(tendon_fjorden_manager *m);

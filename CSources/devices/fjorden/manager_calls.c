@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager.h"
 
+void tendon_fjorden_configuration_init(tendon_fjorden_configuration *configuration) {
+    static const char minimum[] = "1.0.0";
+    memset(configuration, 0, sizeof *configuration);
+    configuration->timeout_ms = TENDON_FJORDEN_TIMEOUT_MS;
+    configuration->auto_reconnect = true;
+    memcpy(configuration->minimum_firmware, minimum, sizeof minimum);
+}
+
 static bool is_scanning(const tendon_fjorden_manager *m) {
     return m->state == TENDON_FJORDEN_SCANNING_FOR_GRIPS || m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED;
 }

@@ -122,6 +122,12 @@ bool tendon_pairing_trusts(const tendon_link *link) {
            (!tendon_pairing_is_strict(link) || tendon_bond_is_authenticated(bond));
 }
 
+tendon_address tendon_pairing_own(const tendon_radio *radio, bool central) {
+    static const tendon_address nobody = {.type = TENDON_ADDRESS_TYPE_PUBLIC};
+    /* A program's address on the virtual radio differs from one start to the next. */
+    return central && radio->ops->bond_radio == TENDON_BOND_VIRTUAL ? nobody : radio->address;
+}
+
 const tendon_bond *tendon_pairing_bond_of(const tendon_link *link) {
     const tendon_radio *radio = link->radio;
     if (radio->bonds == NULL) {

@@ -7,12 +7,6 @@
 #define PAIRING_LIMIT_MS 35000u
 #define RETRY_PAUSE_MS 500u
 
-tendon_address tendon_pairing_own(const tendon_radio *radio, bool central) {
-    static const tendon_address nobody = {.type = TENDON_ADDRESS_TYPE_PUBLIC};
-    /* A program's address on the virtual radio differs from one start to the next. */
-    return central && radio->ops->bond_radio == TENDON_BOND_VIRTUAL ? nobody : radio->address;
-}
-
 const tendon_bond *tendon_pairing_key(const tendon_radio *radio, const tendon_address *peer) {
     if (radio->bonds == NULL) {
         return NULL;

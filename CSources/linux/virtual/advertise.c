@@ -28,6 +28,13 @@ enum {
 };
 #define SCAN_PREFIX "scan-"
 
+socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *name, struct sockaddr_un *out) {
+    memset(out, 0, sizeof *out);
+    out->sun_family = AF_UNIX;
+    snprintf(out->sun_path, sizeof out->sun_path, "%s/%s", radio->directory, name); /* sizes: see the header */
+    return (socklen_t)sizeof *out;
+}
+
 static uint32_t fnv1a(uint32_t hash, const void *bytes, size_t length) {
     const uint8_t *b = bytes;
     for (size_t i = 0; i < length; i++) {

@@ -28,13 +28,6 @@ static tendon_status retry(tendon_link *link, uint64_t now);
 static const tendon_socket_hooks hooks = {
     .header = 1, .retry = retry, .control = tendon_virtual_control, .opened = tendon_virtual_opened};
 
-socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *name, struct sockaddr_un *out) {
-    memset(out, 0, sizeof *out);
-    out->sun_family = AF_UNIX;
-    snprintf(out->sun_path, sizeof out->sun_path, "%s/%s", radio->directory, name); /* sizes: see the header */
-    return (socklen_t)sizeof *out;
-}
-
 #define DEVICE_PREFIX "dev-"
 
 static void device_name(const tendon_address *address, char out[TENDON_VIRTUAL_NAME_SIZE]) {

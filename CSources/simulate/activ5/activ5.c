@@ -28,18 +28,6 @@ static uint16_t handle_of(const tendon_simulated_activ5 *device, unsigned charac
     return device->handles[characteristic];
 }
 
-/** Whether this central may use the device already. */
-static bool open_to(const tendon_simulated_activ5 *device, size_t central) {
-    return device->outboxes[central].shaken || device->options.accepts_early ||
-           !tendon_simulated_activ5_has(device, TENDON_SIMULATED_ACTIV5_COMMAND);
-}
-
-bool tendon_simulated_activ5_gets(const tendon_simulated_activ5 *device, size_t central, unsigned characteristic) {
-    const tendon_simulated_central *place = &device->centrals.places[central];
-    return place->used && tendon_simulated_activ5_has(device, characteristic) && open_to(device, central) &&
-           (tendon_gatt_connection_cccd(&place->connection, handle_of(device, characteristic)) & 1u) != 0;
-}
-
 /* ---- text responses ---- */
 
 static void answer(tendon_simulated_activ5 *device, size_t central, const char *head, const char *text, size_t limit) {
@@ -127,7 +115,7 @@ static tendon_status write_command(tendon_simulated_activ5 *device, size_t centr
     if (command == COMMANDS) {
         return TENDON_ATT_ERROR(TENDON_ATT_VALUE_NOT_ALLOWED);
     }
-    if (command != HANDSHAKE && !open_to(device, central)) {
+    if (command != HANDSHAKE && !tendon_simulated_activ5_is_open(device, central)) {
         return TENDON_ATT_ERROR(WRITE_REQUEST_REJECTED);
     }
     obey(device, central, command);
@@ -143,7 +131,7 @@ static tendon_status write_rate(tendon_simulated_activ5 *device, size_t central,
     if (rate == 0 || rate > RATE_MAX) {
         return TENDON_ATT_ERROR(TENDON_ATT_VALUE_NOT_ALLOWED);
     }
-    if (!open_to(device, central)) {
+    if (!tendon_simulated_activ5_is_open(device, central)) {
         return TENDON_ATT_ERROR(WRITE_REQUEST_REJECTED);
     }
     device->force_period = device->imu_period = (uint16_t)(1000 / rate);
@@ -365,16 +353,6 @@ void tendon_simulated_activ5_set_battery(tendon_simulated_activ5 *device, uint8_
         }
     }
     tendon_simulated_activ5_flush(device);
-}
-
-void tendon_simulated_activ5_power(tendon_simulated_activ5 *device, bool on) {
-    device->off = !on;
-    for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS && !on; i++) {
-        if (device->centrals.places[i].used) {
-            tendon_att_bearer_close(device->centrals.places[i].connection.bearer); /* the host closes the link */
-        }
-    }
-    tendon_simulated_activ5_update(device);
 }
 
 void tendon_simulated_activ5_inject(tendon_simulated_activ5 *device, tendon_simulated_activ5_malformation kind,

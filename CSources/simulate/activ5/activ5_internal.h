@@ -12,6 +12,12 @@ static inline bool tendon_simulated_activ5_has(const tendon_simulated_activ5 *de
     return device->handles[characteristic] != 0;
 }
 
+/** Whether this central may use the device already. */
+static inline bool tendon_simulated_activ5_is_open(const tendon_simulated_activ5 *device, size_t central) {
+    return device->outboxes[central].shaken || device->options.accepts_early ||
+           !tendon_simulated_activ5_has(device, TENDON_SIMULATED_ACTIV5_COMMAND);
+}
+
 /** Bit of @p waiting. */
 static inline uint16_t tendon_simulated_activ5_bit(unsigned characteristic) {
     return (uint16_t)(1u << characteristic);
@@ -35,6 +41,8 @@ void tendon_simulated_activ5_force_text(tendon_simulated_activ5 *device, size_t 
 uint8_t tendon_simulated_activ5_noise(tendon_simulated_activ5 *device);
 
 /* stream.c */
+/** True when a central gets the notifications of a characteristic. */
+bool tendon_simulated_activ5_gets(const tendon_simulated_activ5 *device, size_t central, unsigned characteristic);
 /** Returns the device clock at the time of the latest input. */
 uint64_t tendon_simulated_activ5_clock(const tendon_simulated_activ5 *device);
 /** Starts or stops the streams after a change of their conditions. */
@@ -49,7 +57,5 @@ tendon_status tendon_simulated_activ5_connected(tendon_simulated_activ5 *device,
                                                 uint64_t now);
 void tendon_simulated_activ5_disconnected(tendon_simulated_activ5 *device, tendon_att_bearer *bearer,
                                           tendon_status reason, uint64_t now);
-/** True when a central gets the notifications of a characteristic. */
-bool tendon_simulated_activ5_gets(const tendon_simulated_activ5 *device, size_t central, unsigned characteristic);
 
 #endif

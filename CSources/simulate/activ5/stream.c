@@ -18,6 +18,13 @@ uint64_t tendon_simulated_activ5_clock(const tendon_simulated_activ5 *device) {
     return device->now > device->clock_base ? device->now - device->clock_base : 0;
 }
 
+bool tendon_simulated_activ5_gets(const tendon_simulated_activ5 *device, size_t central, unsigned characteristic) {
+    const tendon_simulated_central *place = &device->centrals.places[central];
+    return place->used && tendon_simulated_activ5_has(device, characteristic) &&
+           tendon_simulated_activ5_is_open(device, central) &&
+           (tendon_gatt_connection_cccd(&place->connection, device->handles[characteristic]) & 1u) != 0;
+}
+
 static bool exhausted(const tendon_simulated_activ5 *device) {
     return device->options.notification_limit != 0 &&
            device->counters.notifications >= device->options.notification_limit;
@@ -49,6 +56,16 @@ void tendon_simulated_activ5_update(tendon_simulated_activ5 *device) {
     if (before && !streams(device)) {
         device->idle_since = device->now;
     }
+}
+
+void tendon_simulated_activ5_power(tendon_simulated_activ5 *device, bool on) {
+    device->off = !on;
+    for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS && !on; i++) {
+        if (device->centrals.places[i].used) {
+            tendon_att_bearer_close(device->centrals.places[i].connection.bearer); /* the host closes the link */
+        }
+    }
+    tendon_simulated_activ5_update(device);
 }
 
 /* ---- samples ---- */

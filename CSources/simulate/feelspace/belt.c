@@ -33,13 +33,13 @@ void tendon_simulated_feelspace_enter(tendon_simulated_feelspace *belt, uint8_t 
 void tendon_simulated_feelspace_set_intensity(tendon_simulated_feelspace *belt, int intensity) {
     int within = intensity < INTENSITY_LOWEST ? INTENSITY_LOWEST : intensity > 100 ? 100 : intensity;
     belt->settings.intensity = belt->stored.intensity = (uint8_t)within;
-    tendon_simulated_feelspace_tell(belt, 2);
+    tendon_simulated_feelspace_tell(belt, BASIC_INTENSITY);
 }
 
 void tendon_simulated_feelspace_change_mode(tendon_simulated_feelspace *belt, uint8_t mode, uint64_t now) {
     if (mode < MODE_COUNT && mode != belt->mode) {
         tendon_simulated_feelspace_enter(belt, mode, now);
-        tendon_simulated_feelspace_tell(belt, 1);
+        tendon_simulated_feelspace_tell(belt, BASIC_MODE);
     }
 }
 
@@ -53,11 +53,11 @@ void tendon_simulated_feelspace_report_press(tendon_simulated_feelspace *belt, u
         tendon_simulated_feelspace_enter(belt, new_mode, now);
     }
     if (changes && belt->swapped) {
-        tendon_simulated_feelspace_tell(belt, 1);
+        tendon_simulated_feelspace_tell(belt, BASIC_MODE);
     }
     tendon_simulated_feelspace_notify(belt, BELT_BUTTON, bytes, sizeof bytes);
     if (changes && !belt->swapped) {
-        tendon_simulated_feelspace_tell(belt, 1);
+        tendon_simulated_feelspace_tell(belt, BASIC_MODE);
     }
 }
 

@@ -26,6 +26,10 @@ enum {
 enum { MODE_STANDBY = 0, MODE_WAIT, MODE_COMPASS, MODE_APP, MODE_PAUSE, MODE_CALIBRATION, MODE_CROSSING, MODE_COUNT };
 enum { BUTTON_POWER = 1, BUTTON_PAUSE, BUTTON_COMPASS, BUTTON_HOME };
 enum { INTENSITY_LOWEST = 5, INTENSITY_DEFAULT = 0xAA };
+/** Parameters of the basic family, whose code is BASIC. */
+enum { BASIC = 1, BASIC_MODE = 1, BASIC_INTENSITY, BASIC_HEADING_OFFSET, BASIC_NAME };
+/** Bytes: of the name that an application can choose, and of what is before it. */
+enum { NAME_MOST = 18, PREFIX = 11 };
 
 /** Firmware numbers of the first generation from which on a belt has a feature. */
 enum { SINCE_PERSISTENT = 41, SINCE_RESET = 43, SINCE_PULSE = 45, SINCE_PERIOD = 52 };
@@ -46,8 +50,6 @@ tendon_simulated_feelspace_settings tendon_simulated_feelspace_factory(const ten
 /* parameters.c: FE05. */
 tendon_simulated_feelspace_outcome
 tendon_simulated_feelspace_request(tendon_simulated_feelspace *belt, const uint8_t *value, size_t length, uint64_t now);
-/** Notifies the mode or the default intensity, basic family. */
-void tendon_simulated_feelspace_tell(tendon_simulated_feelspace *belt, uint8_t parameter);
 
 /* belt.c: enters a mode without telling. */
 void tendon_simulated_feelspace_enter(tendon_simulated_feelspace *belt, uint8_t mode, uint64_t now);
@@ -60,6 +62,8 @@ size_t tendon_simulated_feelspace_value(const tendon_simulated_feelspace *belt, 
 /** Queues a notification (corrupted if requested) and tries to send it. Dropped if no central is subscribed. */
 void tendon_simulated_feelspace_notify(tendon_simulated_feelspace *belt, unsigned characteristic, const uint8_t *value,
                                        size_t length);
+/** Notifies a parameter of the basic family. */
+void tendon_simulated_feelspace_tell(tendon_simulated_feelspace *belt, uint8_t parameter);
 void tendon_simulated_feelspace_flush(tendon_simulated_feelspace *belt);
 /** A subscription changed: keep-alives, orientations and raw samples start or stop. */
 void tendon_simulated_feelspace_subscribed(tendon_simulated_feelspace *belt, unsigned characteristic, bool on,

@@ -2,8 +2,7 @@
 /* Simulated naviBelt: parameter requests and their responses. */
 #include "feelspace_internal.h"
 
-enum { BASIC = 0x01, ADVANCED_READ = 0x10, ADVANCED_CHANGE = 0x11, RESET = 0x12, CHANGE_BIT = 0x80 };
-enum { BASIC_MODE = 1, BASIC_INTENSITY, BASIC_HEADING_OFFSET, BASIC_NAME };
+enum { ADVANCED_READ = 0x10, ADVANCED_CHANGE = 0x11, RESET = 0x12, CHANGE_BIT = 0x80 };
 enum {
     ID_INTENSITY = 0x00,
     ID_HEADING_OFFSET = 0x01,
@@ -13,7 +12,7 @@ enum {
     ID_PERIOD = 0x0F,
     ID_PAIRING = 0x25
 };
-enum { PERIOD_LOWEST_MS = 20, NAME_MOST = 18, PREFIX = 11 };
+enum { PERIOD_LOWEST_MS = 20 };
 
 static uint16_t u16_at(const uint8_t *bytes) {
     return (uint16_t)(bytes[0] | (uint32_t)bytes[1] << 8);
@@ -76,26 +75,6 @@ static bool tell_advanced(tendon_simulated_feelspace *belt, uint8_t id) {
     }
     tendon_simulated_feelspace_notify(belt, BELT_PARAMETER, bytes, out.length);
     return true;
-}
-
-void tendon_simulated_feelspace_tell(tendon_simulated_feelspace *belt, uint8_t parameter) {
-    uint8_t bytes[20];
-    tendon_writer out = tendon_writer_make(bytes, sizeof bytes);
-    tendon_write_u8(&out, BASIC);
-    tendon_write_u8(&out, parameter);
-    if (parameter == BASIC_MODE) {
-        tendon_write_u8(&out, belt->mode);
-    } else if (parameter == BASIC_INTENSITY) {
-        tendon_write_u8(&out, belt->settings.intensity);
-    } else if (parameter == BASIC_HEADING_OFFSET) {
-        tendon_write_u16le(&out, belt->settings.heading_offset);
-    } else {
-        size_t whole = tendon_simulated_text_length(belt->name, sizeof belt->name);
-        size_t prefix = whole < PREFIX ? whole : PREFIX;
-        size_t suffix = whole - prefix;
-        tendon_write_bytes(&out, belt->name + prefix, suffix < NAME_MOST ? suffix : NAME_MOST);
-    }
-    tendon_simulated_feelspace_notify(belt, BELT_PARAMETER, bytes, out.length);
 }
 
 /* ---- changes, basic family ---- */

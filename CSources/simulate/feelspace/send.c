@@ -135,6 +135,26 @@ void tendon_simulated_feelspace_notify(tendon_simulated_feelspace *belt, unsigne
     }
 }
 
+void tendon_simulated_feelspace_tell(tendon_simulated_feelspace *belt, uint8_t parameter) {
+    uint8_t bytes[20];
+    tendon_writer out = tendon_writer_make(bytes, sizeof bytes);
+    tendon_write_u8(&out, BASIC);
+    tendon_write_u8(&out, parameter);
+    if (parameter == BASIC_MODE) {
+        tendon_write_u8(&out, belt->mode);
+    } else if (parameter == BASIC_INTENSITY) {
+        tendon_write_u8(&out, belt->settings.intensity);
+    } else if (parameter == BASIC_HEADING_OFFSET) {
+        tendon_write_u16le(&out, belt->settings.heading_offset);
+    } else {
+        size_t whole = tendon_simulated_text_length(belt->name, sizeof belt->name);
+        size_t prefix = whole < PREFIX ? whole : PREFIX;
+        size_t suffix = whole - prefix;
+        tendon_write_bytes(&out, belt->name + prefix, suffix < NAME_MOST ? suffix : NAME_MOST);
+    }
+    tendon_simulated_feelspace_notify(belt, BELT_PARAMETER, bytes, out.length);
+}
+
 void tendon_simulated_feelspace_hang_up(tendon_simulated_feelspace *belt, uint64_t now) {
     if (belt->centrals.count > 0) {
         belt->leave_at = now + LEAVING_MS;

@@ -23,14 +23,14 @@ uint64_t tendon_simulated_fjorden_deadline(const tendon_simulated_fjorden *devic
 /** Ends the links, and resets the bond, when the time has come. */
 void tendon_simulated_fjorden_go_if_due(tendon_simulated_fjorden *device, uint64_t now);
 
-/* control.c */
-/** TENDON_OK, or a TENDON_ATT_ERROR(). */
-tendon_status tendon_simulated_fjorden_control(tendon_simulated_fjorden *device, tendon_gatt_connection *connection,
-                                               const uint8_t *value, size_t length, uint64_t now);
-void tendon_simulated_fjorden_respond(tendon_simulated_fjorden *device, uint64_t now);
 /** The outstanding response was confirmed, or never will be. */
 void tendon_simulated_fjorden_responded(tendon_simulated_fjorden *device, uint64_t now);
 /** Responses to a central that has disconnected. */
 void tendon_simulated_fjorden_drop_responses(tendon_simulated_fjorden *device, uint8_t central, uint64_t now);
+
+/* control.c */
+/** TENDON_OK, or a TENDON_ATT_ERROR(). */
+tendon_status tendon_simulated_fjorden_control(tendon_simulated_fjorden *device, tendon_gatt_connection *connection,
+                                               const uint8_t *value, size_t length, uint64_t now);
 
 #endif

@@ -203,6 +203,61 @@ void tendon_simulated_fjorden_inject(tendon_simulated_fjorden *device, tendon_si
     tendon_simulated_fjorden_flush(device, now);
 }
 
+/* ---- responses of the control point: one is outstanding at a time, because they are indications ---- */
+
+static void remove_response(tendon_simulated_fjorden *device, uint8_t index) {
+    device->response_count--;
+    for (uint8_t i = index; i < device->response_count; i++) {
+        device->responses[i] = device->responses[i + 1];
+    }
+}
+
+static void leave(tendon_simulated_fjorden *device, uint64_t now) {
+    uint8_t opcode = device->leaving;
+    device->leaving = 0;
+    if (opcode == CLEAR_BOND) {
+        tendon_simulated_fjorden_reset_bond(device, now);
+    } else if (opcode == POWER_OFF) {
+        tendon_simulated_fjorden_power_off(device, now);
+    }
+}
+
+void tendon_simulated_fjorden_responded(tendon_simulated_fjorden *device, uint64_t now) {
+    device->confirming = false;
+    if (device->response_count > 0) {
+        remove_response(device, 0);
+    }
+    leave(device, now);
+}
+
+void tendon_simulated_fjorden_drop_responses(tendon_simulated_fjorden *device, uint8_t central, uint64_t now) {
+    for (uint8_t i = device->response_count; i > 0; i--) {
+        if (device->responses[i - 1].central == central) {
+            device->confirming = device->confirming && i > 1;
+            remove_response(device, (uint8_t)(i - 1));
+        }
+    }
+    if (device->response_count == 0) {
+        leave(device, now);
+    }
+}
+
+static void respond(tendon_simulated_fjorden *device, uint64_t now) {
+    if (device->confirming || device->response_count == 0) {
+        return;
+    }
+    tendon_simulated_central *place = &device->centrals.places[device->responses[0].central];
+    tendon_status status = tendon_gatt_indicate(&place->connection, device->control_handle, device->responses[0].bytes,
+                                                device->responses[0].length, now);
+    if (status == TENDON_OK) {
+        device->confirming = true;
+    } else if (status == TENDON_ERROR_WOULD_BLOCK) {
+        device->outboxes[device->responses[0].central].held = true; /* writable() continues */
+    } else if (status != TENDON_ERROR_BUSY) {
+        tendon_simulated_fjorden_responded(device, now); /* unsubscribed meanwhile: not sent */
+    }
+}
+
 /* ---- sending ---- */
 
 /** False: the link is full. */
@@ -285,7 +340,7 @@ void tendon_simulated_fjorden_flush(tendon_simulated_fjorden *device, uint64_t n
         device->counters.blocked += !sent && !outbox->held;
         outbox->held = !sent;
     }
-    tendon_simulated_fjorden_respond(device, now);
+    respond(device, now);
 }
 
 /* ---- time ---- */
