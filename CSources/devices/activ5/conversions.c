@@ -2,6 +2,12 @@
 /* Units: of counts, of ticks. */
 #include "internal.h"
 
+#if defined(__GNUC__)
+#define APART __attribute__((noinline))
+#else
+#define APART
+#endif
+
 /* Both sensors count to 4095: 1 g, 250 degrees a second. */
 static const double full_scale = 4095.0;
 
@@ -21,7 +27,7 @@ double tendon_activ5_to_s(double ticks) {
 
 /* A conversion that is out of range is undefined in C, so the range is checked first. Towards zero; saturating; NaN is
  * 0. */
-static int64_t truncate(double value) {
+APART static int64_t truncate(double value) {
     if (value != value) {
         return 0;
     }
