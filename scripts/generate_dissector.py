@@ -8,6 +8,7 @@ Usage: generate_dissector.py OUTPUT [DEVICE_FILE...]: with the devices of these 
 import datetime
 import json
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -72,17 +73,29 @@ def seconds_of(text):
     return int((date if date.tzinfo else date.replace(tzinfo=datetime.timezone.utc)).timestamp())
 
 
+def numbers(value):
+    """A value of a device file, where an integer can be a text: "0x59"."""
+    if isinstance(value, dict):
+        return {key: numbers(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [numbers(one) for one in value]
+    return int(value, 16) if isinstance(value, str) and re.fullmatch("0[xX][0-9a-fA-F]+", value) else value
+
+
 class DeviceFile:
     """A device file as a family of the table."""
 
     def __init__(self, path):
         self.file = json.loads(pathlib.Path(path).read_text())
         self.layouts = {}
+        self.inlined = set()
         for name, layout in self.file.get("layouts", {}).items():
             self.add(name, layout)
 
     def family(self):
         characteristics = [self.characteristic(row) for row in self.file["characteristics"]]
+        for name in self.inlined:  # a case can name a layout that stands after it
+            self.layouts[name]["inline"] = True
         return {"title": self.file["title"], "endian": self.file.get("endian", "little"),
                 "characteristics": characteristics, "layouts": self.layouts}
 
@@ -103,6 +116,7 @@ class DeviceFile:
 
     def add(self, name, layout):
         self.layouts[name] = made = {"fields": []}
+        layout = numbers(layout)
         if isinstance(layout, dict):
             layout, made["exact"] = layout["fields"], layout.get("exact", False)
         for number, field in enumerate(layout):
@@ -122,7 +136,7 @@ class DeviceFile:
             made["also"] = field["unknown"]
         if "if" in field:
             name, _, number_of = field["if"].lstrip("!").partition("=")
-            made["if"] = {"name": name, "zero": field["if"].startswith("!"), **({"is": int(number_of)} if number_of else {})}
+            made["if"] = {"name": name, "zero": field["if"].startswith("!"), **({"is": int(number_of, 0)} if number_of else {})}
         if "epoch" in field:
             made["epoch"] = {"name": made["name"], "factor": field.get("factor", 1), "divisor": field.get("divisor", 1),
                              "offset": seconds_of(field["epoch"]), "zone": "" if field.get("local") else "Z",
@@ -149,7 +163,7 @@ class DeviceFile:
 
     def inline(self, layout, name):
         name = self.reference(layout, name)
-        self.layouts[name]["inline"] = True
+        self.inlined.add(name)
         return name
 
 

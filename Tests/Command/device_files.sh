@@ -209,8 +209,11 @@ cat >"$work/pair.json" <<'END'
     {"name": "first", "service": "fff0", "uuid": "ffff", "every_ms": 200, "examples": ["01"], "value": [{"name": "first", "type": "u8"}]},
     {"name": "second", "service": "fff1", "uuid": "ffff", "every_ms": 200, "examples": ["92 23 0c 6b"],
      "value": [{"name": "at", "type": "u32", "epoch": "1970-01-01"}]},
-    {"name": "clock", "service": "1805", "uuid": "2a2b", "write": [{"name": "date", "type": "datetime"}]}
+    {"name": "clock", "service": "1805", "uuid": "2a2b", "write": [{"name": "date", "type": "datetime"}]},
+    {"name": "meter", "service": "fff1", "uuid": "fffe", "every_ms": 200, "examples": ["80 5a b0"], "value": "kinds"}
   ],
+  "layouts": {"kinds": [{"name": "kind", "type": "u8", "equals": "0x80"}, {"switch": "kind", "cases": {"128": "meter"}}],
+    "meter": [{"name": "glucose_mg_per_dl", "type": "sfloat", "factor": 100000}]},
   "actions": [{"name": "set_clock", "characteristic": "clock"}]
 }
 END
@@ -234,6 +237,11 @@ python3 "$root/scripts/generate_dissector.py" "$work/tendon.lua" "$work/pair.jso
 shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T fields -e tendon.pair.first.first \
     -e tendon.pair.second.at 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')
 is "$shown" ',2026-11-29T13:07:30Z 1, ' "Wireshark shows both, and the time"
+# A case of a layout that stands after it, hexadecimal integers, a factor of a medical number: as replay has them.
+like "$out" '"event":"kinds".*"glucose_mg_per_dl":90[,}]' "replay: a medical number, scaled"
+shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T fields -e tendon.pair.meter.glucose_mg_per_dl \
+    -e tendon.bad 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')
+is "$shown" '90, ' "Wireshark shows it, and no mistake"
 
 # A device that only lets its value be read: again and again, while it changes.
 cat >"$work/soil.json" <<'END'

@@ -166,6 +166,7 @@ local function decode_float(context, field, tree, range)
     local value = float(context, field, range)
     if value then
         tree:add(field.pf, range, value):append_text(field.unit and " " .. field.unit or "")
+        add_scaled(context, field, tree, range, value)
     else
         tree:add(field.pf, range, 0):set_text(field.name .. ": no number")
     end
