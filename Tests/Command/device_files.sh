@@ -214,6 +214,7 @@ cat >"$work/pair.json" <<'END'
   ],
   "layouts": {"kinds": [{"name": "kind", "type": "u8", "equals": "0x80"}, {"switch": "kind", "cases": {"128": "meter"}}],
     "meter": [{"name": "glucose_mg_per_dl", "type": "sfloat", "factor": 100000}]},
+  "events": [{"name": "kinds", "sample": true}],
   "actions": [{"name": "set_clock", "characteristic": "clock"}]
 }
 END
@@ -238,10 +239,12 @@ shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T field
     -e tendon.pair.second.at 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')
 is "$shown" ',2026-11-29T13:07:30Z 1, ' "Wireshark shows both, and the time"
 # A case of a layout that stands after it, hexadecimal integers, a factor of a medical number: as replay has them.
-like "$out" '"event":"kinds".*"glucose_mg_per_dl":90[,}]' "replay: a medical number, scaled"
+like "$out" '"sensor":"kinds".*"glucose_mg_per_dl":90[,}]' "replay: a medical number, scaled"
 shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T fields -e tendon.pair.meter.glucose_mg_per_dl \
     -e tendon.bad 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')
 is "$shown" '90, ' "Wireshark shows it, and no mistake"
+run export "$work/pair.btsnoop" "$work" --define "$work/pair.json" --json
+like "$out" '"event":"exported".*"samples":[1-9]' "export: samples of a device file"
 
 # A device that only lets its value be read: again and again, while it changes.
 cat >"$work/soil.json" <<'END'

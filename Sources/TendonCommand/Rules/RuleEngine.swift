@@ -234,7 +234,7 @@ struct RuleReader: Sendable {
         for entry in entries where entry.event.isEqual(to: event) && (entry.family ?? family) == family {
             switch entry.kind {
             case .value(let value):
-                if let number = RuleReader.number(value.member, in: line) { found.append(.value(value.name, number)) }
+                if let number = RuleReader.number(value, in: line) { found.append(.value(value.name, number)) }
             case .happening(let row):
                 let json = parsed ?? (try? JSON(parsing: line)) ?? .null
                 parsed = json
@@ -246,13 +246,18 @@ struct RuleReader: Sendable {
         return found
     }
 
-    /// A member that is a number.
-    static func number(_ member: String, in line: [UInt8]) -> Double? {
+    /// Of a member that is a number, a word for one, or a flag: 1 or 0.
+    static func number(_ value: RuleValue, in line: [UInt8]) -> Double? {
         // Quotes within a value have a backslash before them, so that this is found in the place of a name only.
-        let pattern = Array("\"\(member)\":".utf8)
-        guard let start = line.firstRange(of: pattern)?.upperBound else { return nil }
+        let pattern = Array("\"\(value.member)\":".utf8)
+        guard let start = line.firstRange(of: pattern)?.upperBound, start < line.count else { return nil }
+        if line[start] == UInt8(ascii: "\"") {
+            let rest = line[start...]
+            return value.words.first { rest.starts(with: "\"\($0.word)\"".utf8) }?.number
+        }
         let digits = line[start...].prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "}") }
-        return Double(String(decoding: digits, as: UTF8.self))
+        let text = String(decoding: digits, as: UTF8.self)
+        return text == "true" ? 1 : text == "false" ? 0 : Double(text)
     }
 }
 

@@ -49,6 +49,8 @@ struct RuleValue: Sendable {
     var name: String
     var event: EventName
     var member: String
+    /// Numbers that lines have a word for.
+    var words: [(word: String, number: Double)] = []
 
     static let battery = RuleValue(name: "battery", event: "battery", member: "battery_percent")
 }

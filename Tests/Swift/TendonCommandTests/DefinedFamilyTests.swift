@@ -37,11 +37,26 @@ import Testing
         #expect(form.happenings.map(\.name) == ["button", "status"])
         #expect(form.happenings[0].details == ["short", "long"])
         #expect(form.happenings[1].details == ["calm", "bright"])
-        #expect(form.values.map(\.name) == ["press", "x_g", "level_percent", "mode"])
-        #expect(form.values.map(\.event.description) == ["button", "sample", "status", "status"])
+        #expect(form.values.map(\.name) == ["press", "x_g", "lit", "level_percent", "mode"])
+        #expect(form.values.map(\.event.description) == ["button", "sample", "status", "status", "status"])
+        #expect(form.values[0].words.map(\.word) == ["short", "long"])
+        #expect(form.values[0].words.map(\.number) == [1, 2])
         #expect(form.actions.map(\.name) == ["blink", "dim", "choose", "both"])
         #expect(form.actions.map(\.arguments) == ["", "LEVEL", "calm|bright", "A B"])
         #expect(definition.sensors == ["motion"])
+    }
+
+    /// Outputs that have places only, such as OSC, rely on it.
+    @Test func theFieldsOfCasesAreAtThePlaceOfTheSwitch() throws {
+        let file = #"""
+            {"name": "ord", "title": "Order", "find": {"services": ["fff0"]}, "characteristics": [
+              {"name": "v", "service": "fff0", "uuid": "fff1", "notify": [{"name": "k", "type": "u8"},
+                {"switch": "k", "cases": {"1": [{"name": "one", "type": "u8"}], "2": [{"name": "two", "type": "u8"}]},
+                 "otherwise": [{"name": "three", "type": "u8"}]},
+                {"name": "last", "type": "u8"}]}]}
+            """#
+        let definition = try Definition(parsing: Array(file.utf8), path: "ord.json")
+        #expect(definition.forms[0].channels.map(\.name) == ["one", "two", "three", "last"])
     }
 
     @Test func outputsShowItsStateItsEventsAndItsActions() {

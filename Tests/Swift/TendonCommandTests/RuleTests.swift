@@ -205,10 +205,16 @@ import Testing
     }
 
     @Test func membersOfLines() {
-        let line = Array(#"{"name":"\"force_n\":7","force_n":-12.5,"x":null}"#.utf8)
-        #expect(RuleReader.number("force_n", in: line) == -12.5)
-        #expect(RuleReader.number("x", in: line) == nil)
-        #expect(RuleReader.number("y", in: line) == nil)
+        let line = Array(#"{"name":"\"force_n\":7","force_n":-12.5,"x":null,"on":true,"off":false,"mode":"a, b"}"#.utf8)
+        func number(_ member: String, _ words: [(String, Double)] = []) -> Double? {
+            RuleReader.number(RuleValue(name: "", event: "", member: member, words: words), in: line)
+        }
+        #expect(number("force_n") == -12.5)
+        #expect(number("x") == nil)
+        #expect(number("y") == nil)
+        #expect([number("on"), number("off")] == [1, 0])
+        #expect(number("mode", [("a", 3), ("a, b", 7)]) == 7)
+        #expect(number("mode", [("a", 3)]) == nil)
     }
 
     @Test func timesOfLines() {

@@ -88,10 +88,11 @@ extension StreamForm {
                 }
             },
             values: definition.events.indices.flatMap { index in
-                definition.fields(of: index).filter(\.isNumber).map { field in
+                definition.fields(of: index).filter { $0.isNumber || $0.isFlag }.map { field in
                     RuleValue(
                         name: definition.word(field.name) ?? "", event: definition.lineName(of: index),
-                        member: definition.word(field.name) ?? "")
+                        member: definition.word(field.name) ?? "",
+                        words: definition.named(by: field).map { ($0.word, Double($0.number)) })
                 }
             },
             make: { (_) throws(CommandError) in DefinedStream(definition) })

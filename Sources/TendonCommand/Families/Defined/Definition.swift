@@ -62,33 +62,37 @@ struct Definition: Sendable {
 
     func field(_ index: Int) -> tendon_field { block.element(\.fields, index, of: tendon_field.self).pointee }
 
-    func words(of field: tendon_field) -> [String] {
+    func words(of field: tendon_field) -> [String] { named(by: field).map(\.word) }
+
+    /// The numbers that have names.
+    func named(by field: tendon_field) -> [(word: String, number: Int64)] {
         (0..<Int(field.count)).map {
-            word(block.element(\.words, Int(field.first) + $0, of: tendon_word.self).pointee.text) ?? ""
+            let one = block.element(\.words, Int(field.first) + $0, of: tendon_word.self).pointee
+            return (word(one.text) ?? "", one.value)
         }
     }
 
-    /// The fields that an event shows.
+    /// The fields that an event shows, in the order of the layout.
     func fields(of event: Int) -> [tendon_field] {
-        var shown: [tendon_field] = []
-        var layouts = [events[event].layout]
         let members = (0..<Int(events[event].member_count)).map {
             block.element(\.members, Int(events[event].first_member) + $0, of: UInt16.self).pointee
         }
-        while let number = layouts.popLast() {
-            let layout = block.element(\.layouts, Int(number), of: tendon_layout.self).pointee
-            for index in 0..<Int(layout.count) {
-                let field = field(Int(layout.first) + index)
-                if tendon_field_type(UInt32(field.type)) == TENDON_FIELD_SWITCH {
-                    layouts += cases(of: field)
-                } else if members.isEmpty ? field.isShown : members.contains(field.name),
-                    !shown.contains(where: { $0.name == field.name })  // one name under two conditions
-                {
-                    shown.append(field)
-                }
-            }
+        var shown: [tendon_field] = []
+        for field in fields(within: events[event].layout)
+        where members.isEmpty ? field.isShown : members.contains(field.name) {
+            // One name can be of two conditions.
+            if !shown.contains(where: { $0.name == field.name }) { shown.append(field) }
         }
         return shown
+    }
+
+    /// With those of all cases of a switch, at its place.
+    private func fields(within number: UInt16) -> [tendon_field] {
+        let layout = block.element(\.layouts, Int(number), of: tendon_layout.self).pointee
+        return (0..<Int(layout.count)).map { field(Int(layout.first) + $0) }.flatMap { field in
+            tendon_field_type(UInt32(field.type)) == TENDON_FIELD_SWITCH
+                ? cases(of: field).flatMap(fields(within:)) : [field]
+        }
     }
 
     private func cases(of field: tendon_field) -> [UInt16] {
@@ -170,8 +174,8 @@ enum Definitions {
 
     /// Those that know families by name.
     static let commands: Set<String> = [
-        "run", "stream", "scan", "simulate", "capture", "replay", "decode", "encode", "report", "rules", "config",
-        "pair", "help",
+        "run", "stream", "scan", "simulate", "capture", "replay", "export", "decode", "encode", "report", "rules",
+        "config", "pair", "help",
     ]
 
     private static let loaded = Mutex<[Definition]>([])
