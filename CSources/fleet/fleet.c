@@ -18,15 +18,6 @@ size_t tendon_fleet_options_size(void) {
     return sizeof(tendon_fleet_options);
 }
 
-void tendon_fleet_touch(tendon_fleet *fleet) {
-    fleet->is_due = true;
-    fleet->timer.deadline = 0;
-}
-
-void tendon_fleet_wake_at(tendon_fleet *fleet, uint64_t time) {
-    fleet->timer.deadline = time < fleet->timer.deadline ? time : fleet->timer.deadline;
-}
-
 /* ---- time ---- */
 
 /** At the parameters of the connections, which are agreed in the seconds after the begin of one. */

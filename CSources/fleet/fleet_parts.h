@@ -7,9 +7,15 @@
 #include "tendon/fleet/fleet.h"
 
 /** Something can be done: the timer looks at it in the next step of the loop. */
-void tendon_fleet_touch(tendon_fleet *fleet);
+static inline void tendon_fleet_touch(tendon_fleet *fleet) {
+    fleet->is_due = true;
+    fleet->timer.deadline = 0;
+}
+
 /** The timer expires at this time, or before. */
-void tendon_fleet_wake_at(tendon_fleet *fleet, uint64_t time);
+static inline void tendon_fleet_wake_at(tendon_fleet *fleet, uint64_t time) {
+    fleet->timer.deadline = time < fleet->timer.deadline ? time : fleet->timer.deadline;
+}
 
 /* ---- radios.c ---- */
 
@@ -21,11 +27,11 @@ uint64_t tendon_fleet_radio_deadline(const tendon_fleet_radio *radio);
 /** Whether the memory of a radio is in use elsewhere. */
 bool tendon_fleet_is_preparing(const tendon_fleet *fleet);
 void tendon_fleet_radio_close(tendon_fleet_radio *radio);
-/** Bits of the open radios, by their numbers. */
-uint8_t tendon_fleet_open_radios(const tendon_fleet *fleet);
 
 /* ---- turns.c ---- */
 
+/** Bits of the open radios, by their numbers. */
+uint8_t tendon_fleet_open_radios(const tendon_fleet *fleet);
 /** A packet of a device, over a radio. */
 void tendon_fleet_take_report(tendon_fleet *fleet, uint8_t radio, const tendon_ad_report *report, uint64_t now);
 /** Ends what has ended, then begins the turns that are possible. */

@@ -324,11 +324,3 @@ void tendon_fleet_radio_close(tendon_fleet_radio *radio) {
     tendon_adapter_wait_end(&radio->wait);
     close_radio(radio);
 }
-
-uint8_t tendon_fleet_open_radios(const tendon_fleet *fleet) {
-    uint8_t radios = 0;
-    for (size_t i = 0; i < fleet->radio_count; i++) {
-        radios |= (uint8_t)((fleet->radios[i].state == TENDON_FLEET_RADIO_OPEN ? 1u : 0u) << i);
-    }
-    return radios;
-}

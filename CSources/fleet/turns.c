@@ -18,6 +18,14 @@ tendon_fleet_slot *tendon_fleet_find_slot(tendon_fleet *fleet, const tendon_addr
     return NULL;
 }
 
+uint8_t tendon_fleet_open_radios(const tendon_fleet *fleet) {
+    uint8_t radios = 0;
+    for (size_t i = 0; i < fleet->radio_count; i++) {
+        radios |= (uint8_t)((fleet->radios[i].state == TENDON_FLEET_RADIO_OPEN ? 1u : 0u) << i);
+    }
+    return radios;
+}
+
 static bool has_turn(const tendon_fleet_slot *slot) {
     return slot->state == TENDON_FLEET_SLOT_TURN || slot->state == TENDON_FLEET_SLOT_ENDED;
 }
