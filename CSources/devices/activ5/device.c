@@ -5,9 +5,6 @@
 
 #include <stddef.h>
 
-/** 30.5 us / 2, see tendon_activ5_to_s(). */
-#define TICK_NS UINT64_C(15250)
-
 const char *tendon_activ5_data_state_name(tendon_activ5_data_state state) {
     unsigned number = (unsigned)state < TENDON_ACTIV5_STATE_COUNT ? state : 0;
     return tendon_packed_string("disconnected\0connecting\0connected\0isometric\0stop", NULL, TENDON_ACTIV5_STATE_COUNT,
@@ -38,53 +35,7 @@ void tendon_activ5_device_init(tendon_activ5_device *device, const tendon_activ5
     device->should_reconnect = true;
 }
 
-bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_characteristic which) {
-    unsigned mask = 1u << which;
-    if (which == TENDON_ACTIV5_FORCE && device->options->accept_f0f1) {
-        mask |= 1u << TENDON_ACTIV5_OLD_FORCE;
-    }
-    return (device->characteristics & mask) != 0;
-}
-
-/* ---- events ---- */
-
-bool tendon_activ5_device_report(tendon_activ5_device *device, unsigned kind, const tendon_activ5_message *message,
-                                 int32_t detail) {
-    tendon_activ5_event event = {.kind = (tendon_activ5_event_kind)kind,
-                                 .device = device,
-                                 .received_at = device->received_at,
-                                 .status = detail < 0 ? detail : TENDON_OK,
-                                 .message = message,
-                                 .on = detail > 0};
-    if (kind == TENDON_ACTIV5_EVENT_IMU && device->received_at != 0) {
-        tendon_clock_time time = tendon_clock_at(&device->model, device->ticks * TICK_NS, device->received_at);
-        event.sampled_at = time.sampled_at;
-        event.error_us = time.error_us;
-    }
-    device->on_event(device->event_context, &event, device->now);
-    return device->link == TENDON_ACTIV5_LINK_UP;
-}
-
-void tendon_activ5_device_reject(tendon_activ5_device *device, tendon_activ5_characteristic which,
-                                 tendon_status status) {
-    const tendon_activ5_event event = {.kind = TENDON_ACTIV5_EVENT_ERROR,
-                                       .device = device,
-                                       .received_at = device->received_at,
-                                       .status = status,
-                                       .characteristic = which};
-    device->on_event(device->event_context, &event, device->now);
-}
-
 /* ---- link ---- */
-
-void tendon_activ5_device_drop_connection(tendon_activ5_device *device) {
-    device->state = TENDON_ACTIV5_STATE_DISCONNECTED;
-    device->discovered = device->initialized = false;
-    device->starts_force = device->offered = false;
-    device->characteristics = 0;
-    device->squeeze = (tendon_activ5_squeeze){0};
-    tendon_activ5_deframer_reset(&device->deframer);
-}
 
 void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now) {
     device->now = now;
@@ -261,7 +212,7 @@ static bool tell_value(tendon_activ5_device *device, const tendon_activ5_message
 /* A device that was restarted counts from 0, which looks like a wrap: the model notices, as it is 18 hours later. */
 static void take_time(tendon_activ5_device *device, uint32_t ticks) {
     device->ticks += ticks - (uint32_t)device->ticks;
-    tendon_clock_take(&device->model, device->ticks * TICK_NS, device->received_at, device->interval_us);
+    tendon_clock_take(&device->model, device->ticks * ACTIV5_TICK_NS, device->received_at, device->interval_us);
 }
 
 static void took(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status,

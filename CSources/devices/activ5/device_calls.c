@@ -1,7 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of the application to a device. */
+/* What a device reports and requests, and the calls of the application. */
 #include "device.h"
 #include "tendon/base/packed.h"
+
+bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_characteristic which) {
+    unsigned mask = 1u << which;
+    if (which == TENDON_ACTIV5_FORCE && device->options->accept_f0f1) {
+        mask |= 1u << TENDON_ACTIV5_OLD_FORCE;
+    }
+    return (device->characteristics & mask) != 0;
+}
+
+/* ---- events ---- */
+
+bool tendon_activ5_device_report(tendon_activ5_device *device, unsigned kind, const tendon_activ5_message *message,
+                                 int32_t detail) {
+    tendon_activ5_event event = {.kind = (tendon_activ5_event_kind)kind,
+                                 .device = device,
+                                 .received_at = device->received_at,
+                                 .status = detail < 0 ? detail : TENDON_OK,
+                                 .message = message,
+                                 .on = detail > 0};
+    if (kind == TENDON_ACTIV5_EVENT_IMU && device->received_at != 0) {
+        tendon_clock_time time = tendon_clock_at(&device->model, device->ticks * ACTIV5_TICK_NS, device->received_at);
+        event.sampled_at = time.sampled_at;
+        event.error_us = time.error_us;
+    }
+    device->on_event(device->event_context, &event, device->now);
+    return device->link == TENDON_ACTIV5_LINK_UP;
+}
+
+void tendon_activ5_device_reject(tendon_activ5_device *device, tendon_activ5_characteristic which,
+                                 tendon_status status) {
+    const tendon_activ5_event event = {.kind = TENDON_ACTIV5_EVENT_ERROR,
+                                       .device = device,
+                                       .received_at = device->received_at,
+                                       .status = status,
+                                       .characteristic = which};
+    device->on_event(device->event_context, &event, device->now);
+}
 
 /* ---- requests ---- */
 
@@ -21,6 +58,15 @@ static tendon_status request_value(tendon_activ5_device *device, tendon_activ5_r
 tendon_status tendon_activ5_device_request(tendon_activ5_device *device, tendon_activ5_request_kind kind,
                                            tendon_activ5_characteristic which) {
     return request_value(device, kind, which, NULL, 0);
+}
+
+void tendon_activ5_device_drop_connection(tendon_activ5_device *device) {
+    device->state = TENDON_ACTIV5_STATE_DISCONNECTED;
+    device->discovered = device->initialized = false;
+    device->starts_force = device->offered = false;
+    device->characteristics = 0;
+    device->squeeze = (tendon_activ5_squeeze){0};
+    tendon_activ5_deframer_reset(&device->deframer);
 }
 
 static tendon_status write_text(tendon_activ5_device *device, const char *text, size_t length) {
