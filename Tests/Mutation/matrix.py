@@ -44,7 +44,8 @@ def fill(name, faults, tests, jobs, confirms):
     def one(fault):
         reached, killed, hangs = those_that_reach(fault, tests, traces), [], 0
         for spent, test in reached:
-            status = fails(fault, test, 3 + 10 * spent, confirms)
+            # Shorter than that of a single run: all that hang are waited for.
+            status = fails(fault, test, max(2 * spent, min(3 + 10 * spent, 15)), confirms)
             killed += [test[0]] if status != 0 else []
             hangs += status in ("timeout", -9, -24)  # -9, -24: the limit of processor time
             if hangs >= HANGS_MAX:
