@@ -295,9 +295,8 @@ static void full_tables(void **state) {
     assert_string_equal(found.text, "the file has too many values");
 }
 
-/* A whole file, cut everywhere, with each byte replaced, and with others put in: never accepted in part, never a crash.
- */
-static void cut_and_changed(void **state) {
+/* A whole file, cut everywhere: never accepted in part. Other changes are those of the fuzz target. */
+static void cut_everywhere(void **state) {
     (void)state;
     static const char whole[] =
         "{'name': 'toy', 'title': 'T\\u00e9\\ud83d\\ude00y', 'find': {'services': ['fff0'], 'name': 'T*', 'company': "
@@ -320,22 +319,12 @@ static void cut_and_changed(void **state) {
         assert_true(parse_text(text, &definition, &found) < 0);
         assert_true(found.line == 1 && found.column <= length + 1 && found.text[0] != 0);
     }
-    dice random = {0x7777};
-    for (unsigned i = 0; i < whole_or_part(60000, 6000); i++) {
-        memcpy(text, whole, sizeof whole);
-        for (uint64_t changes = 1 + roll(&random) % 3; changes > 0; changes--) {
-            size_t at = (size_t)(roll(&random) % (sizeof whole - 1)),
-                   from = (size_t)(roll(&random) % (sizeof whole - 1));
-            text[at] = roll(&random) % 2 != 0 ? whole[from] : (char)(1 + roll(&random) % 255);
-        }
-        (void)parse_text(text, &definition, &found);
-    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(syntax),           cmocka_unit_test(the_file),
                                        cmocka_unit_test(misspelled_words), cmocka_unit_test(dates),
                                        cmocka_unit_test(fields),           cmocka_unit_test(the_whole),
-                                       cmocka_unit_test(full_tables),      cmocka_unit_test(cut_and_changed)};
+                                       cmocka_unit_test(full_tables),      cmocka_unit_test(cut_everywhere)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

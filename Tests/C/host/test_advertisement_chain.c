@@ -193,24 +193,6 @@ static void a_clock_that_goes_back_expires_nothing(void **state) {
     }
 }
 
-static void random_parts(void **state) {
-    (void)state;
-    dice d = {5};
-    setup s;
-    start(&s);
-    for (int i = 0; i < 50000; i++) {
-        s.now += roll(&d) % 300;
-        uint8_t who = (uint8_t)(1 + roll(&d) % 4);
-        unsigned status = (unsigned)(roll(&d) % 8 == 0 ? 0 : TENDON_AD_DATA_MORE);
-        if (feed(&s, who, 0, status, who, (size_t)(roll(&d) % 230))) {
-            assert_true(s.out.length <= TENDON_AD_EXTENDED_MAX);
-            for (size_t k = 0; s.out.data != NULL && k < s.out.length; k++) {
-                assert_int_equal(s.out.data[k], who);
-            }
-        }
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(init_needs_a_chain),
@@ -223,7 +205,6 @@ int main(void) {
         cmocka_unit_test(mal_F08_full_table_gives_up_the_oldest),
         cmocka_unit_test(mal_F08_broken_off_chain_is_not_joined_later),
         cmocka_unit_test(a_clock_that_goes_back_expires_nothing),
-        cmocka_unit_test(random_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
