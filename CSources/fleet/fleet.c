@@ -286,15 +286,6 @@ bool tendon_fleet_withdraw(tendon_fleet *fleet, const tendon_address *address, s
     return slot != NULL && tendon_device_withdraw(&slot->body->device, index);
 }
 
-size_t tendon_fleet_connected(const tendon_fleet *fleet) {
-    size_t count = 0;
-    for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
-        count +=
-            fleet->slots[i].state == TENDON_FLEET_SLOT_TURN && fleet->slots[i].body->device.state == TENDON_DEVICE_OPEN;
-    }
-    return count;
-}
-
 bool tendon_fleet_was_open(const tendon_fleet *fleet) {
     for (size_t i = 0; i < fleet->radio_count; i++) {
         if (fleet->radios[i].was_open) {

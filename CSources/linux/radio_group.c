@@ -128,11 +128,6 @@ tendon_status tendon_radio_group_choose_among(const tendon_radio_group *group, c
     return members == 0 ? TENDON_RADIO_ERROR_OUT_OF_RANGE : TENDON_HCI_ERROR(CONNECTION_LIMIT_EXCEEDED);
 }
 
-tendon_status tendon_radio_group_choose(const tendon_radio_group *group, const tendon_address *peer, uint64_t now,
-                                        tendon_radio **out) {
-    return tendon_radio_group_choose_among(group, peer, UINT32_MAX, now, out);
-}
-
 void tendon_radio_group_assign(tendon_radio_group *group, const tendon_radio *radio) {
     size_t place = find(group, radio);
     if (place < group->count) {

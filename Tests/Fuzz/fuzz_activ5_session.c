@@ -72,7 +72,6 @@ static void call(fuzz_input *input, uint8_t choice, uint64_t now) {
         FUZZ_CHECK(tendon_activ5_device_get_battery(device, now) <= 100);
         FUZZ_CHECK(tendon_activ5_device_get_serial_number(device) <= TENDON_ACTIV5_KEPT_SIZE);
         FUZZ_CHECK(tendon_activ5_device_get_uuid(device, uuid, sizeof uuid) <= (tendon_status)sizeof uuid);
-        tendon_activ5_device_stop_opening(device);
         break;
     }
     }

@@ -553,15 +553,6 @@ typedef struct tendon_bluez_capabilities {
 
 void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out);
 
-/**
- * Loads the connection parameters that the kernel requests when it connects to these peers. Replaces the previous list;
- * so does each connect() of a radio with parameters of its own, see tendon_radio_set_connection_parameters().
- * @return TENDON_OK, or a status of the management layer or of RADIO.
- */
-tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
-                                                      const tendon_management_connection_parameters *items,
-                                                      size_t count);
-
 #ifdef __cplusplus
 }
 #endif

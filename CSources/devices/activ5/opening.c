@@ -99,10 +99,6 @@ tendon_status tendon_activ5_device_open(tendon_activ5_device *device, uint64_t n
     return status;
 }
 
-void tendon_activ5_device_stop_opening(tendon_activ5_device *device) {
-    device->opening = false;
-}
-
 tendon_status tendon_activ5_device_start_isometric_when_ready(tendon_activ5_device *device, uint64_t now) {
     device->now = now;
     if (device->link == TENDON_ACTIV5_LINK_UP && !was_greeted(device)) {

@@ -2,12 +2,6 @@
 #include "session_internal.h"
 #include "tendon/base/packed.h"
 
-const char *tendon_feelspace_state_name(tendon_feelspace_state state) {
-    return tendon_packed_name(
-        "notConnected\0scanning\0connecting\0discoveringServices\0handshake\0connected\0reconnecting",
-        TENDON_FEELSPACE_STATE_COUNT, state);
-}
-
 enum { ANSWERS_IN_A_ROW = 8 };
 
 static bool is_opening(const tendon_feelspace_session *session) {
@@ -468,8 +462,4 @@ void tendon_feelspace_session_disconnect(tendon_feelspace_session *session, uint
         tendon_feelspace_end(session, TENDON_FEELSPACE_CONNECTION_CLOSED, TENDON_FEELSPACE_NO_ERROR,
                              TENDON_ERROR_CANCELLED, false);
     }
-}
-
-bool tendon_feelspace_session_draining(const tendon_feelspace_session *session) {
-    return session->work.draining;
 }

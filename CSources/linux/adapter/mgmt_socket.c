@@ -137,26 +137,6 @@ tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, 
     return status;
 }
 
-tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
-                                                      const tendon_management_connection_parameters *items,
-                                                      size_t count) {
-    uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
-    tendon_status size = tendon_management_encode_connection_parameters(radio->index, items, count, pdu, sizeof pdu);
-    if (size < 0) {
-        return size;
-    }
-    /* A separate socket: the loop reads the events of the radio's socket. */
-    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
-    if (fd < 0) {
-        return fd;
-    }
-    tendon_status status =
-        tendon_bluez_manage(fd, TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS, radio->index,
-                            pdu + TENDON_MANAGEMENT_HEADER_SIZE, (size_t)size - TENDON_MANAGEMENT_HEADER_SIZE, NULL, 0);
-    close(fd);
-    return status < 0 ? status : TENDON_OK;
-}
-
 /** What an adapter's directory of sysfs contains, and what is known of the adapter. */
 typedef struct sysfs_search {
     int directory_fd;

@@ -199,12 +199,6 @@ static void a_refused_connect_is_no_opening(void **state) {
     f->refuse = TENDON_ERROR_BUSY;
     assert_int_equal(tendon_activ5_device_open(&f->device, 0), TENDON_ERROR_BUSY);
     assert_false(f->device.opening);
-    f->refuse = TENDON_OK;
-    assert_int_equal(tendon_activ5_device_open(&f->device, 1), TENDON_OK);
-    tendon_activ5_device_stop_opening(&f->device);
-    tendon_activ5_device_link_up(&f->device, 2);
-    tendon_activ5_device_discovered(&f->device, false, activ5_all, ACTIV5_LEGACY, 3);
-    assert_true(tendon_activ5_device_deadline(&f->device) == UINT64_MAX);
     free(f);
 }
 

@@ -363,7 +363,7 @@ static void belt_radio_errors_are_told_apart(void **state) {
         belt_lose(b, errors[i].status);
         belt_expect_state(b, TENDON_FEELSPACE_CONNECTING, TENDON_FEELSPACE_NOT_CONNECTED,
                           TENDON_FEELSPACE_CONNECTION_FAILED, errors[i].error);
-        assert_false(tendon_feelspace_session_draining(&b->session));
+        assert_false(b->session.work.draining);
     }
     assert_int_equal(b->disconnects, 0);
 }

@@ -17,7 +17,7 @@ static void reach(belt *b, situation where) {
     case AWAITING:
         belt_open(b);
         tendon_feelspace_session_disconnect(&b->session, b->now);
-        assert_true(tendon_feelspace_session_draining(&b->session));
+        assert_true(b->session.work.draining);
         if (where == AWAITING) {
             assert_int_equal(tendon_feelspace_session_connect(&b->session, NULL, NULL, b->now), TENDON_OK);
         }
@@ -167,7 +167,7 @@ static void random_inputs_leave_a_session_that_opens(void **state) {
         tendon_feelspace_session_adapter(&b->session, TENDON_FEELSPACE_ADAPTER_ON, b->now);
         tendon_feelspace_session_stop_scan(&b->session, b->now);
         tendon_feelspace_session_disconnect(&b->session, b->now);
-        if (b->up || tendon_feelspace_session_draining(&b->session)) {
+        if (b->up || b->session.work.draining) {
             belt_lose(b, TENDON_ERROR_CANCELLED);
         }
         b->is_bonded = true;

@@ -62,7 +62,7 @@ static void note_all(belt *b) {
     }
     b->log_count = b->event_count = b->told_count = 0;
     note(r, "state %d, connects %d, disconnects %d, pairs %d, scanning %d, idle %d, draining %d", s->state, b->connects,
-         b->disconnects, b->pairs, b->scanning, tendon_feelspace_session_idle(s), tendon_feelspace_session_draining(s));
+         b->disconnects, b->pairs, b->scanning, tendon_feelspace_session_idle(s), s->work.draining);
     note(r, "due %lld, bearer %lld", (long long)tendon_feelspace_session_inputs.deadline(s),
          b->up ? (long long)tendon_att_bearer_deadline(&b->bearer) : -1);
     note(r,

@@ -46,7 +46,7 @@ static void end_link(tendon_radio *radio) {
 static tendon_radio *choose(unsigned number, uint64_t now, tendon_status expected) {
     tendon_address peer = device(number);
     tendon_radio *chosen = &radios[RADIOS - 1];
-    assert_int_equal(tendon_radio_group_choose(&group, &peer, now, &chosen), expected);
+    assert_int_equal(tendon_radio_group_choose_among(&group, &peer, UINT32_MAX, now, &chosen), expected);
     return chosen;
 }
 

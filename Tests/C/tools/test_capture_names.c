@@ -44,20 +44,6 @@ static const named opcodes[] = {
     {0xD2, "Signed Write Command"},
 };
 
-/* Assigned Numbers 2.3: the first and the last, those beside gaps, and one of each kind. */
-static const named types[] = {
-    {0x01, "Flags"},
-    {0x0A, "TX Power Level"},
-    {0x0D, "Class of Device"},
-    {0x12, "Peripheral Connection Interval Range"},
-    {0x14, "List of 16-bit Solicitation UUIDs"},
-    {0x21, "Service Data - 128-bit UUID"},
-    {0x32, "Periodic Advertising Response Timing Information"},
-    {0x34, "Electronic Shelf Label"},
-    {0x3D, "3D Information Data"},
-    {0xFF, "Manufacturer Specific Data"},
-};
-
 static const char *expected(const named *table, size_t count, unsigned number) {
     for (size_t i = 0; i < count; i++) {
         if (table[i].number == number) {
@@ -75,26 +61,9 @@ static void every_opcode(void **state) {
     }
 }
 
-static void types_and_gaps(void **state) {
-    (void)state;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        assert_string_equal(tendon_ad_type_name(types[i].number), types[i].name);
-    }
-    size_t known = 0;
-    for (unsigned type = 0; type < 256; type++) {
-        known += strcmp(tendon_ad_type_name((uint8_t)type), "unknown") != 0;
-    }
-    assert_int_equal(known, 50);
-    static const uint8_t gaps[] = {0x00, 0x0B, 0x0C, 0x13, 0x33, 0x35, 0x3C, 0x3E, 0xFE};
-    for (size_t i = 0; i < sizeof gaps; i++) {
-        assert_string_equal(tendon_ad_type_name(gaps[i]), "unknown");
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_opcode),
-        cmocka_unit_test(types_and_gaps),
     };
     return cmocka_run_group_tests_name("capture_names", tests, NULL, NULL);
 }

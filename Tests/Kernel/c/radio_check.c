@@ -255,20 +255,6 @@ static int run_idle(check *c) {
     return c->failure != TENDON_OK;
 }
 
-/** parameters ADDRESS INTERVAL LATENCY TIMEOUT, in the units of the air. */
-static int run_parameters(check *c, int argc, char **argv) {
-    tendon_management_connection_parameters item = {0};
-    if (argc < 4 || tendon_address_parse(argv[0], strlen(argv[0]), &item.peer, NULL) < 0) {
-        return 2;
-    }
-    item.parameters.min_interval = item.parameters.max_interval = (uint16_t)strtoul(argv[1], NULL, 10);
-    item.parameters.latency = (uint16_t)strtoul(argv[2], NULL, 10);
-    item.parameters.timeout = (uint16_t)strtoul(argv[3], NULL, 10);
-    tendon_status status = tendon_bluez_load_connection_parameters(&c->radio, &item, 1);
-    printf("parameters: %s\n", tendon_status_name(status));
-    return status < 0;
-}
-
 static tendon_loop capture_loop;
 
 static void on_signal(int number) {
@@ -335,8 +321,6 @@ int main(int argc, char **argv) {
         result = run_idle(&c);
     } else if (strcmp(what, "wishes") == 0) {
         result = run_wishes(&c, rest, arguments);
-    } else if (strcmp(what, "parameters") == 0) {
-        result = run_parameters(&c, rest, arguments);
     } else if (strcmp(what, "serve") == 0) {
         result = run_serve(&c, rest, arguments);
     } else if (strcmp(what, "connect") == 0) {

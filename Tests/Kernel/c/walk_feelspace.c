@@ -256,8 +256,8 @@ static void take_pair(strap *s, situation where, input what) {
     int asks = (int)w->connects - connects, ends = (int)w->disconnects - disconnects;
     bool is_illegal = s->session.counters.illegal_inputs != illegal;
     char got[128];
-    snprintf(got, sizeof got, "%s, %d told, %d asked for, %d ended%s", tendon_feelspace_state_name(s->session.state),
-             s->events, asks, ends, is_illegal ? ", illegal" : "");
+    snprintf(got, sizeof got, "state %d, %d told, %d asked for, %d ended%s", s->session.state, s->events, asks, ends,
+             is_illegal ? ", illegal" : "");
     walk_pair(w, situation_names[where], input_names[what],
               s->session.state == expected->next && s->events == expected->events && asks == expected->asks &&
                   ends == expected->hangs_up && is_illegal == expected->illegal,

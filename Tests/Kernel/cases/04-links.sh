@@ -49,14 +49,6 @@ check "after a client that was killed: a new connection, not its leavings" \
     radio_check connect hci0 10000 "$peer" 5000 10
 check "the server saw a new central each time" eval \
     '[ "$(grep -c "^central $(address_of hci0)" "$CASE_DIR/serve.txt")" -eq 7 ]'
-monitor_start "$CASE_DIR/parameters.btsnoop"
-expect "connection parameters that cannot be are refused" 1 radio_check parameters hci0 0 "$peer" 8 0 1
-check "connection parameters are loaded" radio_check parameters hci0 0 "$peer" 8 3 123
-check "and a connect" radio_check connect hci0 10000 "$peer" 5000 10
-monitor_stop
-btmon -r "$CASE_DIR/parameters.btsnoop" >"$CASE_DIR/parameters.txt" 2>/dev/null
-check "asks for them" eval \
-    'grep -aA40 "LE \(Extended \)\?Create Connection" "$CASE_DIR/parameters.txt" | grep -aqi "supervision timeout: 1230 msec"'
 check "hci0 got one command set" one_set_only "$CASE_DIR/all.btsnoop" hci0
 check "60 times beside a scan that pauses for each: every one connects" radio_check cycles hci0 150000 "$peer" 60
 stop $SERVER

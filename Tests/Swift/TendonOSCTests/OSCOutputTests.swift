@@ -215,18 +215,11 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
         tendon_datagram_close(descriptor)
     }
 
-    private func packet(_ address: String, _ tags: String = "", _ write: (inout tendon_osc_encoder) -> Void = { _ in })
-        -> [UInt8]
-    {
-        var out = [UInt8](repeating: 0, count: 512)
-        let length = out.withUnsafeMutableBufferPointer { buffer in
-            tags.withCString { tags in
-                var encoder = tendon_osc_begin(buffer.baseAddress, buffer.count, address, tags)
-                write(&encoder)
-                return tendon_osc_end(&encoder)
-            }
-        }
-        return Array(out.prefix(Int(length)))
+    /// - Parameter arguments: as the tags say, padded.
+    private func packet(_ address: String, _ tags: String = "", _ arguments: [UInt8] = []) -> [UInt8] {
+        [address, "," + tags].flatMap { text in
+            Array(text.utf8) + [UInt8](repeating: 0, count: 4 - text.utf8.count % 4)
+        } + arguments
     }
 
     private func until(_ condition: () -> Bool) async throws {
@@ -272,12 +265,9 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
         #expect(output.port == port)
         output.device(Source("my belt", family: "feelspace").device, is: .connected)
         output.device(Source("grip", "C0:00:00:00:00:02", family: "fjorden").device, is: .connected)
-        send(
-            packet("/tendon/my_belt/vibrate", "if") {
-                tendon_osc_int32(&$0, 90); tendon_osc_float(&$0, 0.5)
-            }, to: port)
+        send(packet("/tendon/my_belt/vibrate", "if", [0, 0, 0, 90, 0x3F, 0, 0, 0]), to: port)
         try await until { handler.taken.count == 1 }
-        send(packet("/tendon/belt/signal", "s") { tendon_osc_string(&$0, "warning", 7) }, to: port)
+        send(packet("/tendon/belt/signal", "s", Array("warning\0".utf8)), to: port)
         try await until { handler.taken.count == 2 }
         send(packet("/tendon/C0:00:00:00:00:02/led"), to: port)
         try await until { handler.taken.count == 3 }
@@ -298,7 +288,7 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
         let wrong: [[UInt8]] = [
             [], [0x2F], Array("#bundle\0".utf8), packet("/tendon/nobody/vibrate"), packet("/other/waist/vibrate"),
             packet("/tendon/waist"), packet("/tendon/waist/vibrate/a"), packet("/tendon/recenter"),
-            packet("/tendon/waist/vibrate", "b") { tendon_osc_blob(&$0, nil, 0) }, packet("/tendon/waist/vibrate"),
+            packet("/tendon/waist/vibrate", "b", [0, 0, 0, 0]), packet("/tendon/waist/vibrate"),
             [UInt8](repeating: 0x2F, count: 9000),
         ]
         for (index, bytes) in wrong.enumerated() {

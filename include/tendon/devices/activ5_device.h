@@ -242,8 +242,6 @@ tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_
  * @return as tendon_activ5_device_connect(); WRONG_STATE while the connection is closing.
  */
 tendon_status tendon_activ5_device_open(tendon_activ5_device *device, uint64_t now);
-/** The application no longer waits for READY. */
-void tendon_activ5_device_stop_opening(tendon_activ5_device *device);
 /** Returns true if communication is initialized and the device has sent its first message (a device without 5A02 sends
  * none). */
 bool tendon_activ5_device_is_ready(const tendon_activ5_device *device);

@@ -31,9 +31,6 @@ typedef enum tendon_feelspace_state {
     TENDON_FEELSPACE_STATE_COUNT
 } tendon_feelspace_state;
 
-/** Returns "notConnected", "scanning" ...; "unknown" for other values. */
-const char *tendon_feelspace_state_name(tendon_feelspace_state state);
-
 /** Cause of a state change: the vendor's FSConnectionEvent. */
 typedef enum tendon_feelspace_connection_event {
     TENDON_FEELSPACE_SCAN_STARTED = 0,
@@ -314,8 +311,6 @@ tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session
 /** Ends a connection or an attempt: NOT_CONNECTED with CONNECTION_CLOSED is reported in this call, the disconnection
  * completes later. Does nothing when not connected. Does not end a search. */
 void tendon_feelspace_session_disconnect(tendon_feelspace_session *session, uint64_t now);
-/** Returns true while an older connection is closing. */
-bool tendon_feelspace_session_draining(const tendon_feelspace_session *session);
 
 /* ---- commands ---- */
 

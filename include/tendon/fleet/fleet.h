@@ -208,8 +208,6 @@ bool tendon_fleet_withdraw(tendon_fleet *fleet, const tendon_address *address, s
 /** Reports `action_failed` for a request that names no action. @param text why: a sentence. */
 void tendon_fleet_refuse(tendon_fleet *fleet, const char *text);
 
-/** Returns the number of devices whose session is open. */
-size_t tendon_fleet_connected(const tendon_fleet *fleet);
 /** Returns whether a radio is open, or was. */
 bool tendon_fleet_was_open(const tendon_fleet *fleet);
 

@@ -53,16 +53,11 @@ void tendon_radio_group_remove(tendon_radio_group *group, const tendon_radio *ra
  * @param peer its address, or its identity address if it is bonded.
  * @param out TENDON_OK: the radio to connect with; TENDON_ERROR_WRONG_STATE: the radio that has the connection, or the
  * attempt; else NULL.
+ * @param members bit i: members[i] is considered, such as those that receive the device; UINT32_MAX: all. All radios
+ * are searched for a connection to @p peer and for its bond.
  * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: a radio is connected to it, or is connecting; TENDON_HCI_ERROR(0x09): no
- * radio that is considered has room; TENDON_RADIO_ERROR_NO_ADAPTER: the group has no radio.
- */
-tendon_status tendon_radio_group_choose(const tendon_radio_group *group, const tendon_address *peer, uint64_t now,
-                                        tendon_radio **out);
-
-/**
- * The same, but considers only some radios: those that receive the device, for example.
- * @param members bit i: members[i] is considered. All radios are searched for a connection to @p peer and for its bond.
- * @return further: TENDON_RADIO_ERROR_OUT_OF_RANGE: no radio is considered, or none of those with the bond.
+ * radio that is considered has room; TENDON_RADIO_ERROR_NO_ADAPTER: the group has no radio;
+ * TENDON_RADIO_ERROR_OUT_OF_RANGE: no radio is considered, or none of those with the bond.
  */
 tendon_status tendon_radio_group_choose_among(const tendon_radio_group *group, const tendon_address *peer,
                                               uint32_t members, uint64_t now, tendon_radio **out);

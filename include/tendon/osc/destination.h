@@ -54,7 +54,7 @@ typedef struct tendon_osc_destination {
  */
 tendon_status tendon_osc_destination_parse(const char *text, size_t length, tendon_osc_destination *out);
 
-/** Whether an address can be sent: see tendon_osc_begin(). @param address with a terminator. */
+/** Whether an address can be sent: see tendon_osc_sample(). @param address with a terminator. */
 bool tendon_osc_is_address(const char *address);
 
 /**

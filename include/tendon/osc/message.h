@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages and bundles of Open Sound Control 1.0 (opensoundcontrol.stanford.edu/spec-1_0.html): big-endian, everything
- * a multiple of 4 bytes. One datagram is one packet: a message, or a bundle of messages and bundles.
+ * Received messages and bundles of Open Sound Control 1.0 (opensoundcontrol.stanford.edu/spec-1_0.html): big-endian,
+ * everything a multiple of 4 bytes. One datagram is one packet: a message, or a bundle of messages and bundles.
  *
  * The types of 1.0 are i f s b; the rest are the optional ones of 1.0 that receivers use: h t d S c r m T F N I [ ].
  */
@@ -20,35 +20,6 @@ enum {
     /** Longest address that is encoded. Our design; the longest of Tendon's own has about 150 bytes. */
     TENDON_OSC_ADDRESS_MAX = 255
 };
-
-/**
- * A message that is written. Its error is sticky, so only tendon_osc_end() has to be checked. Type tags come first, and
- * each argument is checked against its tag: another type, one too many or one too few is TENDON_ERROR_INVALID_ARGUMENT.
- * Tags without bytes (T F N I [ ]) are not written by a call.
- */
-typedef struct tendon_osc_encoder {
-    tendon_writer writer;
-    const char *tags;     /**< those that are still to be written; borrowed until tendon_osc_end() */
-    tendon_status status; /**< of tags and address; the writer has its own */
-} tendon_osc_encoder;
-
-/**
- * Starts a message.
- * @param address with a terminator: "/" and printable ASCII without blank, "#" and ",", at most TENDON_OSC_ADDRESS_MAX.
- * @param tags with a terminator, without the comma: "fff".
- * @param out the whole packet is written here; borrowed until tendon_osc_end().
- */
-tendon_osc_encoder tendon_osc_begin(uint8_t *out, size_t capacity, const char *address, const char *tags);
-void tendon_osc_int32(tendon_osc_encoder *encoder, int32_t value); /* i; c and r by their bits */
-void tendon_osc_float(tendon_osc_encoder *encoder, double value);  /* f: rounded to the nearest float32 */
-void tendon_osc_double(tendon_osc_encoder *encoder, double value); /* d */
-void tendon_osc_int64(tendon_osc_encoder *encoder, int64_t value); /* h */
-void tendon_osc_time(tendon_osc_encoder *encoder, uint64_t value); /* t: seconds since 1900 * 2^32 */
-/** s and S. @param length bytes before the terminator; a byte 0 in them is TENDON_ERROR_INVALID_ARGUMENT. */
-void tendon_osc_string(tendon_osc_encoder *encoder, const char *text, size_t length);
-void tendon_osc_blob(tendon_osc_encoder *encoder, const uint8_t *bytes, size_t length); /* b */
-/** Returns the length of the packet; TENDON_ERROR_INVALID_ARGUMENT or TENDON_ERROR_BUFFER_TOO_SMALL. */
-tendon_status tendon_osc_end(const tendon_osc_encoder *encoder);
 
 /** A message that was received. Pointers are lent for the callback. */
 typedef struct tendon_osc_message {

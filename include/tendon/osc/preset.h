@@ -57,7 +57,7 @@ enum { TENDON_OSC_ORIENTATION_MAX = 256 + 12 + 4 * TENDON_OSC_TERMS };
 /**
  * Encodes an orientation for a destination.
  * @param format ORIENTATION or OPENTRACK.
- * @param address of ORIENTATION, as of tendon_osc_begin().
+ * @param address of ORIENTATION, as of tendon_osc_sample().
  * @param map of OPENTRACK with 3 terms.
  * @return the length; TENDON_ERROR_INVALID_ARGUMENT, TENDON_ERROR_BUFFER_TOO_SMALL.
  */
@@ -67,8 +67,11 @@ tendon_status tendon_osc_orientation(tendon_osc_format format, const char *addre
 /** The most numbers of one sample that tendon_osc_sample() sends. */
 enum { TENDON_OSC_SAMPLE_MAX = 64 };
 
-/** Encodes the numbers of a sample as floats. NaN stands for what the device does not know, and is sent as NaN.
- * @param count at most TENDON_OSC_SAMPLE_MAX. Errors as above. */
+/**
+ * Encodes the numbers of a sample as floats. NaN stands for what the device does not know, and is sent as NaN.
+ * @param address with a terminator: "/" and printable ASCII without blank, "#" and ",", at most TENDON_OSC_ADDRESS_MAX.
+ * @param count at most TENDON_OSC_SAMPLE_MAX. Errors as above.
+ */
 tendon_status tendon_osc_sample(const char *address, const double *values, size_t count, uint8_t *out, size_t capacity);
 
 /** Appends one level to an address: a "/" and the text, where each byte that an address cannot have, or that is part of

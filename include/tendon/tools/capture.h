@@ -200,12 +200,9 @@ void tendon_capture_decoder_feed(tendon_capture_decoder *decoder, const tendon_c
 /** Returns true and the next item of the record; false if there is none. */
 bool tendon_capture_decoder_next(tendon_capture_decoder *decoder, tendon_capture_item *out);
 
-/* Names to be printed, in static storage; "unknown" otherwise. They are not in the host component, because only
- * programs that print need them. */
-/** "Read Blob Request" ... */
+/** Returns "Read Blob Request" ..., in static storage; "unknown" otherwise. It is not in the host component, because
+ * only programs that print need it. */
 const char *tendon_att_opcode_name(uint8_t opcode);
-/** "Flags", "Complete Local Name" ... */
-const char *tendon_ad_type_name(uint8_t type);
 
 #ifdef __cplusplus
 }

@@ -1,61 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters that another program sets, those that the kernel is given, and how much one wake-up reads. */
-#include "../open_files.h"
+/* Parameters that another program sets, and how much one wake-up reads. */
 #include "bluez_fixture.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-/* What the kernel answers to a command of a management socket of its own. */
-static uint8_t answer_status;
-static uint8_t sent[64];
-static size_t sent_length;
-
-static bool answer(int fd, uint16_t opcode, const uint8_t *pdu, size_t length) {
-    const uint8_t reply[] = {1, 0,      pdu[2], pdu[3],        4,
-                             0, pdu[0], pdu[1], answer_status, 0xEE}; /* one more than is known */
-    assert_int_equal(opcode, TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS);
-    sent_length = length < sizeof sent ? length : sizeof sent;
-    memcpy(sent, pdu, sent_length);
-    assert_int_equal(send(fake_far(fd), reply, sizeof reply, 0), (ssize_t)sizeof reply);
-    return true;
-}
-
-/* Index 7; one peer: address, LE random 2, interval 24 to 40, latency 4, supervision timeout 600. */
-static void connection_parameters_are_loaded_through_a_socket_of_their_own(void **state) {
-    (void)state;
-    static const tendon_management_connection_parameters item = {
-        .peer = {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
-        .parameters = {.min_interval = 24, .max_interval = 40, .latency = 4, .timeout = 600}};
-    static const uint8_t pdu[] = {0x35, 0, 7, 0, 17, 0, 1, 0, 5, 4, 3, 2, 1, 0xC0, 2, 24, 0, 40, 0, 4, 0, 0x58, 2};
-    bluez_bench *b = bluez_open(false, &bluez_public_address);
-    int before = open_descriptors();
-    fake.on_send = answer;
-    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_OK);
-    assert_int_equal(sent_length, sizeof pdu);
-    assert_memory_equal(sent, pdu, sizeof pdu);
-    fake_run();
-    assert_int_equal(open_descriptors(), before);
-    answer_status = TENDON_MANAGEMENT_PERMISSION_DENIED;
-    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN);
-    answer_status = 0;
-    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, NULL, 0), TENDON_OK); /* none */
-    fake.refuse[FAKE_SOCKET] = (fake_refusal){.number = EMFILE};
-    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_SYSTEM_ERROR(EMFILE));
-    fake.refuse[FAKE_BIND] = (fake_refusal){.number = EPERM};
-    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
-    tendon_management_connection_parameters wrong = item;
-    wrong.parameters.min_interval = 5;
-    sent_length = 0;
-    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &wrong, 1), TENDON_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(sent_length, 0);
-    fake_run();
-    assert_int_equal(open_descriptors(), before);
-    bluez_expect_nothing(b); /* nothing was sent through the radio's own sockets */
-    bluez_close(b);
-}
 
 /* Both command sets: the parameters in the controller are not ours any more, so they are sent again. */
 static void scan_parameters_of_another_program_replace_ours(void **state) {
@@ -134,7 +81,6 @@ static void a_wake_up_is_bounded(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(connection_parameters_are_loaded_through_a_socket_of_their_own),
         cmocka_unit_test(scan_parameters_of_another_program_replace_ours),
         cmocka_unit_test(a_wake_up_is_bounded),
     };

@@ -108,8 +108,7 @@ static void feelspace_close(soak *s, uint64_t now) {
 }
 
 static bool feelspace_is_closed(const soak *s) {
-    return s->session.feelspace.state == TENDON_FEELSPACE_NOT_CONNECTED &&
-           !tendon_feelspace_session_draining(&s->session.feelspace);
+    return s->session.feelspace.state == TENDON_FEELSPACE_NOT_CONNECTED && !s->session.feelspace.work.draining;
 }
 
 static bool feelspace_accounts(const soak *s, uint64_t count) {
