@@ -56,7 +56,7 @@ int main(void) {
     if (status < 0) {
         fprintf(stderr, "no belt is found: %s\n", tendon_status_text(status));
         tendon_gateway_close(&gateway);
-        return 4;
+        return status == TENDON_ERROR_TIMEOUT ? 4 : 3;
     }
     tendon_feelspace_session_config config = {.link = tendon_connection_session_link(&gateway.connection),
                                               .on_event = on_event};

@@ -86,7 +86,7 @@ int main(void) {
     if (status < 0) {
         fprintf(stderr, "no grip is found: %s\n", tendon_status_text(status));
         tendon_gateway_close(&gateway);
-        return 4;
+        return status == TENDON_ERROR_TIMEOUT ? 4 : 3;
     }
     status = connect_grip();
     if (status >= 0 && tendon_gateway_run(&gateway, 30000) < 0) {

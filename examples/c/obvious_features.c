@@ -88,7 +88,7 @@ int main(int count, char **words) {
     if (status < 0) {
         fprintf(stderr, "no Obvious device is found: %s\n", tendon_status_text(status));
         tendon_gateway_close(&gateway);
-        return 4;
+        return status == TENDON_ERROR_TIMEOUT ? 4 : 3;
     }
     tendon_obvious_session_config config = {.link = tendon_connection_session_link(&gateway.connection),
                                             .memory = memory,

@@ -70,7 +70,7 @@ int main(void) {
     if (status < 0) {
         fprintf(stderr, "no trainer is found: %s\n", tendon_status_text(status));
         tendon_gateway_close(&gateway);
-        return 4;
+        return status == TENDON_ERROR_TIMEOUT ? 4 : 3;
     }
     options = tendon_activ5_options_defaults();
     tendon_activ5_device_init(&trainer, &options, on_event, NULL, NULL, NULL);

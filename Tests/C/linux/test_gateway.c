@@ -2,9 +2,14 @@
 /* The C example against a simulated device in another process; peripherals on the virtual radio. */
 #include "link_fixture.h"
 
+#include <tendon/tendon.h>
+
+static uint32_t find_ms = 10000; /* of the example */
 int stream_bose_main(void);
 #define main stream_bose_main
+#define tendon_gateway_find(gateway, recognizes, timeout) tendon_gateway_find(gateway, recognizes, find_ms)
 #include "../../../examples/c/stream_bose.c"
+#undef tendon_gateway_find
 #undef main
 
 #include <errno.h>
@@ -123,6 +128,21 @@ static void example_prints_the_angles_of_the_script(void **state) {
     }
     fclose(output);
     assert_int_equal(lines, 10);
+}
+
+/* As the command: 3 without a radio, 4 without a device. */
+static void the_example_has_a_status_for_each_lack(void **state) {
+    (void)state;
+    static const struct {
+        const char *radio;
+        int status;
+    } rows[] = {{"virtual", 4}, {"bluez", 3}, {"wifi", 3}};
+    find_ms = 20;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(setenv("TENDON_RADIO", rows[i].radio, 1), 0);
+        assert_int_equal(stream_bose_main(), rows[i].status);
+    }
+    assert_int_equal(setenv("TENDON_RADIO", "virtual", 1), 0);
 }
 
 static bool nothing(const uint8_t *data, size_t length) {
@@ -545,6 +565,7 @@ static void refused_opening_leaves_nothing_running(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(example_prints_the_angles_of_the_script, runtime_setup, runtime_teardown),
+        cmocka_unit_test_setup_teardown(the_example_has_a_status_for_each_lack, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(both_packets_of_a_device_are_recognized_together, runtime_setup,
                                         runtime_teardown),
         cmocka_unit_test_setup_teardown(find_gives_up_in_time, runtime_setup, runtime_teardown),
