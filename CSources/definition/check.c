@@ -159,10 +159,9 @@ static bool check_actions(parser *p) {
         for (uint16_t i = 0; i < layout->count; i++) {
             const tendon_field *field = field_at(d, layout, i);
             if (!can_be_written(field, i + 1 == layout->count)) {
-                return tendon_parse_wrong(
-                    p, at,
-                    "what an action writes has integers, f32, dates, and text or bytes with a fixed "
-                    "'length' or at the end, without 'bits' and 'if'");
+                return tendon_parse_wrong(p, at,
+                                          "an action writes integers, f32, datetime, and utf8 or bytes with a fixed "
+                                          "'length' or at the end, without 'bits' and 'if'");
             }
             length += is_bytes(field) && field->size == 0 ? field->at_least : field->size;
         }
@@ -185,9 +184,8 @@ static bool check_arguments(parser *p) {
         size_t count = tendon_action_arguments(d, a, fields, TENDON_DEFINITION_VALUE);
         for (size_t i = 0; i < count; i++) {
             if (d->fields[fields[i]].name == 0) {
-                return tendon_parse_wrong(
-                    p, p->layout_tokens[d->actions[a].layout],
-                    "an argument of an action needs a 'name', a number that is always the same 'equals'");
+                return tendon_parse_wrong(p, p->layout_tokens[d->actions[a].layout],
+                                          "a field of an action has a 'name', as an argument, or 'equals'");
             }
         }
     }
@@ -206,12 +204,8 @@ static bool check_example(parser *p, size_t example, uint16_t layout) {
                 ? TENDON_OK
                 : tendon_describe(d, i, (const uint8_t *)d->text + one->place, one->length, NULL, NULL, NULL, &offset);
         if (status < 0) {
-            char after[] = " breaks its layout at byte     ";
-            size_t end = sizeof after - 5;
-            for (size_t unit = offset >= 100 ? 100 : offset >= 10 ? 10 : 1; unit > 0; unit /= 10) {
-                after[end++] = (char)('0' + offset / unit % 10);
-            }
-            after[end] = 0;
+            char after[48];
+            (void)tendon_parse_add_number(after, 0, sizeof after, " breaks its layout at byte ", (int64_t)offset);
             return tendon_parse_wrong_value(p, p->example_tokens[example],
                                             status == TENDON_ERROR_TRUNCATED ? "too short: the example "
                                                                              : "the example ",

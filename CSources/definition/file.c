@@ -161,8 +161,8 @@ static bool read_row(parser *p, json_at at) {
             return tendon_parse_wrong_value(p, found[R_NAME], "the characteristic ", found[R_NAME], " is there twice");
         }
         if (tendon_uuid_equal(&d->rows[i].uuid, &row->uuid) && tendon_uuid_equal(&d->rows[i].service, &row->service)) {
-            return tendon_parse_wrong_value(p, found[R_UUID], "an earlier characteristic has the UUID ", found[R_UUID],
-                                            " in this service; a service can have it once in a file");
+            return tendon_parse_wrong_value(p, found[R_UUID], "an earlier characteristic of this service has the UUID ",
+                                            found[R_UUID], "");
         }
     }
     if (!read_directions(p, found, row) || (found[R_EXAMPLES] != 0 && !read_examples(p, found[R_EXAMPLES], row)) ||
@@ -280,7 +280,7 @@ static bool add_own_event(parser *p, uint16_t layout, size_t row) {
     json_at name = p->row_names[row];
     for (uint16_t i = 0; i < d->event_count; i++) {
         if (d->events[i].name == event->name) {
-            return tendon_parse_wrong_value(p, name, "two layouts would have events of one name: ", name, "");
+            return tendon_parse_wrong_value(p, name, "two layouts have events of one name: ", name, "");
         }
     }
     d->event_count++;
@@ -408,7 +408,7 @@ static bool read_file(parser *p) {
         return false;
     }
     if (tendon_json_count(&p->j, found[D_CHARACTERISTICS]) == 0) {
-        return tendon_parse_wrong(p, found[D_CHARACTERISTICS], "a device without a characteristic has no values");
+        return tendon_parse_wrong(p, found[D_CHARACTERISTICS], "'characteristics' is empty");
     }
     return (found[D_LAYOUTS] == 0 || tendon_parse_layout_names(p, found[D_LAYOUTS])) &&
            each(p, found[D_CHARACTERISTICS], read_row) && each(p, found[D_EVENTS], read_event) && add_own_events(p) &&

@@ -287,14 +287,12 @@ static bool read_factor(reading *r, size_t member_index, bool may_be_zero, doubl
     if (at == 0) {
         return true;
     }
-    if (!tendon_json_number(&r->p->j, at, out)) {
-        return tendon_parse_wrong_value(r->p, at, "", at, " is no number");
-    }
+    bool is_number = tendon_json_number(&r->p->j, at, out);
     double size = *out < 0 ? -*out : *out;
-    if (size > FACTOR_MAX || (size != 0 && size < 1 / FACTOR_MAX)) {
-        return tendon_parse_wrong_value(r->p, at, "", at, " is out of range");
-    }
-    return may_be_zero || *out != 0 || tendon_parse_wrong_value(r->p, at, "", at, " makes every value 0 or infinite");
+    return (is_number && size <= FACTOR_MAX && (size >= 1 / FACTOR_MAX || (size == 0 && may_be_zero))) ||
+           tendon_parse_wrong_value(r->p, at, "", at,
+                                    may_be_zero ? " must be a number without quotes, up to 1e30"
+                                                : " must be a number without quotes, not 0, up to 1e30");
 }
 
 static bool read_scale(reading *r, tendon_field *field) {
@@ -379,7 +377,7 @@ static bool read_name(reading *r, json_at at, tendon_field *field) {
     }
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         if (tendon_json_equals(&r->p->j, at, taken[i])) {
-            return tendon_parse_wrong_value(r->p, at, "", at, " is a member of every line; call the field otherwise");
+            return tendon_parse_wrong_value(r->p, at, "", at, " is a member of every line; choose another name");
         }
     }
     for (uint16_t i = r->first; i < d->field_count; i++) {
@@ -415,9 +413,12 @@ static bool allow(reading *r, uint32_t members) {
                 before[length++] = field_members[i].name[c];
             }
             memcpy(before + length, "' has no meaning for ", 22);
-            return tendon_parse_wrong_value(r->p, r->found[i], before,
-                                            r->found[F_TYPE] != 0 ? r->found[F_TYPE] : JSON_NOWHERE,
-                                            r->found[F_TYPE] != 0 ? "" : "this field");
+            bool is_time = r->found[F_EPOCH] != 0 && i != F_EPOCH;
+            bool is_typed = r->found[F_TYPE] != 0 && !is_time;
+            return tendon_parse_wrong_value(r->p, r->found[i], before, is_typed ? r->found[F_TYPE] : JSON_NOWHERE,
+                                            is_typed  ? ""
+                                            : is_time ? "a time with 'epoch'"
+                                                      : "this field");
         }
     }
     return true;

@@ -57,6 +57,20 @@ static size_t add_text(char *out, size_t length, size_t capacity, const char *te
     return length;
 }
 
+size_t tendon_parse_add_number(char *out, size_t length, size_t capacity, const char *before, int64_t number) {
+    char digits[21];
+    size_t first = sizeof digits - 1;
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    digits[first] = 0;
+    do {
+        digits[--first] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    length = add_text(out, length, capacity, before);
+    length = add_text(out, length, capacity, number < 0 ? "-" : "");
+    return add_text(out, length, capacity, digits + first);
+}
+
 /* Words that are misspelled */
 
 nearest tendon_parse_nearest(const parser *p, json_at word) {
@@ -200,7 +214,7 @@ bool tendon_parse_text(parser *p, json_at at, uint16_t *out) {
         }
     }
     if (length == 0) {
-        return tendon_parse_wrong(p, at, "an empty text");
+        return tendon_parse_wrong(p, at, "this text is empty");
     }
     room[length] = 0;
     if (find_text(p, room, length, out)) {
@@ -238,5 +252,11 @@ bool tendon_parse_integer(parser *p, json_at at, int64_t low, int64_t high, int6
     if (!tendon_json_integer(&p->j, at, out)) {
         return tendon_parse_wrong_value(p, at, "", at, " is no integer");
     }
-    return (*out >= low && *out <= high) || tendon_parse_wrong_value(p, at, "", at, " is out of range");
+    if (*out >= low && *out <= high) {
+        return true;
+    }
+    char range[64];
+    size_t length = tendon_parse_add_number(range, 0, sizeof range, " is out of range: ", low);
+    (void)tendon_parse_add_number(range, length, sizeof range, " to ", high);
+    return tendon_parse_wrong_value(p, at, "", at, range);
 }

@@ -60,6 +60,9 @@ void tendon_parse_offer(nearest *n, const char *known);
 bool tendon_parse_wrong_word(parser *p, json_at word, const char *before, const char *after, const nearest *n,
                              const char *otherwise);
 
+/* Appends a text and the digits of a number to a sentence. Returns its length. */
+size_t tendon_parse_add_number(char *out, size_t length, size_t capacity, const char *before, int64_t number);
+
 /* Takes a text over; equal texts have one place. False: no room. */
 bool tendon_parse_text(parser *p, json_at at, uint16_t *out);
 /* snake_case: a letter, then letters, digits and '_'. */
