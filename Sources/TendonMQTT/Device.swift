@@ -67,11 +67,11 @@ struct Device {
 
 extension Device {
     var description: JSON {
-        [
+        let description: JSON = [
             "family": .string(device.family), "address": .string(device.address),
             "address_type": .string(device.addressType), "topic": .string(name),
-            "name": device.name.map { .string($0) } ?? .null,
         ]
+        return description.merging(device.name.map { ["name": .string($0)] } ?? [:])
     }
 
     /// What is kept of a device from one run to the next: that it was there, the name that it got, and its entities.

@@ -184,11 +184,12 @@ final class GatewayCommands: CommandHandler {
         let now = tendon_monotonic_ms()
         let all = state.withLock { $0.seen.filter { $0.value.time + milliseconds >= now } }
         let devices = all.sorted { $0.key.description < $1.key.description }.map { (address, seen) -> JSON in
-            [
+            let device: JSON = [
                 "address": .string(address.description), "address_type": .string(address.typeName),
-                "family": .string(seen.family), "name": seen.name.map { .string($0) } ?? .null,
-                "rssi_dbm": seen.rssi.map { JSON($0) } ?? .null,
+                "family": .string(seen.family),
             ]
+            return device.merging(seen.name.map { ["name": .string($0)] } ?? [:])
+                .merging(seen.rssi.map { ["rssi_dbm": JSON($0)] } ?? [:])
         }
         return ["devices": .array(devices)]
     }

@@ -92,6 +92,23 @@ import Testing
         #expect(await commands.request("scan", [:]) == .done(["devices": []]))
     }
 
+    /// What is not known is left out, as in events.
+    @Test func theListOfAScan() async throws {
+        let commands = GatewayCommands(RuleBoard([]))
+        let address = try #require(Address("C0:00:00:00:00:02")).value
+        commands.saw(Address(address, type: .random), "bose", nil, nil)
+        commands.saw(Address(address + 1, type: .public), "activ5", "trainer", -40)
+        guard case .done(let data) = await commands.request("scan", [:]) else {
+            Issue.record("it failed")
+            return
+        }
+        #expect(
+            LineWriter.text(data)
+                == #"{"devices":[{"address":"C0:00:00:00:00:02","address_type":"random","family":"bose"},"#
+                + #"{"address":"C0:00:00:00:00:03","address_type":"public","family":"activ5","name":"trainer","rssi_dbm":-40}]}"#
+        )
+    }
+
     /// An action of each device whose orientation is sent, and a request.
     @Test func recentering() async throws {
         let commands = GatewayCommands(RuleBoard([]))

@@ -12,7 +12,7 @@ private let online = #"{"state":"online"}"#
 private let offline = #"{"state":"offline"}"#
 private let grip = "tendon/C0:00:00:00:08:01"
 private let gripNote =
-    #"{"family":"fjorden","address":"C0:00:00:00:08:01","address_type":"random","topic":"C0:00:00:00:08:01","name":null"#
+    #"{"family":"fjorden","address":"C0:00:00:00:08:01","address_type":"random","topic":"C0:00:00:00:08:01""#
 
 @Suite struct ConnectionTests {
     @Test func aConnectionSubscribesAndTellsEverythingThatIsRetained() throws {
