@@ -327,14 +327,19 @@ package func formatted(_ status: Int32, name: String? = nil, text: String? = nil
     }
 }
 
-/// The bytes of a small file. Throws the system's reason; a file that is longer than `limit` is an error.
+/// The bytes of a file. Throws the system's reason; of a file that is longer than `limit`, EFBIG.
 package func contents(of path: String, limit: Int) throws(TendonError) -> [UInt8] {
-    func failure(_ number: Int32) -> TendonError { TendonError(status: TendonError.system(number), operation: .read) }
     let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw failure(errno) }
+    guard file >= 0 else { throw TendonError(status: TendonError.system(errno), operation: .read) }
     defer { close(file) }
+    return try contents(of: file, limit: limit)
+}
+
+/// The rest of an open file, in the same way.
+package func contents(of file: Int32, limit: Int) throws(TendonError) -> [UInt8] {
+    func failure(_ number: Int32) -> TendonError { TendonError(status: TendonError.system(number), operation: .read) }
     var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while bytes.count <= limit {
         let count = read(file, &buffer, buffer.count)
         if count < 0, errno == EINTR { continue }

@@ -26,6 +26,7 @@ mistake '[family bose]\nperiod = 7\n' 2 "period: it takes 5, 10, 20" "a number t
 mistake '[family activ5]\nevergreen = mabye\n' 2 "evergreen takes yes or no" "a switch"
 mistake '[family activ5]\n\nrate = 1\nrate = 2\n' 4 "rate was set before, in line 3" "a key that is set twice"
 mistake 'radio = virtual\n' 1 "'radio' stands before the first section" "a key without a section"
+mistake '[gateway\nradio = virtual\n' 1 "\] is missing: \[gateway\]" "a section without its bracket"
 mistake '[gateway]\nradio\n' 2 "this is neither \[SECTION\] nor KEY = VALUE" "a line without a value"
 mistake '[gateway]\nadapter =\n' 2 "adapter needs a value" "an empty value"
 mistake '[device 12]\nname = x\n' 1 "a section of a device is .*, not \[device 12\]" "no address"

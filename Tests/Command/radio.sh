@@ -67,4 +67,12 @@ is "$status" 3 "--adapter is stronger than the variable"
 TENDON_RADIO=wifi run scan --for 1
 is "$status" 2 "another word in TENDON_RADIO: status 2"
 like "$err" "TENDON_RADIO is bluez or virtual, not 'wifi'" "with the reason"
+
+# The virtual radio has no adapters.
+for words in "run" "stream bose" "scan" "simulate bose" "doctor" "doctor --watch 1" "doctor --neighbors $work/none" "capture $work/none" \
+    "pair bose" "forget --address C0:00:00:00:0C:01" "bose info"; do
+    read -ra words <<<"$words"
+    run "${words[@]}" --radio virtual --adapter hci0
+    like "$status $err" '^2 tendon: --adapter is for --radio bluez$' "${words[*]}: an adapter of the virtual radio"
+done
 finish

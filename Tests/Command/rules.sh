@@ -96,6 +96,8 @@ is "$status" 4 "times of a rule, with a blank and without: only the device is mi
 wrong 'activ5.force > 50 often => activ5.tare' 19 "'often' is unexpected here" "an unknown word"
 wrong 'activ5.squeeze => activ5.tare, activ5.tar' 32 "unknown action of activ5 'tar'; did you mean 'tare'" "the second action"
 wrong 'activ5.squeeze => activ5.tare,' 30 "an action is missing" "a comma and nothing"
+wrong 'activ5.squeeze => publish a yes,publish b no' 29 "a blank follows the comma before an action: 'yes,publish'" "a comma without a blank"
+wrong 'activ5.squeeze => publish a yes,belt.stop' 29 "a blank follows the comma before an action: 'yes,belt.stop'" "the same with an action of a device"
 wrong 'activ5.squeeze => publish x' 19 "publish takes a name and a value" "publish without a value"
 run run --radio virtual --for 0.1 --rule 'activ5.squeeze => exec bell'
 is "$status" 2 "exec: a program that no configuration names"

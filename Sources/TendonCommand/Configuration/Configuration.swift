@@ -104,6 +104,8 @@ struct Configuration: Sendable {
                 }
             }
         } catch {
+            // Of a line that is wrong already, the name may be wrong for the same reason.
+            guard !problems.contains(where: { $0.line == section.line }) else { return }
             problems.append(IniProblem(line: section.line, text: error.message))
         }
     }

@@ -51,10 +51,14 @@ struct IniFile: Sendable {
             return extend(IniFile.withoutComment(content))
         }
         continues = false
-        if first == "[", let end = content.firstIndex(of: "]") {
-            sections.append(
-                IniSection(name: trimmed(content[content.index(after: content.startIndex)..<end]), line: line))
-        } else if first != "[", let equals = content.firstIndex(of: "="), equals > content.startIndex {
+        if first == "[" {
+            let rest = content.dropFirst()
+            let end = rest.firstIndex(of: "]")
+            let name = end.map { trimmed(rest[..<$0]) } ?? IniFile.withoutComment(rest)
+            // What follows is meant to be in it.
+            if end == nil { problems.append(IniProblem(line: line, text: "] is missing: [\(sanitized(name))]")) }
+            sections.append(IniSection(name: name, line: line))
+        } else if let equals = content.firstIndex(of: "="), equals > content.startIndex {
             if sections.isEmpty { sections.append(IniSection(name: "", line: line)) }
             let value = IniFile.withoutComment(content[content.index(after: equals)...])
             sections[sections.count - 1].entries.append(

@@ -260,6 +260,9 @@ struct RuleParser {
         let arguments = own.dropFirst().map(\.text)
         switch first.text {
         case "publish":
+            if let joined = own.dropFirst().first(where: hidesAction) {
+                throw wrong("a blank follows the comma before an action: '\(sanitized(joined.text))'", joined)
+            }
             guard arguments.count >= 2 else { throw wrong("publish takes a name and a value", first) }
             guard arguments[0].isTopicLevel else {
                 throw wrong(
@@ -276,6 +279,14 @@ struct RuleParser {
             }
             return (.recenter(device: arguments.first), text)
         default: return (try call(own), text)
+        }
+    }
+
+    /// Whether a comma within a word of a value is followed by what begins an action: "yes,publish".
+    private func hidesAction(_ word: RuleWord) -> Bool {
+        word.text.split(separator: ",").dropFirst().contains { part in
+            ["publish", "exec", "osc.recenter"].contains(part)
+                || (try? subject(RuleWord(text: String(part), column: word.column))) != nil
         }
     }
 

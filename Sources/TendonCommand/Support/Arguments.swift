@@ -191,6 +191,7 @@ extension Arguments {
                 try option.check(text, called: option.name)
             }
         }
+        try checkAdapter()
         return droppingOperands(count)
     }
 }

@@ -52,21 +52,22 @@ func readText(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
 /// A whole file, unless it is too long.
 func readFile(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
     guard !path.isEmpty else { throw .usage("the name of a file is empty") }
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }
-    defer { close(file) }
-    return try readFile(file, called: path, limit: limit)
+    do throws(TendonError) { return try contents(of: path, limit: limit) } catch {
+        throw CommandError(reading: path, limit: limit, error)
+    }
 }
 
 /// The rest of an open file, unless it is too long.
 func readFile(_ file: Int32, called path: String, limit: Int) throws(CommandError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-        let count = read(file, &chunk, chunk.count)
-        if count < 0 { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }
-        if count == 0 { return bytes }
-        bytes += chunk[..<count]
-        if bytes.count > limit { throw CommandError(.failed, "\(sanitized(path)): longer than \(limit) bytes") }
+    do throws(TendonError) { return try contents(of: file, limit: limit) } catch {
+        throw CommandError(reading: path, limit: limit, error)
+    }
+}
+
+extension CommandError {
+    fileprivate init(reading path: String, limit: Int, _ error: TendonError) {
+        let number = Int32(error.code)
+        self.init(
+            .failed, "\(sanitized(path)): \(number == EFBIG ? "longer than \(limit) bytes" : text(strerror(number)))")
     }
 }

@@ -41,7 +41,6 @@ extension Arguments {
     private func radio(adapter: String?) throws(CommandError) -> RadioChoice {
         let use = AdapterUse(value("--adapter-use") ?? "shared")
         if try radioName() == "virtual" {
-            guard adapter == nil else { throw .usage("--adapter is for --radio bluez") }
             guard use == .shared else { throw .usage("--adapter-use is for --radio bluez") }
             return .virtual(directory: nil)
         }
@@ -55,6 +54,7 @@ extension Arguments {
     /// `bluez` or `virtual`: of the option, of the configuration, else of the environment. `--adapter` stands for bluez.
     /// - Parameter standard: where nothing names a radio.
     func radioName(_ standard: String = "bluez") throws(CommandError) -> String {
+        try checkAdapter()
         if let name = value("--radio") { return name }
         guard !has("--adapter"), let name = environment(RadioChoice.variable), !name.isEmpty else {
             return has("--adapter") ? "bluez" : standard
@@ -63,6 +63,11 @@ extension Arguments {
             throw .usage("\(RadioChoice.variable) is bluez or virtual, not '\(sanitized(name))'")
         }
         return name
+    }
+
+    /// The virtual radio has no adapters.
+    func checkAdapter() throws(CommandError) {
+        guard value("--radio") != "virtual" || !has("--adapter") else { throw .usage("--adapter is for --radio bluez") }
     }
 
     func address() throws(CommandError) -> WantedAddress? {

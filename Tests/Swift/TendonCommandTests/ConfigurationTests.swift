@@ -67,10 +67,21 @@ import Testing
 
     /// Each of them is named, and the lines around it count.
     @Test func aLineThatIsNeitherIsAProblem() {
-        let file = read("[a]\nx\n[b\n= 1\ny = 2\n  3\nz\n  4\n")
-        #expect(file.problems.map(\.line) == [2, 3, 4, 7, 8])
+        let file = read("[a]\nx\n= 1\ny = 2\n  3\nz\n  4\n")
+        #expect(file.problems.map(\.line) == [2, 3, 6, 7])
         #expect(Set(file.problems.map(\.text)) == ["this is neither [SECTION] nor KEY = VALUE"])
-        #expect(file.sections.flatMap(\.entries) == [IniEntry(key: "y", value: "2 3", line: 5)])
+        #expect(file.sections.flatMap(\.entries) == [IniEntry(key: "y", value: "2 3", line: 4)])
+    }
+
+    /// One mistake: what follows is in the section that is meant.
+    @Test func aSectionWithoutItsBracket() {
+        let file = read("[gateway ; all\nradio = virtual\n")
+        #expect(file.problems == [IniProblem(line: 1, text: "] is missing: [gateway]")])
+        #expect(file.sections.map(\.name) == ["gateway"] && file.sections.flatMap(\.entries).map(\.key) == ["radio"])
+        for text in ["[gateway\nradio = virtual\n", "[gatewya\nradio = virtual\n"] {
+            let problems = Configuration(Array(text.utf8), path: "f").problems
+            #expect(problems.map(\.line) == [1] && problems[0].text.hasPrefix("] is missing: "), "\(problems)")
+        }
     }
 }
 

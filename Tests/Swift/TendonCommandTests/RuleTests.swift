@@ -133,6 +133,8 @@ import Testing
     }
 
     @Test func timesAndActions() throws {
+        // A comma in a word is a part of the value.
+        #expect(try Rule("activ5.squeeze => publish pair 1,2").steps.map(\.text) == ["publish pair 1,2"])
         let rule = try Rule("activ5.force >= -1.5 for 100ms every 2 min => publish a b c , exec bell, activ5.stop")
         #expect((rule.hold, rule.pause) == (100, 120_000))
         #expect(rule.steps.map(\.text) == ["publish a b c", "exec bell", "activ5.stop"])
