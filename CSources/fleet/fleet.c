@@ -113,7 +113,8 @@ static void prepare(tendon_fleet *fleet, tendon_loop *loop, const tendon_fleet_o
 
 tendon_status tendon_fleet_open(tendon_fleet *fleet, tendon_loop *loop, const tendon_fleet_options *options,
                                 tendon_fleet_on_line on_line, void *context) {
-    if (options->families == 0) {
+    char mistake[TENDON_FLEET_MISTAKE_SIZE];
+    if (tendon_fleet_options_mistake(options, mistake)) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     prepare(fleet, loop, options, on_line, context);
@@ -293,6 +294,18 @@ bool tendon_fleet_was_open(const tendon_fleet *fleet) {
         }
     }
     return false;
+}
+
+void tendon_fleet_acted(tendon_fleet *fleet, const tendon_address *address, const char *action, size_t length,
+                        const char *failure) {
+    const tendon_fleet_slot *slot = find_connected(fleet, address);
+    if (failure != NULL) {
+        report_refusal(fleet, slot, action, length, failure, TENDON_ERROR_WRONG_STATE);
+        return;
+    }
+    tendon_fleet_begin_line(fleet, "action", slot);
+    tendon_line_text(&fleet->line, "action", action, length);
+    tendon_fleet_end_line(fleet, slot, TENDON_OK);
 }
 
 void tendon_fleet_refuse(tendon_fleet *fleet, const char *text) {

@@ -3,6 +3,7 @@
 
 #include "tendon/linux/gateway.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static bool take_address(tendon_fleet_addresses *list, const char *value) {
 /* ---- setters ---- */
 
 static bool set_radio(tendon_fleet_options *options, const char *value) {
+    options->names_radio = true;
     options->is_virtual = strcmp(value, "virtual") == 0;
     return options->is_virtual || strcmp(value, "bluez") == 0;
 }
@@ -103,7 +105,7 @@ static bool take_adapter(tendon_fleet_options *options, const char *word, void *
 
 /** Of an adapter's name and the environment, the name counts. */
 static bool set_adapter(tendon_fleet_options *options, const char *value) {
-    options->is_virtual = false;
+    options->is_virtual = options->is_virtual && options->names_radio;
     return each_word(options, value, take_adapter, NULL);
 }
 
@@ -159,6 +161,8 @@ static bool set_exact(tendon_fleet_options *options, const char *value) {
 }
 
 enum { NO_VALUE, NEEDS_VALUE, MAY_HAVE_VALUE };
+#define FAMILIES "bose, feelspace, activ5, fjorden, obvious, names of device files, with commas; all; none"
+#define AN_ADDRESS "AA:BB:CC:DD:EE:FF[/random]; can be repeated, 32 addresses at most"
 
 static const struct {
     tendon_fleet_option option;
@@ -166,18 +170,16 @@ static const struct {
     bool (*set)(tendon_fleet_options *options, const char *value);
 } own_options[] = {
     {{"radio", "KIND", "bluez or virtual; default: $TENDON_RADIO, else bluez"}, NEEDS_VALUE, set_radio},
-    {{"adapter", "NAME", "hciN, an address or a USB path; several with commas; default: the first adapter"},
+    {{"adapter", "NAME", "hciN, an address or a USB path; several with commas, 4 at most; default: the first adapter"},
      NEEDS_VALUE,
      set_adapter},
-    {{"families", "LIST", "families that are served, with commas; default: all"}, NEEDS_VALUE, set_families},
-    {{"ignore", "LIST", "families that are left alone"}, NEEDS_VALUE, set_ignore},
-    {{"address", "ADDRESS", "serve only this device, AA:BB:CC:DD:EE:FF[/random]; can be repeated"},
-     NEEDS_VALUE,
-     set_address},
-    {{"pair", "SECONDS", "pair with new devices for this time; alone: as long as it runs; default: never"},
+    {{"families", "LIST", "serve these: " FAMILIES "; default: all"}, NEEDS_VALUE, set_families},
+    {{"ignore", "LIST", "leave these alone: " FAMILIES}, NEEDS_VALUE, set_ignore},
+    {{"address", "ADDRESS", "serve only this device, " AN_ADDRESS}, NEEDS_VALUE, set_address},
+    {{"pair", "SECONDS", "pair with new devices for this time, 1 to 86400; alone: as long as it runs; default: never"},
      MAY_HAVE_VALUE,
      set_pair},
-    {{"allow", "ADDRESS", "pair with this device when it requires pairing; can be repeated"}, NEEDS_VALUE, set_allow},
+    {{"allow", "ADDRESS", "pair with this device when it requires pairing, " AN_ADDRESS}, NEEDS_VALUE, set_allow},
     {{"no-reconnect", NULL, "connect to each device once"}, NO_VALUE, set_no_reconnect},
     {{"connection", "PARAMETERS", "fast, balanced, low-power, or MIN-MAX[,LATENCY[,TIMEOUT]] in ms"},
      NEEDS_VALUE,
@@ -192,7 +194,9 @@ void tendon_fleet_options_init(tendon_fleet_options *options) {
     memset(options, 0, sizeof *options);
     options->families = ALL_FIVE;
     const char *radio = getenv(TENDON_GATEWAY_RADIO_VARIABLE);
-    options->is_virtual = radio != NULL && strcmp(radio, "virtual") == 0;
+    bool is_given = radio != NULL && radio[0] != '\0';
+    options->is_virtual = is_given && strcmp(radio, "virtual") == 0;
+    options->is_unknown_radio = is_given && !options->is_virtual && strcmp(radio, "bluez") != 0;
     tendon_device_settings_init(&options->settings);
 }
 
@@ -216,6 +220,34 @@ tendon_status tendon_fleet_options_set(tendon_fleet_options *options, const char
         }
     }
     return tendon_device_settings_set(&options->settings, name, value);
+}
+
+void tendon_fleet_option_mistake(const char *name, const char *value, char text[TENDON_FLEET_MISTAKE_SIZE]) {
+    tendon_fleet_option option = {0};
+    for (size_t i = 0; tendon_fleet_option_at(i, &option) && strcmp(option.name, name) != 0; i++) {
+    }
+    const char *help = option.help != NULL ? option.help : "";
+    if (value == NULL) {
+        snprintf(text, TENDON_FLEET_MISTAKE_SIZE, "needs a value: %s", help);
+    } else if (option.value == NULL) {
+        snprintf(text, TENDON_FLEET_MISTAKE_SIZE, "takes no value, so not '%.64s'", value);
+    } else {
+        snprintf(text, TENDON_FLEET_MISTAKE_SIZE, "'%.64s' is not possible: %s", value, help);
+    }
+}
+
+bool tendon_fleet_options_mistake(const tendon_fleet_options *options, char text[TENDON_FLEET_MISTAKE_SIZE]) {
+    const char *radio = getenv(TENDON_GATEWAY_RADIO_VARIABLE);
+    if (options->is_unknown_radio && !options->names_radio && !options->is_virtual && options->adapter_count == 0) {
+        snprintf(text, TENDON_FLEET_MISTAKE_SIZE, TENDON_GATEWAY_RADIO_VARIABLE " is bluez or virtual, not '%.64s'",
+                 radio != NULL ? radio : "");
+        return true;
+    }
+    const char *mistake = options->is_virtual && options->adapter_count > 0 ? "--adapter is for --radio bluez"
+                          : options->families == 0 ? "no family is served: see --families and --ignore"
+                                                   : NULL;
+    snprintf(text, TENDON_FLEET_MISTAKE_SIZE, "%s", mistake != NULL ? mistake : "");
+    return mistake != NULL;
 }
 
 tendon_status tendon_fleet_options_define(tendon_fleet_options *options, const tendon_definition *definition) {

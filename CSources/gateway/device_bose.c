@@ -192,30 +192,44 @@ static void identity(const tendon_device *device, tendon_line *line) {
     tendon_bose_identity(line, &device->of.bose.session);
 }
 
-/** "rotation at 20 ms" */
-static void write_missing_sensor(tendon_line *line, const char *name, unsigned period) {
-    static const char unit[] = " ms";
-    char text[64];
-    size_t length = tendon_string_length(name);
-    memcpy(text, name, length);
-    memcpy(text + length, " at ", 4);
-    length += 4;
+static size_t append(char *text, size_t length, const char *word) {
+    size_t more = tendon_string_length(word);
+    memcpy(text + length, word, more);
+    return length + more;
+}
+
+/** Below 1000. */
+static size_t append_number(char *text, size_t length, unsigned number) {
     for (unsigned power = 100; power > 0; power /= 10) {
-        if (period >= power || power == 1) {
-            text[length++] = (char)('0' + period / power % 10);
+        if (number >= power || power == 1) {
+            text[length++] = (char)('0' + number / power % 10);
         }
     }
-    memcpy(text + length, unit, sizeof unit - 1);
-    tendon_line_text(line, NULL, text, length + sizeof unit - 1);
+    return length;
+}
+
+/** "rotation at 20 ms"; of a number that has no name "sensor 200 at 20 ms". @param period 0: none. */
+static void write_missing(tendon_line *line, const char *kind, unsigned id, const char *name, unsigned period) {
+    char text[64];
+    size_t length = append(text, 0, name != NULL ? name : kind);
+    if (name == NULL) {
+        length = append_number(text, length, id);
+    }
+    if (period > 0) {
+        length = append(text, append_number(text, append(text, length, " at "), period), " ms");
+    }
+    tendon_line_text(line, NULL, text, length);
 }
 
 static void missing(const tendon_device *device, tendon_line *line) {
     for (size_t i = 0; i < device->of.bose.missing_sensors; i++) {
-        write_missing_sensor(line, tendon_bose_sensor_name(device->of.bose.sensors[i]),
-                             device->config.settings->period_ms);
+        uint8_t id = device->of.bose.sensors[i];
+        write_missing(line, "sensor ", id, id < TENDON_BOSE_SENSOR_COUNT ? tendon_bose_sensor_name(id) : NULL,
+                      device->config.settings->period_ms);
     }
     for (size_t i = 0; i < device->of.bose.missing_gestures; i++) {
-        tendon_line_word(line, NULL, tendon_bose_gesture_name(device->of.bose.gestures[i]));
+        uint8_t id = device->of.bose.gestures[i];
+        write_missing(line, "gesture ", id, tendon_bose_gesture_known(id) ? tendon_bose_gesture_name(id) : NULL, 0);
     }
 }
 

@@ -195,18 +195,28 @@ static const struct {
     tendon_settings_option option;
     setter set;
 } options[] = {
-    {{"sensors", "LIST", "sensors separated by commas, or all, or none; default: rotation", BOSE}, set_sensors},
-    {{"period", "MS", "5, 10, 20, 40, 80, 160 or 320; default: 20", BOSE}, set_period},
-    {{"gestures", "LIST", "gestures separated by commas, or all, or none; default: all", BOSE}, set_gestures},
+    {{"sensors", "LIST",
+      "with commas: accelerometer, gyroscope, rotation, game_rotation, orientation, magnetometer, "
+      "uncalibrated_magnetometer; all; none; default: rotation",
+      BOSE},
+     set_sensors},
+    {{"period", "MS", "time between two samples: 5, 10, 20, 40, 80, 160 or 320; default: 20", BOSE}, set_period},
+    {{"gestures", "LIST",
+      "with commas: single_tap, double_tap, head_nod, head_shake, touch_and_hold, input, affirmative, negative; all; "
+      "none; default: all",
+      BOSE},
+     set_gestures},
     {{"measure", "LIST", "force, imu, both with commas, or none; default: force", ACTIV5}, set_measure},
-    {{"rate", "HZ", "samples per second; default: the setting of the device", ACTIV5}, set_rate},
+    {{"rate", "HZ", "samples per second, 1 to 32767; default: the setting of the device", ACTIV5}, set_rate},
     {{"evergreen", NULL, "keep it from switching itself off after 7 minutes", ACTIV5}, set_evergreen},
-    {{"orientation-period", "MS", "time between two headings; default: the belt's 500", FEELSPACE},
+    {{"orientation-period", "MS", "time between two headings, 20 to 65535; default: the belt's 500", FEELSPACE},
      set_orientation_period},
-    {{"default-intensity", "PERCENT", "vibration intensity of signals that have none; default: the belt's", FEELSPACE},
+    {{"default-intensity", "PERCENT", "vibration intensity of signals that have none, 5 to 100; default: the belt's",
+      FEELSPACE},
      set_default_intensity},
-    {{"product", "ID", "product of the device: a number", OBVIOUS}, set_product},
-    {{"features", "LIST", "features whose states are read, with commas", OBVIOUS}, set_features},
+    {{"product", "ID", "product of the device, 0 to 4294967295", OBVIOUS}, set_product},
+    {{"features", "LIST", "numbers of features whose states are read, 1 to 1024, with commas, 32 at most", OBVIOUS},
+     set_features},
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 

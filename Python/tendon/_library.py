@@ -45,6 +45,7 @@ class Option(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_char_p), ("help", ctypes.c_char_p)]
 
 
+MISTAKE_SIZE = 320  # TENDON_FLEET_MISTAKE_SIZE
 ON_LINE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.POINTER(Line))
 _FUNCTIONS = {
     "tendon_version": (ctypes.c_char_p, []),
@@ -64,6 +65,8 @@ _FUNCTIONS = {
     "tendon_fleet_options_size": (ctypes.c_size_t, []),
     "tendon_fleet_options_init": (None, [ctypes.c_void_p]),
     "tendon_fleet_options_set": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]),
+    "tendon_fleet_option_mistake": (None, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p]),
+    "tendon_fleet_options_mistake": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p]),
     "tendon_fleet_option_at": (ctypes.c_bool, [ctypes.c_size_t, ctypes.POINTER(Option)]),
     "tendon_fleet_options_define": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p]),
     "tendon_fleet_open": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ON_LINE, ctypes.c_void_p]),
@@ -94,10 +97,10 @@ def check(what: str, status: int, advice: str = "") -> int:
     return status
 
 
-def options() -> dict[str, str]:
-    """The options of a gateway, with what they mean."""
-    found: dict[str, str] = {}
+def options() -> list[str]:
+    """The options of a gateway."""
+    found: list[str] = []
     option = Option()
     while c.tendon_fleet_option_at(len(found), ctypes.byref(option)):
-        found[option.name.decode()] = option.help.decode()
+        found.append(option.name.decode())
     return found

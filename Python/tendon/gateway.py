@@ -13,7 +13,7 @@ import weakref
 from typing import Any, AsyncIterator, Iterable, Iterator
 
 from . import devices, events
-from ._library import ON_LINE, Address, Mistake, StatusError, c, check, options
+from ._library import MISTAKE_SIZE, ON_LINE, Address, Mistake, StatusError, c, check, options
 from .devices import ActionError, Device
 from .events import Event
 
@@ -113,6 +113,9 @@ class Gateway:
             self._set("families", families)
         for name, value in options.items():
             self._set(name.replace("_", "-"), value)
+        mistake = ctypes.create_string_buffer(MISTAKE_SIZE)
+        if c.tendon_fleet_options_mistake(self._options, mistake):
+            raise ValueError(mistake.value.decode(errors="replace"))
 
     def _set(self, name: str, value: Any) -> None:
         if value is None or value is False:
@@ -133,7 +136,9 @@ class Gateway:
             known, own = options(), name.replace("-", "_")
             if name not in known:
                 raise TypeError(f"Gateway() has no option {own!r}; it has {', '.join(one.replace('-', '_') for one in known)}")
-            raise ValueError(f"{own}={value!r} is not possible: {known[name]}")
+            mistake = ctypes.create_string_buffer(MISTAKE_SIZE)
+            c.tendon_fleet_option_mistake(name.encode(), text, mistake)
+            raise ValueError(f"{own} {mistake.value.decode(errors='replace')}")
 
     def _define(self, path: pathlib.Path) -> ctypes.Array[ctypes.c_char]:
         text = path.read_bytes()

@@ -21,23 +21,20 @@ final class GatewayPlan: @unchecked Sendable {
         for (name, value) in settings.namedOptions.sorted(by: { $0.key < $1.key }) {
             try set(name, value.isEmpty ? nil : value)
         }
+        var mistake = [CChar](repeating: 0, count: Int(TENDON_FLEET_MISTAKE_SIZE))
+        if tendon_fleet_options_mistake(options.pointer, &mistake) { throw refused(text(mistake)) }
     }
 
     // MARK: Groups
 
     private func use(_ radio: GatewaySettings.Radio) throws(GatewayError) {
         switch radio {
-        case .automatic:
-            do throws(TendonError) {
-                options.pointer.pointee.is_virtual = !(try RadioChoice.automatic.requested().isAdapter)
-            } catch {
-                throw GatewayError(.radio, error.detail.map { "\($0): \(error.text)" } ?? error.text, cause: error)
-            }
+        case .automatic: break
         case .adapters(let names):
-            options.pointer.pointee.is_virtual = false
+            try set("radio", "bluez")
             for name in names { try set("adapter", name) }
         case .virtual(let path):
-            options.pointer.pointee.is_virtual = true
+            try set("radio", "virtual")
             directory = path.map { CText($0) }
             options.pointer.pointee.directory = directory?.pointer
         }
@@ -118,21 +115,23 @@ final class GatewayPlan: @unchecked Sendable {
         guard status >= 0 else { throw refused(name, value, status) }
     }
 
-    /// With the text of the option's help, which says what is possible.
     private func refused(
         _ name: String, _ value: String?, _ status: Int32 = Int32(TENDON_ERROR_INVALID_ARGUMENT)
     ) -> GatewayError {
-        let cause = TendonError(status: status, operation: .start, detail: name)
-        var option = tendon_fleet_option()
-        var index = 0
-        while tendon_fleet_option_at(index, &option) {
-            if text(option.name) == name {
-                let given = value.map { "\(name) '\($0)'" } ?? name
-                return GatewayError(.settings, "\(given) is not possible: \(text(option.help))", cause: cause)
-            }
-            index += 1
+        guard status != Int32(TENDON_ERROR_NOT_FOUND) else { return refused("there is no option '\(name)'", status) }
+        var mistake = [CChar](repeating: 0, count: Int(TENDON_FLEET_MISTAKE_SIZE))
+        if let value {
+            tendon_fleet_option_mistake(name, value, &mistake)
+        } else {
+            tendon_fleet_option_mistake(name, nil, &mistake)
         }
-        return GatewayError(.settings, "there is no option '\(name)'", cause: cause)
+        return refused("\(name) \(text(mistake))", status)
+    }
+
+    private func refused(
+        _ text: String, _ status: Int32 = Int32(TENDON_ERROR_INVALID_ARGUMENT)
+    ) -> GatewayError {
+        GatewayError(.settings, text, cause: TendonError(status: status, operation: .start, detail: text))
     }
 
     // MARK: Device files

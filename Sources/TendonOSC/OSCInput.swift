@@ -76,7 +76,6 @@ final class OSCInput: @unchecked Sendable {
     // Guarded by `lock`.
     private let lock = ThreadLock()
     private var devices: [String: OutputDevice] = [:]
-    private var recenter: (@Sendable (OutputDevice?) -> Int)?
     private var pending = 0
     private var isOver = false
     private var isStarted = false
@@ -121,8 +120,6 @@ final class OSCInput: @unchecked Sendable {
         }
         if !isOver { systemClose(ends.writing) }
     }
-
-    func onRecenter(_ body: @escaping @Sendable (OutputDevice?) -> Int) { lock.locked { recenter = body } }
 
     func start() -> Int32 {
         let number = startThread { [self] in
@@ -207,14 +204,17 @@ final class OSCInput: @unchecked Sendable {
         guard let arguments = message.arguments else {
             return reject(message.address, sender, "arguments are numbers and texts")
         }
-        if levels.count == 2 { return recenter([nil], message.address, sender) }
+        if levels.count == 2 {
+            return carryOut(message.address, sender) { [handler] in await handler.request("recenter", [:]) }
+        }
         let named = devices(called: String(levels[1]))
         guard !named.isEmpty else {
             return reject(message.address, sender, "no device '\(sanitized(String(levels[1])))' is connected")
         }
-        if levels[2] == "recenter" { return recenter(named, message.address, sender) }
         let actions: JSON = [String(levels[2]): arguments.isEmpty ? .null : .array(arguments)]
-        for device in named { set(actions, device, message.address, sender) }
+        for device in named {
+            carryOut(message.address, sender) { [handler] in await handler.set(actions, of: device) }
+        }
     }
 
     private func devices(called name: String) -> [OutputDevice] {
@@ -224,13 +224,9 @@ final class OSCInput: @unchecked Sendable {
         return all.filter { $0.family == family }
     }
 
-    private func recenter(_ devices: [OutputDevice?], _ address: String, _ sender: String) {
-        let body = lock.locked { recenter }
-        let count = devices.reduce(0) { $0 + (body?($1) ?? 0) }
-        if count == 0 { reject(address, sender, "no orientation is sent") }
-    }
-
-    private func set(_ actions: JSON, _ device: OutputDevice, _ address: String, _ sender: String) {
+    private func carryOut(
+        _ address: String, _ sender: String, _ command: @escaping @Sendable () async -> CommandResult
+    ) {
         let isTaken = lock.locked {
             guard pending < OSCInput.pendingLimit else { return false }
             pending += 1
@@ -238,7 +234,7 @@ final class OSCInput: @unchecked Sendable {
         }
         guard isTaken else { return reject(address, sender, "too many commands are carried out") }
         handler.start { [self] in
-            let result = await handler.set(actions, of: device)
+            let result = await command()
             lock.locked { pending -= 1 }
             if case .failed(let why) = result { reject(address, sender, why) }
         }

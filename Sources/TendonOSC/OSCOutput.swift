@@ -15,8 +15,11 @@ import TendonSupport
 /// What is known of the head of a device. The reference outlives its connections.
 private final class Head {
     var state = tendon_osc_head()
+    /// With its newest name.
+    var device: OutputDevice
 
-    init(_ settings: OSCSettings) {
+    init(_ settings: OSCSettings, _ device: OutputDevice) {
+        self.device = device
         tendon_osc_head_init(
             &state,
             tendon_orientation_settings(
@@ -103,10 +106,7 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
             try OSCInput(listener, handler, family: family, report: report)
         }
         if !targets.isEmpty { try OSCOutput.check(sockets.start()) }
-        if let input {
-            input.onRecenter { [weak self] device in self?.recenter(device) ?? 0 }
-            try OSCOutput.check(input.start())
-        }
+        if let input { try OSCOutput.check(input.start()) }
     }
 
     private static func check(_ number: Int32) throws(OSCError) {
@@ -168,23 +168,23 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
     }
 
     private func head(of device: OutputDevice) -> Head {
-        if let head = heads[device.key] { return head }
+        if let head = heads[device.key] {
+            head.device = device
+            return head
+        }
         if heads.count >= OSCOutput.limit, let other = heads.keys.first { heads[other] = nil }
-        let head = Head(settings)
+        let head = Head(settings, device)
         heads[device.key] = head
         return head
     }
 
     // MARK: Devices
 
-    package func recenter(_ device: OutputDevice?) -> Int {
-        guard settings.sendsOrientations else { return 0 }
+    package func recenter(_ device: OutputDevice?) -> [OutputDevice] {
+        guard settings.sendsOrientations else { return [] }
         return lock.locked {
-            var count = 0
-            for (key, head) in heads where device == nil || device?.key == key {
-                if tendon_orientation_recenter(&head.state.orientation) == TENDON_OK { count += 1 }
-            }
-            return count
+            heads.filter { device == nil || device?.key == $0.key }.values
+                .filter { tendon_orientation_recenter(&$0.state.orientation) == TENDON_OK }.map(\.device)
         }
     }
 

@@ -158,5 +158,15 @@ package struct OSCSettings: Sendable {
         (self.destinations, self.listener) = (destinations, listener)
     }
 
+    /// A sentence about each destination to which nothing will be sent.
+    /// - Parameter hasOrientations: a device that is served may send its orientation.
+    package func unused(_ hasOrientations: Bool) -> [String] {
+        guard !hasOrientations else { return [] }
+        return destinations.filter { $0.format != TENDON_OSC_RAW }.map {
+            "\($0.endpoint.text) takes orientations, and none will be sent: they are those of Bose wearables, of the sensors "
+                + "rotation and game_rotation"
+        }
+    }
+
     package var sendsOrientations: Bool { destinations.contains { $0.format != TENDON_OSC_RAW } }
 }

@@ -82,8 +82,8 @@ package protocol EventOutput: Sendable {
     func sample(_ sample: OutputSample, of source: any SampleSource)
 
     /// Makes the present orientation of a device the one that looks straight ahead; nil: of each device that has one.
-    /// Returns how many there are.
-    func recenter(_ device: OutputDevice?) -> Int
+    /// Returns these.
+    func recenter(_ device: OutputDevice?) -> [OutputDevice]
 
     func device(_ device: OutputDevice, is presence: Presence)
 
@@ -109,7 +109,7 @@ extension EventOutput {
     package var takesSamples: Bool { true }
     package var takesNumbers: Bool { false }
     package func sample(_ sample: OutputSample, of source: any SampleSource) {}
-    package func recenter(_ device: OutputDevice?) -> Int { 0 }
+    package func recenter(_ device: OutputDevice?) -> [OutputDevice] { [] }
     package func finish() async {}
 }
 

@@ -30,6 +30,8 @@ is "$status" 2 "bose configure: an unknown period"
 
 run stream bose --radio virtual --sensors magnetometer --no-lines --for 2
 like "$err" "it has no magnetometer at 20 ms" "stream bose: a sensor that it lacks, in a sentence"
+run stream bose --radio virtual --sensors 200 --gestures 7 --no-lines --for 2
+like "$err" "it has no sensor 200 at 20 ms, no gesture 7" "stream bose: numbers without a name"
 run stream bose --radio virtual --sensors all --gestures none --period 40 --notifications 8 --json --for 5
 is "$status" 0 "stream bose: done"
 for sensor in accelerometer gyroscope rotation game_rotation; do

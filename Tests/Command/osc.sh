@@ -72,6 +72,15 @@ fi
 kill "$devices"
 wait "$devices" 2>/dev/null
 
+# Orientations that will not come are said once, at the start.
+why='osc: 127.0.0.1:7000 takes orientations, and none will be sent: they are those of Bose wearables, of the sensors rotation and game_rotation'
+run run --radio virtual --for 0.1 --osc 127.0.0.1:7000/iem --osc 127.0.0.1:7001 --families feelspace
+is "$(grep -c "$why" <<<"$err") $(grep -c osc: <<<"$err")" "1 1" "no head is served: said once"
+run run --radio virtual --for 0.1 --osc 127.0.0.1:7000/iem --sensors gyroscope
+is "$(grep -c "$why" <<<"$err")" 1 "without its sensor"
+run run --radio virtual --for 0.1 --osc 127.0.0.1:7000/iem --sensors all
+is "$(grep -c osc: <<<"$err")" 0 "otherwise nothing is said"
+
 # What comes in: actions of a belt, recentering, and what is neither.
 receiver shown
 printf 'at 3s gesture double_tap\n' >"$work/tap.scenario"
@@ -120,6 +129,9 @@ result $? "and the next one is carried out" ""
 # A rule: the head that is tapped is the one that is recentered.
 until_true grep -q '"event":"rule".*"rule":"bose.gesture double_tap => osc.recenter","devices":1,"missed":0' "$work/in.out"
 result $? "a double tap recenters" "$(grep -e '"rule"' -e gesture "$work/in.out")"
+like "$(grep -m1 '"osc.recenter"}' "$work/in.out")" \
+    "\"event\":\"action\",\"family\":\"bose\",\"address\":\"$head\",\"address_type\":\"random\",\"name\":\"studio\",\"action\":\"osc.recenter\"" \
+    "and is an event as of any action"
 # The head turns all the time: after recentering the next message is near 0, which it was not before.
 near() { # LIMIT: the last message but WITHIN
     tail -n 3 "$work/shown" | python3 -c 'import json,sys

@@ -104,6 +104,18 @@ def command_line():
            results["--sensors"])
     report("a wrong command line ends with 2, and says why",
            all(result.returncode == 2 and result.stderr for result in results.values()), results)
+    words = {
+        ("--rate", "0"): "--rate '0' is not possible: samples per second, 1 to 32767; default: the setting of the device",
+        ("--for", "soon"): "--for takes a time in seconds, such as 90 or 0.5",
+        ("--define",): "--define takes the path of a device file",
+        ("--families", "none"): "no family is served: see --families and --ignore",
+        ("--radio", "virtual", "--adapter", "hci0"): "--adapter is for --radio bluez",
+    }
+    said = {options: run(*options).stderr.decode() for options in words}
+    report("and says what is possible", all(said[options] == f"tendon-gateway: {text}\n" for options, text in words.items()), said)
+    variable = run("--for", "0.1", env={**os.environ, "TENDON_RADIO": "wifi"})
+    report("TENDON_RADIO is one of two", (variable.returncode, variable.stderr)
+           == (2, b"tendon-gateway: TENDON_RADIO is bluez or virtual, not 'wifi'\n"), variable)
     alone = run(*VIRTUAL, "--for", "1")
     report("without a device it ends with 4", alone.returncode == 4, alone)
     lines = lines_of(alone.stdout)
@@ -319,6 +331,12 @@ def osc_wrong():
     bad = {name: result for name, result in results.items() if result.returncode != 2 or len(result.stderr.splitlines()) != 1}
     report("--osc: what is wrong ends with 2, and says why", not bad, bad)
     like = {"a name": b"names are not resolved", "a map that is none": b"(column 5)", "an unknown preset": b"'iam'"}
+    why = b"tendon-gateway: osc: 127.0.0.1:7000 takes orientations, and none will be sent: they are those of Bose wearables, " \
+        b"of the sensors rotation and game_rotation\n"
+    for words, said in ((["--families", "feelspace"], why), (["--sensors", "gyroscope"], why), (["--sensors", "all"], b"")):
+        result = run(*VIRTUAL, "--for", "0.1", "--osc", "127.0.0.1:7000/iem", "--osc", "127.0.0.1:7001", *words)
+        report(f"--osc: {words[1]}: an orientation that will not come is said once", result.stderr.replace(
+            b"tendon-gateway: no device was found\n", b"") == said, result)
     report("--osc: in its words", all(text in results[name].stderr for name, text in like.items()), results)
 
 
@@ -377,8 +395,10 @@ def osc_sends():
         child.send_signal(signal.SIGTERM)
         child.communicate(timeout=LIMIT)
         follow_schema("--osc: lines", seen)
-        done = [(line["event"], line.get("action"), line.get("address")) for line in seen if line["event"] == "action"]
-        report("--osc: an action recenters: the head looks straight ahead", done == [("action", "recenter", address)] 
+        done = [(line["event"], line["action"], line.get("address"), line.get("name")) for line in seen
+                if line["event"].startswith("action")]
+        report("--osc: an action recenters: the head looks straight ahead",
+               done == [("action", "recenter", address, "LE-Bose Frames"), ("action_failed", "recenter", None, None)]
                and min(angles()[before:before + 10], default=180) < 3, (done, angles()[before - 2:before + 10]))
         report("--osc: custom: its address and its map", {(message["address"], len(message["args"]), message["args"][3])
                                                           for message in to.messages("custom")} == {("/head", 4, 0)}, to.messages("custom")[:2])

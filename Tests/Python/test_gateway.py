@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import tendon
 from tendon import events
@@ -163,8 +164,21 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                 self.assertIsInstance(device, tendon.DefinedDevice)
 
     async def test_mistakes(self):
-        with self.assertRaisesRegex(ValueError, "^period=33 is not possible: .*5, 10"):
-            tendon.Gateway(period=33)
+        mistakes = [
+            ({"period": 33}, "period '33' is not possible: time between two samples: 5, 10, 20, 40, 80, 160 or 320; default: 20"),
+            ({"orientation_period": 5},
+             "orientation_period '5' is not possible: time between two headings, 20 to 65535; default: the belt's 500"),
+            ({"rate": True}, "rate needs a value: samples per second, 1 to 32767; default: the setting of the device"),
+            ({"radio": "virtual", "adapters": "hci0"}, "--adapter is for --radio bluez"),
+        ]
+        for arguments, text in mistakes:
+            with self.assertRaises(ValueError) as caught:
+                tendon.Gateway(**arguments)
+            self.assertEqual(str(caught.exception), text)
+        with unittest.mock.patch.dict(os.environ, TENDON_RADIO="wifi"):
+            with self.assertRaises(ValueError) as caught:
+                tendon.Gateway()
+        self.assertEqual(str(caught.exception), "TENDON_RADIO is bluez or virtual, not 'wifi'")
         with self.assertRaisesRegex(TypeError, "no option 'no_such'; it has .*orientation_period"):
             tendon.Gateway(no_such=1)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

@@ -163,6 +163,19 @@ static bool has_value(const char *name) {
     return strcmp(name, "define") == 0 || strcmp(name, "for") == 0 || strncmp(name, "osc", 3) == 0;
 }
 
+/** What is wrong with the value of an option, in words that follow its name. */
+static const char *mistake_of(const char *name, const char *value) {
+    static char text[TENDON_FLEET_MISTAKE_SIZE];
+    if (strcmp(name, "for") == 0) {
+        return "takes a time in seconds, such as 90 or 0.5";
+    }
+    if (strcmp(name, "define") == 0) {
+        return "takes the path of a device file";
+    }
+    tendon_fleet_option_mistake(name, value, text);
+    return text;
+}
+
 static bool set_option(const char *name, const char *value) {
     if (strcmp(name, "define") == 0 && value != NULL) {
         return define(value);
@@ -175,18 +188,17 @@ static bool set_option(const char *name, const char *value) {
     const char *mistake = NULL;
     tendon_status status = osc_set(&sound, name, value, &mistake);
     if (status == TENDON_ERROR_NOT_FOUND) {
-        status = strcmp(name, "for") != 0 ? tendon_fleet_options_set(&options, name, value)
-                 : set_duration(value)    ? TENDON_OK
-                                          : TENDON_ERROR_INVALID_ARGUMENT;
+        bool is_own = strcmp(name, "for") == 0 || strcmp(name, "define") == 0;
+        status = !is_own               ? tendon_fleet_options_set(&options, name, value)
+                 : set_duration(value) ? TENDON_OK
+                                       : TENDON_ERROR_INVALID_ARGUMENT;
     }
     if (mistake != NULL && status < 0) {
         complain("tendon-gateway: %s", mistake);
     } else if (status == TENDON_ERROR_NOT_FOUND) {
         complain("tendon-gateway: there is no option --%s; try: tendon-gateway --help", name);
-    } else if (status < 0 && value == NULL) {
-        complain("tendon-gateway: --%s needs a value; try: tendon-gateway --help", name);
     } else if (status < 0) {
-        complain("tendon-gateway: --%s does not take '%s'; try: tendon-gateway --help", name, value);
+        complain("tendon-gateway: --%s %s", name, mistake_of(name, value));
     }
     return status >= 0;
 }
@@ -232,22 +244,6 @@ static void on_output_end(void *context) {
     tendon_fleet_end(&fleet);
 }
 
-/** `action`, as of the action of a device. */
-static void report_recentered(const tendon_request *request, const tendon_address *address) {
-    char text[512];
-    tendon_line line;
-    const tendon_line_device label = {.family = "bose", .address = address};
-    if (address == NULL) {
-        tendon_fleet_refuse(&fleet, "recenter: no orientation of this device was received");
-        return;
-    }
-    tendon_line_init(&line, text, sizeof text, false);
-    tendon_line_begin(&line, "action", tendon_realtime_us(), &label);
-    tendon_line_text(&line, "action", request->action, request->length);
-    tendon_status length = tendon_line_end(&line);
-    (void)output_line(&out, text, length > 0 ? (size_t)length : 0, false);
-}
-
 /** Of the receivers of orientations, not of the device. */
 static bool is_recenter(const tendon_request *request) {
     static const char name[] = "recenter";
@@ -260,11 +256,13 @@ static void on_request(void *context, const char *line, size_t length) {
     const char *mistake = "the line is longer than 1024 bytes";
     (void)context;
     if (line != NULL && tendon_request_parse(line, length, &request, &mistake) >= 0) {
-        if (is_recenter(&request)) {
-            report_recentered(&request, osc_recenter(&sound, &request.address));
-            return;
+        if (!is_recenter(&request)) {
+            (void)tendon_fleet_act(&fleet, &request.address, request.action, request.length);
+        } else {
+            const char *failure =
+                osc_recenter(&sound, &request.address) ? NULL : "no orientation of this device was received";
+            tendon_fleet_acted(&fleet, &request.address, request.action, request.length, failure);
         }
-        (void)tendon_fleet_act(&fleet, &request.address, request.action, request.length);
         return;
     }
     tendon_fleet_refuse(&fleet, mistake);
@@ -335,7 +333,9 @@ static int exit_status(bool was_open, bool is_unread) {
 }
 
 static int serve(void) {
-    const char *mistake = osc_open(&sound, report_sound);
+    char text[TENDON_FLEET_MISTAKE_SIZE];
+    const char *mistake =
+        tendon_fleet_options_mistake(&options, text) ? text : osc_open(&sound, &options, report_sound);
     if (mistake != NULL) {
         complain("tendon-gateway: %s", mistake);
         return USAGE;

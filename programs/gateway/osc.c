@@ -205,7 +205,30 @@ bool osc_sends_orientations(const osc *sound) {
     return false;
 }
 
-const char *osc_open(osc *sound, void (*report)(const char *text)) {
+/** A device that is served may send its orientation. */
+static bool has_orientations(const tendon_fleet_options *from) {
+    const tendon_settings_list *sensors = &from->settings.sensors;
+    bool is_sent = sensors->all;
+    for (size_t i = 0; i < sensors->count; i++) {
+        is_sent = is_sent || sensors->ids[i] == TENDON_BOSE_ROTATION || sensors->ids[i] == TENDON_BOSE_GAME_ROTATION;
+    }
+    return is_sent && (from->families >> TENDON_DEVICE_BOSE & 1) != 0;
+}
+
+static void report_unused(osc *sound) {
+    char text[TENDON_OSC_ENDPOINT_SIZE];
+    for (size_t i = 0; i < sound->destination_count; i++) {
+        const tendon_osc_destination *to = &sound->destinations[i].to;
+        if (to->format != TENDON_OSC_RAW) {
+            sound->report(
+                say("osc: %s takes orientations, and none will be sent: they are those of Bose wearables, of the "
+                    "sensors rotation and game_rotation",
+                    tendon_osc_endpoint_format(&to->endpoint, text)));
+        }
+    }
+}
+
+const char *osc_open(osc *sound, const tendon_fleet_options *from, void (*report)(const char *text)) {
     bool has_address = sound->custom_address[0] != '\0', has_map = sound->custom_map[0] != '\0', is_used = false;
     sound->report = report;
     if (sound->destination_count == 0 && (has_address || has_map || sound->has_settings)) {
@@ -227,6 +250,9 @@ const char *osc_open(osc *sound, void (*report)(const char *text)) {
     }
     if (has_map && !is_used) {
         return "--osc-address is of the preset custom, and no --osc names it";
+    }
+    if (!has_orientations(from)) {
+        report_unused(sound);
     }
     for (size_t i = 0; i < sound->destination_count; i++) {
         connect_to(sound, &sound->destinations[i], tendon_monotonic_ms());
@@ -330,15 +356,15 @@ void osc_take(osc *sound, const tendon_fleet_line *line) {
     }
 }
 
-const tendon_address *osc_recenter(osc *sound, const tendon_address *address) {
-    const tendon_address *found = NULL;
+bool osc_recenter(osc *sound, const tendon_address *address) {
+    bool is_found = false;
     for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
         osc_head *head = &sound->heads[i];
         bool is_meant = head->is_used && memcmp(head->address.bytes, address->bytes, sizeof address->bytes) == 0 &&
                         (address->type == TENDON_ADDRESS_TYPE_ANONYMOUS || address->type == head->address.type);
         if (is_meant && tendon_orientation_recenter(&head->head.orientation) == TENDON_OK) {
-            found = &head->address;
+            is_found = true;
         }
     }
-    return found;
+    return is_found;
 }

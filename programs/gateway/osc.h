@@ -45,13 +45,13 @@ bool osc_option_at(size_t index, tendon_fleet_option *out);
  */
 tendon_status osc_set(osc *sound, const char *name, const char *value, const char **mistake);
 /** Opens the sockets. Returns why the options do not fit together, or NULL. */
-const char *osc_open(osc *sound, void (*report)(const char *text));
+const char *osc_open(osc *sound, const tendon_fleet_options *from, void (*report)(const char *text));
 /** Sends the numbers of a line. */
 void osc_take(osc *sound, const tendon_fleet_line *line);
 bool osc_sends_orientations(const osc *sound);
 /** The present orientation of a device looks straight ahead. Of the type TENDON_ADDRESS_TYPE_ANONYMOUS only the bytes
- * count. Returns its address, or NULL if it has sent no orientation. */
-const tendon_address *osc_recenter(osc *sound, const tendon_address *address);
+ * count. Returns false if it has sent no orientation. */
+bool osc_recenter(osc *sound, const tendon_address *address);
 /** Closes the sockets, and reports what did not arrive. */
 void osc_close(osc *sound);
 

@@ -118,6 +118,12 @@ final class GatewayPlan: Sendable {
     /// Nil: several families are served.
     var onlyFamily: String? { streams.count == 1 ? streams.keys.first : nil }
 
+    /// Whether a device that is served may send its orientation.
+    var sendsOrientations: Bool {
+        let own = devices.filter(\.isServed).flatMap(\.streams.values)
+        return (Array(streams.values) + own).contains { ($0 as? BoseStream)?.sendsOrientations ?? false }
+    }
+
     /// Whether a device of this family is connected to.
     func serves(_ address: Address, family: String) -> Bool {
         guard streams[family] != nil, settings.address?.matches(address) ?? true else { return false }

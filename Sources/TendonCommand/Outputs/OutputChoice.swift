@@ -56,6 +56,15 @@ enum OutputChoice {
         return descriptions
     }
 
+    /// Reports what an output cannot do with the settings of the devices.
+    static func warn(_ arguments: Arguments, _ plan: GatewayPlan) {
+        #if OSC
+            for text in (try? OSCOptions.settings(arguments))??.unused(plan.sendsOrientations) ?? [] {
+                Log.write(.warning, "osc: \(text)")
+            }
+        #endif
+    }
+
     /// Those that the options request.
     static func outputs(
         _ arguments: Arguments, _ commands: GatewayCommands, _ figures: FigureBoard

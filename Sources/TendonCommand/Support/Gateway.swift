@@ -114,15 +114,27 @@ final class Gateway: Sendable {
                 others: [LogOutput()] + others + [rules])
             figures.watch(reporter, others)
             agreement = others.compactMap(\.agreement).first
-            let recenter: GatewayCommands.Recenter = { device in others.reduce(0) { $0 + $1.recenter(device) } }
+            let recenter = Gateway.recenter(others, reporter.events)
             commands.onRecenter(recenter)
             rules.onRecenter(recenter)
+            OutputChoice.warn(arguments, plan)
         } else {
             reporter = Reporter(json: true, lines: false, others: further + [rules])
             agreement = nil
         }
         rules.report(to: reporter.events)
         commands.onForget { [weak self] address throws(CommandError) in try await self?.forget(address) ?? false }
+    }
+
+    /// By all outputs; of each device that was recentered there is the event of an action.
+    static func recenter(_ outputs: [any EventOutput], _ events: Events) -> GatewayCommands.Recenter {
+        { device in
+            let devices = outputs.flatMap { $0.recenter(device) }
+            for device in devices {
+                events.event("action", DeviceLabel(RuleDevice(device)), ["action": "osc.recenter"])
+            }
+            return devices.count
+        }
     }
 
     /// Runs with the options and the configuration that they name.

@@ -336,6 +336,19 @@ static void what_is_served(void **state) {
     assert_int_equal(open_sessions(), 1);
 }
 
+/* A sensor and a gesture by numbers that have no name: the line says which. */
+static void what_a_device_lacks(void **state) {
+    (void)state;
+    add(1, "bose");
+    assert_int_equal(tendon_fleet_options_set(&w.options, "sensors", "magnetometer,200"), TENDON_OK);
+    assert_int_equal(tendon_fleet_options_set(&w.options, "gestures", "single_tap,7"), TENDON_OK);
+    open_fleet();
+    run(5000);
+    assert_int_equal(count("missing", "\"what\":[\"magnetometer at 20 ms\",\"sensor 200 at 20 ms\",\"single_tap\","
+                                      "\"gesture 7\"]"),
+                     1);
+}
+
 static void once(void **state) {
     (void)state;
     add(1, "activ5");
@@ -398,6 +411,16 @@ static void actions(void **state) {
     assert_int_equal(count("action", "\"action\":\"led off\""), 1);
     assert_int_equal(count("action", "\"action\":\"tare\""), 1);
     assert_int_equal(count("action_failed", ""), 4);
+    /* What the program carried out itself is a line of the same form. */
+    const tendon_address own = {.bytes = {0xC0, 0, 0, 0, 0, 2}, .type = TENDON_ADDRESS_TYPE_RANDOM};
+    tendon_fleet_acted(&w.fleet, &own, "aim", 3, NULL);
+    tendon_fleet_acted(&w.fleet, &own, "aim", 3, "there is no target");
+    static const char label[] = "\"family\":\"activ5\",\"address\":\"C0:00:00:00:00:02\",\"address_type\":\"random\","
+                                "\"name\":\"ACTIV5-AC-0001\","
+                                "\"action\":\"aim\"";
+    assert_int_equal(count("action", label), 1);
+    assert_int_equal(count("action_failed", label), 1);
+    assert_int_equal(count("action_failed", "\"text\":\"there is no target\""), 1);
     tendon_fleet_refuse(&w.fleet, "why not");
     assert_int_equal(count("action_failed", "\"text\":\"why not\""), 1);
     assert_int_equal(w.status, TENDON_ERROR_INVALID_ARGUMENT);
@@ -552,6 +575,7 @@ int main(void) {
         IN_WORLD(a_device_comes_back),
         IN_WORLD(what_is_served),
         IN_WORLD(a_bond_is_removed),
+        IN_WORLD(what_a_device_lacks),
         IN_WORLD(once),
         IN_WORLD(pairing_is_not_enabled),
         IN_WORLD(forty_devices),

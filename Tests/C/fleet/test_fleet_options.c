@@ -51,11 +51,23 @@ static void the_radio(void **state) {
     static const struct {
         const char *variable, *radio, *adapter;
         bool is_virtual;
+        const char *mistake;
     } rows[] = {
-        {NULL, NULL, NULL, false},     {"virtual", NULL, NULL, true},     {"bluez", NULL, NULL, false},
-        {"usb", NULL, NULL, false},    {"virtual", "bluez", NULL, false}, {"virtual", NULL, "hci0", false},
-        {NULL, "virtual", NULL, true},
+        {NULL, NULL, NULL, false, ""},
+        {"virtual", NULL, NULL, true, ""},
+        {"bluez", NULL, NULL, false, ""},
+        {"", NULL, NULL, false, ""},
+        {"usb", NULL, NULL, false, "TENDON_RADIO is bluez or virtual, not 'usb'"},
+        {"usb", "bluez", NULL, false, ""},
+        {"usb", "virtual", NULL, true, ""},
+        {"usb", NULL, "hci0", false, ""},
+        {"virtual", "bluez", NULL, false, ""},
+        {"virtual", NULL, "hci0", false, ""},
+        {NULL, "virtual", NULL, true, ""},
+        {NULL, "virtual", "hci0", true, "--adapter is for --radio bluez"},
+        {NULL, "bluez", "hci0", false, ""},
     };
+    static tendon_fleet fleet;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(
             rows[i].variable != NULL ? setenv("TENDON_RADIO", rows[i].variable, 1) : unsetenv("TENDON_RADIO"), 0);
@@ -63,8 +75,38 @@ static void the_radio(void **state) {
         assert_true(rows[i].radio == NULL || set("radio", rows[i].radio) == TENDON_OK);
         assert_true(rows[i].adapter == NULL || set("adapter", rows[i].adapter) == TENDON_OK);
         assert_int_equal(options.is_virtual, rows[i].is_virtual);
+        char text[TENDON_FLEET_MISTAKE_SIZE];
+        assert_int_equal(tendon_fleet_options_mistake(&options, text), rows[i].mistake[0] != '\0');
+        assert_string_equal(text, rows[i].mistake);
+        if (rows[i].mistake[0] != '\0') {
+            assert_int_equal(tendon_fleet_open(&fleet, NULL, &options, NULL, NULL), TENDON_ERROR_INVALID_ARGUMENT);
+        }
     }
     assert_int_equal(unsetenv("TENDON_RADIO"), 0);
+}
+
+/* The words follow the name of the option, and say what is possible. */
+static void mistakes(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *value, *text;
+    } rows[] = {
+        {"rate", "0", "'0' is not possible: samples per second, 1 to 32767; default: the setting of the device"},
+        {"pair", "86401",
+         "'86401' is not possible: pair with new devices for this time, 1 to 86400; alone: as long as it runs; "
+         "default: never"},
+        {"sensors", "nose",
+         "'nose' is not possible: with commas: accelerometer, gyroscope, rotation, game_rotation, orientation, "
+         "magnetometer, uncalibrated_magnetometer; all; none; default: rotation"},
+        {"period", NULL, "needs a value: time between two samples: 5, 10, 20, 40, 80, 160 or 320; default: 20"},
+        {"coded", "yes", "takes no value, so not 'yes'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[TENDON_FLEET_MISTAKE_SIZE];
+        assert_int_equal(set(rows[i].name, rows[i].value), TENDON_ERROR_INVALID_ARGUMENT);
+        tendon_fleet_option_mistake(rows[i].name, rows[i].value, text);
+        assert_string_equal(text, rows[i].text);
+    }
 }
 
 static void families(void **state) {
@@ -77,6 +119,9 @@ static void families(void **state) {
     assert_int_equal(options.families, 0x08);
     assert_int_equal(set("families", "none"), TENDON_OK);
     assert_int_equal(options.families, 0);
+    char text[TENDON_FLEET_MISTAKE_SIZE];
+    assert_true(tendon_fleet_options_mistake(&options, text));
+    assert_string_equal(text, "no family is served: see --families and --ignore");
 }
 
 /* A device file has a family, too; of a name that no other family has. */
@@ -116,6 +161,30 @@ static void addresses(void **state) {
     assert_int_equal(set("address", "C4:00:00:00:00:03/public"), TENDON_ERROR_INVALID_ARGUMENT);
 }
 
+/* Each name that the help of a list has is one, and no other is. */
+static void lists_have_all_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *option;
+        size_t count;
+    } rows[] = {{"sensors", TENDON_BOSE_SENSOR_COUNT}, {"gestures", 8}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tendon_fleet_option option = {0};
+        for (size_t at = 0; tendon_fleet_option_at(at, &option) && strcmp(option.name, rows[i].option) != 0; at++) {
+        }
+        char help[256];
+        size_t count = 0;
+        snprintf(help, sizeof help, "%.*s", (int)strcspn(option.help, ";"), option.help);
+        for (char *name = strtok(help, ", :"); name != NULL; name = strtok(NULL, ", :")) {
+            if (strcmp(name, "with") != 0 && strcmp(name, "commas") != 0) {
+                assert_int_equal(set(rows[i].option, name), TENDON_OK);
+                count++;
+            }
+        }
+        assert_int_equal(count, rows[i].count);
+    }
+}
+
 /* What the help lists can be set, and has a help. */
 static void each_option_is_known(void **state) {
     (void)state;
@@ -132,8 +201,14 @@ static void each_option_is_known(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),       cmocka_unit_test(the_radio), cmocka_unit_test(families),
-        cmocka_unit_test(device_files), cmocka_unit_test(addresses), cmocka_unit_test(each_option_is_known),
+        cmocka_unit_test(values),
+        cmocka_unit_test(the_radio),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(families),
+        cmocka_unit_test(device_files),
+        cmocka_unit_test(addresses),
+        cmocka_unit_test(lists_have_all_names),
+        cmocka_unit_test(each_option_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,30 @@ import Testing
         #expect(asked.withLock { $0 } == wanted)
     }
 
+    /// Each device that was recentered has an event as of any other action.
+    @Test func theEventOfRecentering() {
+        final class Sound: EventOutput {
+            let devices: [OutputDevice]
+            init(_ devices: [OutputDevice]) { self.devices = devices }
+            func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {}
+            func recenter(_ device: OutputDevice?) -> [OutputDevice] { devices }
+        }
+        let lines = PlayedLines()
+        let devices = ["C0:00:00:00:00:01", "C0:00:00:00:00:02"].map {
+            OutputDevice(family: "bose", address: $0, addressType: "random", name: "head \($0.last!)", isNamed: true)
+        }
+        let recenter = Gateway.recenter([lines, Sound(devices)], Events(style: .none, others: [lines]))
+        #expect(recenter(nil) == 2)
+        let made = lines.all.withLock { $0.map { LineWriter.text($0) } }
+        #expect(made.count == 2)
+        for (line, number) in zip(made, 1...) {
+            #expect(
+                line.contains(
+                    #""event":"action","family":"bose","address":"C0:00:00:00:00:0\#(number)","address_type":"random","name":"head \#(number)","action":"osc.recenter""#
+                ), "\(line)")
+        }
+    }
+
     /// What has held for a part of its time begins again with the rules of another configuration, though they are the same.
     @Test func aTimeOverAReload() throws {
         let rules = [try Rule("activ5.force > 0 for 60 min => publish x y")]

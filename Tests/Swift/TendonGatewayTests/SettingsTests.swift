@@ -82,7 +82,7 @@ struct SettingsTests {
     @Test func whatIsNotPossible() {
         #expect(
             detail { $0.bose.period = .milliseconds(21) }
-                == "period '21' is not possible: 5, 10, 20, 40, 80, 160 or 320; default: 20")
+                == "period '21' is not possible: time between two samples: 5, 10, 20, 40, 80, 160 or 320; default: 20")
         #expect(detail { $0.bose.sensors = ["nose"] }?.hasPrefix("sensors 'nose' is not possible: ") == true)
         #expect(detail { $0.bose.sensors = ["rotation,gyroscope"] }?.hasPrefix("sensors '[\"rotation,") == true)
         #expect(detail { $0.families = ["tea"] }?.hasPrefix("families 'tea' is not possible: ") == true)
@@ -90,11 +90,18 @@ struct SettingsTests {
         #expect(detail { $0.pairing = .within(.seconds(86_401)) }?.hasPrefix("pair '86401'") == true)
         #expect(detail { $0.pairing = .within(.zero) }?.hasPrefix("pair '0'") == true)
         #expect(detail { $0.feelspace.defaultIntensity = 101 }?.hasPrefix("default-intensity '101'") == true)
-        #expect(detail { $0.activ5.rate = 0 }?.hasPrefix("rate '0'") == true)
+        #expect(
+            detail { $0.activ5.rate = 0 }
+                == "rate '0' is not possible: samples per second, 1 to 32767; default: the setting of the device")
+        #expect(
+            detail {
+                $0.radio = .virtual()
+                $0.namedOptions = ["adapter": "hci0"]
+            } == "--adapter is for --radio bluez")
         #expect(
             detail { $0.radio = .adapters(Array(repeating: "hci0", count: 5)) }?.hasPrefix("adapter 'hci0'") == true)
         #expect(detail { $0.namedOptions = ["tea": "black"] } == "there is no option 'tea'")
-        #expect(detail { $0.namedOptions = ["evergreen": "yes"] }?.hasPrefix("evergreen 'yes'") == true)
+        #expect(detail { $0.namedOptions = ["evergreen": "yes"] } == "evergreen takes no value, so not 'yes'")
         let address = Address("C0:00:00:00:00:01/random")!
         #expect(detail { $0.onlyDevices = Array(repeating: address, count: 33) }?.hasPrefix("address ") == true)
     }

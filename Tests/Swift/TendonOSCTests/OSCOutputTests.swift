@@ -49,7 +49,10 @@ private final class Handler: CommandHandler {
         state.withLock { $0.append("\(device.name ?? ""): \(LineWriter.text(actions))") }
         return result
     }
-    func request(_ name: String, _ data: JSON) async -> CommandResult { .failed("") }
+    func request(_ name: String, _ data: JSON) async -> CommandResult {
+        state.withLock { $0.append("\(name): \(LineWriter.text(data))") }
+        return result
+    }
     func disconnect(_ address: String, _ addressType: String) async {}
     func start(_ work: @escaping @Sendable () async -> Void) { Task(operation: work) }
 }
@@ -151,24 +154,37 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
         let receiver = Receiver()
         let output = try output(["127.0.0.1:\(receiver.port)/sparta"])
         let (one, other) = (Source("one"), Source("other", "C0:00:00:00:00:02"))
-        #expect(output.recenter(nil) == 0, "nothing has an orientation yet")
+        #expect(output.recenter(nil) == [], "nothing has an orientation yet")
         output.sample(sample(head: toTheRight), of: one)
         output.sample(sample(head: toTheRight), of: other)
         _ = (receiver.next(), receiver.next())
-        #expect(output.recenter(one.device) == 1)
+        #expect(output.recenter(one.device) == [one.device])
         output.sample(sample(at: 1020, head: toTheRight), of: one)
         output.sample(sample(at: 1020, head: toTheRight), of: other)
         #expect(yaw(receiver.next()) == 0)
         #expect(yaw(receiver.next()) == -90)
-        #expect(output.recenter(nil) == 2)
+        #expect(Set(output.recenter(nil).map(\.name)) == ["one", "other"])
         // The reference outlives the connection, the orientation does not.
         output.device(one.device, is: .disconnected)
-        #expect(output.recenter(one.device) == 0)
+        #expect(output.recenter(one.device) == [])
         output.sample(sample(at: 9000, head: toTheRight), of: one)
         #expect(yaw(receiver.next()) == 0)
         output.device(one.device, is: .forgotten)
         output.sample(sample(at: 9020, head: toTheRight), of: one)
         #expect(yaw(receiver.next()) == -90)
+    }
+
+    /// Each destination of orientations, unless a device may send one.
+    @Test func destinationsThatGetNothing() throws {
+        let settings = OSCSettings(
+            try ["127.0.0.1:7000/iem", "[::1]:9000", "studio.local:4242/opentrack"].map { (text) in
+                try OSCDestination(text)
+            })
+        let why =
+            " takes orientations, and none will be sent: they are those of Bose wearables, of the sensors "
+            + "rotation and game_rotation"
+        #expect(settings.unused(false) == ["127.0.0.1:7000" + why, "studio.local:4242" + why])
+        #expect(settings.unused(true) == [])
     }
 
     @Test func twoSensorsAreNotMixed() throws {
@@ -295,30 +311,24 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
             send(bytes, to: port)
             try await until { rejected() == Double(index + 1) }
         }
-        #expect(handler.taken == [#"waist: {"vibrate":null}"#])
+        #expect(handler.taken == ["recenter: {}", #"waist: {"vibrate":null}"#])
         output.device(Source("waist", family: "feelspace").device, is: .disconnected)
         send(packet("/tendon/waist/vibrate"), to: port)
         try await until { rejected() == Double(wrong.count + 1) }
-        #expect(handler.taken.count == 1)
+        #expect(handler.taken.count == 2)
         await output.finish()
     }
 
+    /// As an action of the device, or a request about all.
     @Test func recenteringByAMessage() async throws {
-        let receiver = Receiver()
-        let (output, port) = try listening(["127.0.0.1:\(receiver.port)/sparta"], Handler())
-        let source = Source("studio")
-        output.device(source.device, is: .connected)
-        output.sample(sample(head: toTheRight), of: source)
-        #expect(yaw(receiver.next()) == -90)
+        let handler = Handler()
+        let (output, port) = try listening([], handler)
+        output.device(Source("studio").device, is: .connected)
         send(packet("/tendon/studio/recenter"), to: port)
-        var time: UInt64 = 1020
-        var last: Float?
-        try await until {
-            output.sample(sample(at: time, head: toTheRight), of: source)
-            time += 20
-            last = yaw(receiver.next())
-            return last == 0
-        }
+        try await until { handler.taken.count == 1 }
+        send(packet("/tendon/recenter"), to: port)
+        try await until { handler.taken.count == 2 }
+        #expect(handler.taken == [#"studio: {"recenter":null}"#, "recenter: {}"])
         await output.finish()
         // The port is free again.
         try await until {

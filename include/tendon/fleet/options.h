@@ -18,6 +18,8 @@ extern "C" {
 #define TENDON_FLEET_ADDRESSES 32
 #define TENDON_FLEET_DEFINITIONS 16
 #define TENDON_FLEET_WORD_SIZE 64
+/** A sentence about a mistake, with its terminator; a longer one is cut. */
+#define TENDON_FLEET_MISTAKE_SIZE 320
 
 /** Addresses of devices. */
 typedef struct tendon_fleet_addresses {
@@ -33,6 +35,8 @@ typedef void (*tendon_fleet_on_opened)(void *context, tendon_status status);
 
 typedef struct tendon_fleet_options {
     bool is_virtual;       /**< the virtual radio, in the place of adapters */
+    bool names_radio;      /**< an option does: TENDON_RADIO does not count */
+    bool is_unknown_radio; /**< TENDON_RADIO names neither radio */
     const char *directory; /**< of the virtual radio; NULL: its default; borrowed */
     size_t adapter_count;  /**< 0: the first adapter */
     char adapters[TENDON_FLEET_RADIOS][TENDON_FLEET_WORD_SIZE];
@@ -62,7 +66,8 @@ typedef struct tendon_fleet_option {
 
 /**
  * The values without options: the first adapter, or the virtual radio if the environment variable TENDON_RADIO is
- * "virtual"; all families, no pairing with new devices.
+ * "virtual"; all families, no pairing with new devices. If the variable is neither that nor "bluez" nor empty, and no
+ * option names the radio or an adapter, tendon_fleet_open() fails.
  */
 void tendon_fleet_options_init(tendon_fleet_options *options);
 /** Returns an option of the fleet, then of the devices' settings, or false beyond the last. */
@@ -74,6 +79,15 @@ bool tendon_fleet_option_at(size_t index, tendon_fleet_option *out);
  * of it; TENDON_ERROR_TABLE_FULL: it is given too often.
  */
 tendon_status tendon_fleet_options_set(tendon_fleet_options *options, const char *name, const char *value);
+/**
+ * Writes why tendon_fleet_options_set() rejects the value of an option, in words that follow its name: "'0' is not
+ * possible: samples per second, 1 to 32767; default: the setting of the device".
+ * @param name of an option that exists. @param value NULL: none.
+ */
+void tendon_fleet_option_mistake(const char *name, const char *value, char text[TENDON_FLEET_MISTAKE_SIZE]);
+/** Writes what is wrong with the options together; tendon_fleet_open() then fails with TENDON_ERROR_INVALID_ARGUMENT.
+ * Returns false if nothing is. */
+bool tendon_fleet_options_mistake(const tendon_fleet_options *options, char text[TENDON_FLEET_MISTAKE_SIZE]);
 /** Adds a device file, whose devices are served. @param definition borrowed.
  * @return TENDON_OK; TENDON_ERROR_TABLE_FULL; TENDON_ERROR_INVALID_ARGUMENT: there is a family of this name. */
 tendon_status tendon_fleet_options_define(tendon_fleet_options *options, const tendon_definition *definition);

@@ -225,7 +225,8 @@ extension BoseStream {
         case .these(let list): wanted = list
         }
         for sensor in wanted where !configuration.enable(sensor: sensor, at: period) {
-            lacking.append("\(sensor) at \(period.milliseconds) ms")
+            let name = if case .unknown(let number) = sensor { "sensor \(number)" } else { "\(sensor)" }
+            lacking.append("\(name) at \(period.milliseconds) ms")
         }
         return lacking
     }
@@ -237,7 +238,8 @@ extension BoseStream {
         case .all: configuration.enableAll()
         case .these(let list):
             for gesture in list where !configuration.set(gesture: gesture, enabled: true) {
-                lacking.append("\(gesture)")
+                let name = if case .unknown(let number) = gesture { "gesture \(number)" } else { "\(gesture)" }
+                lacking.append(name)
             }
         }
         return lacking

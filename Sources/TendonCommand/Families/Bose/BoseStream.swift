@@ -77,6 +77,11 @@ struct BoseStream: FamilyStream, DeviceSource {
         }
     }
 
+    var sendsOrientations: Bool {
+        guard case .these(let sensors) = sensors else { return true }
+        return sensors.contains(.rotation) || sensors.contains(.gameRotation)
+    }
+
     /// As the C library takes them: each once.
     private static func settings(_ wanted: Wanted<UInt8>) throws(CommandError) -> tendon_settings_list {
         var list = tendon_settings_list()
