@@ -125,13 +125,14 @@ static void learn_name(advertiser *one, const uint8_t *data, size_t length) {
 
 /** Its latest packets one after the other, and its name, if that was in an earlier one. Returns their length. */
 static size_t join(advertiser *one, uint8_t all[ALL_MAX]) {
-    tendon_ad_structure name;
+    tendon_ad_structure name = {.length = 0};
     size_t length = one->lengths[0];
     memcpy(all, one->data[0], length);
     memcpy(all + length, one->data[1], one->lengths[1]);
     length += one->lengths[1];
     learn_name(one, all, length);
-    if (one->name_length > 0 && !tendon_ad_find_name(all, length, &name)) {
+    bool has_name = tendon_ad_find_name(all, length, &name);
+    if (one->name_length > 0 && (!has_name || (one->has_complete_name && name.type != TENDON_AD_NAME_COMPLETE))) {
         all[length] = (uint8_t)(one->name_length + 1);
         all[length + 1] = one->has_complete_name ? TENDON_AD_NAME_COMPLETE : TENDON_AD_NAME_SHORTENED;
         memcpy(all + length + 2, one->name, one->name_length);

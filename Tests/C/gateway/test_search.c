@@ -147,6 +147,10 @@ static void a_name_of_an_earlier_advertisement(void **state) {
     assert_int_equal(take(1, NOT_SCANNABLE, BELT_NAME, 100).family, TENDON_SEARCH_NO_FAMILY);
     assert_int_equal(take(1, NOT_SCANNABLE, BELT_SERVICE, 110).family, 1);
     assert_int_equal(take(1, ADVERTISEMENT, BELT_SERVICE, 110).family, 1);
+    /* A shortened one hides no complete one. */
+    (void)take(2, RESPONSE, BELT_NAME, 100);
+    (void)take(2, RESPONSE, NAME_SHORT, 100);
+    assert_int_equal(take(2, ADVERTISEMENT, BELT_SERVICE, 110).family, 1);
 }
 
 /* Padding, or a truncated structure, ends the packet, not what is known of the device. */
