@@ -58,14 +58,18 @@ extension Gateway {
             alarm.deadline, max(admission.deadline(of: address, now: now), agenda.dueAt + Agenda.granularity))
     }
 
+    /// To be called where what is due must not be done, as in a callback of the radio.
+    @TendonActor
+    func dueNow() { agenda.alarm?.deadline = 0 }
+
     /// To be called when something that can be due has changed.
     @TendonActor
     func arm() {
         guard let alarm = agenda.alarm else { return }
         let now = tendon_monotonic_ms()
         var deadline = min(
-            agenda.nextLook, rules.deadline, max(admission.deadline(now: now), agenda.dueAt + Agenda.granularity))
-        for responses in agenda.responses.values { deadline = min(deadline, responses.deadline(now: now)) }
+            agenda.nextLook, rules.deadline, search.deadline(now),
+            max(admission.deadline(now: now), agenda.dueAt + Agenda.granularity))
         if agreement != nil, admission.hasWaiting(now: now) { deadline = min(deadline, now + Agenda.agreementPause) }
         alarm.deadline = deadline
     }
@@ -73,7 +77,7 @@ extension Gateway {
     @TendonActor
     private func due() {
         let now = tendon_monotonic_ms()
-        for responses in agenda.responses.values { responses.update(now: now) }
+        for responses in agenda.responses.values { responses.update(isActive: search.isActive(now)) }
         rules.tick()
         if now >= agenda.nextLook {
             agenda.pause = min(2 * agenda.pause, Agenda.longestPause)

@@ -44,9 +44,7 @@ extension Gateway {
         let (labels, changed, excluded) = state.withLock { state in
             let before = state.plan
             state.plan = plan
-            let labels = state.known.compactMap { address, known in
-                known.label.rename(state.names[address]?.shown) ? known.label : nil
-            }
+            let labels = state.known.values.compactMap { $0.label.rename($0.name) ? $0.label : nil }
             // Also of turns that have no session yet.
             let served = state.turns.mapValues(\.family).merging(state.known.mapValues { $0.label.family ?? "" }) { $1 }
             let changed = served.filter { !before.servesEqually($0.key, family: $0.value, as: plan) }

@@ -26,6 +26,8 @@ final class Gateway: Sendable {
         let radio: Int
         /// Nil: its settings changed; another one is made for the next turn.
         var server: (any DeviceServer)?
+        /// As it was advertised, which the search forgets.
+        var name: String?
     }
 
     /// A device that is served, from the decision that it is to its end.
@@ -38,7 +40,6 @@ final class Gateway: Sendable {
 
     struct State {
         var known: [Address: Known] = [:]
-        var names: [Address: LocalName] = [:]
         var turns: [Address: Turn] = [:]
         var timings: [Address: ConnectionTiming] = [:]
         var found = 0
@@ -67,14 +68,14 @@ final class Gateway: Sendable {
     let commands: GatewayCommands
     private let figures: FigureBoard
     let admission: Admission
+    let search = Search()
     /// The radios that are open: which of them connects to a device.
     private let group = CentralGroup()
     /// Nil: every device may be connected to.
     let agreement: (any LinkAgreement)?
     /// For the extensions in other files as well.
     let state: Mutex<State>
-    /// Maximum number of names and sessions that are kept; sessions that never had a connection are removed first.
-    private static let nameLimit = 4096
+    /// Maximum number of sessions that are kept; those that never had a connection are removed first.
     private static let knownLimit = 256
     /// Milliseconds that sessions have for their end after the radio has failed.
     private static let leavingLimit = 2000
@@ -240,18 +241,20 @@ final class Gateway: Sendable {
         agenda.responses[radio] = responses
         defer {
             agenda.responses[radio] = nil
-            responses.end()
+            responses.update(isActive: false)
         }
         // Reports as the radio makes them: most are of devices that are served already, or of other people's.
         let end = Pending<Void, TendonError>()
         let scanner = try central.core.scan(options) { [self] report, now in
             TendonActor.assumeIsolated {
                 capture?.write(report)
-                guard !isServed(report, radio, now) else { return }
-                let advertisement = Advertisement(report.pointee, time: now)
-                guard take(advertisement, radio, responses, now) else { return }
-                startTurn(of: advertisement.address, now)
-                arm(for: advertisement.address, now)
+                let address = Address(report.pointee.address)
+                guard !isServed(address, report, radio, now) else { return }
+                let isTaken = take(address, report, radio, now)
+                if search.isActive(now) != responses.isActive { dueNow() }
+                guard isTaken else { return }
+                startTurn(of: address, now)
+                arm(for: address, now)
             }
         } ended: { error in
             end.finish(error.map { .failure($0) } ?? .success(()))
@@ -267,12 +270,10 @@ final class Gateway: Sendable {
 
     /// A device that goes on advertising while it is connected: nothing of it is new but its signal.
     @TendonActor
-    private func isServed(_ report: CReport, _ radio: Int, _ now: UInt64) -> Bool {
-        let address = Address(report.pointee.address)
+    private func isServed(_ address: Address, _ report: CReport, _ radio: Int, _ now: UInt64) -> Bool {
         guard let family = admission.servedFamily(of: address, on: radio, now: now) else { return false }
         lookAtBond(of: address, radio)
-        let rssi = Int(report.pointee.rssi)
-        guard rssi != Int(TENDON_RSSI_UNKNOWN) else { return true }
+        guard let rssi = Gateway.rssi(of: report) else { return true }
         commands.hear(address, rssi: rssi)
         agreement?.received(Gateway.shared(address, family), rssi: rssi)
         return true
@@ -320,76 +321,49 @@ final class Gateway: Sendable {
         }
     }
 
-    /// True if it is of a device that is, or may be, served.
+    /// Nil: the controller does not report it.
+    private static func rssi(of report: CReport) -> Int? {
+        let rssi = Int(report.pointee.rssi)
+        return rssi == Int(TENDON_RSSI_UNKNOWN) ? nil : rssi
+    }
+
+    /// True if it is of a device that is served.
     @TendonActor
-    private func take(
-        _ advertisement: Advertisement, _ radio: Int, _ responses: ResponseScan, _ now: UInt64
-    ) -> Bool {
-        let address = advertisement.address
-        let name = learnName(advertisement)
-        let completed = advertisement.isScanResponse ? responses.answered(address, now: now) : []
-        if advertisement.isScanResponse, admission.responded(address) { return true }
-        let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
-        let family = Gateway.family(of: advertisement, name, completed)
-        guard let family, plan.serves(address, family: family) else {
-            notice(address, of: family)
-            // What it is without its name as well: it may wait for the name of a device that is not served.
-            let meant = [familyName(awaitingName: advertisement.data), familyName(advertised: advertisement.data)]
-            if awaitsResponse, meant.contains(where: { $0.map { plan.serves(address, family: $0) } ?? false }) {
-                responses.want(advertisement, now: now)
-            }
+    private func take(_ address: Address, _ report: CReport, _ radio: Int, _ now: UInt64) -> Bool {
+        let plan = plan
+        let found = search.take(report, for: plan, now)
+        if found.isResponse { _ = admission.responded(address) }
+        guard let family = found.family, found.isServed else {
+            notice(address, of: found.family)
             return false
         }
-        if awaitsResponse { responses.want(advertisement, now: now) }
-        commands.saw(address, family, name, advertisement.rssi.map { Int($0) })
+        let (name, rssi) = (learnName(of: address), Gateway.rssi(of: report))
+        commands.saw(address, family, name, rssi)
         let isPreferred = plan.isNamed(address) || centrals.contains { $0.core.isBonded(with: address) }
         let isNew = admission.received(
-            address, family: family, isPreferred: isPreferred, awaitsResponse: awaitsResponse, radio: radio)
+            address, family: family, isPreferred: isPreferred, awaitsResponse: found.awaitsResponse, radio: radio)
         lookAtBond(of: address, radio)
         guard !admission.isDismissed(address) else { return false }
-        if let rssi = advertisement.rssi { agreement?.received(Gateway.shared(address, family), rssi: Int(rssi)) }
+        if let rssi { agreement?.received(Gateway.shared(address, family), rssi: rssi) }
         if isNew {
             state.withLock { $0.found += 1 }
             reporter.events.event("found", DeviceLabel(family, address, name: name)) { line in
-                if let rssi = advertisement.rssi { line.member("rssi_dbm", rssi) }
+                if let rssi { line.member("rssi_dbm", rssi) }
             }
         }
         return true
     }
 
-    /// - Parameters:
-    ///   - name: of the device, from this or an earlier advertisement: it may decide, and be in the scan response, which is
-    ///     requested once.
-    ///   - completed: the advertisement, if this is its scan response.
-    private static func family(of advertisement: Advertisement, _ name: String?, _ completed: [UInt8]) -> String? {
-        // A device file that looks for the name goes before one that does not: the name decides, if it can come.
-        if tendon_family_from_advertisement(advertisement.data, advertisement.data.count) == nil,
-            Definitions.awaitingName(advertisement.data) != nil
-        {
-            if let name { return familyName(services: advertisement.serviceUUIDs, name: name) }
-            if advertisement.isScannable, !advertisement.isScanResponse { return nil }
-        }
-        if let family = familyName(advertised: completed + advertisement.data) { return family }
-        guard let name, familyName(awaitingName: advertisement.data) != nil else { return nil }
-        return familyName(services: advertisement.serviceUUIDs, name: name)
-    }
-
-    /// Returns the name of the device, from this or an earlier advertisement.
-    private func learnName(_ advertisement: Advertisement) -> String? {
-        let address = advertisement.address
+    /// Returns the name of the device, as it was advertised.
+    @TendonActor
+    private func learnName(of address: Address) -> String? {
+        let name = search.name(of: address)
         return state.withLock { state in
-            let known = state.names[address]
-            let learned = LocalName.learned(known, from: advertisement.data)
-            guard let learned, learned != known else { return known?.shown }
-            if known == nil, state.names.count >= Gateway.nameLimit {
-                guard let other = state.names.keys.first(where: { state.known[$0] == nil }) else {
-                    return learned.shown
-                }
-                state.names[other] = nil
-            }
-            state.names[address] = learned
-            if learned.text != known?.text { state.known[address]?.label.name = learned.shown }
-            return learned.shown
+            guard let known = state.known[address] else { return name }
+            guard let name, name != known.name else { return known.name }
+            state.known[address]?.name = name
+            known.label.name = name
+            return name
         }
     }
 
@@ -580,7 +554,8 @@ final class Gateway: Sendable {
         _ address: Address, _ family: String, _ radio: Int, _ central: Central
     ) async -> (any DeviceServer)? {
         while true {
-            let (old, plan, name) = state.withLock { ($0.known[address], $0.plan, $0.names[address]?.shown) }
+            let (old, plan) = state.withLock { ($0.known[address], $0.plan) }
+            let name = search.name(of: address) ?? old?.name
             guard plan.serves(address, family: family), let stream = plan.stream(of: address, family: family) else {
                 return nil
             }
@@ -594,11 +569,11 @@ final class Gateway: Sendable {
             let server = await makeServer(stream, device)
             let isOfPlan = state.withLock { state in
                 let isOfPlan = state.plan === plan
-                state.known[address] = Known(label: label, row: row, radio: radio, server: isOfPlan ? server : nil)
-                // A name that was received since the label was made.
-                if let name = state.names[address]?.shown, name != label.name { label.name = name }
+                state.known[address] = Known(
+                    label: label, row: row, radio: radio, server: isOfPlan ? server : nil, name: name)
                 return isOfPlan
             }
+            _ = learnName(of: address)  // it may have been received since the label was made
             if isOfPlan { return server }
         }
     }

@@ -80,5 +80,45 @@ extension ConfigurationInUse {
             played.letGo()
             await played.stop()
         }
+
+        /// Both radios ask: the response that either receives is sufficient.
+        @TendonActor
+        @Test func theScanIsActiveUntilTheResponse() async throws {
+            let played = try await PlayedGateway()
+            let device = Address(0xCE00_0000_0002, type: .random)
+            let belt = AdvertisedParts.all[1].packets
+            var active: [Bool] { played.gateway.centrals.map { $0.core.radio.pointee.scan.active } }
+            await eventually("both search") { played.gateway.centrals.allSatisfy { $0.core.radio.pointee.scanning } }
+            #expect(active == [false, false])
+            #expect(played.hears(belt[0], device, isResponse: false))
+            await eventually("both ask") { active == [true, true] }
+            #expect(played.hears(belt[1], device, isResponse: true))
+            await eventually("neither asks") { active == [false, false] }
+            played.letGo()
+            await played.stop()
+        }
+
+        /// The name that a device is given in the configuration goes before the one that it advertises.
+        @TendonActor
+        @Test func theNameOfADeviceIsTheLatestThatItAdvertises() async throws {
+            let played = try await PlayedGateway()
+            let device = played.devices[0]
+            let trainer: [UInt8] = [0x03, 0x03, 0x00, 0x50]
+            for name in ["One", "Two"] {
+                let packet = trainer + [0x04, 0x09] + Array(name.utf8)
+                await eventually("it is served") {
+                    played.passTime()
+                    return played.hears(packet, device, isResponse: false) && played.streaming[device] != nil
+                }
+                #expect(played.streaming[device]?.served.label.name == name)
+                played.streaming[device]?.leave()
+                await eventually("its turn is over") { played.gateway.state.withLock { $0.turns.isEmpty } }
+            }
+            await played.perform(.rename, device)
+            #expect(played.gateway.state.withLock { $0.known[device]?.label.name } == played.names[device])
+            #expect(played.gateway.state.withLock { $0.known[device]?.name } == "Two")
+            played.letGo()
+            await played.stop()
+        }
     }
 }
