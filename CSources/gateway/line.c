@@ -211,18 +211,23 @@ void tendon_line_word(tendon_line *line, const char *key, const char *word) {
     put_byte(line, '"');
 }
 
+/* A character by its number. */
+static void put_number_of(tendon_line *line, uint32_t code) {
+    static const char digits[] = "0123456789abcdef";
+    put(line, "\\u", 2);
+    for (unsigned shift = 16; shift > 0; shift -= 4) {
+        put_byte(line, digits[code >> (shift - 4) & 15]);
+    }
+}
+
 /* Characters of a string, escaped where JSON demands it (RFC 8259 section 7). */
 static void put_escaped(tendon_line *line, const char *text, size_t length) {
-    static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < length; i++) {
-        uint8_t c = (uint8_t)text[i];
-        if (c < 0x20) {
-            put(line, "\\u00", 4);
-            put_byte(line, digits[c >> 4]);
-            put_byte(line, digits[c & 15]);
+        if ((uint8_t)text[i] < 0x20) {
+            put_number_of(line, (uint8_t)text[i]);
             continue;
         }
-        if (c == '"' || c == '\\') {
+        if (text[i] == '"' || text[i] == '\\') {
             put_byte(line, '\\');
         }
         put_byte(line, text[i]);
@@ -236,35 +241,44 @@ void tendon_line_string(tendon_line *line, const char *key, const char *text, si
     put_byte(line, '"');
 }
 
-/* Bytes of the beginning that are one character, or not the end of one that could continue. */
-static size_t piece_of(const char *text, size_t length, size_t most) {
-    if (length <= most) {
-        return length;
+/* Bytes that a character has which begins with this one, if it is one. */
+static size_t size_of(uint8_t first) {
+    return first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+}
+
+/* One character. What is unsafe on a terminal is given by its number, so that it is not lost. Returns its bytes; of
+ * what is not valid, one. */
+static size_t put_character(tendon_line *line, const uint8_t *text, size_t left) {
+    enum { CHARACTER = 4, REPLACEMENT = 3 };
+    char safe[CHARACTER * REPLACEMENT + 1]; /* each byte can become U+FFFD */
+    size_t size = size_of(text[0]) <= left ? size_of(text[0]) : left;
+    size_t length = tendon_ad_text(text, size, safe, sizeof safe);
+    if (length == size && memcmp(safe, text, size) == 0) {
+        put_escaped(line, safe, size);
+        return size;
     }
-    size_t end = most;
-    while (end > most - 3 && ((uint8_t)text[end] & 0xC0u) == 0x80u) {
-        end--;
+    if (size == 1 && text[0] < 0x80) {
+        put_number_of(line, text[0]);
+        return 1;
     }
-    return end;
+    /* One that is valid is replaced once, of others each byte. A NUL ends the text there. */
+    if (size > 1 && length == REPLACEMENT && text[1] != 0) {
+        uint32_t code = text[0] & (0x7Fu >> size);
+        for (size_t i = 1; i < size; i++) {
+            code = code << 6 | (text[i] & 0x3Fu);
+        }
+        put_number_of(line, code);
+        return size;
+    }
+    put(line, "\xEF\xBF\xBD", REPLACEMENT);
+    return 1;
 }
 
 void tendon_line_text(tendon_line *line, const char *key, const char *text, size_t length) {
-    enum { PIECE = 64 };
-    char safe[3 * PIECE + 1]; /* each byte can become U+FFFD */
     put_key(line, key);
     put_byte(line, '"');
     for (size_t at = 0; at < length;) {
-        size_t piece = piece_of(text + at, length - at, PIECE);
-        size_t before = 0; /* a NUL, at which tendon_ad_text() ends */
-        while (before < piece && text[at + before] != '\0') {
-            before++;
-        }
-        put_escaped(line, safe, tendon_ad_text((const uint8_t *)text + at, before, safe, sizeof safe));
-        at += before;
-        if (before < piece) {
-            put(line, "\xEF\xBF\xBD", 3);
-            at++;
-        }
+        at += put_character(line, (const uint8_t *)text + at, length - at);
     }
     put_byte(line, '"');
 }

@@ -41,6 +41,15 @@ typedef struct described_line {
     uint32_t lists;
 } described_line;
 
+/* Zeros at the end fill a text, as those do that actions write. */
+static size_t without_padding(const tendon_described *text) {
+    size_t length = text->length;
+    while (length > 0 && text->bytes[length - 1] == 0) {
+        length--;
+    }
+    return length;
+}
+
 static void put_scalar(tendon_line *line, const tendon_described *value) {
     switch (value->kind) {
     case TENDON_DESCRIBED_FLAG:
@@ -50,7 +59,7 @@ static void put_scalar(tendon_line *line, const tendon_described *value) {
         tendon_line_text(line, value->name, value->text, tendon_string_length(value->text));
         break;
     case TENDON_DESCRIBED_TEXT:
-        tendon_line_text(line, value->name, (const char *)value->bytes, value->length);
+        tendon_line_text(line, value->name, (const char *)value->bytes, without_padding(value));
         break;
     case TENDON_DESCRIBED_BYTES:
         tendon_line_bytes(line, value->name, value->bytes, value->length);
@@ -61,6 +70,9 @@ static void put_scalar(tendon_line *line, const tendon_described *value) {
     default:
         if (value->is_integer) {
             tendon_line_integer(line, value->name, value->integer);
+        } else if (value->integer < 0 &&
+                   value->number == (double)(uint64_t)value->integer) { /* of 64 bits, 2^63 or more */
+            tendon_line_count(line, value->name, (uint64_t)value->integer);
         } else {
             tendon_line_number(line, value->name, value->number, value->decimals);
         }

@@ -185,15 +185,21 @@ static const char *text(const char *bytes, size_t length) {
 static void texts(void **state) {
     (void)state;
     assert_string_equal(TEXT("a\"b\\c/\xC3\xA9\xF0\x9F\x98\x80"), "a\\\"b\\\\c/\xC3\xA9\xF0\x9F\x98\x80");
-    /* control characters, of both sets, and marks that reorder a terminal's line */
-    assert_string_equal(TEXT("a\nb\x7F\xC2\x85\xE2\x80\xAE."), "a" LOST "b" LOST LOST LOST ".");
-    assert_string_equal(TEXT("a\0b\0\0c"), "a" LOST "b" LOST LOST "c");
+    /* control characters, of both sets, and marks that reorder a terminal's line: kept, by their numbers */
+    assert_string_equal(TEXT("a\nb\x7F\xC2\x85\xE2\x80\xAE."), "a\\u000ab\\u007f\\u0085\\u202e.");
+    assert_string_equal(TEXT("A,1.5\r\n\t\xE2\x80\xA8\xEF\xBB\xBF"), "A,1.5\\u000d\\u000a\\u0009\\u2028\\ufeff");
+    assert_string_equal(TEXT("a\0b\0\0c"), "a\\u0000b\\u0000\\u0000c");
+    assert_string_equal(TEXT("\xEF\xBF\xBD"), LOST);
     /* no UTF-8: a byte alone, overlong, a surrogate, too large, truncated */
     assert_string_equal(TEXT("\x80"), LOST);
     assert_string_equal(TEXT("\xC0\xAF"), LOST LOST);
     assert_string_equal(TEXT("\xED\xA0\x80"), LOST LOST LOST);
     assert_string_equal(TEXT("\xF4\x90\x80\x80"), LOST LOST LOST LOST);
     assert_string_equal(TEXT("x\xE2\x82"), "x" LOST LOST);
+    /* a terminator, or another character, in the place of a continuation */
+    assert_string_equal(TEXT("\xC2\0"), LOST "\\u0000");
+    assert_string_equal(TEXT("\xE2\x80\0"), LOST LOST "\\u0000");
+    assert_string_equal(TEXT("\xE2\n\xA8"), LOST "\\u000a" LOST);
 }
 
 /* Characters at each place of a longer text, so that none is cut in two inside. */

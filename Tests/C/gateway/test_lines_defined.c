@@ -45,9 +45,8 @@ static void samples(void **state) {
                 "[[0, 'off'], [1, 'so-called \\u00e4']]}, {'name': 'note', 'type': 'utf8'}",
                 "{'name': 'climate', 'layout': 'one', 'sample': true}");
     value_of("2909 01 220a");
-    assert_string_equal(line(0),
-                        "\"sample\",\"family\":\"toy\",\"received_at\":2.5,\"sensor\":\"climate\","
-                        "\"temperature_c\":23.45,\"mode\":\"so-called \xC3\xA4\",\"note\":\"\\\"\xEF\xBF\xBD\"}");
+    assert_string_equal(line(0), "\"sample\",\"family\":\"toy\",\"received_at\":2.5,\"sensor\":\"climate\","
+                                 "\"temperature_c\":23.45,\"mode\":\"so-called \xC3\xA4\",\"note\":\"\\\"\\u000a\"}");
     assert_string_equal(line(1), "");
     value_of("ff7f 05");
     event.received_at = 0;
@@ -80,6 +79,29 @@ static void lists(void **state) {
                                  "{\"a\":2,\"on\":false}],\"rest\":[5,6]}");
     value_of("00");
     assert_string_equal(line(0), "\"list\",\"family\":\"toy\",\"received_at\":2.5,\"items\":[],\"rest\":[]}");
+}
+
+static void large_numbers(void **state) {
+    (void)state;
+    device_with(
+        "{'name': 'a', 'type': 'u64'}, {'name': 'b', 'type': 'i64'}, {'name': 'c', 'type': 'u64', 'divisor': 2}",
+        "{'name': 'x', 'layout': 'one'}");
+    value_of("ffffffffffffffff 0000000000000080 0000000000000080");
+    assert_string_equal(line(0), "\"x\",\"family\":\"toy\",\"received_at\":2.5,\"a\":18446744073709551615,"
+                                 "\"b\":-9223372036854775808,\"c\":4.611686018427388e+18}");
+}
+
+/* A line of a serial port, in pieces; text that zeros fill. */
+static void texts(void **state) {
+    (void)state;
+    device_with("{'name': 'label', 'type': 'utf8', 'length': 4}, {'name': 'text', 'type': 'utf8'}",
+                "{'name': 'x', 'layout': 'one'}");
+    value_of("41420000 412c312e350d0a");
+    assert_string_equal(line(0), "\"x\",\"family\":\"toy\",\"received_at\":2.5,\"label\":\"AB\","
+                                 "\"text\":\"A,1.5\\u000d\\u000a\"}");
+    value_of("00000000 00410042ff00");
+    assert_string_equal(line(0), "\"x\",\"family\":\"toy\",\"received_at\":2.5,\"label\":\"\","
+                                 "\"text\":\"\\u0000A\\u0000B\xEF\xBF\xBD\"}");
 }
 
 static void mistakes(void **state) {
@@ -118,8 +140,9 @@ static int release(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples),  cmocka_unit_test(two_events_of_a_value), cmocka_unit_test(lists),
-        cmocka_unit_test(mistakes), cmocka_unit_test(other_events),
+        cmocka_unit_test(samples),      cmocka_unit_test(two_events_of_a_value), cmocka_unit_test(lists),
+        cmocka_unit_test(texts),        cmocka_unit_test(large_numbers),         cmocka_unit_test(mistakes),
+        cmocka_unit_test(other_events),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }

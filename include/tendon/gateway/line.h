@@ -78,8 +78,9 @@ void tendon_line_count(tendon_line *line, const char *key, uint64_t value);
 void tendon_line_bool(tendon_line *line, const char *key, bool value);
 void tendon_line_null(tendon_line *line, const char *key);
 void tendon_line_word(tendon_line *line, const char *key, const char *word);
-/** Text from a device. What is not UTF-8, and what tendon_ad_text() replaces, becomes U+FFFD; the rest is escaped
- * where JSON demands it. @param text may be NULL if @p length is 0. */
+/** Text from a device. What is not UTF-8 becomes U+FFFD. Control characters, and others that tendon_ad_text() replaces,
+ * are written by their number (\u000a); the rest is escaped where JSON demands it. @param text may be NULL if @p length
+ * is 0. */
 void tendon_line_text(tendon_line *line, const char *key, const char *text, size_t length);
 /** A string of the program's own, without loss: control characters are escaped. @param text valid UTF-8; may be NULL if
  * @p length is 0. */
