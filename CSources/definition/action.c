@@ -26,23 +26,22 @@ size_t tendon_action_arguments(const tendon_definition *definition, size_t actio
     return count;
 }
 
-static bool is_word(const char *text, const tendon_argument *argument) {
-    size_t i = 0;
-    while (i < argument->word_length && text[i] != 0 && text[i] == argument->word[i]) {
-        i++;
-    }
-    return i == argument->word_length && text[i] == 0;
-}
-
 static bool encode_word(const tendon_definition *definition, const tendon_field *field, const tendon_argument *argument,
                         uint8_t *out) {
     for (uint16_t i = 0; i < field->count; i++) {
         const tendon_word *word = &definition->words[field->first + i];
-        if (is_word(tendon_definition_text(definition, word->text), argument)) {
+        if (tendon_json_is(tendon_definition_text(definition, word->text), argument->word, argument->word_length)) {
             return tendon_number_encode_raw(field, word->value, out);
         }
     }
     return false;
+}
+
+/* A double is not every integer. */
+static bool encode_number(const tendon_field *field, const tendon_argument *argument, uint8_t *out) {
+    return argument->is_integer && field->type == TENDON_FIELD_INTEGER && !tendon_number_is_scaled(field)
+               ? tendon_number_encode_raw(field, argument->integer, out)
+               : tendon_number_encode(field, argument->number, out);
 }
 
 /* Text is shorter than a field of a fixed length if it ends with zeros, as names do. */
@@ -91,8 +90,9 @@ static bool encode_argument(const tendon_definition *definition, const tendon_fi
         return argument->word != NULL && tendon_date_encode(field, argument->word, argument->word_length, out);
     default:
         *length = field->size;
-        return argument->word != NULL ? encode_word(definition, field, argument, out)
-                                      : tendon_number_encode(field, argument->number, out);
+        /* A word that is a number and a name, as "2", is the name. */
+        return (argument->word != NULL && encode_word(definition, field, argument, out)) ||
+               ((argument->word == NULL || argument->is_number) && encode_number(field, argument, out));
     }
 }
 

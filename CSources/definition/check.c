@@ -170,8 +170,7 @@ static bool check_actions(parser *p) {
         }
         uint16_t first = 0;
         if (d->actions[a].at_start && tendon_action_arguments(d, a, &first, 1) != 0) {
-            return tendon_parse_wrong(
-                p, at, "an action at the start has no arguments: give each field its number with 'equals'");
+            return tendon_parse_wrong(p, at, "an action at the start has no arguments, only 'equals'");
         }
     }
     return true;

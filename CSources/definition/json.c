@@ -336,9 +336,13 @@ bool tendon_json_is_true(const json *j, json_at at) {
     return j->text[j->scratch->tokens[at].start] == 't';
 }
 
+bool tendon_json_is(const char *text, const char *word, size_t length) {
+    return length == length_of(text) && memcmp(word, text, length) == 0;
+}
+
 bool tendon_json_equals(const json *j, json_at at, const char *text) {
-    size_t start = j->scratch->tokens[at].start, length = j->scratch->tokens[at].end - start;
-    return length == length_of(text) && memcmp(j->text + start, text, length) == 0;
+    size_t start = j->scratch->tokens[at].start;
+    return tendon_json_is(text, j->text + start, j->scratch->tokens[at].end - start);
 }
 
 static uint32_t code_unit(const char *text) {

@@ -31,6 +31,8 @@ size_t tendon_json_count(const json *j, json_at at);
 json_at tendon_json_first(const json *j, json_at at);
 json_at tendon_json_next(const json *j, json_at at);
 bool tendon_json_is_true(const json *j, json_at at);
+/* Whether a text is these bytes. */
+bool tendon_json_is(const char *text, const char *word, size_t length);
 /* Whether it is a string without escapes that is this text. */
 bool tendon_json_equals(const json *j, json_at at, const char *text);
 /* Decodes a string; returns its length, or capacity if it is longer. */

@@ -122,21 +122,13 @@ typedef struct reading {
 
 /* References to earlier fields */
 
-static bool is_text(const char *text, const char *other, size_t length) {
-    size_t i = 0;
-    while (i < length && text[i] != 0 && text[i] == other[i]) {
-        i++;
-    }
-    return i == length && text[i] == 0;
-}
-
 /* The last field before `end` that is an integer of this name. */
 static uint16_t field_before(const tendon_definition *d, uint16_t first, uint16_t end, const char *name,
                              size_t length) {
     for (uint16_t i = end; i > first; i--) {
         const tendon_field *field = &d->fields[i - 1];
         bool is_number = field->type == TENDON_FIELD_INTEGER || field->type == TENDON_FIELD_PART;
-        if (is_number && field->name != 0 && is_text(d->text + field->name, name, length)) {
+        if (is_number && field->name != 0 && tendon_json_is(d->text + field->name, name, length)) {
             return (uint16_t)(i - 1);
         }
     }
@@ -206,37 +198,33 @@ static bool refer(reading *r, json_at at, size_t skipped, uint8_t *kept, uint16_
     return true;
 }
 
+static bool read_digits(const char *text, size_t length, int64_t *out) {
+    bool is_right = length > 0 && length <= 17;
+    for (size_t i = 0; i < length && is_right; i++) {
+        is_right = text[i] >= '0' && text[i] <= '9';
+        *out = *out * 10 + (text[i] - '0');
+    }
+    return is_right;
+}
+
 /* "name", "!name" or "name=3". */
 static bool read_condition(reading *r, tendon_field *field) {
     json_at at = r->found[F_IF];
     char text[64] = {0};
-    size_t length = tendon_json_string(&r->p->j, at, text, sizeof text - 1), equals = 0;
-    while (equals < length && text[equals] != '=') {
-        equals++;
+    size_t length = tendon_json_string(&r->p->j, at, text, sizeof text - 1);
+    size_t first = text[0] == '!' ? 1 : 0, end = first;
+    while ((text[end] >= 'a' && text[end] <= 'z') || (text[end] >= '0' && text[end] <= '9') || text[end] == '_') {
+        end++;
     }
-    bool has_name = equals > (text[0] == '!' ? 1U : 0U);
-    for (size_t i = text[0] == '!' ? 1 : 0; i < equals; i++) {
-        char c = text[i];
-        has_name = has_name && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_');
-    }
-    if (!has_name) {
-        return tendon_parse_wrong_value(r->p, at, "", at, " is no condition: 'name', '!name' or 'name=3'");
-    }
-    field->condition = text[0] == '!' ? TENDON_FIELD_IF_ZERO : TENDON_FIELD_IF_SET;
-    if (equals < length) {
-        int64_t number = 0;
-        bool is_right = equals + 1 < length && length - equals < 12 && text[0] != '!';
-        for (size_t i = equals + 1; i < length; i++) {
-            is_right = is_right && text[i] >= '0' && text[i] <= '9';
-            number = is_right ? number * 10 + (text[i] - '0') : number;
-        }
-        if (!is_right) {
-            return tendon_parse_wrong_value(r->p, at, "", at, " is no condition: 'name', '!name' or 'name=3'");
-        }
+    field->condition = first > 0 ? TENDON_FIELD_IF_ZERO : TENDON_FIELD_IF_SET;
+    bool is_right = end > first;
+    if (end < length) {
         field->condition = TENDON_FIELD_IF_EQUAL;
-        field->condition_value = number;
+        is_right = is_right && first == 0 && text[end] == '=' &&
+                   read_digits(text + end + 1, length - end - 1, &field->condition_value);
     }
-    return refer(r, at, text[0] == '!' ? 1 : 0, &field->condition_from, NULL);
+    return is_right ? refer(r, at, first, &field->condition_from, NULL)
+                    : tendon_parse_wrong_value(r->p, at, "", at, " is no condition: 'name', '!name' or 'name=3'");
 }
 
 /* A length or a count: a number, or the name of an earlier field. */
@@ -330,7 +318,7 @@ static bool read_limits(reading *r, tendon_field *field) {
     field->high = high;
     json_at equals = r->found[F_EQUALS];
     if (equals != 0 && (r->found[F_MIN] != 0 || r->found[F_MAX] != 0)) {
-        return tendon_parse_wrong(r->p, equals, "'equals' is together with 'min' or 'max'");
+        return tendon_parse_wrong(r->p, equals, "'equals' beside 'min' or 'max'");
     }
     json_at min = equals != 0 ? equals : r->found[F_MIN], max = equals != 0 ? equals : r->found[F_MAX];
     if ((min != 0 && !tendon_parse_integer(r->p, min, low, high, &field->low)) ||
@@ -562,8 +550,9 @@ static bool read_typed(reading *r, tendon_field *field) {
         }
     }
     nearest n = tendon_parse_nearest(r->p, type);
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        tendon_parse_offer(&n, types[i].name);
+    /* What is only near has other values: "f64" is no u64, "float32" no float. */
+    for (size_t i = 0; i < sizeof types / sizeof types[0] && n.length > 3; i++) {
+        n.text = tendon_parse_is_inside(types[i].name, n.word, n.length) ? types[i].name : n.text;
     }
     return tendon_parse_wrong_word(
         r->p, type, "no type is called ", "", &n,
@@ -617,13 +606,9 @@ static bool read_records(reading *r, tendon_field *field) {
 static bool read_case(reading *r, json_at key, json_at value, tendon_field *field) {
     tendon_definition *d = r->p->out;
     char digits[24];
-    size_t length = tendon_json_string(&r->p->j, key, digits, sizeof digits - 1);
     int64_t number = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (digits[i] < '0' || digits[i] > '9' || length > 17) {
-            return tendon_parse_wrong_value(r->p, key, "", key, " is no number of a case");
-        }
-        number = number * 10 + (digits[i] - '0');
+    if (!read_digits(digits, tendon_json_string(&r->p->j, key, digits, sizeof digits), &number)) {
+        return tendon_parse_wrong_value(r->p, key, "", key, " is no number");
     }
     if (d->case_count == TENDON_DEFINITION_CASES) {
         return tendon_parse_full(r->p, key, "cases");

@@ -95,7 +95,7 @@ tendon_number tendon_number_decode(const tendon_field *field, const uint8_t *byt
     }
 }
 
-static bool is_scaled(const tendon_field *field) {
+bool tendon_number_is_scaled(const tendon_field *field) {
     return field->factor != 1 || field->divisor != 1 || field->offset != 0;
 }
 
@@ -104,7 +104,7 @@ tendon_number tendon_number_scaled(tendon_number raw, const tendon_field *field)
     if (raw.number < -NUMBER_MAX || raw.number > NUMBER_MAX) {
         return (tendon_number){.is_nothing = true};
     }
-    if (is_scaled(field)) {
+    if (tendon_number_is_scaled(field)) {
         raw.number = raw.number * field->factor / field->divisor + field->offset;
         raw.is_integer = false;
     }
@@ -148,8 +148,8 @@ bool tendon_number_encode(const tendon_field *field, double value, uint8_t *out)
         return (bits >> 23 & 0xFF) != 0xFF;
     }
     raw = floor(raw + 0.5);
-    /* 2^53: beyond it, neighbors of an integer are no integers. Not a number fails both comparisons. */
-    if (!(raw >= -9007199254740992.0 && raw <= 9007199254740992.0)) {
+    /* 2^52: beyond it, half of one more is not exact. Not a number fails both comparisons. */
+    if (!(raw >= -4503599627370496.0 && raw <= 4503599627370496.0)) {
         return false;
     }
     return tendon_number_encode_raw(field, (int64_t)raw, out);

@@ -18,6 +18,7 @@ tendon_number tendon_number_of(int64_t integer);
 tendon_number tendon_number_decode(const tendon_field *field, const uint8_t *bytes);
 /* Raw to value: * factor / divisor + offset. */
 tendon_number tendon_number_scaled(tendon_number raw, const tendon_field *field);
+bool tendon_number_is_scaled(const tendon_field *field);
 /* Value to raw bytes. False: it does not fit, or is not permitted. */
 bool tendon_number_encode(const tendon_field *field, double value, uint8_t *out);
 bool tendon_number_encode_raw(const tendon_field *field, int64_t raw, uint8_t *out);

@@ -98,8 +98,7 @@ static unsigned distance_of(const char *a, size_t length, const char *b) {
     return row[length];
 }
 
-/* "uint16" for "u16", "bluetooth_name" for "name": all its letters in their order, the same last one. */
-static bool is_inside(const char *known, const char *word, size_t length) {
+bool tendon_parse_is_inside(const char *known, const char *word, size_t length) {
     size_t found = 0;
     for (size_t i = 0; i < length; i++) {
         found += known[found] != 0 && word[i] == known[found] ? 1 : 0;
@@ -115,7 +114,7 @@ void tendon_parse_offer(nearest *n, const char *known) {
     /* Two letters that changed their places are two; shorter words have many neighbors. What is inside comes last. */
     unsigned most = n->length < 4 ? 1 : 2;
     if (distance > most) {
-        distance = is_inside(known, n->word, n->length) ? NEAREST_WORD - 1 : NEAREST_WORD;
+        distance = tendon_parse_is_inside(known, n->word, n->length) ? NEAREST_WORD - 1 : NEAREST_WORD;
     }
     if (distance < n->distance) {
         n->distance = distance;

@@ -56,6 +56,8 @@ typedef struct nearest {
 } nearest;
 
 nearest tendon_parse_nearest(const parser *p, json_at word);
+/* "uint16" for "u16", "bluetooth_name" for "name": all its letters in their order, the same first and last one. */
+bool tendon_parse_is_inside(const char *known, const char *word, size_t length);
 void tendon_parse_offer(nearest *n, const char *known);
 bool tendon_parse_wrong_word(parser *p, json_at word, const char *before, const char *after, const nearest *n,
                              const char *otherwise);

@@ -213,46 +213,36 @@ static tendon_fleet_slot *find_connected(tendon_fleet *fleet, const tendon_addre
     return NULL;
 }
 
-/** The word behind a place of an action; false: there is none. */
-static bool next_word(const char *text, size_t length, size_t *at, size_t *end) {
-    while (*at < length && text[*at] == ' ') {
-        ++*at;
-    }
-    for (*end = *at; *end < length && text[*end] != ' ';) {
-        ++*end;
-    }
-    return *end > *at;
-}
-
 /** Of a device file: the word `now` of a time becomes this time. Returns the length; 0: the action stays as it is. */
 static size_t put_time(const tendon_definition *definition, const char *action, size_t length,
                        char out[TENDON_DEVICE_ACTION_SIZE]) {
     char name[TENDON_DEVICE_ACTION_SIZE] = "", now[TENDON_LOCAL_TIME_SIZE];
     uint16_t fields[TENDON_DEFINITION_VALUE];
-    size_t at = 0, end = 0, used = 0, count = 0;
+    tendon_act_word word;
+    size_t at = tendon_act_next_word(action, length, 0, &word), used = at, count = 0;
     bool has_now = false;
-    if (length >= sizeof name || !next_word(action, length, &at, &end)) {
+    if (length >= sizeof name || word.length == 0) {
         return 0;
     }
-    memcpy(name, action + at, end - at);
+    memcpy(name, word.text, word.length);
     size_t which = tendon_definition_action_named(definition, name);
     count = which < definition->action_count
                 ? tendon_action_arguments(definition, which, fields, TENDON_DEFINITION_VALUE)
                 : 0;
-    memcpy(out, action, used = end);
-    for (size_t i = 0; at = end, next_word(action, length, &at, &end); i++) {
+    memcpy(out, action, used);
+    at = tendon_act_next_word(action, length, at, &word);
+    for (size_t i = 0; word.length > 0; i++, at = tendon_act_next_word(action, length, at, &word)) {
         const tendon_field *field = i < count ? &definition->fields[fields[i]] : NULL;
         bool is_now = field != NULL && (field->type == TENDON_FIELD_DATE || field->type == TENDON_FIELD_EPOCH) &&
-                      end - at == 3 && memcmp(action + at, "now", 3) == 0;
+                      word.length == 3 && memcmp(word.text, "now", 3) == 0;
         has_now = has_now || is_now;
-        const char *word = is_now ? tendon_local_time(now) : action + at;
-        size_t size = is_now ? TENDON_LOCAL_TIME_SIZE - 1 : end - at;
-        if (used + 1 + size > TENDON_DEVICE_ACTION_SIZE) {
+        word = is_now ? (tendon_act_word){tendon_local_time(now), TENDON_LOCAL_TIME_SIZE - 1} : word;
+        if (used + 1 + word.length > TENDON_DEVICE_ACTION_SIZE) {
             return 0;
         }
         out[used++] = ' ';
-        memcpy(out + used, word, size);
-        used += size;
+        memcpy(out + used, word.text, word.length);
+        used += word.length;
     }
     return has_now ? used : 0;
 }

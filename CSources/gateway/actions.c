@@ -306,9 +306,14 @@ static void say_argument(const parsing *p, const tendon_definition *definition, 
 
 static tendon_argument argument_of(const tendon_act_word *word, const tendon_field *field) {
     tendon_argument argument = {.word = word->text, .word_length = word->length};
-    double number = 0;
-    if (!is_bytes(field) && !is_date(field) && tendon_word_number(word, &number)) {
-        argument = (tendon_argument){.number = number};
+    if (is_bytes(field) || is_date(field)) {
+        return argument;
+    }
+    argument.is_integer = tendon_word_any_integer(word, &argument.integer); /* hexadecimal, too */
+    argument.is_number = tendon_word_number(word, &argument.number);
+    if (argument.is_integer && !argument.is_number) {
+        argument.is_number = true;
+        argument.number = (double)argument.integer;
     }
     return argument;
 }
@@ -373,23 +378,62 @@ tendon_status tendon_act_parse(const char *family, const tendon_definition *defi
     return unknown_action(family, count > 0 ? &words[0] : NULL, name_at, family, mistake);
 }
 
+/* ---- text ---- */
+
 static bool is_space(char c) {
     return c == ' ' || c == '\t';
 }
 
-tendon_status tendon_act_parse_text(const char *family, const tendon_definition *definition, const char *text,
-                                    size_t length, tendon_act *out, tendon_act_mistake *mistake) {
-    tendon_act_word words[TENDON_ACT_WORDS + 1]; /* one more is too many, in any action */
-    size_t count = 0;
-    for (size_t at = 0; at < length && count < TENDON_ACT_WORDS + 1;) {
-        size_t start = at;
-        while (at < length && !is_space(text[at])) {
+size_t tendon_act_next_word(const char *text, size_t length, size_t at, tendon_act_word *out) {
+    while (at < length && is_space(text[at])) {
+        at++;
+    }
+    size_t start = at;
+    bool is_quoted = at < length && text[at] == '"';
+    for (at += is_quoted ? 1 : 0; at < length && (is_quoted || !is_space(text[at])); at++) {
+        if (is_quoted && text[at] == '"') {
+            is_quoted = false;
+        } else if (is_quoted && text[at] == '\\' && at + 1 < length) {
             at++;
         }
-        if (at > start) {
-            words[count++] = (tendon_act_word){text + start, at - start};
-        } else {
-            at++;
+    }
+    *out = (tendon_act_word){text + start, at - start};
+    return at;
+}
+
+/* The word without its quotation marks. *used counts the bytes of room; false: it does not end with one. */
+static bool unquote(tendon_act_word *word, char *room, size_t *used) {
+    const char *text = word->text;
+    size_t last = word->length - 1, start = *used, at = 1;
+    for (; at < last && text[at] != '"'; at++) {
+        char c = text[at];
+        if (c == '\\') {
+            c = text[++at];
+            c = c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
+        }
+        room[(*used)++] = c;
+    }
+    *word = (tendon_act_word){room + start, *used - start};
+    return at == last && text[at] == '"';
+}
+
+tendon_status tendon_act_parse_text(const char *family, const tendon_definition *definition, const char *text,
+                                    size_t length, tendon_act *out, tendon_act_mistake *mistake) {
+    enum { ROOM = 256 };
+    tendon_act_word words[TENDON_ACT_WORDS + 1]; /* one more is too many, in any action */
+    char room[ROOM];
+    size_t count = 0, used = 0;
+    for (size_t at = 0; count < TENDON_ACT_WORDS + 1; count++) {
+        at = tendon_act_next_word(text, length, at, &words[count]);
+        if (words[count].length == 0) {
+            break;
+        }
+        bool is_quoted = words[count].text[0] == '"';
+        if (is_quoted && (words[count].length > ROOM - used || !unquote(&words[count], room, &used))) {
+            sentence s = tendon_mistake(mistake, count);
+            tendon_mistake_add(&s, "a word in quotation marks is too long, or not closed at its end");
+            *out = (tendon_act){.kind = TENDON_ACT_NONE};
+            return TENDON_ERROR_INVALID_ARGUMENT;
         }
     }
     return tendon_act_parse(family, definition, words, count, out, mistake);

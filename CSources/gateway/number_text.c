@@ -15,14 +15,13 @@ static size_t sign_of(const tendon_act_word *word, size_t at, bool *is_negative)
 bool tendon_word_integer(const tendon_act_word *word, int64_t *out) {
     bool is_negative = false;
     size_t at = sign_of(word, 0, &is_negative);
-    int64_t value = 0;
+    uint64_t value = 0, most = (uint64_t)INT64_MAX + (is_negative ? 1 : 0);
     bool is_right = at < word->length;
     for (; at < word->length && is_right; at++) {
-        int digit = word->text[at] - '0';
-        is_right = is_digit(word->text[at]) && value <= (INT64_MAX - digit) / 10;
-        value = is_right ? value * 10 + digit : 0;
+        is_right = is_digit(word->text[at]) && value <= (most - (uint64_t)(word->text[at] - '0')) / 10;
+        value = is_right ? value * 10 + (uint64_t)(word->text[at] - '0') : 0;
     }
-    *out = is_negative ? -value : value;
+    *out = (int64_t)(is_negative ? 0 - value : value);
     return is_right;
 }
 

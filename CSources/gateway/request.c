@@ -112,6 +112,8 @@ static void add_word(parser *p, tendon_request *request, const char *word, size_
     size_t space = request->length > 0;
     if (p->mistake == NULL && length == 0) {
         fail(p, "a word is empty");
+    } else if (p->mistake == NULL && word[0] == '"') { /* would begin a word with spaces */
+        fail(p, "a word begins with a quotation mark");
     } else if (p->mistake == NULL && request->length + space + length > sizeof request->action) {
         fail(p, "the action is longer than 160 bytes");
     }

@@ -24,6 +24,13 @@ _REPEATED = ("address", "allow")  # options whose lists are not separated by com
 _TYPES = {"public": 0, "random": 1, "public_identity": 2, "random_identity": 3}
 
 
+def _quoted(word: str) -> str:
+    """A word in the text of an action, in quotation marks if it would not be one otherwise: as tendon_act_parse_text() takes it."""
+    if word and not word.startswith('"') and not set(word) & {" ", "\t"}:
+        return word
+    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 class DeviceFileError(Exception):
     """A device file is wrong: `path:line:column: why`."""
 
@@ -317,9 +324,7 @@ class Gateway:
         """See Device.act()."""
         if not self._is_open or self._async is None:
             raise ActionError("the gateway is not open")
-        words = [action, *(str(argument) for argument in arguments)]
-        if any(not word or any(character.isspace() for character in word) for word in words):
-            raise ActionError("a word of an action is empty, or has white space in it")
+        words = [_quoted(word) for word in [action, *(str(argument) for argument in arguments)]]
         key = f"{device.address}/{device.address_type}"
         address = Address((ctypes.c_uint8 * 6)(*bytes.fromhex(device.address.replace(":", ""))),
                           _TYPES[device.address_type])

@@ -107,7 +107,7 @@ public final class Gateway {
     ///
     /// - Parameters:
     ///   - action: its name: `vibrate`, `led` …
-    ///   - arguments: words and numbers without white space.
+    ///   - arguments: words and numbers; a text is one word, with its spaces.
     ///   - device: a connected one.
     /// - Returns: the event `action`.
     /// - Throws: ``GatewayError``: `refused` if the words are no action of the device, or four wait already;
@@ -118,10 +118,7 @@ public final class Gateway {
         _ action: String, _ arguments: [GatewayArgument] = [], on device: GatewayDevice
     ) async throws(GatewayError) -> GatewayEvent {
         guard !Task.isCancelled else { throw .cancelled }
-        let words = [action] + arguments.map(\.description)
-        if words.contains(where: { $0.isEmpty || $0.contains(where: \.isWhitespace) }) {
-            throw GatewayError(.refused, "a word of an action is empty, or has white space in it")
-        }
+        let words = ([action] + arguments.map(\.description)).map(\.actionWord)
         let done = Pending<GatewayEvent, GatewayError>()
         try core.act(words.joined(separator: " "), on: device.address, done)
         let core = core

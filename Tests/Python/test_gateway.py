@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -94,8 +95,9 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                 await grip.led("blinkFast", 500)
                 with self.assertRaisesRegex(tendon.ActionError, "unknown mode 'nonsense'; known: .*compass"):
                     await belt.mode("nonsense")
-                with self.assertRaisesRegex(tendon.ActionError, "white space"):
-                    await belt.act("mode", "a b")
+                for word in ("a b", "", '"a', 'a\\ "b'):
+                    with self.assertRaisesRegex(tendon.ActionError, re.escape(f"unknown mode '{word}'; ")):
+                        await belt.act("mode", word)
                 with self.assertRaises(tendon.ActionError):
                     await trainer.act("dance")
                 # Two at a time end in their order, and one that is refused meanwhile is not taken for one of them.

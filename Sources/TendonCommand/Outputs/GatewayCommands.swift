@@ -130,27 +130,33 @@ final class GatewayCommands: CommandHandler {
     }
 
     static func call(_ action: JSON.Member, _ family: String) throws(CommandError) -> RuleBoard.Call {
-        let known = Family.named(family)?.stream.actions ?? []
+        try call(action, family, Family.named(family)?.stream.actions ?? [])
+    }
+
+    static func call(
+        _ action: JSON.Member, _ family: String, _ known: [RuleAction]
+    ) throws(CommandError) -> RuleBoard.Call {
         guard let row = known.first(where: { $0.name == action.key }) else {
             throw .unknown("action of \(family)", sanitized(action.key), among: known.map(\.name))
         }
-        let words = try words(action.value)
-        let text = (["\(family).\(row.name)"] + words).joined(separator: " ")
+        let words = try words(action.value, row.takesOne)
+        let text = (["\(family).\(row.name)"] + words.map(\.actionWord)).joined(separator: " ")
         return RuleBoard.Call(text: sanitized(text), call: try row.parse(words))
     }
 
-    /// The arguments: a text or a number is one, a list has more; null and true mean none.
-    private static func words(_ value: JSON) throws(CommandError) -> [String] {
+    /// The arguments: a number is one, a list has more; null and true mean none. A text is split at white space, unless the
+    /// action takes one argument, or it is in a list.
+    private static func words(_ value: JSON, _ isOne: Bool) throws(CommandError) -> [String] {
         switch value {
         case .null, .bool(true): return []
-        case .string(let text): return text.split(whereSeparator: \.isWhitespace).map(String.init)
+        case .string(let text): return isOne ? [text] : text.split(whereSeparator: \.isWhitespace).map(String.init)
         case .integer(let number): return ["\(number)"]
         case .real(let number): return [Int(exactly: number).map { "\($0)" } ?? "\(number)"]
         case .array(let values):
             var all: [String] = []
             for value in values {
                 if case .array = value { throw .usage("a list in a list") }
-                all += try words(value)
+                all += try words(value, true)
             }
             return all
         case .bool(false), .object: throw .usage("arguments are a text, a number, a list of these, or null")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Actions of the five families. Their names, words and mistakes are those of the C core, so that rules, MQTT, the page and
+// Actions of families. Their names, words and mistakes are those of the C core, so that rules, MQTT, the page and
 // the gateway in C take the same.
 import CTendon
 import Tendon
@@ -12,14 +12,7 @@ struct FamilyCall: DeviceCall {
     let detail: Int
 
     init(_ family: String, _ name: String, _ words: [String]) throws(CommandError) {
-        let texts = ([name] + words).map { CBytes(Array($0.utf8)) }
-        let parts = texts.map { part in tendon_act_word(text: part.lendText { $0 }, length: part.count) }
-        var act = tendon_act()
-        var mistake = tendon_act_mistake()
-        let status = withExtendedLifetime(texts) {
-            tendon_act_parse(family, nil, parts, parts.count, &act, &mistake)
-        }
-        guard status >= 0 else { throw .usage(text(of: mistake.text)) }
+        let act = try tendon_act(family, nil, [name] + words)
         (kind, number, detail) = (act.kind, Int(act.number), Int(act.detail))
     }
 
@@ -27,6 +20,22 @@ struct FamilyCall: DeviceCall {
         var act = tendon_act()
         (act.kind, act.number, act.detail) = (kind, Int32(number), UInt32(detail))
         return act
+    }
+}
+
+extension tendon_act {
+    /// - Parameters:
+    ///   - definition: the device file that the family is of, if it is.
+    ///   - words: the name, then the arguments.
+    init(_ family: String, _ definition: UnsafePointer<tendon_definition>?, _ words: [String]) throws(CommandError) {
+        self.init()
+        let texts = words.map { CBytes(Array($0.utf8)) }
+        let parts = texts.map { part in tendon_act_word(text: part.lendText { $0 }, length: part.count) }
+        var mistake = tendon_act_mistake()
+        let status = withExtendedLifetime(texts) {
+            tendon_act_parse(family, definition, parts, parts.count, &self, &mistake)
+        }
+        guard status >= 0 else { throw .usage(text(of: mistake.text)) }
     }
 }
 

@@ -130,7 +130,7 @@ struct RuleParser {
     }
 
     func arrow() throws(CommandError) -> Int {
-        let arrows = words.indices.filter { words[$0].text == "=>" }
+        let arrows = words.indices.filter { words[$0].isSign("=>") }
         guard let arrow = arrows.first, arrow > 0, arrow + 1 < words.count, arrows.count == 1 else {
             throw wrong("a rule is EVENT => ACTION", arrows.count > 1 ? words[arrows[1]] : words.last)
         }
@@ -245,19 +245,20 @@ struct RuleParser {
 
     /// A comma: another action follows.
     mutating func comma() -> Bool {
-        guard next < words.count, words[next].text == "," else { return false }
+        guard next < words.count, words[next].isSign(",") else { return false }
         next += 1
         return true
     }
 
     /// The words of one action, up to a comma or the end.
     mutating func step() throws(CommandError) -> (step: RuleStep, text: String) {
-        let end = words[next...].firstIndex { $0.text == "," } ?? words.count
+        let end = words[next...].firstIndex { $0.isSign(",") } ?? words.count
         let own = Array(words[next..<end])
         guard let first = own.first else { throw wrong("an action is missing", words.last) }
         next = end
-        let text = own.map(\.text).joined(separator: " ")
-        let arguments = own.dropFirst().map(\.text)
+        let text = own.map(\.written).joined(separator: " ")
+        // `publish` takes what follows as it is written.
+        let arguments = own.dropFirst().map(\.written)
         switch first.text {
         case "publish":
             if let joined = own.dropFirst().first(where: hidesAction) {

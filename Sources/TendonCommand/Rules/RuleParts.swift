@@ -63,6 +63,8 @@ struct RuleAction: Sendable {
     var name: String
     /// As help shows them.
     var arguments: String
+    /// One argument: a text with white space in it is that one.
+    var takesOne = false
     var parse: @Sendable ([String]) throws(CommandError) -> any RuleCall
 }
 
@@ -118,30 +120,56 @@ enum RuleStep: Sendable {
 
 /// A word of a rule. Columns are counted from 1.
 struct RuleWord: Sendable, Equatable {
+    /// Without quotation marks.
     var text: String
     var column: Int
+    /// With them, as it was written; nil: it has none.
+    var quoted: String?
 
-    /// Commas at the end of a word are words of their own.
+    var written: String { quoted ?? text }
+
+    func isSign(_ sign: String) -> Bool { quoted == nil && text == sign }
+
+    /// Commas at the end of a word are words of their own. Quotation marks are those of `tendon_act_parse_text`.
     static func all(in text: String) -> [RuleWord] {
         var words: [RuleWord] = []
-        var word = "", start = 0
-        func end() {
-            guard !word.isEmpty else { return }
-            let hasComma = word.count > 1 && word.last == ","
-            if hasComma { word.removeLast() }
-            words.append(RuleWord(text: word, column: start))
-            if hasComma { words.append(RuleWord(text: ",", column: start + word.count)) }
-            word = ""
-        }
-        for (index, character) in text.enumerated() {
-            if character.isWhitespace {
-                end()
-            } else {
-                if word.isEmpty { start = index + 1 }
-                word.append(character)
+        let characters = Array(text)
+        var at = 0
+        while at < characters.count {
+            guard !characters[at].isWhitespace else {
+                at += 1
+                continue
             }
+            let start = at
+            let word = unquoted(characters, &at)
+            if word == nil { while at < characters.count, !characters[at].isWhitespace { at += 1 } }
+            let written = String(characters[start..<at])
+            let hasComma = word == nil && written.count > 1 && written.hasSuffix(",")
+            let plain = hasComma ? String(written.dropLast()) : written
+            words.append(RuleWord(text: word ?? plain, column: start + 1, quoted: word == nil ? nil : written))
+            if hasComma { words.append(RuleWord(text: ",", column: at)) }
         }
-        end()
         return words
+    }
+
+    /// The word in quotation marks at this place, which goes behind it. Nil: there is none that ends with one.
+    private static func unquoted(_ characters: [Character], _ at: inout Int) -> String? {
+        let escapes: [Character: Character] = ["n": "\n", "r": "\r", "t": "\t"]
+        guard characters[at] == "\"" else { return nil }
+        var (word, next) = ("", at + 1)
+        while next < characters.count, characters[next] != "\"" {
+            if characters[next] == "\\", next + 1 < characters.count {
+                next += 1
+                word.append(escapes[characters[next]] ?? characters[next])
+            } else {
+                word.append(characters[next])
+            }
+            next += 1
+        }
+        let isEnd = { (place: Int) in place >= characters.count || characters[place].isWhitespace }
+        let hasComma = next + 1 < characters.count && characters[next + 1] == "," && isEnd(next + 2)
+        guard next < characters.count, hasComma || isEnd(next + 1) else { return nil }
+        at = next + 1
+        return word
     }
 }

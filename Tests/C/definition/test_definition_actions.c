@@ -33,8 +33,9 @@ static void numbers(void **state) {
         {"{'name': 'x', 'type': 'u16'}", 4660, "3412"},
         {"{'name': 'x', 'type': 'u16', 'endian': 'big'}", 4660, "1234"},
         {"{'name': 'x', 'type': 'i32'}", -2, "feffffff"},
-        {"{'name': 'x', 'type': 'u64'}", 9007199254740992.0, "0000000000002000"},
-        {"{'name': 'x', 'type': 'u64'}", 1e17, NULL}, /* no exact integer any more */
+        {"{'name': 'x', 'type': 'u64'}", 4503599627370495.0, "ffffffffffff0f00"},
+        {"{'name': 'x', 'type': 'u64'}", 4503599627370497.0, NULL}, /* a half more is no number */
+        {"{'name': 'x', 'type': 'u64'}", 1e17, NULL},               /* no exact integer any more */
         {"{'name': 'x', 'type': 'u8', 'min': 3, 'max': 5}", 3, "03"},
         {"{'name': 'x', 'type': 'u8', 'min': 3, 'max': 5}", 2, NULL},
         {"{'name': 'x', 'type': 'u8', 'min': 3, 'max': 5}", 6, NULL},

@@ -119,7 +119,12 @@ static void misspelled_words(void **state) {
         {FIELD("{'name': 'x', 'type': 'u8', 'unti': 'V'}"), 3, 30, "did you mean 'unit'?"},
         {FIELD("{'name': 'x', 'type': 'uint16'}"), 3, 24, "no type is called 'uint16'; did you mean 'u16'?"},
         {FIELD("{'name': 'x', 'type': 'int8'}"), 3, 24, "did you mean 'i8'?"},
-        {FIELD("{'name': 'x', 'type': 'float32'}"), 3, 24, "did you mean 'float'?"},
+        {FIELD("{'name': 'x', 'type': 'float32'}"), 3, 24, "did you mean 'f32'?"},
+        {FIELD("{'name': 'x', 'type': 'f64'}"), 3, 24,
+         "no type is called 'f64'; known: u8 "}, /* u64 has other values */
+        {FIELD("{'name': 'x', 'type': 's16'}"), 3, 24, "no type is called 's16'; known: u8 "},
+        {FIELD("{'name': 'x', 'type': 'i48'}"), 3, 24, "no type is called 'i48'; known: u8 "},
+        {FIELD("{'name': 'x', 'type': 'u16be'}"), 3, 24, "no type is called 'u16be'; known: u8 "},
         {FIELD("{'name': 'x', 'type': 'date_time'}"), 3, 24, "did you mean 'datetime'?"},
         {FIELD("{'name': 'x', 'type': 'struct'}"), 3, 24, "; known: u8 u16"},
         {FIELD("{'name': 'flags', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': '!flag=1'}"), 3, 69,
@@ -190,7 +195,7 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'type': 'u8', 'max': 1.5}"), 3, 36, "is no integer"},
         {FIELD("{'name': 'x', 'type': 'u8', 'max': '0x0000000000000001'}"), 3, 37, "is no integer"},
         {FIELD("{'name': 'x', 'type': 'u8', 'min': 5, 'max': 4}"), 3, 46, "less than 'min'"},
-        {FIELD("{'name': 'x', 'type': 'u8', 'min': 5, 'equals': 4}"), 3, 49, "together with"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'min': 5, 'equals': 4}"), 3, 49, "'equals' beside 'min'"},
         {FIELD("{'name': 'x', 'type': 'f32', 'max': 4}"), 3, 37, "'max' has no meaning for 'f32'"},
         {FIELD("{'name': 'x', 'type': 'bytes', 'unit': 'V'}"), 3, 41, "'unit' has no meaning for 'bytes'"},
         {FIELD("{'name': 'x', 'type': 'u8', 'if': 'y'}"), 3, 36, "is called 'y'"},
@@ -210,7 +215,7 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'records': [{'type': 'u8'}], 'count': 0}"), 3, 53, "out of range: 1 to"},
         {FIELD("{'switch': 'x', 'cases': {}}"), 3, 13, "is called 'x'"},
         {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x'}"), 3, 30, "has no 'cases'"},
-        {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x', 'cases': {'a': []}}"), 3, 57, "no number of a case"},
+        {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x', 'cases': {'a': []}}"), 3, 57, "'a' is no number"},
     };
     CHECK(rows);
 }

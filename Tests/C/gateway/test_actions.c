@@ -166,6 +166,20 @@ static void defined(void **state) {
         {"{'name': 'at', 'type': 'u32', 'epoch': '1970-01-01'}", "set_it 1795957650", NULL,
          "at takes now or a time such as 2026-11-29T13:07:30, not '1795957650'"},
         {"{'type': 'u8', 'equals': 7}", "set_it", "07", NULL},
+        /* a name that is a number: the name, which a choice in Home Assistant sends */
+        {"{'name': 'range', 'type': 'u8', 'values': [[0, '2'], [1, '4'], [2, '8']]}", "set_it 2", "00", NULL},
+        {"{'name': 'range', 'type': 'u8', 'values': [[0, '2'], [1, '4'], [2, '8']]}", "set_it 4.0", "04", NULL},
+        {"{'name': 'range', 'type': 'u8', 'values': [[0, '2'], [1, '4'], [2, '8']]}", "set_it 9", "09", NULL},
+        {"{'name': 'range', 'type': 'u8', 'values': [[0, '2'], [1, '4'], [2, '8']]}", "set_it 256", NULL,
+         "unknown range '256'; known: 2, 4, 8"},
+        {"{'name': 'rate_hz', 'type': 'u16'}", "set_it 0x1F4", "f401", NULL},
+        {"{'name': 'x', 'type': 'u64'}", "set_it 9007199254740991", "ffffffffffff1f00", NULL},
+        {"{'name': 'x', 'type': 'u64'}", "set_it 9007199254740993", "0100000000002000", NULL},
+        {"{'name': 'x', 'type': 'i64'}", "set_it -9223372036854775808", "0000000000000080", NULL},
+        {"{'name': 'x', 'type': 'i64'}", "set_it -9223372036854775807", "0100000000000080", NULL},
+        {"{'name': 'x', 'type': 'i64'}", "set_it 9223372036854775807", "ffffffffffffff7f", NULL},
+        {"{'name': 'x', 'type': 'u48', 'factor': 0.5}", "set_it 9007199254740993", NULL,
+         "x takes a number from 0 to 140737488355327.5, not '9007199254740993'"},
         {"{'type': 'u8', 'equals': 7}", "set_it 1", NULL, "it takes no arguments"},
         {"{'name': 'rate_hz', 'type': 'u8'}, {'name': 'on', 'type': 'u8', 'values': [[0, 'off'], [5, 'on']]}",
          "set_it 1", NULL, "it takes 2: RATE_HZ off|on"},
@@ -197,6 +211,45 @@ static void defined(void **state) {
     }
 }
 
+static void quoted(void **state) {
+    (void)state;
+    static const char text[] = "{'name': 'text', 'type': 'utf8'}";
+    static const char choice[] = "{'name': 'x', 'type': 'u8', 'values': [[7, 'all off'], [8, 'all on']]}";
+    static const struct {
+        const char *fields, *text, *hex; /* NULL: a mistake */
+    } rows[] = {
+        {text, "set_it \"HELLO WORLD\"", "48454c4c4f20574f524c44"},
+        {text, "set_it LED1.set()\n", "4c4544312e73657428290a"}, /* a newline separates no words */
+        {text, "set_it \"LED1.set()\\n\" ", "4c4544312e73657428290a"},
+        {text, "set_it \"\\r\\t\\\"\\\\\\x\n\"", "0d09225c780a"},
+        {text, "set_it \"\"", ""},
+        {text, "set_it a\"b", "612262"},
+        {choice, "set_it \"all on\"", "08"},
+        {choice, "set_it all on", NULL},
+        {text, "set_it \"a", NULL},
+        {text, "set_it \"", NULL},
+        {text, "set_it \"a\"b", NULL},
+        {text, "set_it \"a\\\"", NULL},
+        {text, "set_it \"a\\", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tendon_status status = parse_of("ignored", toy(rows[i].fields), rows[i].text);
+        assert_int_equal(status, rows[i].hex != NULL ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT);
+        if (rows[i].hex != NULL) {
+            assert_hex(act.bytes, act.length, rows[i].hex);
+        } else if (rows[i].fields == text) {
+            assert_string_equal(mistake.text, "a word in quotation marks is too long, or not closed at its end");
+            assert_int_equal(mistake.word, 1);
+        }
+    }
+    /* more than there is room for */
+    char many[600] = "set_it";
+    for (size_t i = 0; i < 60; i++) {
+        strcat(many, " \"abcd\"");
+    }
+    assert_int_equal(parse_of("ignored", toy(text), many), TENDON_ERROR_INVALID_ARGUMENT);
+}
+
 /* Numbers as people type them: near enough to what the C library of this machine reads. */
 static void numbers(void **state) {
     (void)state;
@@ -216,7 +269,8 @@ static void numbers(void **state) {
                                         "1e-400",
                                         "0e999",
                                         "3.4028234e38"};
-    static const char *const wrong[] = {"", ".", "-", "e5", "1e", "1e+", "1.2.3", "1,5", "0x10", "1 ", "nan", "inf"};
+    static const char *const wrong[] = {"",    ".",  "-",   "e5", "1e",  "1e+", "1.2.3",
+                                        "1,5", "0x", "0xg", "1 ", "nan", "inf"};
     const tendon_definition *definition = toy("{'name': 'x', 'type': 'f32'}");
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
         char text[60];
@@ -267,8 +321,8 @@ static void long_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right),   cmocka_unit_test(mistakes), cmocka_unit_test(help),
-        cmocka_unit_test(defined), cmocka_unit_test(numbers),  cmocka_unit_test(long_words),
+        cmocka_unit_test(right),  cmocka_unit_test(mistakes), cmocka_unit_test(help),       cmocka_unit_test(defined),
+        cmocka_unit_test(quoted), cmocka_unit_test(numbers),  cmocka_unit_test(long_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

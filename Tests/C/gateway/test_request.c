@@ -78,6 +78,7 @@ static void what_is_no_request(void **state) {
         "{" A ",\"action\":\"a\",\"arguments\":[,1]}",
         "{" A ",\"action\":\"a\",\"arguments\":[1}",
         "{" A ",\"action\":\"a\",\"arguments\":[\"\"]}",
+        "{" A ",\"action\":\"a\",\"arguments\":[\"\\\"b\\\"\"]}",
         "{" A ",\"action\":\"a\",\"address_type\":\"static\"}",
         "{\"address\":\"C4:00:00:00:00\",\"action\":\"a\"}",
         "{\"address\":\"C4:00:00:00:00:01/random\",\"action\":\"a\"}",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What rules and outputs know of a family that a file defines.
 import TendonOutputs
+import TendonSupport
 import Testing
 
 @testable import TendonCommand
@@ -25,7 +26,12 @@ import Testing
           {"name": "choose", "characteristic": "control", "write": [
             {"name": "mode", "type": "u8", "values": [[0, "calm"], [1, "bright"]]}]},
           {"name": "both", "characteristic": "control", "write": [
-            {"name": "a", "type": "u8"}, {"name": "b", "type": "i8"}]}]}
+            {"name": "a", "type": "u8"}, {"name": "b", "type": "i8"}]},
+          {"name": "show", "characteristic": "control", "write": [{"name": "text", "type": "utf8"}]},
+          {"name": "range", "characteristic": "control", "write": [
+            {"name": "g", "type": "u8", "values": [[0, "2"], [1, "4"], [2, "all on"]]}]},
+          {"name": "two", "characteristic": "control", "write": [
+            {"name": "n", "type": "u8"}, {"name": "text", "type": "utf8"}]}]}
         """#
 
     private let definition: Definition
@@ -41,8 +47,8 @@ import Testing
         #expect(form.values.map(\.event.description) == ["button", "sample", "status", "status", "status"])
         #expect(form.values[0].words.map(\.word) == ["short", "long"])
         #expect(form.values[0].words.map(\.number) == [1, 2])
-        #expect(form.actions.map(\.name) == ["blink", "dim", "choose", "both"])
-        #expect(form.actions.map(\.arguments) == ["", "LEVEL", "calm|bright", "A B"])
+        #expect(form.actions.map(\.name) == ["blink", "dim", "choose", "both", "show", "range", "two"])
+        #expect(form.actions.map(\.arguments) == ["", "LEVEL", "calm|bright", "A B", "TEXT", "2|4|all on", "N TEXT"])
         #expect(definition.sensors == ["motion"])
     }
 
@@ -65,10 +71,12 @@ import Testing
         #expect(description.model == "Lamp")
         #expect(description.states == ["status"])
         #expect(
-            description.entities.map(\.id) == ["lit", "level_percent", "mode", "button", "blink", "dim", "choose"])
+            description.entities.map(\.id) == [
+                "lit", "level_percent", "mode", "button", "blink", "dim", "choose", "range",
+            ])
         #expect(
             description.entities.map(\.title)
-                == ["Light", "Level percent", "Mode", "Button", "Blink once", "Dim", "Choose"])
+                == ["Light", "Level percent", "Mode", "Button", "Blink once", "Dim", "Choose", "Range"])
         let kinds = description.entities.map { "\($0.kind)" }
         #expect(kinds[0].contains(#"binary(path: "lit", on: "true""#))
         #expect(
@@ -87,6 +95,21 @@ import Testing
         #expect(throws: CommandError.self) { try DefinedCall(definition, 1, ["nan"]) }
         #expect(throws: CommandError.self) { try DefinedCall(definition, 2, ["dark"]) }
         #expect(throws: CommandError.self) { try DefinedCall(definition, 0, ["1"]) }
+    }
+
+    @Test(arguments: [
+        (#"{"show": "HELLO WORLD"}"#, "lamp.show \"HELLO WORLD\"", Array("HELLO WORLD".utf8)),
+        (#"{"show": ["HELLO WORLD"]}"#, "lamp.show \"HELLO WORLD\"", Array("HELLO WORLD".utf8)),
+        (#"{"show": ["LED1.set()\n"]}"#, "lamp.show LED1.set()\u{FFFD}", Array("LED1.set()\n".utf8)),
+        (#"{"range": "all on"}"#, "lamp.range \"all on\"", [2]), (#"{"range": "2"}"#, "lamp.range 2", [0]),
+        (#"{"range": 9}"#, "lamp.range 9", [9]), (#"{"both": "1 2"}"#, "lamp.both 1 2", [1, 2]),
+        (#"{"two": [7, "a b"]}"#, "lamp.two 7 \"a b\"", [7] + Array("a b".utf8)),
+    ])
+    func messagesKeepTheirWords(_ payload: String, _ text: String, _ bytes: [UInt8]) throws {
+        let json = try JSON(parsing: Array(payload.utf8))
+        let call = try GatewayCommands.call(try #require(json.all.first), "lamp", StreamForm(definition).actions)
+        #expect(call.text == text)
+        #expect(try (call.call as? DefinedCall)?.encoded() == bytes)
     }
 
     @Test func aMistakeHasItsPlace() {

@@ -170,6 +170,17 @@ import Testing
             ])
     }
 
+    /// The same marks as in the text of an action; elsewhere in a word they mean nothing.
+    @Test func wordsInQuotationMarks() {
+        func words(_ text: String) -> [String] { RuleWord.all(in: text).map { "\($0.column):\($0.text)" } }
+        #expect(words(#"x "a  b", "c\n\"\\""#) == ["1:x", "3:a  b", "9:,", "11:c\n\"\\"])
+        #expect(words(#""" "=>" ",""#) == ["1:", "4:=>", "9:,"])
+        #expect(words(#"a"b c" "d"e"#) == [#"1:a"b"#, #"5:c""#, #"8:"d"e"#])
+        #expect(words(#""a b"#) == [#"1:"a"#, "4:b"])
+        #expect(!RuleWord.all(in: #"",""#)[0].isSign(","))
+        #expect(RuleWord.all(in: #""a b", c"#).map(\.written) == [#""a b""#, ",", "c"])
+    }
+
     /// What a run and a dry run decide by.
     @Test func linesAreEventsAndValues() throws {
         let rules = [

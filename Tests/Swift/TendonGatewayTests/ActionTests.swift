@@ -31,9 +31,11 @@ struct ActionTests {
         #expect(mode?.cause != nil)
         let dance = await failure { try await gateway.perform("dance", on: device) }
         #expect(dance?.reason == .refused && dance?.detail.contains("dance") == true)
-        for words in [["a b"], [""], ["a\n"]] as [[GatewayArgument]] {
-            let spaces = await failure { try await gateway.perform("mode", words, on: device) }
-            #expect(spaces?.reason == .refused && spaces?.detail.contains("white space") == true)
+        // One word each, with what is in it.
+        for word in ["a b", "", "a\t", "\"a\"", "a\\ \""] {
+            let wrong = await failure { try await gateway.perform("mode", [GatewayArgument(word)], on: device) }
+            let shown = word.replacing("\t", with: "\u{FFFD}")
+            #expect(wrong?.detail.hasPrefix("unknown mode '\(shown)'; ") == true, "\(wrong?.detail ?? "")")
         }
         let stranger = GatewayDevice(address: Address("C0:00:00:00:00:09/random")!, family: .feelspace, name: nil)
         let absent = await failure { try await gateway.perform("vibrate", [1], on: stranger) }

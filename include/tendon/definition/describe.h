@@ -81,6 +81,11 @@ typedef struct tendon_argument {
      * NULL: number. */
     const char *word;
     size_t word_length;
+    /** There is a word, and it reads as the number, which is taken if no value has the word as its name. */
+    bool is_number;
+    /** The number is this integer, exactly: for fields without a scale. */
+    bool is_integer;
+    int64_t integer;
 } tendon_argument;
 
 /** Returns the number of arguments of an action. @param first set to the index of the field of each; may be NULL,

@@ -79,9 +79,16 @@ typedef struct tendon_act_mistake {
  */
 tendon_status tendon_act_parse(const char *family, const tendon_definition *definition, const tendon_act_word *words,
                                size_t count, tendon_act *out, tendon_act_mistake *mistake);
-/** The same of one text, whose words are separated by spaces and tabs. */
+/**
+ * The same of one text, whose words are separated by spaces and tabs. A word that begins with a quotation mark ends
+ * with the next one, and can have spaces or no characters: "HELLO \"WORLD\"\n". A backslash in it is before a quotation
+ * mark, a backslash, or n, r, t for a newline, a carriage return, a tab.
+ */
 tendon_status tendon_act_parse_text(const char *family, const tendon_definition *definition, const char *text,
                                     size_t length, tendon_act *out, tendon_act_mistake *mistake);
+/** Finds the first word behind a place, with its quotation marks; its length is 0 if there is none. @return the place
+ * behind it. */
+size_t tendon_act_next_word(const char *text, size_t length, size_t at, tendon_act_word *out);
 
 /** An action that is being performed. The caller's memory; zeros while there is none. Private. */
 typedef struct tendon_act_progress {

@@ -82,7 +82,8 @@ extension StreamForm {
             actions: definition.actions.indices.map { action in
                 RuleAction(
                     name: definition.word(definition.actions[action].name) ?? "",
-                    arguments: definition.usage(of: action)
+                    arguments: definition.usage(of: action),
+                    takesOne: definition.arguments(of: action).count == 1
                 ) { (words) throws(CommandError) in
                     try DefinedCall(definition, action, words)
                 }
@@ -114,62 +115,22 @@ struct DefinedCall: DeviceCall {
 
     init(_ definition: Definition, _ action: Int, _ words: [String]) throws(CommandError) {
         (self.definition, self.action, self.words) = (definition, action, words)
-        _ = try encoded()
+        _ = try act()
     }
 
+    /// Again with each call: `now` is another time then.
     func act() throws(CommandError) -> tendon_act {
-        let bytes = try encoded()
-        var act = tendon_act()
-        (act.kind, act.number, act.length) = (TENDON_ACT_DEFINED, Int32(action), UInt8(bytes.count))
-        act.defined = UnsafePointer(definition.pointer)
-        withUnsafeMutableBytes(of: &act.bytes) { $0.copyBytes(from: bytes) }
-        return act
-    }
-
-    /// Its arguments as the C core takes them, for the call.
-    private func withArguments<Result>(_ body: (UnsafePointer<tendon_argument>?, Int) -> Result) -> Result {
         let fields = definition.arguments(of: action)
-        let texts = words.enumerated().map { index, word in
-            let isNow = word == "now" && index < fields.count && fields[index].isDate
-            return CBytes(Array((isNow ? localTime() : word).utf8))
+        let name = definition.word(definition.actions[action].name) ?? ""
+        let timed = words.enumerated().map { index, word in
+            word == "now" && index < fields.count && fields[index].isDate ? localTime() : word
         }
-        let arguments = zip(words, texts).enumerated().map { index, argument in
-            let (word, text) = argument
-            let isText =
-                index < fields.count && (fields[index].isText || fields[index].isBytes || fields[index].isDate)
-            if !isText, let number = Double(word) { return tendon_argument(number: number, word: nil, word_length: 0) }
-            return tendon_argument(number: 0, word: text.lendText { $0 }, word_length: text.count)
-        }
-        return withExtendedLifetime(texts) { body(arguments, arguments.count) }
+        return try tendon_act(definition.name, UnsafePointer(definition.pointer), [name] + timed)
     }
 
     func encoded() throws(CommandError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: Int(TENDON_DEFINITION_VALUE))
-        var wrong = 0
-        let length = withArguments { tendon_action_encode(definition.pointer, action, $0, $1, &bytes, &wrong) }
-        guard length >= 0 else { throw failure(wrong) }
-        return Array(bytes.prefix(Int(length)))
-    }
-
-    private func failure(_ wrong: Int) -> CommandError {
-        let fields = definition.arguments(of: action)
-        guard words.count == fields.count else {
-            let usage = definition.usage(of: action)
-            return .usage(usage.isEmpty ? "it takes no arguments" : "it takes \(fields.count): \(usage)")
-        }
-        let field = fields[min(wrong, fields.count - 1)], name = definition.word(field.name) ?? ""
-        let known = definition.words(of: field)
-        guard known.isEmpty else { return .unknown(name, words[wrong], among: known) }
-        if let length = field.lengthText {
-            let what = field.isText ? "text of \(length) bytes" : "\(length) bytes as hexadecimal digits"
-            return .usage("\(name) takes \(what), not '\(sanitized(words[wrong]))'")
-        }
-        guard !field.isDate else {
-            return .usage("\(name) takes now or a time such as 2026-11-29T13:07:30, not '\(sanitized(words[wrong]))'")
-        }
-        let low = Double(field.low) * field.factor / field.divisor + field.offset
-        let high = Double(field.high) * field.factor / field.divisor + field.offset
-        return .usage("\(name) takes a number from \(plain(low)) to \(plain(high)), not '\(sanitized(words[wrong]))'")
+        let act = try act()
+        return withUnsafeBytes(of: act.bytes) { Array($0.prefix(Int(act.length))) }
     }
 }
 
