@@ -37,7 +37,7 @@ final class GatewayCore: Abandonable, @unchecked Sendable {
     private var searches: [Search] = []
     private var closing: [Pending<Void, GatewayError>] = []
     /// By device, in the order of the calls: the C core reports their ends in this order.
-    private var acting: [Address: [Pending<GatewayEvent, GatewayError>]] = [:]
+    private(set) var acting: [Address: [Pending<GatewayEvent, GatewayError>]] = [:]
     /// During a call that the C core may refuse, and says why in a line.
     private var isAsking = false
     private var refusal: GatewayEvent?

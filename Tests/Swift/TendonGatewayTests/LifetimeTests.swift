@@ -76,7 +76,7 @@ struct LifetimeTests {
             await twice
             await gateway.close()
             #expect(gateway.devices.isEmpty)
-            #expect(await belt.connections == 0)
+            await eventually("the belt notices the end") { await belt.connections == 0 }
             var kinds: [GatewayEvent.Kind] = []
             for await event in events { kinds.append(event.kind) }
             #expect(kinds.last == .summary && kinds.dropLast().last == .disconnected)
@@ -95,6 +95,9 @@ struct LifetimeTests {
         await belt.setSilent(true)
         let acting = Task { await failure { try await gateway.perform("mode", ["compass"], on: device) } }
         let searching = Task { await failure { _ = try await gateway.device(.fjorden, within: nil) } }
+        await eventually("the action is on its way") {
+            await Loop.shared.run { gateway.core.acting[device.address]?.isEmpty == false }
+        }
         await turns()
         await gateway.close()
         #expect(await acting.value?.reason == .closed)
