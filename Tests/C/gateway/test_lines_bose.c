@@ -236,8 +236,8 @@ static void identity(void **state) {
     session.gestures.count = 1;
     session.gestures.records[0].gesture_id = 0x33;
     assert_string_equal(line_of(write_identity, NULL),
-                        "\"connected\",\"product\":\"Bose Frames\",\"firmware\":\"1.0\xEF\xBF\xBD"
-                        "2\",\"sensors\":[\"accelerometer\",\"gyroscope\"],\"gestures\":[\"unknown\"]}");
+                        "\"connected\",\"product\":\"Bose Frames\",\"firmware\":\"1.0\\u000a2\","
+                        "\"sensors\":[\"accelerometer\",\"gyroscope\"],\"gestures\":[\"unknown\"]}");
 }
 
 int main(void) {
