@@ -5,6 +5,8 @@
 
 #include "fuzz.h"
 
+#include <ctype.h>
+
 /* A reader of JSON that knows no more than its grammar (RFC 8259). */
 typedef struct scan {
     const char *at, *end;
@@ -33,7 +35,10 @@ static inline void string_of(scan *s) {
         }
         if (c == '\\') {
             c = (uint8_t)next(s);
-            FUZZ_CHECK(c == '"' || c == '\\');
+            FUZZ_CHECK(c == '"' || c == '\\' || c == 'u');
+            for (int i = 0; c == 'u' && i < 4; i++) {
+                FUZZ_CHECK(isxdigit((unsigned char)next(s)));
+            }
         }
         unsigned more = c < 0x80 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
         FUZZ_CHECK(c < 0x80 || c >= 0xC2);
