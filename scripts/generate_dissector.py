@@ -136,7 +136,7 @@ class DeviceFile:
             made["also"] = field["unknown"]
         if "if" in field:
             name, _, number_of = field["if"].lstrip("!").partition("=")
-            made["if"] = {"name": name, "zero": field["if"].startswith("!"), **({"is": int(number_of, 0)} if number_of else {})}
+            made["if"] = {"name": name, "zero": field["if"].startswith("!"), **({"is": int(number_of)} if number_of else {})}
         if "epoch" in field:
             made["epoch"] = {"name": made["name"], "factor": field.get("factor", 1), "divisor": field.get("divisor", 1),
                              "offset": seconds_of(field["epoch"]), "zone": "" if field.get("local") else "Z",
