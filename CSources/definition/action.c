@@ -5,17 +5,12 @@
 #include "json.h"
 #include "number.h"
 
-/* A number that is always the same, which a field states with equals. */
-static bool is_fixed(const tendon_field *field) {
-    return (field->flags & TENDON_FIELD_LIMITED) != 0 && field->low == field->high;
-}
-
 size_t tendon_action_arguments(const tendon_definition *definition, size_t action, uint16_t *fields, size_t capacity) {
     const tendon_layout *layout = &definition->layouts[definition->actions[action].layout];
     size_t count = 0;
     for (uint16_t i = 0; i < layout->count; i++) {
         uint16_t field = (uint16_t)(layout->first + i);
-        if (is_fixed(&definition->fields[field])) {
+        if (tendon_number_is_fixed(&definition->fields[field])) {
             continue;
         }
         if (fields != NULL && count < capacity) {
@@ -108,7 +103,7 @@ tendon_status tendon_action_encode(const tendon_definition *definition, size_t a
         const tendon_field *field = &definition->fields[layout->first + i];
         uint8_t *at = out + length;
         size_t taken = field->size; /* parse() has made sure of the sum */
-        if (is_fixed(field)) {
+        if (tendon_number_is_fixed(field)) {
             (void)tendon_number_encode_raw(field, field->low, at);
             length += taken;
             continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What only the whole definition shows. */
+#include "number.h"
 #include "parser.h"
 #include "tendon/definition/describe.h"
 
@@ -106,30 +107,15 @@ static bool shows(const tendon_definition *d, uint16_t layout, uint16_t name, ne
     return false;
 }
 
-/* The token of the member of an event. */
-static json_at member_token(const parser *p, uint16_t event, uint16_t member_number) {
-    json_at key = tendon_json_first(&p->j, p->event_tokens[event]);
-    while (!tendon_json_equals(&p->j, key, "members")) {
-        key = tendon_json_next(&p->j, tendon_json_next(&p->j, key));
-    }
-    json_at at = tendon_json_first(&p->j, tendon_json_next(&p->j, key));
-    for (; member_number > 0; member_number--) {
-        at = tendon_json_next(&p->j, at);
-    }
-    return at;
-}
-
 static bool check_events(parser *p) {
     const tendon_definition *d = p->out;
     for (uint16_t i = 0; i < d->event_count; i++) {
         const tendon_definition_event *event = &d->events[i];
-        for (uint16_t m = 0; m < event->member_count; m++) {
-            uint16_t name = d->members[event->first_member + m];
-            if (!shows(d, event->layout, name, NULL)) {
-                json_at at = member_token(p, i, m);
-                nearest n = tendon_parse_nearest(p, at);
-                (void)shows(d, event->layout, name, &n);
-                return tendon_parse_wrong_word(p, at, "the layout of the event has no field ", "", &n, "");
+        for (uint16_t m = event->first_member; m < event->first_member + event->member_count; m++) {
+            if (!shows(d, event->layout, d->members[m], NULL)) {
+                nearest n = tendon_parse_nearest(p, p->member_tokens[m]);
+                (void)shows(d, event->layout, d->members[m], &n);
+                return tendon_parse_wrong_word(p, p->member_tokens[m], " is no field of the event's layout", "", &n);
             }
         }
     }
@@ -150,42 +136,34 @@ static bool can_be_written(const tendon_field *field, bool is_last) {
     return (has_size || has_length) && field->condition == TENDON_FIELD_ALWAYS;
 }
 
-static bool check_actions(parser *p) {
+static bool check_action(parser *p, const tendon_definition_action *action) {
     const tendon_definition *d = p->out;
-    for (uint16_t a = 0; a < d->action_count; a++) {
-        const tendon_layout *layout = &d->layouts[d->actions[a].layout];
-        json_at at = p->layout_tokens[d->actions[a].layout];
-        size_t length = 0;
-        for (uint16_t i = 0; i < layout->count; i++) {
-            const tendon_field *field = field_at(d, layout, i);
-            if (!can_be_written(field, i + 1 == layout->count)) {
-                return tendon_parse_wrong(p, at,
-                                          "an action writes integers, f32, datetime, and utf8 or bytes with a fixed "
-                                          "'length' or at the end, without 'bits' and 'if'");
-            }
-            length += is_bytes(field) && field->size == 0 ? field->at_least : field->size;
+    const tendon_layout *layout = &d->layouts[action->layout];
+    json_at at = p->layout_tokens[action->layout];
+    size_t length = 0;
+    for (uint16_t i = 0; i < layout->count; i++) {
+        const tendon_field *field = field_at(d, layout, i);
+        bool is_argument = !tendon_number_is_fixed(field);
+        if (!can_be_written(field, i + 1 == layout->count)) {
+            return tendon_parse_wrong(p, at,
+                                      "an action writes integers, f32, datetime, and utf8 or bytes with a fixed "
+                                      "'length' or at the end, without 'bits' and 'if'");
         }
-        if (length > TENDON_DEFINITION_VALUE) {
-            return tendon_parse_wrong(p, at, "what an action writes has at most 64 bytes");
-        }
-        uint16_t first = 0;
-        if (d->actions[a].at_start && tendon_action_arguments(d, a, &first, 1) != 0) {
+        if (is_argument && action->at_start) {
             return tendon_parse_wrong(p, at, "an action at the start has no arguments, only 'equals'");
         }
+        if (is_argument && field->name == 0) {
+            return tendon_parse_wrong(p, at, "a field of an action has a 'name', as an argument, or 'equals'");
+        }
+        length += is_bytes(field) && field->size == 0 ? field->at_least : field->size;
     }
-    return true;
+    return length <= TENDON_DEFINITION_VALUE || tendon_parse_wrong(p, at, "what an action writes has at most 64 bytes");
 }
 
-static bool check_arguments(parser *p) {
-    const tendon_definition *d = p->out;
-    for (uint16_t a = 0; a < d->action_count; a++) {
-        uint16_t fields[TENDON_DEFINITION_VALUE];
-        size_t count = tendon_action_arguments(d, a, fields, TENDON_DEFINITION_VALUE);
-        for (size_t i = 0; i < count; i++) {
-            if (d->fields[fields[i]].name == 0) {
-                return tendon_parse_wrong(p, p->layout_tokens[d->actions[a].layout],
-                                          "a field of an action has a 'name', as an argument, or 'equals'");
-            }
+static bool check_actions(parser *p) {
+    for (uint16_t a = 0; a < p->out->action_count; a++) {
+        if (!check_action(p, &p->out->actions[a])) {
+            return false;
         }
     }
     return true;
@@ -261,6 +239,5 @@ bool tendon_parse_check(parser *p) {
         return false;
     }
     mark_plain_records(p->out);
-    return check_records(p) && check_events(p) && check_actions(p) && check_arguments(p) && check_used(p) &&
-           check_examples(p);
+    return check_records(p) && check_events(p) && check_actions(p) && check_used(p) && check_examples(p);
 }

@@ -44,21 +44,24 @@ static size_t length_of(const char *text) {
     return length;
 }
 
-static void wrong_at(const json *j, size_t position, const char *text) {
+static bool wrong_at(const json *j, size_t position, const char *text) {
     locate(j, position);
     append(j->mistake, 0, text, length_of(text));
+    return false;
 }
 
-void tendon_json_wrong(const json *j, json_at at, const char *before, json_at quoted, const char *after) {
+bool tendon_json_wrong(const json *j, json_at at, const char *before, json_at quoted, const char *after) {
     locate(j, j->scratch->tokens[at].start);
     size_t length = append(j->mistake, 0, before, length_of(before));
     if (quoted != JSON_NOWHERE) {
-        size_t start = j->scratch->tokens[quoted].start, size = j->scratch->tokens[quoted].end - start;
+        size_t size;
+        const char *word = tendon_json_raw(j, quoted, &size);
         length = append(j->mistake, length, "'", 1);
-        length = append(j->mistake, length, j->text + start, size > MISTAKE_QUOTE ? MISTAKE_QUOTE : size);
+        length = append(j->mistake, length, word, size > MISTAKE_QUOTE ? MISTAKE_QUOTE : size);
         length = append(j->mistake, length, "'", 1);
     }
     append(j->mistake, length, after, length_of(after));
+    return false;
 }
 
 /* Reading */
@@ -85,8 +88,7 @@ static char at(const json *j, size_t position) {
 
 static bool add(scanner *s, json_type type, size_t start, size_t end) {
     if (s->j->count == TENDON_DEFINITION_TOKENS) {
-        wrong_at(s->j, start, "the file has too many values");
-        return false;
+        return wrong_at(s->j, start, "the file has too many values");
     }
     uint32_t number = s->j->count++;
     s->j->scratch->tokens[number].type = (uint8_t)type;
@@ -142,12 +144,10 @@ static bool read_string(scanner *s) {
     while (at(s->j, i) != '"') {
         size_t length = 0;
         if (i >= s->j->length || (unsigned char)at(s->j, i) < ' ') {
-            wrong_at(s->j, s->position, "a string without an end");
-            return false;
+            return wrong_at(s->j, s->position, "a string without an end");
         }
         if (at(s->j, i) == '\\' ? !is_escape(s->j, i, &length) : (length = utf8_length(s->j, i)) == 0) {
-            wrong_at(s->j, i, at(s->j, i) == '\\' ? "an escape that JSON does not have" : "not UTF-8");
-            return false;
+            return wrong_at(s->j, i, at(s->j, i) == '\\' ? "an escape that JSON does not have" : "not UTF-8");
         }
         i += length;
     }
@@ -180,8 +180,7 @@ static bool read_number(scanner *s) {
         i += digits;
     }
     if (!is_right) {
-        wrong_at(s->j, start, "a number that JSON does not have");
-        return false;
+        return wrong_at(s->j, start, "a number that JSON does not have");
     }
     s->position = i;
     return add(s, JSON_NUMBER, start, i);
@@ -199,15 +198,13 @@ static bool read_word(scanner *s) {
             return add(s, words[i].type, s->position - length, s->position);
         }
     }
-    wrong_at(s->j, s->position,
-             "a value is expected here: an object, an array, a string, a number, true, false or null");
-    return false;
+    return wrong_at(s->j, s->position,
+                    "a value is expected here: an object, an array, a string, a number, true, false or null");
 }
 
 static bool open_one(scanner *s, json_type type) {
     if (s->depth == DEPTH) {
-        wrong_at(s->j, s->position, "too many values inside of each other");
-        return false;
+        return wrong_at(s->j, s->position, "too many values inside of each other");
     }
     json_at number = s->j->count;
     if (!add(s, type, s->position, s->position + 1)) {
@@ -253,8 +250,7 @@ static bool read_value(scanner *s) {
 static bool expect(scanner *s, char c, const char *text) {
     skip_spaces(s);
     if (at(s->j, s->position) != c) {
-        wrong_at(s->j, s->position, text);
-        return false;
+        return wrong_at(s->j, s->position, text);
     }
     s->position++;
     return true;
@@ -276,14 +272,12 @@ static bool read_inside(scanner *s) {
         }
         skip_spaces(s);
         if (at(s->j, s->position) == end) {
-            wrong_at(s->j, s->position, "nothing follows the last ','");
-            return false;
+            return wrong_at(s->j, s->position, "nothing follows the last ','");
         }
     }
     if (type == JSON_OBJECT) {
         if (at(s->j, s->position) != '"') {
-            wrong_at(s->j, s->position, "the name of a member in quotes is expected here");
-            return false;
+            return wrong_at(s->j, s->position, "the name of a member in quotes is expected here");
         }
         if (!read_string(s) || !expect(s, ':', "a ':' is missing here")) {
             return false;
@@ -318,18 +312,10 @@ json_type tendon_json_type_of(const json *j, json_at at) {
     return (json_type)j->scratch->tokens[at].type;
 }
 
-size_t tendon_json_count(const json *j, json_at at) {
-    size_t children = j->scratch->tokens[at].children;
-    return tendon_json_type_of(j, at) == JSON_OBJECT ? children / 2 : children;
-}
-
-json_at tendon_json_first(const json *j, json_at at) {
-    (void)j;
-    return at + 1;
-}
-
-json_at tendon_json_next(const json *j, json_at at) {
-    return j->scratch->tokens[at].next;
+const char *tendon_json_raw(const json *j, json_at at, size_t *length) {
+    size_t start = j->scratch->tokens[at].start;
+    *length = j->scratch->tokens[at].end - start;
+    return j->text + start;
 }
 
 bool tendon_json_is_true(const json *j, json_at at) {
@@ -341,8 +327,9 @@ bool tendon_json_is(const char *text, const char *word, size_t length) {
 }
 
 bool tendon_json_equals(const json *j, json_at at, const char *text) {
-    size_t start = j->scratch->tokens[at].start;
-    return tendon_json_is(text, j->text + start, j->scratch->tokens[at].end - start);
+    size_t length;
+    const char *word = tendon_json_raw(j, at, &length);
+    return tendon_json_is(text, word, length);
 }
 
 static uint32_t code_unit(const char *text) {
@@ -450,8 +437,8 @@ static bool hex_integer(const char *text, size_t length, int64_t *out) {
 
 /* Either an integer, or a number. */
 static bool number_of(const json *j, json_at place, double *number, int64_t *integer, bool *is_exact) {
-    const char *text = j->text + j->scratch->tokens[place].start;
-    size_t length = j->scratch->tokens[place].end - j->scratch->tokens[place].start, used = 0;
+    size_t length, used = 0;
+    const char *text = tendon_json_raw(j, place, &length);
     if (tendon_json_type_of(j, place) == JSON_STRING) {
         *is_exact = hex_integer(text, length, integer);
         *number = (double)*integer;

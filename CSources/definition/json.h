@@ -25,11 +25,16 @@ typedef struct json {
 tendon_status tendon_json_read(json *j);
 
 json_type tendon_json_type_of(const json *j, json_at at);
-/* Number of elements of an array, and of members of an object. */
-size_t tendon_json_count(const json *j, json_at at);
-/* The first inside of an array or an object; then tendon_json_next() of it. */
-json_at tendon_json_first(const json *j, json_at at);
-json_at tendon_json_next(const json *j, json_at at);
+/* The first inside of an array or an object; then tendon_json_next() of it, up to that of the array or object. */
+static inline json_at tendon_json_first(json_at at) {
+    return at + 1;
+}
+static inline json_at tendon_json_next(const json *j, json_at at) {
+    return j->scratch->tokens[at].next;
+}
+/* The bytes of a value as the file has them, of a string those between the quotes. */
+const char *tendon_json_raw(const json *j, json_at at, size_t *length);
+/* False of what is absent, which is the file itself. */
 bool tendon_json_is_true(const json *j, json_at at);
 /* Whether a text is these bytes. */
 bool tendon_json_is(const char *text, const char *word, size_t length);
@@ -45,8 +50,9 @@ bool tendon_json_integer(const json *j, json_at at, int64_t *out);
 /* The number of a hexadecimal digit; -1: it is none. */
 int tendon_json_hex(char c);
 
-/* Sets the mistake: before, the value as the file has it in quotes unless quoted is JSON_NOWHERE, after. */
+/* Sets the mistake: before, the value as the file has it in quotes unless quoted is JSON_NOWHERE, after. Returns false.
+ */
 enum { JSON_NOWHERE = 0xFFFFFFFF };
-void tendon_json_wrong(const json *j, json_at at, const char *before, json_at quoted, const char *after);
+bool tendon_json_wrong(const json *j, json_at at, const char *before, json_at quoted, const char *after);
 
 #endif

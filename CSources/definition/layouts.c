@@ -3,6 +3,7 @@
 #include "date.h"
 #include "number.h"
 #include "parser.h"
+#include "tendon/base/packed.h"
 
 #include <string.h>
 
@@ -41,39 +42,12 @@ enum {
     F_MEMBERS
 };
 
-static const member field_members[F_MEMBERS] = {
-    [F_NAME] = {"name", NAME},
-    [F_TYPE] = {"type", STRING},
-    [F_UNIT] = {"unit", STRING},
-    [F_TITLE] = {"title", STRING},
-    [F_CLASS] = {"class", STRING},
-    [F_VALUES] = {"values", ARRAY},
-    [F_FACTOR] = {"factor", NUMBER},
-    [F_DIVISOR] = {"divisor", NUMBER},
-    [F_OFFSET] = {"offset", NUMBER},
-    [F_DECIMALS] = {"decimals", INTEGER},
-    [F_UNKNOWN] = {"unknown", INTEGER},
-    [F_MIN] = {"min", INTEGER},
-    [F_MAX] = {"max", INTEGER},
-    [F_EQUALS] = {"equals", INTEGER},
-    [F_BITS] = {"bits", ARRAY},
-    [F_IF] = {"if", STRING},
-    [F_LENGTH] = {"length", ANY},
-    [F_AT_LEAST] = {"at_least", INTEGER},
-    [F_AT_MOST] = {"at_most", INTEGER},
-    [F_RATE] = {"rate", NAME},
-    [F_PER] = {"per", NAME},
-    [F_RECORDS] = {"records", REFERENCE},
-    [F_COUNT] = {"count", ANY},
-    [F_SWITCH] = {"switch", NAME},
-    [F_CASES] = {"cases", OBJECT},
-    [F_OTHERWISE] = {"otherwise", REFERENCE},
-    [F_ENDIAN] = {"endian", STRING},
-    [F_OPTIONAL] = {"optional", BOOLEAN},
-    [F_HIDDEN] = {"hidden", BOOLEAN},
-    [F_EPOCH] = {"epoch", STRING},
-    [F_LOCAL] = {"local", BOOLEAN},
-};
+static const char field_shape[] =
+    "a field\0" NAME "name\0" STRING "type\0" STRING "unit\0" STRING "title\0" NAME "class\0" ARRAY "values\0" NUMBER
+    "factor\0" NUMBER "divisor\0" NUMBER "offset\0" INTEGER "decimals\0" INTEGER "unknown\0" INTEGER "min\0" INTEGER
+    "max\0" INTEGER "equals\0" ARRAY "bits\0" STRING "if\0" ANY "length\0" INTEGER "at_least\0" INTEGER "at_most\0" NAME
+    "rate\0" NAME "per\0" REFERENCE "records\0" ANY "count\0" NAME "switch\0" OBJECT "cases\0" REFERENCE
+    "otherwise\0" STRING "endian\0" BOOLEAN "optional\0" BOOLEAN "hidden\0" STRING "epoch\0" BOOLEAN "local\0";
 
 /* Which members each kind of field has, beside these. */
 #define BIT(member) (1UL << (member))
@@ -86,28 +60,13 @@ static const uint32_t dates = BIT(F_CLASS) | BIT(F_ENDIAN);
 static const uint32_t counts =
     BIT(F_EPOCH) | BIT(F_LOCAL) | BIT(F_FACTOR) | BIT(F_DIVISOR) | BIT(F_DECIMALS) | BIT(F_UNKNOWN);
 
-static const struct {
-    const char *name;
-    uint8_t type, size, flags;
-} types[] = {
-    {"u8", TENDON_FIELD_INTEGER, 1, 0},
-    {"u16", TENDON_FIELD_INTEGER, 2, 0},
-    {"u24", TENDON_FIELD_INTEGER, 3, 0},
-    {"u32", TENDON_FIELD_INTEGER, 4, 0},
-    {"u48", TENDON_FIELD_INTEGER, 6, 0},
-    {"u64", TENDON_FIELD_INTEGER, 8, 0},
-    {"i8", TENDON_FIELD_INTEGER, 1, TENDON_FIELD_SIGNED},
-    {"i16", TENDON_FIELD_INTEGER, 2, TENDON_FIELD_SIGNED},
-    {"i24", TENDON_FIELD_INTEGER, 3, TENDON_FIELD_SIGNED},
-    {"i32", TENDON_FIELD_INTEGER, 4, TENDON_FIELD_SIGNED},
-    {"i64", TENDON_FIELD_INTEGER, 8, TENDON_FIELD_SIGNED},
-    {"f32", TENDON_FIELD_FLOAT32, 4, 0},
-    {"sfloat", TENDON_FIELD_SFLOAT, 2, 0},
-    {"float", TENDON_FIELD_FLOAT, 4, 0},
-    {"bytes", TENDON_FIELD_BYTES, 0, 0},
-    {"utf8", TENDON_FIELD_UTF8, 0, 0},
-    {"datetime", TENDON_FIELD_DATE, 7, 0},
-};
+/* The types by their names: first integers, those with a sign begin with 'i'. */
+enum { TYPES = 17, INTEGERS = 11 };
+static const char type_names[] = "u8\0u16\0u24\0u32\0u48\0u64\0i8\0i16\0i24\0i32\0i64\0"
+                                 "f32\0sfloat\0float\0bytes\0utf8\0datetime";
+static const uint8_t type_sizes[TYPES] = {1, 2, 3, 4, 6, 8, 1, 2, 3, 4, 8, 4, 2, 4, 0, 0, 7};
+static const uint8_t other_types[TYPES - INTEGERS] = {TENDON_FIELD_FLOAT32, TENDON_FIELD_SFLOAT, TENDON_FIELD_FLOAT,
+                                                      TENDON_FIELD_BYTES,   TENDON_FIELD_UTF8,   TENDON_FIELD_DATE};
 
 #define FACTOR_MAX 1e30 /* so that every product is a number */
 
@@ -116,7 +75,8 @@ typedef struct reading {
     parser *p;
     uint16_t first; /* its fields, up to those of the definition */
     json_at found[F_MEMBERS];
-    json_at at; /* the field */
+    json_at at;       /* the field */
+    const char *kind; /* what it is, for sentences */
     bool is_big_endian;
 } reading;
 
@@ -160,30 +120,24 @@ static void offer_fields(const tendon_definition *d, uint16_t first, uint16_t en
 
 static bool wrong_field(const reading *r, json_at at, const char *name, size_t length) {
     parser *p = r->p;
-    nearest n = {.distance = NEAREST_WORD, .length = length <= NEAREST_WORD ? length : 0};
-    memcpy(n.word, name, n.length);
+    nearest n = {.word = name, .distance = NEAREST_WORD, .length = length <= NEAREST_WORD ? length : 0};
     offer_fields(p->out, r->first, p->out->field_count, &n);
     for (uint16_t layout = p->inside; p->around[layout] != TENDON_DEFINITION_NONE; layout = p->around_layout[layout]) {
         offer_fields(p->out, p->out->layouts[p->around_layout[layout]].first, p->around[layout], &n);
     }
-    return tendon_parse_wrong_word(
-        p, at, "no integer before this one is called ", "", &n,
-        p->around[p->inside] == TENDON_DEFINITION_NONE ? "; a layout with a name sees its own fields only" : "");
+    bool is_alone = n.text == NULL && p->around[p->inside] == TENDON_DEFINITION_NONE;
+    return tendon_parse_wrong_word(p, at, " is no integer before this field",
+                                   is_alone ? "; a layout with a name sees its own fields only" : "", &n);
 }
 
 /* Finds an earlier field by its name; it is kept from now on. */
-static bool refer(reading *r, json_at at, size_t skipped, uint8_t *kept, uint16_t *which) {
+static bool refer_to(reading *r, json_at at, const char *name, size_t length, uint8_t *kept, uint16_t *which) {
     tendon_definition *d = r->p->out;
-    char name[64] = {0};
-    size_t length = tendon_json_string(&r->p->j, at, name, sizeof name - 1);
-    for (size_t i = 0; name[skipped] != 0 && i + skipped < length; i++) {
-        length = name[skipped + i] == '=' ? skipped + i : length;
+    *which = find_field(r, name, length);
+    if (*which == TENDON_DEFINITION_NONE) {
+        return wrong_field(r, at, name, length);
     }
-    uint16_t found = find_field(r, name + skipped, length - skipped);
-    if (found == TENDON_DEFINITION_NONE) {
-        return wrong_field(r, at, name + skipped, length - skipped);
-    }
-    tendon_field *field = &d->fields[found];
+    tendon_field *field = &d->fields[*which];
     if (field->keep == 0) {
         if (d->kept_count == TENDON_DEFINITION_KEPT) {
             return tendon_parse_full(r->p, at, "fields that others refer to");
@@ -192,10 +146,13 @@ static bool refer(reading *r, json_at at, size_t skipped, uint8_t *kept, uint16_
         field->flags |= field->unit == 0 && field->count == 0 && field->title == 0 ? TENDON_FIELD_HIDDEN : 0;
     }
     *kept = field->keep;
-    if (which != NULL) {
-        *which = found;
-    }
     return true;
+}
+
+static bool refer(reading *r, json_at at, uint8_t *kept, uint16_t *which) {
+    size_t length;
+    const char *name = tendon_json_raw(&r->p->j, at, &length);
+    return refer_to(r, at, name, length, kept, which);
 }
 
 static bool read_digits(const char *text, size_t length, int64_t *out) {
@@ -210,62 +167,72 @@ static bool read_digits(const char *text, size_t length, int64_t *out) {
 /* "name", "!name" or "name=3". */
 static bool read_condition(reading *r, tendon_field *field) {
     json_at at = r->found[F_IF];
-    char text[64] = {0};
-    size_t length = tendon_json_string(&r->p->j, at, text, sizeof text - 1);
-    size_t first = text[0] == '!' ? 1 : 0, end = first;
-    while ((text[end] >= 'a' && text[end] <= 'z') || (text[end] >= '0' && text[end] <= '9') || text[end] == '_') {
+    size_t length, end = 0;
+    uint16_t which;
+    if (at == 0) {
+        return true;
+    }
+    const char *text = tendon_json_raw(&r->p->j, at, &length);
+    field->condition = TENDON_FIELD_IF_SET;
+    if (length > 0 && *text == '!') {
+        field->condition = TENDON_FIELD_IF_ZERO;
+        text++;
+        length--;
+    }
+    while (end < length &&
+           ((text[end] >= 'a' && text[end] <= 'z') || (text[end] >= '0' && text[end] <= '9') || text[end] == '_')) {
         end++;
     }
-    field->condition = first > 0 ? TENDON_FIELD_IF_ZERO : TENDON_FIELD_IF_SET;
-    bool is_right = end > first;
     if (end < length) {
-        field->condition = TENDON_FIELD_IF_EQUAL;
-        is_right = is_right && first == 0 && text[end] == '=' &&
-                   read_digits(text + end + 1, length - end - 1, &field->condition_value);
+        bool is_right = field->condition == TENDON_FIELD_IF_SET && text[end] == '=' &&
+                        read_digits(text + end + 1, length - end - 1, &field->condition_value);
+        field->condition = is_right ? TENDON_FIELD_IF_EQUAL : TENDON_FIELD_ALWAYS;
     }
-    return is_right ? refer(r, at, first, &field->condition_from, NULL)
-                    : tendon_parse_wrong_value(r->p, at, "", at, " is no condition: 'name', '!name' or 'name=3'");
+    return end > 0 && field->condition != TENDON_FIELD_ALWAYS
+               ? refer_to(r, at, text, end, &field->condition_from, &which)
+               : tendon_parse_wrong_this(r->p, at, " is no condition: 'name', '!name' or 'name=3'");
 }
 
 /* A length or a count: a number, or the name of an earlier field. */
 static bool read_measure(reading *r, json_at at, int64_t most, uint8_t *from, int64_t *fixed) {
-    if (tendon_json_type_of(&r->p->j, at) == JSON_STRING) {
-        return refer(r, at, 0, from, NULL);
-    }
-    return tendon_parse_integer(r->p, at, 1, most, fixed);
+    uint16_t which;
+    return at != 0 && tendon_json_type_of(&r->p->j, at) == JSON_STRING ? refer(r, at, from, &which)
+                                                                       : tendon_parse_integer(r->p, at, 1, most, fixed);
 }
 
 /* Numbers */
 
-static bool read_words(parser *p, json_at at, tendon_field *field) {
+static bool read_word(parser *p, json_at pair, tendon_field *field) {
     tendon_definition *d = p->out;
-    field->first = d->word_count;
-    json_at pair = tendon_json_first(&p->j, at);
-    for (size_t i = tendon_json_count(&p->j, at); i > 0; i--, pair = tendon_json_next(&p->j, pair)) {
-        if (tendon_json_type_of(&p->j, pair) != JSON_ARRAY || tendon_json_count(&p->j, pair) != 2) {
-            return tendon_parse_wrong(p, pair, "a value with its name is expected here: [0, \"off\"]");
+    json_at number = tendon_json_first(pair), name = number + 1;
+    if (tendon_json_type_of(&p->j, pair) != JSON_ARRAY || tendon_json_next(&p->j, pair) != name + 1 ||
+        tendon_json_type_of(&p->j, name) != JSON_STRING) {
+        return tendon_parse_wrong(p, pair, "a value with its name is expected here: [0, \"off\"]");
+    }
+    if (d->word_count == TENDON_DEFINITION_WORDS) {
+        return tendon_parse_full(p, pair, "names of values");
+    }
+    tendon_word *word = &d->words[d->word_count];
+    if (!tendon_parse_integer(p, number, INT64_MIN, INT64_MAX, &word->value)) {
+        return false;
+    }
+    for (uint16_t w = field->first; w < d->word_count; w++) {
+        if (d->words[w].value == word->value) {
+            return tendon_parse_wrong_this(p, number, " has a name already");
         }
-        if (d->word_count == TENDON_DEFINITION_WORDS) {
-            return tendon_parse_full(p, pair, "names of values");
-        }
-        json_at number = tendon_json_first(&p->j, pair), name = tendon_json_next(&p->j, number);
-        tendon_word *word = &d->words[d->word_count];
-        if (!tendon_parse_integer(p, number, INT64_MIN, INT64_MAX, &word->value)) {
+    }
+    d->word_count++;
+    field->count++;
+    return tendon_parse_text(p, name, &word->text);
+}
+
+static bool read_words(parser *p, json_at at, tendon_field *field) {
+    field->first = p->out->word_count;
+    for (json_at pair = tendon_json_first(at); at != 0 && pair != tendon_json_next(&p->j, at);
+         pair = tendon_json_next(&p->j, pair)) {
+        if (!read_word(p, pair, field)) {
             return false;
         }
-        if (tendon_json_type_of(&p->j, name) != JSON_STRING) {
-            return tendon_parse_wrong(p, name, "the name of a value must be a string");
-        }
-        for (uint16_t w = field->first; w < d->word_count; w++) {
-            if (d->words[w].value == word->value) {
-                return tendon_parse_wrong_value(p, number, "", number, " has a name already");
-            }
-        }
-        if (!tendon_parse_text(p, name, &word->text)) {
-            return false;
-        }
-        d->word_count++;
-        field->count++;
     }
     return true;
 }
@@ -277,30 +244,26 @@ static bool read_factor(reading *r, size_t member_index, bool may_be_zero, doubl
     }
     bool is_number = tendon_json_number(&r->p->j, at, out);
     double size = *out < 0 ? -*out : *out;
-    return (is_number && size <= FACTOR_MAX && (size >= 1 / FACTOR_MAX || (size == 0 && may_be_zero))) ||
-           tendon_parse_wrong_value(r->p, at, "", at,
-                                    may_be_zero ? " must be a number without quotes, up to 1e30"
-                                                : " must be a number without quotes, not 0, up to 1e30");
+    if (is_number && size == 0 && !may_be_zero) {
+        return tendon_parse_wrong_this(r->p, at, " must not be 0");
+    }
+    return (is_number && size <= FACTOR_MAX && (may_be_zero || size >= 1 / FACTOR_MAX)) ||
+           tendon_parse_wrong_this(r->p, at, " must be a number without quotes, 1e-30 to 1e30");
 }
 
 static bool read_scale(reading *r, tendon_field *field) {
-    int64_t decimals = 0;
     if (!read_factor(r, F_FACTOR, false, &field->factor) || !read_factor(r, F_DIVISOR, false, &field->divisor) ||
         !read_factor(r, F_OFFSET, true, &field->offset)) {
         return false;
     }
     bool is_scaled = field->factor != 1 || field->divisor != 1;
-    field->decimals = is_scaled ? tendon_number_decimals(field->factor / field->divisor) : 0;
+    int64_t decimals = is_scaled ? tendon_number_decimals(field->factor / field->divisor) : 0;
     uint8_t of_offset =
         tendon_number_decimals(field->offset - (double)(int64_t)(field->offset < 1e15 ? field->offset : 0));
-    field->decimals = field->offset != 0 && of_offset < 4 && of_offset > field->decimals ? of_offset : field->decimals;
-    if (r->found[F_DECIMALS] != 0) {
-        if (!tendon_parse_integer(r->p, r->found[F_DECIMALS], 0, 9, &decimals)) {
-            return false;
-        }
-        field->decimals = (uint8_t)decimals;
-    }
-    return true;
+    decimals = field->offset != 0 && of_offset < 4 && of_offset > decimals ? of_offset : decimals;
+    bool is_right = tendon_parse_integer(r->p, r->found[F_DECIMALS], 0, 9, &decimals);
+    field->decimals = (uint8_t)decimals;
+    return is_right;
 }
 
 /* The numbers that so many bits can have. */
@@ -321,19 +284,16 @@ static bool read_limits(reading *r, tendon_field *field) {
         return tendon_parse_wrong(r->p, equals, "'equals' beside 'min' or 'max'");
     }
     json_at min = equals != 0 ? equals : r->found[F_MIN], max = equals != 0 ? equals : r->found[F_MAX];
-    if ((min != 0 && !tendon_parse_integer(r->p, min, low, high, &field->low)) ||
-        (max != 0 && !tendon_parse_integer(r->p, max, low, high, &field->high))) {
+    if (!tendon_parse_integer(r->p, min, low, high, &field->low) ||
+        !tendon_parse_integer(r->p, max, low, high, &field->high)) {
         return false;
     }
     if (field->low > field->high) {
         return tendon_parse_wrong(r->p, max, "'max' is less than 'min'");
     }
     field->flags |= min != 0 || max != 0 ? TENDON_FIELD_LIMITED : 0;
-    if (r->found[F_UNKNOWN] != 0) {
-        field->flags |= TENDON_FIELD_UNKNOWN;
-        return tendon_parse_integer(r->p, r->found[F_UNKNOWN], low, high, &field->unknown);
-    }
-    return true;
+    field->flags |= r->found[F_UNKNOWN] != 0 ? TENDON_FIELD_UNKNOWN : 0;
+    return tendon_parse_integer(r->p, r->found[F_UNKNOWN], low, high, &field->unknown);
 }
 
 /* Adding fields */
@@ -354,35 +314,31 @@ static tendon_field *add_field(reading *r, json_at at) {
 }
 
 static bool read_name(reading *r, json_at at, tendon_field *field) {
-    static const char *const taken[] = {"time", "event",       "family",     "address", "address_type",
-                                        "name", "received_at", "sampled_at", "error_ms"};
+    enum { TAKEN = 9 };
+    static const char taken[] = "time\0event\0family\0address\0address_type\0name\0received_at\0sampled_at\0error_ms";
     tendon_definition *d = r->p->out;
-    if (at == 0) {
-        return true;
+    size_t length;
+    const char *text = tendon_json_raw(&r->p->j, at, &length);
+    if (at == 0 || !tendon_parse_name(r->p, at, &field->name)) {
+        return at == 0;
     }
-    if (!tendon_parse_name(r->p, at, &field->name)) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        if (tendon_json_equals(&r->p->j, at, taken[i])) {
-            return tendon_parse_wrong_value(r->p, at, "", at, " is a member of every line; choose another name");
-        }
+    if (tendon_packed_index(taken, TAKEN, text, length) >= 0) {
+        return tendon_parse_wrong_this(r->p, at, " is a member of every line; choose another name");
     }
     for (uint16_t i = r->first; i < d->field_count; i++) {
         const tendon_field *other = &d->fields[i];
         /* The same under two conditions: 8 bits or 16, for example. */
         if (other->name == field->name && (other->condition == 0 || r->found[F_IF] == 0)) {
-            return tendon_parse_wrong_value(r->p, at, "", at,
-                                            " is there twice; two fields of one name need an 'if' each");
+            return tendon_parse_wrong_this(r->p, at, " is there twice; two fields of one name need an 'if' each");
         }
     }
     return true;
 }
 
 static bool read_texts(reading *r, tendon_field *field) {
-    return (r->found[F_UNIT] == 0 || tendon_parse_text(r->p, r->found[F_UNIT], &field->unit)) &&
-           (r->found[F_TITLE] == 0 || tendon_parse_text(r->p, r->found[F_TITLE], &field->title)) &&
-           (r->found[F_CLASS] == 0 || tendon_parse_name(r->p, r->found[F_CLASS], &field->kind));
+    return tendon_parse_text(r->p, r->found[F_UNIT], &field->unit) &&
+           tendon_parse_text(r->p, r->found[F_TITLE], &field->title) &&
+           tendon_parse_name(r->p, r->found[F_CLASS], &field->kind);
 }
 
 static void hide(reading *r, tendon_field *field) {
@@ -395,45 +351,31 @@ static void hide(reading *r, tendon_field *field) {
 static bool allow(reading *r, uint32_t members) {
     for (size_t i = 0; i < F_MEMBERS; i++) {
         if (r->found[i] != 0 && (members & BIT(i)) == 0) {
-            char before[48] = "'";
-            size_t length = 1;
-            for (size_t c = 0; field_members[i].name[c] != 0; c++) {
-                before[length++] = field_members[i].name[c];
-            }
-            memcpy(before + length, "' has no meaning for ", 22);
             bool is_time = r->found[F_EPOCH] != 0 && i != F_EPOCH;
-            bool is_typed = r->found[F_TYPE] != 0 && !is_time;
-            return tendon_parse_wrong_value(r->p, r->found[i], before, is_typed ? r->found[F_TYPE] : JSON_NOWHERE,
-                                            is_typed  ? ""
-                                            : is_time ? "a time with 'epoch'"
-                                                      : "this field");
+            return tendon_parse_wrong_word(r->p, r->found[i] - 1, " has no meaning for ",
+                                           is_time ? "a time with 'epoch'" : r->kind, &(nearest){0});
         }
     }
     return true;
 }
 
 static bool read_part(reading *r, json_at at, const tendon_field *whole) {
+    static const char shape[] =
+        "a part of bits\0" MUST NAME "name\0" MUST INTEGER "bit\0" INTEGER "count\0" ARRAY "values\0" STRING
+        "title\0" STRING "unit\0" BOOLEAN "hidden\0" NUMBER "factor\0" NUMBER "offset\0";
     enum { NAME_, BIT_, COUNT_, VALUES_, TITLE_, UNIT_, HIDDEN_, FACTOR_, OFFSET_, MEMBERS_ };
-    static const member members[MEMBERS_] = {{"name", NAME},      {"bit", INTEGER},   {"count", INTEGER},
-                                             {"values", ARRAY},   {"title", STRING},  {"unit", STRING},
-                                             {"hidden", BOOLEAN}, {"factor", NUMBER}, {"offset", NUMBER}};
     json_at found[MEMBERS_];
     int64_t bit = 0, count = 1, width = 8 * whole->size;
-    if (!tendon_parse_members(r->p, at, "a part of bits", members, MEMBERS_, found) ||
-        !tendon_parse_require(r->p, at, "a part of bits", members, found, NAME_) ||
-        !tendon_parse_require(r->p, at, "a part of bits", members, found, BIT_)) {
-        return false;
-    }
-    uint16_t condition = whole->condition;
     tendon_field *part = add_field(r, at);
-    if (part == NULL || !tendon_parse_integer(r->p, found[BIT_], 0, width - 1, &bit) ||
-        (found[COUNT_] != 0 && !tendon_parse_integer(r->p, found[COUNT_], 1, width - bit, &count))) {
+    if (!tendon_parse_members(r->p, at, shape, found) || part == NULL ||
+        !tendon_parse_integer(r->p, found[BIT_], 0, width - 1, &bit) ||
+        !tendon_parse_integer(r->p, found[COUNT_], 1, width - bit, &count)) {
         return false;
     }
     part->type = TENDON_FIELD_PART;
     part->bit = (uint8_t)bit;
     part->bits = (uint8_t)count;
-    part->condition = (uint8_t)condition;
+    part->condition = whole->condition;
     part->condition_from = whole->condition_from;
     part->condition_value = whole->condition_value;
     memset(r->found, 0, sizeof r->found);
@@ -442,9 +384,9 @@ static bool read_part(reading *r, json_at at, const tendon_field *whole) {
     r->found[F_HIDDEN] = found[HIDDEN_];
     r->found[F_FACTOR] = found[FACTOR_];
     r->found[F_OFFSET] = found[OFFSET_];
-    r->found[F_IF] = condition != 0 ? at : 0;
+    r->found[F_IF] = whole->condition != 0 ? at : 0;
     if (!read_name(r, found[NAME_], part) || !read_texts(r, part) || !read_scale(r, part) ||
-        (found[VALUES_] != 0 && !read_words(r->p, found[VALUES_], part))) {
+        !read_words(r->p, found[VALUES_], part)) {
         return false;
     }
     hide(r, part);
@@ -453,20 +395,14 @@ static bool read_part(reading *r, json_at at, const tendon_field *whole) {
 }
 
 static bool read_parts(reading *r, json_at bits) {
-    const tendon_field whole = r->p->out->fields[r->p->out->field_count - 1];
-    json_at at = tendon_json_first(&r->p->j, bits);
-    for (size_t i = tendon_json_count(&r->p->j, bits); i > 0; i--, at = tendon_json_next(&r->p->j, at)) {
-        if (!read_part(r, at, &whole)) {
+    const tendon_field *whole = &r->p->out->fields[r->p->out->field_count - 1];
+    for (json_at at = tendon_json_first(bits); bits != 0 && at != tendon_json_next(&r->p->j, bits);
+         at = tendon_json_next(&r->p->j, at)) {
+        if (!read_part(r, at, whole)) {
             return false;
         }
     }
     return true;
-}
-
-static bool read_endian(parser *p, json_at at, bool *is_big) {
-    *is_big = tendon_json_equals(&p->j, at, "big");
-    return *is_big || tendon_json_equals(&p->j, at, "little") ||
-           tendon_parse_wrong_value(p, at, "", at, " is neither big nor little");
 }
 
 /* A count of seconds, or of parts of them, since a date. */
@@ -480,11 +416,11 @@ static bool read_epoch(reading *r, tendon_field *field) {
     int64_t seconds = 0;
     size_t length = tendon_json_string(&r->p->j, at, text, sizeof text);
     if (length == sizeof text || !tendon_date_parse(text, length, true, &seconds)) {
-        return tendon_parse_wrong_value(r->p, at, "", at, " is no date, such as '1970-01-01'");
+        return tendon_parse_wrong_this(r->p, at, " is no date, such as '1970-01-01'");
     }
     field->offset = (double)seconds;
     field->type = TENDON_FIELD_EPOCH;
-    field->flags |= r->found[F_LOCAL] != 0 && tendon_json_is_true(&r->p->j, r->found[F_LOCAL]) ? TENDON_FIELD_LOCAL : 0;
+    field->flags |= tendon_json_is_true(&r->p->j, r->found[F_LOCAL]) ? TENDON_FIELD_LOCAL : 0;
     field->decimals = field->decimals < MICROSECONDS ? field->decimals : MICROSECONDS;
     return true;
 }
@@ -504,28 +440,26 @@ static uint32_t members_of(const reading *r, const tendon_field *field) {
 static bool read_number_field(reading *r, tendon_field *field) {
     bool is_big = r->is_big_endian;
     json_at bits = r->found[F_BITS];
-    if (!allow(r, members_of(r, field)) ||
-        (r->found[F_ENDIAN] != 0 && !read_endian(r->p, r->found[F_ENDIAN], &is_big)) || !read_scale(r, field) ||
-        !read_limits(r, field) || !read_epoch(r, field) ||
-        (r->found[F_VALUES] != 0 && !read_words(r->p, r->found[F_VALUES], field))) {
+    if (!allow(r, members_of(r, field)) || !tendon_parse_endian(r->p, r->found[F_ENDIAN], &is_big) ||
+        !read_scale(r, field) || !read_limits(r, field) || !read_epoch(r, field) ||
+        !read_words(r->p, r->found[F_VALUES], field)) {
         return false;
     }
     field->flags |= (uint8_t)(is_big ? TENDON_FIELD_BIG_ENDIAN : 0);
     field->flags |= (uint8_t)(bits != 0 ? TENDON_FIELD_HIDDEN : 0); /* its parts are shown */
     hide(r, field);
     r->p->out->field_count++;
-    return bits == 0 || read_parts(r, bits);
+    return read_parts(r, bits);
 }
 
 static bool read_bytes_field(reading *r, tendon_field *field) {
     int64_t length = 0, at_least = 0, at_most = 0xFFFF;
     json_at at = r->found[F_LENGTH];
-    bool is_rest =
-        at == 0 || (tendon_json_type_of(&r->p->j, at) == JSON_STRING && tendon_json_equals(&r->p->j, at, "rest"));
+    bool is_rest = tendon_json_type_of(&r->p->j, at) == JSON_STRING && tendon_json_equals(&r->p->j, at, "rest");
     if (!allow(r, common | described | BIT(F_LENGTH) | BIT(F_AT_LEAST) | BIT(F_AT_MOST)) ||
         (!is_rest && !read_measure(r, at, 255, &field->from, &length)) ||
-        (r->found[F_AT_LEAST] != 0 && !tendon_parse_integer(r->p, r->found[F_AT_LEAST], 0, 512, &at_least)) ||
-        (r->found[F_AT_MOST] != 0 && !tendon_parse_integer(r->p, r->found[F_AT_MOST], at_least, 512, &at_most))) {
+        !tendon_parse_integer(r->p, r->found[F_AT_LEAST], 0, 512, &at_least) ||
+        !tendon_parse_integer(r->p, r->found[F_AT_MOST], at_least, 512, &at_most)) {
         return false;
     }
     field->size = (uint8_t)length;
@@ -536,27 +470,38 @@ static bool read_bytes_field(reading *r, tendon_field *field) {
     return true;
 }
 
-static bool read_typed(reading *r, tendon_field *field) {
-    json_at type = r->found[F_TYPE];
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (tendon_json_equals(&r->p->j, type, types[i].name)) {
-            field->type = types[i].type;
-            field->size = types[i].size;
-            field->flags = types[i].flags;
-            bool is_optional = r->found[F_OPTIONAL] != 0 && tendon_json_is_true(&r->p->j, r->found[F_OPTIONAL]);
-            field->flags |= (uint8_t)(is_optional ? TENDON_FIELD_OPTIONAL : 0);
-            bool has_bytes = field->type == TENDON_FIELD_BYTES || field->type == TENDON_FIELD_UTF8;
-            return read_texts(r, field) && (has_bytes ? read_bytes_field(r, field) : read_number_field(r, field));
+static bool wrong_type(reading *r, json_at type) {
+    nearest n = tendon_parse_nearest(r->p, type);
+    char known[128] = "; known:";
+    size_t length = tendon_string_length(known);
+    for (unsigned i = 0; i < TYPES; i++) {
+        const char *name = tendon_packed_string(type_names, NULL, TYPES, i);
+        /* What is only near has other values: "f64" is no u64, "float32" no float. */
+        n.text = n.length > 3 && tendon_parse_is_inside(name, &n) ? name : n.text;
+        known[length++] = ' ';
+        while (*name != 0) {
+            known[length++] = *name++;
         }
     }
-    nearest n = tendon_parse_nearest(r->p, type);
-    /* What is only near has other values: "f64" is no u64, "float32" no float. */
-    for (size_t i = 0; i < sizeof types / sizeof types[0] && n.length > 3; i++) {
-        n.text = tendon_parse_is_inside(types[i].name, n.word, n.length) ? types[i].name : n.text;
+    known[length] = 0;
+    return tendon_parse_wrong_word(r->p, type, " is no type", n.text == NULL ? known : "", &n);
+}
+
+static bool read_typed(reading *r, tendon_field *field) {
+    json_at type = r->found[F_TYPE];
+    size_t length;
+    const char *word = tendon_json_raw(&r->p->j, type, &length);
+    int index = tendon_packed_index(type_names, TYPES, word, length);
+    if (index < 0) {
+        return wrong_type(r, type);
     }
-    return tendon_parse_wrong_word(
-        r->p, type, "no type is called ", "", &n,
-        "; known: u8 u16 u24 u32 u48 u64 i8 i16 i24 i32 i64 f32 sfloat float bytes utf8 datetime");
+    r->kind = tendon_packed_string(type_names, NULL, TYPES, (unsigned)index);
+    field->type = index < INTEGERS ? TENDON_FIELD_INTEGER : other_types[index - INTEGERS];
+    field->size = type_sizes[index];
+    field->flags = *word == 'i' ? TENDON_FIELD_SIGNED : 0;
+    field->flags |= tendon_json_is_true(&r->p->j, r->found[F_OPTIONAL]) ? TENDON_FIELD_OPTIONAL : 0;
+    bool has_bytes = field->type == TENDON_FIELD_BYTES || field->type == TENDON_FIELD_UTF8;
+    return read_texts(r, field) && (has_bytes ? read_bytes_field(r, field) : read_number_field(r, field));
 }
 
 /* How fast a count grows: both are earlier integers. */
@@ -565,11 +510,13 @@ static bool read_rate(reading *r, tendon_field *field) {
     uint8_t kept = 0;
     field->type = TENDON_FIELD_RATE;
     field->decimals = 1;
+    if (r->found[F_PER] == 0) {
+        return tendon_parse_wrong(r->p, r->at, "a rate has no 'per'");
+    }
     if (!allow(r, common | BIT(F_RATE) | BIT(F_PER) | BIT(F_UNIT) | BIT(F_TITLE) | BIT(F_CLASS) | BIT(F_FACTOR) |
                       BIT(F_DECIMALS)) ||
-        !tendon_parse_require(r->p, r->at, "a rate", field_members, r->found, F_PER) || !read_texts(r, field) ||
-        !read_scale(r, field) || !refer(r, r->found[F_RATE], 0, &kept, &field->first) ||
-        !refer(r, r->found[F_PER], 0, &kept, &field->fixed)) {
+        !read_texts(r, field) || !read_scale(r, field) || !refer(r, r->found[F_RATE], &kept, &field->first) ||
+        !refer(r, r->found[F_PER], &kept, &field->fixed)) {
         return false;
     }
     if (d->rate_count == TENDON_DEFINITION_RATES) {
@@ -589,7 +536,7 @@ static bool read_records(reading *r, tendon_field *field) {
     json_at records = r->found[F_RECORDS];
     field->type = TENDON_FIELD_RECORDS;
     if (!allow(r, common | BIT(F_RECORDS) | BIT(F_COUNT) | BIT(F_TITLE) | BIT(F_UNIT)) || !read_texts(r, field) ||
-        (r->found[F_COUNT] != 0 && !read_measure(r, r->found[F_COUNT], 1024, &field->from, &count))) {
+        !read_measure(r, r->found[F_COUNT], 1024, &field->from, &count)) {
         return false;
     }
     field->fixed = (uint16_t)count;
@@ -603,46 +550,42 @@ static bool read_records(reading *r, tendon_field *field) {
     return true;
 }
 
-static bool read_case(reading *r, json_at key, json_at value, tendon_field *field) {
+static bool read_case(reading *r, json_at key, tendon_field *field) {
     tendon_definition *d = r->p->out;
-    char digits[24];
+    size_t length;
+    const char *digits = tendon_json_raw(&r->p->j, key, &length);
     int64_t number = 0;
-    if (!read_digits(digits, tendon_json_string(&r->p->j, key, digits, sizeof digits), &number)) {
-        return tendon_parse_wrong_value(r->p, key, "", key, " is no number");
+    if (!read_digits(digits, length, &number)) {
+        return tendon_parse_wrong_this(r->p, key, " is no number");
     }
     if (d->case_count == TENDON_DEFINITION_CASES) {
         return tendon_parse_full(r->p, key, "cases");
     }
-    tendon_case *one = &d->cases[d->case_count];
-    one->value = number;
+    tendon_case *one = &d->cases[d->case_count++];
     field->count++;
-    d->case_count++;
-    uint16_t layout = 0;
-    if (!tendon_parse_layout_reference(r->p, value, 0, &layout)) {
-        return false;
-    }
-    one->layout = layout;
-    return true;
+    one->value = number;
+    return tendon_parse_layout_reference(r->p, key + 1, 0, &one->layout);
 }
 
 static bool read_switch(reading *r, tendon_field *field) {
-    json_at cases = r->found[F_CASES], otherwise = r->found[F_OTHERWISE];
+    json_at cases = r->found[F_CASES];
+    uint16_t which;
     field->type = TENDON_FIELD_SWITCH;
     field->first = r->p->out->case_count;
+    if (cases == 0) {
+        return tendon_parse_wrong(r->p, r->at, "a switch has no 'cases'");
+    }
     if (!allow(r, common | BIT(F_SWITCH) | BIT(F_CASES) | BIT(F_OTHERWISE)) ||
-        !tendon_parse_require(r->p, r->at, "a switch", field_members, r->found, F_CASES) ||
-        !refer(r, r->found[F_SWITCH], 0, &field->from, NULL)) {
+        !refer(r, r->found[F_SWITCH], &field->from, &which)) {
         return false;
     }
-    json_at key = tendon_json_first(&r->p->j, cases);
-    for (size_t i = tendon_json_count(&r->p->j, cases); i > 0; i--) {
-        json_at value = tendon_json_next(&r->p->j, key);
-        if (!read_case(r, key, value, field)) {
+    for (json_at key = tendon_json_first(cases); key != tendon_json_next(&r->p->j, cases);
+         key = tendon_json_next(&r->p->j, key + 1)) {
+        if (!read_case(r, key, field)) {
             return false;
         }
-        key = tendon_json_next(&r->p->j, value);
     }
-    if (otherwise != 0 && !tendon_parse_layout_reference(r->p, otherwise, 0, &field->layout)) {
+    if (!tendon_parse_layout_reference(r->p, r->found[F_OTHERWISE], 0, &field->layout)) {
         return false;
     }
     r->p->out->field_count++;
@@ -651,7 +594,8 @@ static bool read_switch(reading *r, tendon_field *field) {
 
 static bool read_field(reading *r, json_at at) {
     r->at = at;
-    if (!tendon_parse_members(r->p, at, "a field", field_members, F_MEMBERS, r->found)) {
+    r->kind = "this field";
+    if (!tendon_parse_members(r->p, at, field_shape, r->found)) {
         return false;
     }
     static const uint8_t kinds[] = {F_TYPE, F_RATE, F_RECORDS, F_SWITCH};
@@ -663,7 +607,7 @@ static bool read_field(reading *r, json_at at) {
         return tendon_parse_wrong(r->p, at, "a field has one of 'type', 'rate', 'records' and 'switch'");
     }
     tendon_field *field = add_field(r, at);
-    if (field == NULL || !read_name(r, r->found[F_NAME], field) || (r->found[F_IF] != 0 && !read_condition(r, field))) {
+    if (field == NULL || !read_name(r, r->found[F_NAME], field) || !read_condition(r, field)) {
         return false;
     }
     if (r->found[F_TYPE] != 0) {
@@ -679,8 +623,8 @@ static bool read_field(reading *r, json_at at) {
 
 static bool add_layout(parser *p, json_at at, uint16_t name, uint16_t *out) {
     tendon_definition *d = p->out;
-    if (d->layout_count == TENDON_DEFINITION_LAYOUTS) {
-        return tendon_parse_full(p, at, "layouts");
+    if (!tendon_parse_has_room(p, at, LAYOUTS)) {
+        return false;
     }
     *out = d->layout_count++;
     d->layouts[*out] = (tendon_layout){.name = name};
@@ -691,67 +635,43 @@ static bool add_layout(parser *p, json_at at, uint16_t name, uint16_t *out) {
 }
 
 bool tendon_parse_layout_names(parser *p, json_at layouts) {
-    json_at key = tendon_json_first(&p->j, layouts);
-    for (size_t i = tendon_json_count(&p->j, layouts); i > 0; i--) {
-        json_at value = tendon_json_next(&p->j, key);
-        uint16_t name = 0, number = 0;
-        if (!tendon_parse_name(p, key, &name)) {
+    for (json_at key = tendon_json_first(layouts); layouts != 0 && key != tendon_json_next(&p->j, layouts);
+         key = tendon_json_next(&p->j, key + 1)) {
+        uint16_t name = 0, number;
+        if (!tendon_parse_new(p, key, LAYOUTS, &name) || !add_layout(p, key + 1, name, &number)) {
             return false;
         }
-        for (uint16_t other = 0; other < p->out->layout_count; other++) {
-            if (p->out->layouts[other].name == name) {
-                return tendon_parse_wrong_value(p, key, "the layout ", key, " is there twice");
-            }
-        }
-        if (!add_layout(p, value, name, &number)) {
-            return false;
-        }
-        key = tendon_json_next(&p->j, value);
     }
     return true;
 }
 
 bool tendon_parse_layout_reference(parser *p, json_at at, uint16_t name, uint16_t *out) {
-    if (tendon_json_type_of(&p->j, at) != JSON_STRING) {
-        return add_layout(p, at, name, out);
+    if (at == 0) {
+        return true;
     }
-    uint16_t wanted = 0;
-    if (!tendon_parse_name(p, at, &wanted)) {
-        return false;
-    }
-    for (uint16_t i = 0; i < p->out->layout_count; i++) {
-        if (p->out->layouts[i].name == wanted) {
-            *out = i;
-            return true;
-        }
-    }
-    nearest n = tendon_parse_nearest(p, at);
-    for (uint16_t i = 0; i < p->out->layout_count; i++) {
-        tendon_parse_offer(&n, p->out->text + p->out->layouts[i].name);
-    }
-    return tendon_parse_wrong_word(p, at, "no layout is called ", "", &n, "");
+    return tendon_json_type_of(&p->j, at) == JSON_STRING ? tendon_parse_known(p, at, LAYOUTS, out)
+                                                         : add_layout(p, at, name, out);
 }
 
 static bool read_layout(parser *p, uint16_t number) {
-    static const member members[] = {{"fields", ARRAY}, {"exact", BOOLEAN}};
+    static const char shape[] = "a layout\0" MUST ARRAY "fields\0" BOOLEAN "exact\0";
     tendon_layout *layout = &p->out->layouts[number];
     json_at at = p->layout_tokens[number], found[2] = {0};
     json_at fields = at;
     if (tendon_json_type_of(&p->j, at) == JSON_OBJECT) {
-        if (!tendon_parse_members(p, at, "a layout", members, 2, found) ||
-            !tendon_parse_require(p, at, "a layout", members, found, 0)) {
+        if (!tendon_parse_members(p, at, shape, found)) {
             return false;
         }
         fields = found[0];
-        layout->is_exact = found[1] != 0 && tendon_json_is_true(&p->j, found[1]);
+        layout->is_exact = tendon_json_is_true(&p->j, found[1]);
     } else if (tendon_json_type_of(&p->j, at) != JSON_ARRAY) {
         return tendon_parse_wrong(p, at, "a layout is an array of fields, or an object with 'fields'");
     }
     reading r = {.p = p, .first = p->out->field_count};
     r.is_big_endian = p->is_big_endian;
     layout->first = r.first;
-    json_at field = tendon_json_first(&p->j, fields);
-    for (size_t i = tendon_json_count(&p->j, fields); i > 0; i--, field = tendon_json_next(&p->j, field)) {
+    for (json_at field = tendon_json_first(fields); field != tendon_json_next(&p->j, fields);
+         field = tendon_json_next(&p->j, field)) {
         if (!read_field(&r, field)) {
             return false;
         }

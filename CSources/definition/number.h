@@ -19,6 +19,10 @@ tendon_number tendon_number_decode(const tendon_field *field, const uint8_t *byt
 /* Raw to value: * factor / divisor + offset. */
 tendon_number tendon_number_scaled(tendon_number raw, const tendon_field *field);
 bool tendon_number_is_scaled(const tendon_field *field);
+/* A number that is always the same, which a field states with equals. */
+static inline bool tendon_number_is_fixed(const tendon_field *field) {
+    return (field->flags & TENDON_FIELD_LIMITED) != 0 && field->low == field->high;
+}
 /* Value to raw bytes. False: it does not fit, or is not permitted. */
 bool tendon_number_encode(const tendon_field *field, double value, uint8_t *out);
 bool tendon_number_encode_raw(const tendon_field *field, int64_t raw, uint8_t *out);

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "parser.h"
 
+#include "tendon/base/packed.h"
+
+#include <stddef.h>
 #include <string.h>
 
 bool tendon_parse_wrong_value(parser *p, json_at at, const char *before, json_at quoted, const char *after) {
-    tendon_json_wrong(&p->j, at, before, quoted, after);
-    return false;
+    return tendon_json_wrong(&p->j, at, before, quoted, after);
+}
+
+bool tendon_parse_wrong_this(parser *p, json_at at, const char *after) {
+    return tendon_parse_wrong_value(p, at, "", at, after);
 }
 
 bool tendon_parse_wrong(parser *p, json_at at, const char *text) {
@@ -16,38 +22,6 @@ bool tendon_parse_full(parser *p, json_at at, const char *what) {
     p->is_full = true;
     return tendon_parse_wrong_value(p, at, "too many ", JSON_NOWHERE, what);
 }
-
-static bool is_of_kind(const parser *p, json_at value, member_kind kind) {
-    json_type type = tendon_json_type_of(&p->j, value);
-    switch (kind) {
-    case STRING:
-    case NAME:
-        return type == JSON_STRING;
-    case NUMBER:
-    case INTEGER:
-        return type == JSON_NUMBER || type == JSON_STRING;
-    case BOOLEAN:
-        return type == JSON_BOOLEAN;
-    case ARRAY:
-        return type == JSON_ARRAY;
-    case OBJECT:
-        return type == JSON_OBJECT;
-    case REFERENCE:
-        return type == JSON_STRING || type == JSON_ARRAY || type == JSON_OBJECT;
-    default:
-        return true;
-    }
-}
-
-static const char *const kinds[] = {[ANY] = "",
-                                    [STRING] = " must be a string",
-                                    [NAME] = " must be a name in quotes",
-                                    [NUMBER] = " must be a number",
-                                    [INTEGER] = " must be an integer",
-                                    [BOOLEAN] = " must be true or false",
-                                    [ARRAY] = " must be an array",
-                                    [OBJECT] = " must be an object",
-                                    [REFERENCE] = " must be a name, an array or an object"};
 
 static size_t add_text(char *out, size_t length, size_t capacity, const char *text) {
     while (*text != 0 && length + 1 < capacity) {
@@ -75,8 +49,8 @@ size_t tendon_parse_add_number(char *out, size_t length, size_t capacity, const 
 
 nearest tendon_parse_nearest(const parser *p, json_at word) {
     nearest n = {.distance = NEAREST_WORD};
-    size_t length = tendon_json_string(&p->j, word, n.word, sizeof n.word);
-    n.length = length < sizeof n.word ? length : 0;
+    n.word = tendon_json_raw(&p->j, word, &n.length);
+    n.length = n.length <= NEAREST_WORD ? n.length : 0;
     return n;
 }
 
@@ -98,12 +72,12 @@ static unsigned distance_of(const char *a, size_t length, const char *b) {
     return row[length];
 }
 
-bool tendon_parse_is_inside(const char *known, const char *word, size_t length) {
+bool tendon_parse_is_inside(const char *known, const nearest *n) {
     size_t found = 0;
-    for (size_t i = 0; i < length; i++) {
-        found += known[found] != 0 && word[i] == known[found] ? 1 : 0;
+    for (size_t i = 0; i < n->length; i++) {
+        found += known[found] != 0 && n->word[i] == known[found] ? 1 : 0;
     }
-    return known[found] == 0 && word[0] == known[0] && found > 0 && word[length - 1] == known[found - 1];
+    return known[found] == 0 && n->word[0] == known[0] && found > 0 && n->word[n->length - 1] == known[found - 1];
 }
 
 void tendon_parse_offer(nearest *n, const char *known) {
@@ -114,7 +88,7 @@ void tendon_parse_offer(nearest *n, const char *known) {
     /* Two letters that changed their places are two; shorter words have many neighbors. What is inside comes last. */
     unsigned most = n->length < 4 ? 1 : 2;
     if (distance > most) {
-        distance = tendon_parse_is_inside(known, n->word, n->length) ? NEAREST_WORD - 1 : NEAREST_WORD;
+        distance = tendon_parse_is_inside(known, n) ? NEAREST_WORD - 1 : NEAREST_WORD;
     }
     if (distance < n->distance) {
         n->distance = distance;
@@ -122,70 +96,105 @@ void tendon_parse_offer(nearest *n, const char *known) {
     }
 }
 
-bool tendon_parse_wrong_word(parser *p, json_at word, const char *before, const char *after, const nearest *n,
-                             const char *otherwise) {
+bool tendon_parse_wrong_word(parser *p, json_at word, const char *after, const char *what, const nearest *n) {
     char text[160];
     size_t length = add_text(text, 0, sizeof text, after);
+    length = add_text(text, length, sizeof text, what);
     if (n->text != NULL) {
         length = add_text(text, length, sizeof text, "; did you mean '");
         length = add_text(text, length, sizeof text, n->text);
-        length = add_text(text, length, sizeof text, "'?");
+        add_text(text, length, sizeof text, "'?");
     }
-    add_text(text, length, sizeof text, n->text == NULL ? otherwise : "");
-    return tendon_parse_wrong_value(p, word, before, word, text);
+    return tendon_parse_wrong_this(p, word, text);
 }
 
-static bool wrong_member(parser *p, json_at key, const char *what, const member *known, size_t count) {
-    char text[80];
-    size_t length = add_text(text, 0, sizeof text, " is not a member of ");
-    add_text(text, length, sizeof text, what);
+/* Members of objects */
+
+/* The string after one of a literal of strings. */
+static const char *after(const char *string) {
+    return string + tendon_string_length(string) + 1;
+}
+
+static bool is_required(const char *one) {
+    return *one == *MUST;
+}
+
+static const char *name_of(const char *one) {
+    return one + (is_required(one) ? 2 : 1);
+}
+
+static bool wrong_member(parser *p, json_at key, const char *shape) {
     nearest n = tendon_parse_nearest(p, key);
-    for (size_t i = 0; i < count; i++) {
-        tendon_parse_offer(&n, known[i].name);
+    for (const char *one = after(shape); *one != 0; one = after(one)) {
+        tendon_parse_offer(&n, name_of(one));
     }
-    return tendon_parse_wrong_word(p, key, "", text, &n, "");
+    return tendon_parse_wrong_word(p, key, " is not a member of ", shape, &n);
 }
 
-bool tendon_parse_members(parser *p, json_at object, const char *what, const member *known, size_t count,
-                          json_at *found) {
-    memset(found, 0, count * sizeof *found);
-    if (tendon_json_type_of(&p->j, object) != JSON_OBJECT) {
-        return tendon_parse_wrong_value(p, object, what, JSON_NOWHERE, " must be an object");
+static bool check_kind(parser *p, json_at value, unsigned kind) {
+    /* Bits of the types that a kind can have. */
+    enum { TEXTS = 1 << JSON_STRING, NUMBERS = TEXTS | 1 << JSON_NUMBER, KINDS = 10 };
+    static const uint8_t types[KINDS] = {0,
+                                         0xFF,
+                                         TEXTS,
+                                         TEXTS,
+                                         NUMBERS,
+                                         NUMBERS,
+                                         1 << JSON_BOOLEAN,
+                                         1 << JSON_ARRAY,
+                                         1 << JSON_OBJECT,
+                                         TEXTS | 1 << JSON_ARRAY | 1 << JSON_OBJECT};
+    static const char names[] = "\0\0a string\0a name in quotes\0a number\0an integer\0true or false\0an array\0"
+                                "an object\0a name, an array or an object";
+    char text[64];
+    size_t length = add_text(text, 0, sizeof text, " must be ");
+    add_text(text, length, sizeof text, tendon_packed_string(names, NULL, KINDS, kind));
+    return (types[kind] >> tendon_json_type_of(&p->j, value) & 1) != 0 ||
+           tendon_parse_wrong_value(p, value, "", value - 1, text); /* its key is before it */
+}
+
+bool tendon_parse_members(parser *p, json_at object, const char *shape, json_at *found) {
+    const char *members = after(shape);
+    size_t place = 0;
+    for (const char *one = members; *one != 0; one = after(one)) {
+        found[place++] = 0;
     }
-    json_at key = tendon_json_first(&p->j, object);
-    for (size_t i = tendon_json_count(&p->j, object); i > 0; i--) {
-        json_at value = tendon_json_next(&p->j, key);
-        size_t place = 0;
-        while (place < count && !tendon_json_equals(&p->j, key, known[place].name)) {
+    if (tendon_json_type_of(&p->j, object) != JSON_OBJECT) {
+        return tendon_parse_wrong_value(p, object, shape, JSON_NOWHERE, " must be an object");
+    }
+    json_at end = tendon_json_next(&p->j, object), value;
+    for (json_at key = tendon_json_first(object); key != end; key = tendon_json_next(&p->j, value)) {
+        const char *one = members;
+        value = tendon_json_next(&p->j, key);
+        for (place = 0; *one != 0 && !tendon_json_equals(&p->j, key, name_of(one)); one = after(one)) {
             place++;
         }
-        if (place == count) {
-            return wrong_member(p, key, what, known, count);
+        if (*one == 0) {
+            return wrong_member(p, key, shape);
         }
         if (found[place] != 0) {
-            return tendon_parse_wrong_value(p, key, "", key, " is there twice");
+            return tendon_parse_wrong_this(p, key, " is there twice");
         }
-        if (!is_of_kind(p, value, known[place].kind)) {
-            return tendon_parse_wrong_value(p, value, "", key, kinds[known[place].kind]);
+        if (!check_kind(p, value, (unsigned char)name_of(one)[-1])) {
+            return false;
         }
         found[place] = value;
-        key = tendon_json_next(&p->j, value);
+    }
+    place = 0;
+    for (const char *one = members; *one != 0; one = after(one)) {
+        if (found[place++] == 0 && is_required(one)) {
+            char text[80];
+            size_t length = add_text(text, 0, sizeof text, shape);
+            length = add_text(text, length, sizeof text, " has no '");
+            length = add_text(text, length, sizeof text, name_of(one));
+            add_text(text, length, sizeof text, "'");
+            return tendon_parse_wrong(p, object, text);
+        }
     }
     return true;
 }
 
-bool tendon_parse_require(parser *p, json_at object, const char *what, const member *known, const json_at *found,
-                          size_t index) {
-    char text[80];
-    if (found[index] != 0) {
-        return true;
-    }
-    size_t length = add_text(text, 0, sizeof text, what);
-    length = add_text(text, length, sizeof text, " has no '");
-    length = add_text(text, length, sizeof text, known[index].name);
-    add_text(text, length, sizeof text, "'");
-    return tendon_parse_wrong(p, object, text);
-}
+/* Texts and numbers */
 
 /* Texts end with a terminator, so a text that is the end of another one is not found: it is stored again. */
 static bool find_text(const parser *p, const char *text, size_t length, uint16_t *out) {
@@ -203,13 +212,16 @@ bool tendon_parse_text(parser *p, json_at at, uint16_t *out) {
     tendon_definition *d = p->out;
     char *room = d->text + d->text_length;
     size_t capacity = TENDON_DEFINITION_TEXT - d->text_length - 1U;
+    if (at == 0) {
+        return true;
+    }
     size_t length = tendon_json_string(&p->j, at, room, capacity);
     if (length == capacity) {
         return tendon_parse_full(p, at, "names");
     }
     for (size_t i = 0; i < length; i++) {
         if ((unsigned char)room[i] < ' ') {
-            return tendon_parse_wrong_value(p, at, "", at, " contains a control character");
+            return tendon_parse_wrong_this(p, at, " contains a control character");
         }
     }
     if (length == 0) {
@@ -225,8 +237,8 @@ bool tendon_parse_text(parser *p, json_at at, uint16_t *out) {
 }
 
 bool tendon_parse_name(parser *p, json_at at, uint16_t *out) {
-    if (!tendon_parse_text(p, at, out)) {
-        return false;
+    if (at == 0 || !tendon_parse_text(p, at, out)) {
+        return at == 0;
     }
     const char *name = p->out->text + *out;
     bool is_right = *name >= 'a' && *name <= 'z';
@@ -236,20 +248,22 @@ bool tendon_parse_name(parser *p, json_at at, uint16_t *out) {
         is_right = is_right && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_');
     }
     return (is_right && length <= 48) ||
-           tendon_parse_wrong_value(p, at, "", at,
-                                    " is no name: small letters, digits and '_', at most 48, a letter first");
+           tendon_parse_wrong_this(p, at, " is no name: small letters, digits and '_', at most 48, a letter first");
 }
 
 bool tendon_parse_uuid(parser *p, json_at at, tendon_uuid *out) {
     char text[40];
     size_t length = tendon_json_string(&p->j, at, text, sizeof text);
     return (length < sizeof text && tendon_uuid_parse(text, length, out, NULL) == TENDON_OK) ||
-           tendon_parse_wrong_value(p, at, "", at, " is no UUID: 4, 8 or 32 hexadecimal digits");
+           tendon_parse_wrong_this(p, at, " is no UUID: 4, 8 or 32 hexadecimal digits");
 }
 
 bool tendon_parse_integer(parser *p, json_at at, int64_t low, int64_t high, int64_t *out) {
+    if (at == 0) {
+        return true;
+    }
     if (!tendon_json_integer(&p->j, at, out)) {
-        return tendon_parse_wrong_value(p, at, "", at, " is no integer");
+        return tendon_parse_wrong_this(p, at, " is no integer");
     }
     if (*out >= low && *out <= high) {
         return true;
@@ -257,5 +271,74 @@ bool tendon_parse_integer(parser *p, json_at at, int64_t low, int64_t high, int6
     char range[64];
     size_t length = tendon_parse_add_number(range, 0, sizeof range, " is out of range: ", low);
     (void)tendon_parse_add_number(range, length, sizeof range, " to ", high);
-    return tendon_parse_wrong_value(p, at, "", at, range);
+    return tendon_parse_wrong_this(p, at, range);
+}
+
+bool tendon_parse_endian(parser *p, json_at at, bool *is_big) {
+    if (at == 0) {
+        return true;
+    }
+    *is_big = tendon_json_equals(&p->j, at, "big");
+    return *is_big || tendon_json_equals(&p->j, at, "little") ||
+           tendon_parse_wrong_this(p, at, " is neither big nor little");
+}
+
+/* Tables */
+
+static const struct {
+    uint16_t names, row, count, capacity;
+    const char *what;
+} tables[] = {
+#define TABLE(rows, type, count, capacity, what)                                                                       \
+    {                                                                                                                  \
+        offsetof(tendon_definition, rows) + offsetof(type, name), sizeof(type), offsetof(tendon_definition, count),    \
+            capacity, what                                                                                             \
+    }
+    [ROWS] = TABLE(rows, tendon_definition_row, row_count, TENDON_DEFINITION_ROWS, "characteristics"),
+    [LAYOUTS] = TABLE(layouts, tendon_layout, layout_count, TENDON_DEFINITION_LAYOUTS, "layouts"),
+    [EVENTS] = TABLE(events, tendon_definition_event, event_count, TENDON_DEFINITION_EVENTS, "events"),
+    [ACTIONS] = TABLE(actions, tendon_definition_action, action_count, TENDON_DEFINITION_ACTIONS, "actions"),
+};
+
+static uint16_t count_of(const tendon_definition *d, table which) {
+    return *(const uint16_t *)((const char *)d + tables[which].count);
+}
+
+static uint16_t name_in(const tendon_definition *d, table which, uint16_t row) {
+    return *(const uint16_t *)((const char *)d + tables[which].names + (size_t)tables[which].row * row);
+}
+
+uint16_t tendon_parse_find(const tendon_definition *d, table which, uint16_t name) {
+    for (uint16_t i = 0; i < count_of(d, which); i++) {
+        if (name_in(d, which, i) == name) {
+            return i;
+        }
+    }
+    return TENDON_DEFINITION_NONE;
+}
+
+bool tendon_parse_has_room(parser *p, json_at at, table which) {
+    return count_of(p->out, which) < tables[which].capacity || tendon_parse_full(p, at, tables[which].what);
+}
+
+bool tendon_parse_new(parser *p, json_at at, table which, uint16_t *name) {
+    return tendon_parse_has_room(p, at, which) && tendon_parse_name(p, at, name) &&
+           (tendon_parse_find(p->out, which, *name) == TENDON_DEFINITION_NONE ||
+            tendon_parse_wrong_this(p, at, " is there twice"));
+}
+
+bool tendon_parse_known(parser *p, json_at at, table which, uint16_t *row) {
+    uint16_t name = 0;
+    if (!tendon_parse_name(p, at, &name)) {
+        return false;
+    }
+    *row = tendon_parse_find(p->out, which, name);
+    if (*row != TENDON_DEFINITION_NONE) {
+        return true;
+    }
+    nearest n = tendon_parse_nearest(p, at);
+    for (uint16_t i = 0; i < count_of(p->out, which); i++) {
+        tendon_parse_offer(&n, p->out->text + name_in(p->out, which, i));
+    }
+    return tendon_parse_wrong_word(p, at, " is none of the ", tables[which].what, &n);
 }
