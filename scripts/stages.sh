@@ -56,6 +56,7 @@ stage_house() {
     python3 scripts/generate_dissector.py --check || status=$?
     python3 scripts/check_evidence.py || status=$?
     python3 scripts/check_hostile.py || status=$?
+    python3 Tests/Proof/prove.py --list || status=$?
     python3 scripts/apply_steps.py --check . || status=$?
     python3 Tests/Kernel/matrix.py check docs/test-matrix.md || status=$?
     return $status

@@ -3,7 +3,7 @@
 """Frama-C Eva on the decoders of Tests/Proof/decoders; TAP on standard output, logs in $BUILD/proof.
 
 Usage: run.sh [--quick] [decoder ...]
-       prove.py --list    which decoders have a row or a fuzz target, without a proof
+       prove.py --list    whether each decoder has a row or a fuzz target, without a proof
 """
 
 import concurrent.futures
@@ -286,17 +286,18 @@ def problems_of_functions(root):
     return missing + listing.problems_of_functions(root, rows_of(root), without_row)
 
 
-def check_rows():
+def check_rows(also_the_list):
     """Every file that reads bytes has a row or a fuzz target; every public function that takes some is called by one."""
     files, functions = problems_of_files(ROOT), problems_of_functions(ROOT)
     say(not files, "every file that reads bytes is an own source of a row, or is linked into a fuzz target", files)
     say(not functions, "every public function that takes a peer's bytes is called by a harness, or is reached as without_row says",
         functions)
-    done = 2
-    for good, name, notes in test_listing.cases(ROOT, lambda root: problems_of_files(root) + problems_of_functions(root)):
+    if not also_the_list:
+        return 2
+    cases = list(test_listing.cases(ROOT, lambda root: problems_of_files(root) + problems_of_functions(root)))
+    for good, name, notes in cases:
         say(good, name, [] if good else notes)
-        done += 1
-    return done
+    return 2 + len(cases)
 
 
 def rows_of(root):
@@ -315,7 +316,7 @@ def main():
         sys.exit(f"run.sh: no such decoder: {' '.join(sorted(unknown))}")
     rows = [row for row in rows if not wanted or row.name in wanted]
     views = [row for row in views if not wanted or row.name in wanted]
-    listed = 0 if wanted else check_rows()
+    listed = 0 if wanted else check_rows("--list" not in arguments)
     if "--list" in arguments:
         sys.exit(failed)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
