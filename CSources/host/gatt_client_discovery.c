@@ -10,7 +10,7 @@
 #define INCLUDE 0x2802
 #define CHARACTERISTIC 0x2803
 
-static void rewind_to_start(tendon_gatt_request *request) {
+void tendon_gattc_discovery_rewind(tendon_gatt_request *request) {
     request->step = GATTC_STEP_FIRST;
     request->flags &= (uint8_t) ~(GATTC_RESTART | GATTC_OPEN | GATTC_LONG);
     request->cursor = request->handle;
@@ -18,70 +18,6 @@ static void rewind_to_start(tendon_gatt_request *request) {
     request->count = 0;
     request->pages = 0;
     request->status = TENDON_OK;
-}
-
-static tendon_status start(tendon_gatt_client *client, uint8_t kind, const tendon_uuid *uuid, uint16_t first,
-                           uint16_t last, void *table, size_t capacity, tendon_gatt_done done, void *context,
-                           uint64_t now) {
-    tendon_status status;
-    if (first == 0 || first > last || (table == NULL && capacity > 0)) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    tendon_gatt_request *request = tendon_gattc_take(client, kind, done, context, &status);
-    if (request == NULL) {
-        return status;
-    }
-    request->handle = first;
-    request->end_handle = last;
-    request->borrowed.table = table;
-    request->capacity = capacity > 0xFFFF ? 0xFFFF : (uint16_t)capacity;
-    if (uuid != NULL) {
-        request->uuid = *uuid;
-        request->flags |= GATTC_FILTER;
-    }
-    rewind_to_start(request);
-    return tendon_gattc_start(client, request, now);
-}
-
-tendon_status tendon_gatt_discover_services(tendon_gatt_client *client, tendon_gatt_service *table, size_t capacity,
-                                            tendon_gatt_done done, void *context, uint64_t now) {
-    return start(client, GATTC_SERVICES, NULL, 1, 0xFFFF, table, capacity, done, context, now);
-}
-
-tendon_status tendon_gatt_discover_services_from(tendon_gatt_client *client, uint16_t first, tendon_gatt_service *table,
-                                                 size_t capacity, tendon_gatt_done done, void *context, uint64_t now) {
-    return start(client, GATTC_SERVICES, NULL, first, 0xFFFF, table, capacity, done, context, now);
-}
-
-tendon_status tendon_gatt_discover_services_by_uuid(tendon_gatt_client *client, const tendon_uuid *uuid,
-                                                    tendon_gatt_service *table, size_t capacity, tendon_gatt_done done,
-                                                    void *context, uint64_t now) {
-    return start(client, GATTC_SERVICES_BY_UUID, uuid, 1, 0xFFFF, table, capacity, done, context, now);
-}
-
-tendon_status tendon_gatt_find_included(tendon_gatt_client *client, uint16_t first, uint16_t last,
-                                        tendon_gatt_service *table, size_t capacity, tendon_gatt_done done,
-                                        void *context, uint64_t now) {
-    return start(client, GATTC_INCLUDED, NULL, first, last, table, capacity, done, context, now);
-}
-
-tendon_status tendon_gatt_discover_characteristics(tendon_gatt_client *client, uint16_t first, uint16_t last,
-                                                   tendon_gatt_characteristic *table, size_t capacity,
-                                                   tendon_gatt_done done, void *context, uint64_t now) {
-    return start(client, GATTC_CHARACTERISTICS, NULL, first, last, table, capacity, done, context, now);
-}
-
-tendon_status tendon_gatt_discover_characteristics_by_uuid(tendon_gatt_client *client, uint16_t first, uint16_t last,
-                                                           const tendon_uuid *uuid, tendon_gatt_characteristic *table,
-                                                           size_t capacity, tendon_gatt_done done, void *context,
-                                                           uint64_t now) {
-    return start(client, GATTC_CHARACTERISTICS, uuid, first, last, table, capacity, done, context, now);
-}
-
-tendon_status tendon_gatt_discover_descriptors(tendon_gatt_client *client, uint16_t first, uint16_t last,
-                                               tendon_gatt_descriptor *table, size_t capacity, tendon_gatt_done done,
-                                               void *context, uint64_t now) {
-    return start(client, GATTC_DESCRIPTORS, NULL, first, last, table, capacity, done, context, now);
 }
 
 bool tendon_gattc_discovery_hit(const tendon_gatt_request *request, uint16_t first, uint16_t last) {
@@ -92,7 +28,7 @@ bool tendon_gattc_discovery_hit(const tendon_gatt_request *request, uint16_t fir
 
 tendon_status tendon_gattc_discovery_build(tendon_gatt_request *request, tendon_att_pdu *pdu, uint8_t scratch[16]) {
     if ((request->flags & GATTC_RESTART) != 0) {
-        rewind_to_start(request);
+        tendon_gattc_discovery_rewind(request);
         if (request->restarts++ == TENDON_GATT_RESTARTS_MAX) {
             return TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC);
         }

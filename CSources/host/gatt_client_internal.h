@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal interface of the GATT client: one engine (queue, one outstanding request, time), and three functions per
- * family of procedures: build the next request PDU, process its response, process an Error Response.
+ * Internal interface of the GATT client. From the ground up; a file calls only those below it:
+ *
+ *   gatt_client_discovery.c _reads.c _writes.c   procedures: each builds its next request PDU, processes the response,
+ *                                                processes an Error Response; they neither send nor complete
+ *   gatt_client_subscriptions.c                  who gets the values of a handle
+ *   gatt_client_engine.c                         the queue, and one outstanding request
+ *   gatt_client_settle.c _values.c               a response completes or continues its request; values of the peer
+ *   gatt_client_security.c _receive.c            refusals for want of security; whatever is received
+ *   gatt_client_calls.c gatt_client.c            what a program calls; its time
  */
 #ifndef TENDON_HOST_GATT_CLIENT_INTERNAL_H
 #define TENDON_HOST_GATT_CLIENT_INTERNAL_H
@@ -54,7 +61,7 @@ enum {
 /* Result of a procedure for a response: more requests are required. TENDON_OK and errors end the request. */
 #define GATTC_CONTINUE 1
 
-/* Queue (gatt_client.c) */
+/* Queue (gatt_client_engine.c) */
 /* The writes that enable Service Changed and Robust Caching: sent when no other request is queued, and without a
  * completion. */
 bool tendon_gattc_is_own_write(const tendon_gatt_request *request);
@@ -67,6 +74,8 @@ tendon_gatt_request *tendon_gattc_find(const tendon_gatt_client *client, uint32_
 tendon_gatt_request *tendon_gattc_take(tendon_gatt_client *client, uint8_t kind, tendon_gatt_done done, void *context,
                                        tendon_status *status);
 void tendon_gattc_release(tendon_gatt_client *client, tendon_gatt_request *request);
+/* How many ids ago a request was numbered; survives the wrap of the ids. */
+uint32_t tendon_gattc_age_of(const tendon_gatt_client *client, const tendon_gatt_request *request);
 /* Sends the new request if nothing else is waiting; returns its id or the error that sending met. */
 tendon_status tendon_gattc_start(tendon_gatt_client *client, tendon_gatt_request *request, uint64_t now);
 /* Sends the oldest request if no request is outstanding. */
@@ -76,6 +85,8 @@ tendon_gatt_result tendon_gattc_result(const tendon_gatt_client *client, const t
                                        tendon_status status);
 /* Frees the slot, then calls the completion. */
 void tendon_gattc_complete(tendon_gatt_client *client, tendon_gatt_request *request, const tendon_gatt_result *result);
+/* The same for a request that ends without a response. */
+void tendon_gattc_finish(tendon_gatt_client *client, tendon_gatt_request *request, tendon_status status);
 /*
  * Completes or continues a request whose response arrived. @p rejected is the result of decoding it; returned with
  * what the procedure found.
@@ -92,6 +103,8 @@ void tendon_gattc_lost(tendon_gatt_client *client, tendon_status reason);
  * Procedures: build fills the next PDU; respond processes a response; refused processes an Error Response, or a
  * response that could not be decoded, as a status. Both return GATTC_CONTINUE, TENDON_OK or the error to complete with.
  */
+/* Before the first page, and when the server's attributes have changed. */
+void tendon_gattc_discovery_rewind(tendon_gatt_request *request);
 tendon_status tendon_gattc_discovery_build(tendon_gatt_request *request, tendon_att_pdu *pdu, uint8_t scratch[16]);
 tendon_status tendon_gattc_discovery_respond(tendon_gatt_request *request, const tendon_att_pdu *pdu);
 tendon_status tendon_gattc_discovery_refused(tendon_gatt_request *request, tendon_status status);
@@ -109,12 +122,17 @@ tendon_status tendon_gattc_write_respond(tendon_gatt_request *request, const ten
 tendon_status tendon_gattc_write_refused(tendon_gatt_request *request, tendon_status status);
 
 /* Values (gatt_client_values.c) */
+/* Of the values of a handle; NULL: there is none. */
+tendon_gatt_subscription *tendon_gattc_subscription(tendon_gatt_client *client, uint16_t handle);
 tendon_status tendon_gattc_take_notification(tendon_gatt_client *client, const uint8_t *pdu, size_t length,
                                              uint64_t now);
 tendon_status tendon_gattc_take_indication(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now);
 tendon_status tendon_gattc_take_multiple(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now);
 /* Sends pending confirmations; TENDON_ERROR_WOULD_BLOCK if some are still pending. */
 tendon_status tendon_gattc_confirm(tendon_gatt_client *client);
+
+/* Subscriptions (gatt_client_subscriptions.c) */
+void tendon_gattc_remove_subscription(tendon_gatt_client *client, tendon_gatt_subscription *subscription);
 /* The CCCD that a subscribe request found is where its subscription will be ended. */
 void tendon_gattc_note_cccd(tendon_gatt_client *client, const tendon_gatt_request *request);
 /* Removes the subscription that this request installed, if it is still that one. */

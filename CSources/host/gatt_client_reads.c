@@ -2,67 +2,7 @@
 /* Reads (Core Spec Vol 3 Part G 4.8). */
 #include "gatt_client_internal.h"
 
-#define DATABASE_HASH 0x2B2A
 #define DATABASE_HASH_SIZE 16
-
-tendon_status tendon_gatt_read(tendon_gatt_client *client, uint16_t handle, tendon_gatt_done done, void *context,
-                               uint64_t now) {
-    tendon_status status;
-    if (handle == 0) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_READ, done, context, &status);
-    if (request == NULL) {
-        return status;
-    }
-    request->handle = handle;
-    return tendon_gattc_start(client, request, now);
-}
-
-tendon_status tendon_gatt_read_long(tendon_gatt_client *client, uint16_t handle, uint16_t offset, uint8_t *buffer,
-                                    size_t capacity, tendon_gatt_done done, void *context, uint64_t now) {
-    tendon_status status;
-    if (handle == 0 || offset > TENDON_ATT_VALUE_MAX || buffer == NULL) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_READ_LONG, done, context, &status);
-    if (request == NULL) {
-        return status;
-    }
-    request->handle = handle;
-    request->offset = offset;
-    request->borrowed.table = buffer;
-    request->capacity = capacity > TENDON_ATT_VALUE_MAX ? TENDON_ATT_VALUE_MAX : (uint16_t)capacity;
-    return tendon_gattc_start(client, request, now);
-}
-
-static tendon_status read_by_uuid(tendon_gatt_client *client, uint16_t start, uint16_t end, const tendon_uuid *uuid,
-                                  uint8_t flags, tendon_gatt_done done, void *context, uint64_t now) {
-    tendon_status status;
-    if (start == 0 || start > end) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_READ_BY_UUID, done, context, &status);
-    if (request == NULL) {
-        return status;
-    }
-    request->handle = start;
-    request->end_handle = end;
-    request->uuid = *uuid;
-    request->flags = flags;
-    return tendon_gattc_start(client, request, now);
-}
-
-tendon_status tendon_gatt_read_by_uuid(tendon_gatt_client *client, uint16_t start, uint16_t end,
-                                       const tendon_uuid *uuid, tendon_gatt_done done, void *context, uint64_t now) {
-    return read_by_uuid(client, start, end, uuid, 0, done, context, now);
-}
-
-tendon_status tendon_gatt_read_database_hash(tendon_gatt_client *client, tendon_gatt_done done, void *context,
-                                             uint64_t now) {
-    tendon_uuid uuid = tendon_uuid_from_u16(DATABASE_HASH);
-    return read_by_uuid(client, 1, 0xFFFF, &uuid, GATTC_HASH, done, context, now);
-}
 
 tendon_status tendon_gattc_read_build(const tendon_gatt_request *request, tendon_att_pdu *pdu) {
     pdu->handle = request->handle;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Values that the peer sends by itself (Core Spec Vol 3 Part G 4.10, 4.11, 7.1), and who gets them. */
+/* Values that the peer sends by itself (Core Spec Vol 3 Part G 4.10, 4.11, 7.1). */
 #include "gatt_client_internal.h"
 
 /* Opcode and handle. */
 #define VALUE_HEADER 3
 #define SERVICE_CHANGED_SIZE 4
 
-/* Subscriptions */
-
 /* One handle sends most of the values of a wearable: it is looked at first. */
-static inline tendon_gatt_subscription *find_subscription(tendon_gatt_client *client, uint16_t handle) {
+tendon_gatt_subscription *tendon_gattc_subscription(tendon_gatt_client *client, uint16_t handle) {
     tendon_gatt_subscription *table = client->config.subscriptions;
     size_t last = client->last_subscription;
     if (handle == 0) {
@@ -27,127 +25,11 @@ static inline tendon_gatt_subscription *find_subscription(tendon_gatt_client *cl
     return NULL;
 }
 
-static void remove_subscription(tendon_gatt_client *client, tendon_gatt_subscription *subscription) {
-    *subscription = (tendon_gatt_subscription){0};
-    while (client->subscription_end > 0 &&
-           client->config.subscriptions[client->subscription_end - 1].value_handle == 0) {
-        client->subscription_end--;
-    }
-}
-
-void tendon_gattc_drop_subscription(tendon_gatt_client *client, uint32_t request) {
-    for (size_t i = 0; i < client->subscription_end; i++) {
-        tendon_gatt_subscription *subscription = &client->config.subscriptions[i];
-        if (subscription->value_handle != 0 && subscription->request == request) {
-            remove_subscription(client, subscription);
-            return;
-        }
-    }
-}
-
-/* Returns the slot of a handle, or a free slot, or NULL. */
-static tendon_gatt_subscription *place_for(tendon_gatt_client *client, uint16_t value_handle) {
-    tendon_gatt_subscription *present = find_subscription(client, value_handle);
-    for (size_t i = 0; present == NULL && i < client->config.subscription_capacity; i++) {
-        if (client->config.subscriptions[i].value_handle == 0) {
-            present = &client->config.subscriptions[i];
-            client->subscription_end = client->subscription_end > i ? client->subscription_end : i + 1;
-        }
-    }
-    return present;
-}
-
-/* Allocates a slot in both tables; the handler is set before anything is sent. */
-static tendon_gatt_request *take_subscribe(tendon_gatt_client *client, uint16_t value_handle, bool indicate,
-                                           const tendon_gatt_subscription *wanted, tendon_gatt_done done, void *context,
-                                           tendon_status *status) {
-    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_SUBSCRIBE, done, context, status);
-    if (request == NULL) {
-        return NULL;
-    }
-    tendon_gatt_subscription *place = place_for(client, value_handle);
-    if (place == NULL) {
-        tendon_gattc_release(client, request);
-        *status = TENDON_ERROR_TABLE_FULL;
-        return NULL;
-    }
-    request->handle = wanted->cccd_handle;
-    request->end_handle = value_handle;
-    request->flags = indicate ? GATTC_INDICATE : 0;
-    *place = *wanted;
-    place->value_handle = value_handle;
-    place->request = request->id;
-    return request;
-}
-
-tendon_status tendon_gatt_subscribe(tendon_gatt_client *client, uint16_t value_handle, uint16_t cccd_handle,
-                                    bool indicate, tendon_gatt_on_value on_value, void *value_context,
-                                    tendon_gatt_done done, void *context, uint64_t now) {
-    tendon_status status;
-    if (value_handle == 0 || cccd_handle == 0 || on_value == NULL) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    const tendon_gatt_subscription wanted = {
-        .cccd_handle = cccd_handle, .on_value = on_value, .context = value_context};
-    tendon_gatt_request *request = take_subscribe(client, value_handle, indicate, &wanted, done, context, &status);
-    return request == NULL ? status : tendon_gattc_start(client, request, now);
-}
-
-tendon_status tendon_gatt_subscribe_characteristic(tendon_gatt_client *client,
-                                                   const tendon_gatt_characteristic *characteristic, bool indicate,
-                                                   tendon_gatt_on_value on_value, void *value_context,
-                                                   tendon_gatt_done done, void *context, uint64_t now) {
-    tendon_status status;
-    uint16_t value_handle = characteristic->value_handle;
-    if (value_handle == 0 || value_handle > characteristic->end_handle || on_value == NULL) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    if (value_handle == characteristic->end_handle) {
-        return client->closed ? TENDON_ERROR_DISCONNECTED : TENDON_ERROR_NOT_FOUND; /* no descriptor fits */
-    }
-    const tendon_gatt_subscription wanted = {.on_value = on_value, .context = value_context};
-    tendon_gatt_request *request = take_subscribe(client, value_handle, indicate, &wanted, done, context, &status);
-    if (request == NULL) {
-        return status;
-    }
-    request->step = GATTC_STEP_CCCD;
-    request->cursor = (uint16_t)(value_handle + 1u);
-    request->progress = characteristic->end_handle;
-    return tendon_gattc_start(client, request, now);
-}
-
-void tendon_gattc_note_cccd(tendon_gatt_client *client, const tendon_gatt_request *request) {
-    tendon_gatt_subscription *subscription = find_subscription(client, request->end_handle);
-    if (subscription != NULL && subscription->request == request->id) {
-        subscription->cccd_handle = request->handle;
-    }
-}
-
-tendon_status tendon_gatt_unsubscribe(tendon_gatt_client *client, uint16_t value_handle, tendon_gatt_done done,
-                                      void *context, uint64_t now) {
-    tendon_status status;
-    tendon_gatt_subscription *subscription = find_subscription(client, value_handle);
-    if (subscription == NULL) {
-        return TENDON_ERROR_NOT_FOUND;
-    }
-    if (subscription->cccd_handle == 0) {
-        return TENDON_ERROR_WRONG_STATE; /* nothing was written yet */
-    }
-    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_UNSUBSCRIBE, done, context, &status);
-    if (request == NULL) {
-        return status;
-    }
-    request->handle = subscription->cccd_handle;
-    request->end_handle = value_handle;
-    remove_subscription(client, subscription);
-    return tendon_gattc_start(client, request, now);
-}
-
 /* Notifications */
 
 static tendon_status deliver(tendon_gatt_client *client, uint16_t handle, const uint8_t *data, size_t length,
                              bool indication, uint64_t now) {
-    tendon_gatt_subscription *subscription = find_subscription(client, handle);
+    tendon_gatt_subscription *subscription = tendon_gattc_subscription(client, handle);
     if (subscription == NULL) {
         client->bearer->counters.unhandled_value++;
         return TENDON_ERROR_NOT_FOUND;
@@ -207,56 +89,6 @@ tendon_status tendon_gattc_confirm(tendon_gatt_client *client) {
     return TENDON_OK;
 }
 
-void tendon_gatt_client_set_service_changed(tendon_gatt_client *client, uint16_t value_handle) {
-    client->service_changed_handle = value_handle;
-}
-
-static tendon_gatt_request *waiting_own_write(const tendon_gatt_client *client, uint16_t handle, const uint8_t *value) {
-    for (size_t i = 0; i < client->config.request_capacity; i++) {
-        tendon_gatt_request *request = &client->config.requests[i];
-        if (request->id != 0 && request->id != client->in_flight && tendon_gattc_is_own_write(request) &&
-            request->handle == handle && request->borrowed.data == value) {
-            return request;
-        }
-    }
-    return NULL;
-}
-
-/* Sent when no other request is queued. */
-static tendon_status own_write(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, uint8_t length,
-                               uint64_t now) {
-    tendon_status status;
-    tendon_gatt_request *request = waiting_own_write(client, handle, value);
-    if (request != NULL) {
-        return (tendon_status)request->id;
-    }
-    request = tendon_gattc_take(client, GATTC_WRITE, NULL, NULL, &status);
-    if (request == NULL) {
-        return status;
-    }
-    request->handle = handle;
-    request->borrowed.data = value;
-    request->length = length;
-    request->flags = GATTC_IDLE;
-    return tendon_gattc_start(client, request, now);
-}
-
-tendon_status tendon_gatt_enable_service_changed(tendon_gatt_client *client, uint16_t value_handle,
-                                                 uint16_t cccd_handle, uint64_t now) {
-    static const uint8_t indications[] = {2, 0};
-    if (value_handle == 0 || cccd_handle == 0) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    client->service_changed_handle = value_handle; /* the first indication can precede the response */
-    return own_write(client, cccd_handle, indications, sizeof indications, now);
-}
-
-tendon_status tendon_gatt_enable_robust_caching(tendon_gatt_client *client, uint16_t value_handle, uint64_t now) {
-    static const uint8_t features[] = {0x01};
-    return value_handle == 0 ? TENDON_ERROR_INVALID_ARGUMENT
-                             : own_write(client, value_handle, features, sizeof features, now);
-}
-
 /* Only the oldest request can be in progress, but a cancelled one may precede it, so all are examined. */
 static void restart_discovery(tendon_gatt_client *client, uint16_t start, uint16_t end) {
     for (size_t i = 0; i < client->config.request_capacity; i++) {
@@ -304,7 +136,7 @@ tendon_status tendon_gattc_take_indication(tendon_gatt_client *client, const uin
         return deliver(client, handle, value, length - VALUE_HEADER, true, now);
     }
     status = take_service_changed(client, value, length - VALUE_HEADER, now);
-    if (status == TENDON_OK && !client->closed && find_subscription(client, handle) != NULL) {
+    if (status == TENDON_OK && !client->closed && tendon_gattc_subscription(client, handle) != NULL) {
         status = deliver(client, handle, value, length - VALUE_HEADER, true, now);
     }
     return status;

@@ -4,72 +4,9 @@
 
 /* Length of a Prepare Write Request without its value. */
 #define PREPARE_OVERHEAD 5
-/* Length of a Write Request without its value. */
-#define WRITE_OVERHEAD 3
 #define CLIENT_CHARACTERISTIC_CONFIGURATION 0x2902
 #define EXECUTE_CANCEL 0
 #define EXECUTE_WRITE 1
-
-static bool fits_attribute(uint16_t offset, size_t length) {
-    return offset <= TENDON_ATT_VALUE_MAX && length <= (size_t)TENDON_ATT_VALUE_MAX - offset;
-}
-
-static tendon_status start(tendon_gatt_client *client, uint8_t kind, uint16_t handle, uint16_t offset,
-                           const uint8_t *value, size_t length, tendon_gatt_done done, void *context, uint64_t now) {
-    tendon_status status;
-    if (handle == 0 || !fits_attribute(offset, length) || (value == NULL && length > 0)) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    tendon_gatt_request *request = tendon_gattc_take(client, kind, done, context, &status);
-    if (request == NULL) {
-        return status;
-    }
-    request->handle = handle;
-    request->offset = offset;
-    request->borrowed.data = value;
-    request->length = (uint16_t)length;
-    return tendon_gattc_start(client, request, now);
-}
-
-tendon_status tendon_gatt_write(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, size_t length,
-                                tendon_gatt_done done, void *context, uint64_t now) {
-    return start(client, GATTC_WRITE, handle, 0, value, length, done, context, now);
-}
-
-tendon_status tendon_gatt_write_long(tendon_gatt_client *client, uint16_t handle, uint16_t offset, const uint8_t *value,
-                                     size_t length, tendon_gatt_done done, void *context, uint64_t now) {
-    return start(client, GATTC_WRITE_LONG, handle, offset, value, length, done, context, now);
-}
-
-tendon_status tendon_gatt_write_value(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, size_t length,
-                                      tendon_gatt_done done, void *context, uint64_t now) {
-    uint8_t kind = length + WRITE_OVERHEAD <= client->bearer->mtu ? GATTC_WRITE : GATTC_WRITE_LONG;
-    return start(client, kind, handle, 0, value, length, done, context, now);
-}
-
-/* Commands: no slot in the queue, no response. */
-static tendon_status send_command(tendon_gatt_client *client, tendon_att_pdu *pdu, uint16_t handle,
-                                  const uint8_t *value, size_t length) {
-    uint8_t out[TENDON_ATT_MTU_MAX];
-    if (handle == 0 || (value == NULL && length > 0)) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    if (client->closed || client->bearer->closed) {
-        return TENDON_ERROR_DISCONNECTED;
-    }
-    pdu->handle = handle;
-    pdu->data = value;
-    pdu->length = length;
-    tendon_status status = tendon_att_encode(pdu, out, client->bearer->mtu);
-    return status < 0 ? status : tendon_att_bearer_send(client->bearer, out, (size_t)status);
-}
-
-tendon_status tendon_gatt_write_command(tendon_gatt_client *client, uint16_t handle, const uint8_t *value,
-                                        size_t length) {
-    tendon_att_pdu pdu = {0};
-    pdu.opcode = TENDON_ATT_WRITE_COMMAND;
-    return send_command(client, &pdu, handle, value, length);
-}
 
 /* The next or the outstanding part: request->count bytes of the value are accepted. */
 static void build_prepare(const tendon_gatt_client *client, tendon_gatt_request *request, tendon_att_pdu *pdu) {
