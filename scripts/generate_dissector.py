@@ -15,8 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLE = ROOT / "docs/protocols/fields.json"
 PARTS = [ROOT / "packaging/wireshark" / name for name in ("engine.lua", "hooks.lua", "tracker.lua")]
 
-TYPES = {"u8", "u16", "u24", "u32", "u48", "u64", "i8", "i16", "i24", "i32", "i64", "f32", "sfloat", "float", "bytes", "utf8",
-         "datetime", "derived"}
+TYPES = {"u8", "u16", "u24", "u32", "u48", "u64", "i8", "i16", "i24", "i32", "i48", "i64", "f32", "sfloat", "float", "bytes",
+         "utf8", "datetime", "derived"}
 INTEGER = {"name", "type", "values", "base", "unit", "endian", "scaled", "bits", "min", "max", "also", "any_of",
            "equals", "stop", "optional"}
 MEMBERS = {"integer": INTEGER, "bytes": {"name", "type", "length", "at_most", "at_least", "optional"},

@@ -61,10 +61,10 @@ static const uint32_t counts =
     BIT(F_EPOCH) | BIT(F_LOCAL) | BIT(F_FACTOR) | BIT(F_DIVISOR) | BIT(F_DECIMALS) | BIT(F_UNKNOWN);
 
 /* The types by their names: first integers, those with a sign begin with 'i'. */
-enum { TYPES = 17, INTEGERS = 11 };
-static const char type_names[] = "u8\0u16\0u24\0u32\0u48\0u64\0i8\0i16\0i24\0i32\0i64\0"
+enum { TYPES = 18, INTEGERS = 12 };
+static const char type_names[] = "u8\0u16\0u24\0u32\0u48\0u64\0i8\0i16\0i24\0i32\0i48\0i64\0"
                                  "f32\0sfloat\0float\0bytes\0utf8\0datetime";
-static const uint8_t type_sizes[TYPES] = {1, 2, 3, 4, 6, 8, 1, 2, 3, 4, 8, 4, 2, 4, 0, 0, 7};
+static const uint8_t type_sizes[TYPES] = {1, 2, 3, 4, 6, 8, 1, 2, 3, 4, 6, 8, 4, 2, 4, 0, 0, 7};
 static const uint8_t other_types[TYPES - INTEGERS] = {TENDON_FIELD_FLOAT32, TENDON_FIELD_SFLOAT, TENDON_FIELD_FLOAT,
                                                       TENDON_FIELD_BYTES,   TENDON_FIELD_UTF8,   TENDON_FIELD_DATE};
 

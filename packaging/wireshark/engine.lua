@@ -14,8 +14,8 @@ local experts = {
 local all_experts, all_fields = {}, {}
 for _, one in pairs(experts) do all_experts[#all_experts + 1] = one end
 
-local widths = {u8 = 1, i8 = 1, u16 = 2, i16 = 2, u24 = 3, i24 = 3, u32 = 4, i32 = 4, u48 = 6, u64 = 8, i64 = 8, f32 = 4,
-    sfloat = 2, float = 4, datetime = 7}
+local widths = {u8 = 1, i8 = 1, u16 = 2, i16 = 2, u24 = 3, i24 = 3, u32 = 4, i32 = 4, u48 = 6, i48 = 6, u64 = 8, i64 = 8,
+    f32 = 4, sfloat = 2, float = 4, datetime = 7}
 local makers = {u8 = ProtoField.uint8, u16 = ProtoField.uint16, u24 = ProtoField.uint24, u32 = ProtoField.uint32,
     i8 = ProtoField.int8, i16 = ProtoField.int16, i24 = ProtoField.int24, i32 = ProtoField.int32}
 
@@ -51,7 +51,7 @@ local function make_field(field, prefix)
     local listed = field.values and #field.values > 1 and field.names or nil
     if field.type == "u64" or field.type == "u48" then
         field.pf = register(ProtoField.uint64(name, field.name, base.DEC))
-    elseif field.type == "i64" then
+    elseif field.type == "i64" or field.type == "i48" then
         field.pf = register(ProtoField.int64(name, field.name, base.DEC))
     elseif field.type == "f32" or field.type == "sfloat" or field.type == "float" then
         field.pf = register(ProtoField.double(name, field.name))
@@ -118,7 +118,9 @@ local function integer(context, field, range)
     if field.type == "u64" or field.type == "u48" then
         return tostring(little and range:le_uint64() or range:uint64())
     end
-    if field.type == "i64" then return tostring(little and range:le_int64() or range:int64()) end
+    if field.type == "i64" or field.type == "i48" then
+        return tostring(little and range:le_int64() or range:int64())
+    end
     if field.type:sub(1, 1) == "i" then return little and range:le_int() or range:int() end
     return little and range:le_uint() or range:uint()
 end

@@ -17,6 +17,8 @@ static void integers(void **state) {
         {"u32", "ffffffff", "x=4294967295"},
         {"i32", "00000080", "x=-2147483648"},
         {"u48", "ffffffffffff", "x=281474976710655"},
+        {"i48", "feffffffffff", "x=-2"},
+        {"i48", "ffffffffff7f", "x=140737488355327"},
         {"u64", "ffffffffffffff7f", "x=9223372036854775807"},
         {"u64", "ffffffffffffffff", "x=18446744073709551616"}, /* not exact */
         {"i64", "0000000000000080", "x=-9223372036854775808"},

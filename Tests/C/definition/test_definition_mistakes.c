@@ -122,7 +122,11 @@ static void misspelled_words(void **state) {
         {FIELD("{'name': 'x', 'type': 'float32'}"), 3, 24, "did you mean 'f32'?"},
         {FIELD("{'name': 'x', 'type': 'f64'}"), 3, 24, "'f64' is no type; known: u8 "}, /* u64 has other values */
         {FIELD("{'name': 'x', 'type': 's16'}"), 3, 24, "'s16' is no type; known: u8 "},
-        {FIELD("{'name': 'x', 'type': 'i48'}"), 3, 24, "'i48' is no type; known: u8 "},
+        {FIELD("{'name': 'x', 'type': 'int48'}"), 3, 24, "'int48' is no type; did you mean 'i48'?"},
+        {FIELD("{'name': 'x', 'type': 'int40'}"), 3, 24,
+         "known: u8 u16 u24 u32 u48 u64 i8 i16 i24 i32 i48 i64 f32 sfloat float bytes utf8 datetime"},
+        {FIELD("{'name': 'x', 'type': 'i48', 'min': -140737488355329}"), 3, 37,
+         "out of range: -140737488355328 to 140737488355327"},
         {FIELD("{'name': 'x', 'type': 'u16be'}"), 3, 24, "'u16be' is no type; known: u8 "},
         {FIELD("{'name': 'x', 'type': 'date_time'}"), 3, 24, "did you mean 'datetime'?"},
         {FIELD("{'name': 'x', 'type': 'struct'}"), 3, 24, "; known: u8 u16"},
