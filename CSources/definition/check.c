@@ -2,6 +2,7 @@
 /* What only the whole definition shows. */
 #include "number.h"
 #include "parser.h"
+#include "tendon/base/packed.h"
 #include "tendon/definition/describe.h"
 
 #include <string.h>
@@ -12,35 +13,60 @@ static const tendon_field *field_at(const tendon_definition *d, const tendon_lay
 
 /* Layouts inside of layouts */
 
-static unsigned deepest(const tendon_definition *d, const tendon_field *field, const uint8_t *depths) {
-    unsigned most = field->layout != TENDON_DEFINITION_NONE ? depths[field->layout] : 0;
-    if (field->type == TENDON_FIELD_SWITCH) {
-        for (uint16_t i = 0; i < field->count; i++) {
-            unsigned depth = depths[d->cases[field->first + i].layout];
-            most = depth > most ? depth : most;
-        }
+typedef struct measure {
+    unsigned depth;
+    uint32_t least; /* bytes */
+} measure;
+
+/* Of one field. Of the cases of a switch, the shortest counts, which may be none. */
+static measure measure_of(const tendon_definition *d, const tendon_field *field, const measure *layouts) {
+    bool is_switch = field->type == TENDON_FIELD_SWITCH;
+    measure all = {0};
+    if (field->layout != TENDON_DEFINITION_NONE) {
+        all = layouts[field->layout];
     }
-    return most;
+    for (uint16_t i = 0; is_switch && i < field->count; i++) {
+        const measure *one = &layouts[d->cases[field->first + i].layout];
+        all.depth = one->depth > all.depth ? one->depth : all.depth;
+        all.least = one->least < all.least ? one->least : all.least;
+    }
+    if (!is_switch) {
+        all.least = all.least * field->fixed + (field->size > field->at_least ? field->size : field->at_least);
+    }
+    all.least = field->condition == TENDON_FIELD_ALWAYS ? all.least : 0;
+    return all;
 }
 
-/* Depths grow until they are stable, or too large: that is so for layouts that contain each other as well. */
-static bool check_depths(parser *p) {
+/*
+ * Measures grow until they are stable, or too large: that is so for layouts that contain each other as well. A value of
+ * an attribute has at most 512 bytes (Core Specification Vol 3 Part F 3.2.9): no value has a layout that needs more.
+ */
+static bool check_measures(parser *p) {
+    enum { VALUE_MAX = 512 };
     const tendon_definition *d = p->out;
-    uint8_t depths[TENDON_DEFINITION_LAYOUTS] = {0};
+    measure known[TENDON_DEFINITION_LAYOUTS] = {0};
     bool has_grown = true;
     while (has_grown) {
         has_grown = false;
         for (uint16_t i = 0; i < d->layout_count; i++) {
-            unsigned depth = 0;
+            measure all = {0};
+            bool is_optional = false;
             for (uint16_t f = 0; f < d->layouts[i].count; f++) {
-                unsigned inside = deepest(d, field_at(d, &d->layouts[i], f), depths);
-                depth = inside > depth ? inside : depth;
+                const tendon_field *field = field_at(d, &d->layouts[i], f);
+                measure one = measure_of(d, field, known);
+                is_optional = is_optional || (field->flags & TENDON_FIELD_OPTIONAL) != 0;
+                all.depth = one.depth > all.depth ? one.depth : all.depth;
+                all.least += is_optional ? 0 : one.least;
             }
-            if (depth + 1 > TENDON_DEFINITION_DEPTH) {
+            if (++all.depth > TENDON_DEFINITION_DEPTH) {
                 return tendon_parse_wrong(p, p->layout_tokens[i], "layouts contain each other, or more than 6 deep");
             }
-            has_grown = has_grown || depths[i] != depth + 1;
-            depths[i] = (uint8_t)(depth + 1);
+            if (all.least > VALUE_MAX) {
+                return tendon_parse_wrong(p, p->layout_tokens[i],
+                                          "this layout takes more than the 512 bytes of a value");
+            }
+            has_grown = has_grown || known[i].depth != all.depth || known[i].least != all.least;
+            known[i] = all;
         }
     }
     return true;
@@ -67,55 +93,119 @@ static bool check_records(parser *p) {
     for (uint16_t i = 0; i < d->layout_count; i++) {
         for (uint16_t f = 0; f < d->layouts[i].count; f++) {
             const tendon_field *field = field_at(d, &d->layouts[i], f);
-            if (field->type == TENDON_FIELD_RECORDS && d->layouts[field->layout].count == 0) {
+            if (field->type != TENDON_FIELD_RECORDS) {
+                continue;
+            }
+            if (d->layouts[field->layout].count == 0) {
                 return tendon_parse_wrong(p, p->layout_tokens[field->layout], "a record without fields takes no bytes");
+            }
+            if (field->fixed > 1 && p->takes_rest[field->layout]) {
+                return tendon_parse_wrong(p, p->layout_tokens[field->layout],
+                                          "the first of these records takes the rest of the value");
             }
         }
     }
     return true;
 }
 
-/* Events */
+/* Members of lines */
 
-/* Whether a layout shows a field of this name: of its own, or of the layouts that its switches select. Their names are
- * offered. */
-static bool shows(const tendon_definition *d, uint16_t layout, uint16_t name, nearest *n) {
-    uint16_t open[TENDON_DEFINITION_LAYOUTS];
-    bool seen[TENDON_DEFINITION_LAYOUTS] = {false};
-    size_t count = 1;
-    open[0] = layout;
-    seen[layout] = true;
-    while (count > 0) {
-        const tendon_layout *one = &d->layouts[open[--count]];
-        for (uint16_t i = 0; i < one->count; i++) {
-            const tendon_field *field = field_at(d, one, i);
-            if (field->name == name && field->type != TENDON_FIELD_SWITCH) {
-                return true;
+/* The layouts whose fields are members of one line: this one, and those that its switches select. */
+typedef struct line {
+    bool has[TENDON_DEFINITION_LAYOUTS];
+} line;
+
+static line line_of(const parser *p, uint16_t layout) {
+    const tendon_definition *d = p->out;
+    line all = {0};
+    all.has[layout] = true;
+    for (unsigned depth = 1; depth < TENDON_DEFINITION_DEPTH; depth++) {
+        for (uint16_t i = 0; i < d->field_count; i++) {
+            const tendon_field *field = &d->fields[i];
+            if (field->type != TENDON_FIELD_SWITCH || !all.has[p->field_layouts[i]]) {
+                continue;
             }
-            if (n != NULL && field->name != 0 && field->type != TENDON_FIELD_SWITCH) {
-                tendon_parse_offer(n, d->text + field->name);
+            if (field->layout != TENDON_DEFINITION_NONE) {
+                all.has[field->layout] = true;
             }
-            for (uint16_t c = 0; field->type == TENDON_FIELD_SWITCH && c <= field->count; c++) {
-                uint16_t inside = c < field->count ? d->cases[field->first + c].layout : field->layout;
-                if (inside != TENDON_DEFINITION_NONE && !seen[inside]) {
-                    seen[inside] = true;
-                    open[count++] = inside;
-                }
+            for (uint16_t c = 0; c < field->count; c++) {
+                all.has[d->cases[field->first + c].layout] = true;
             }
         }
     }
-    return false;
+    return all;
+}
+
+static bool has_name(const parser *p, uint16_t field) {
+    return p->out->fields[field].name != 0 && p->out->fields[field].type != TENDON_FIELD_SWITCH;
+}
+
+/* Whether each line that has the second field has the first. */
+static bool is_beside(const parser *p, uint16_t first, uint16_t second) {
+    return p->out->fields[first].condition == TENDON_FIELD_ALWAYS &&
+           line_of(p, p->field_layouts[first]).has[p->field_layouts[second]];
+}
+
+/* Whether one line can have both. By their conditions 8 bits and 16 do not meet; nor do the cases of a switch. */
+static bool meet(const parser *p, uint16_t a, uint16_t b) {
+    tendon_fact first = tendon_fact_of(&p->out->fields[a]), second = tendon_fact_of(&p->out->fields[b]);
+    return is_beside(p, a, b) || is_beside(p, b, a) ||
+           (p->field_layouts[a] == p->field_layouts[b] && first.from == second.from &&
+            !tendon_facts_exclude(&first, &second));
+}
+
+static bool check_names(parser *p) {
+    const tendon_definition *d = p->out;
+    for (uint16_t b = 0; b < d->field_count; b++) {
+        for (uint16_t a = 0; a < b; a++) {
+            if (d->fields[a].name == d->fields[b].name && has_name(p, a) && has_name(p, b) && meet(p, a, b)) {
+                return tendon_parse_wrong_this(p, p->field_tokens[b],
+                                               " is there twice; two fields of one name need an 'if' each");
+            }
+        }
+    }
+    return true;
+}
+
+/* Of a line. */
+static bool check_member(parser *p, uint16_t field) {
+    enum { TAKEN = 12 };
+    static const char taken[] = "time\0event\0family\0address\0address_type\0name\0received_at\0sampled_at\0error_ms\0"
+                                "sensor\0device_time_ms\0message_id";
+    const char *name = p->out->text + p->out->fields[field].name;
+    return tendon_packed_index(taken, TAKEN, name, tendon_string_length(name)) < 0 ||
+           tendon_parse_wrong_this(p, p->field_tokens[field],
+                                   " is a member that lines have already; choose another name");
+}
+
+/* A field that an event lists. */
+static bool check_listed(parser *p, const line *shown, uint16_t name, json_at at) {
+    const tendon_definition *d = p->out;
+    nearest n = tendon_parse_nearest(p, at);
+    for (uint16_t i = 0; i < d->field_count; i++) {
+        if (shown->has[p->field_layouts[i]] && has_name(p, i)) {
+            if (d->fields[i].name == name) {
+                return true;
+            }
+            tendon_parse_offer(&n, d->text + d->fields[i].name);
+        }
+    }
+    return tendon_parse_wrong_word(p, at, " is no field of the event's layout", "", &n);
 }
 
 static bool check_events(parser *p) {
     const tendon_definition *d = p->out;
     for (uint16_t i = 0; i < d->event_count; i++) {
         const tendon_definition_event *event = &d->events[i];
+        line shown = line_of(p, event->layout);
+        for (uint16_t f = 0; f < d->field_count; f++) {
+            if (shown.has[p->field_layouts[f]] && has_name(p, f) && !check_member(p, f)) {
+                return false;
+            }
+        }
         for (uint16_t m = event->first_member; m < event->first_member + event->member_count; m++) {
-            if (!shows(d, event->layout, d->members[m], NULL)) {
-                nearest n = tendon_parse_nearest(p, p->member_tokens[m]);
-                (void)shows(d, event->layout, d->members[m], &n);
-                return tendon_parse_wrong_word(p, p->member_tokens[m], " is no field of the event's layout", "", &n);
+            if (!check_listed(p, &shown, d->members[m], p->member_tokens[m])) {
+                return false;
             }
         }
     }
@@ -207,27 +297,8 @@ static bool check_examples(parser *p) {
 }
 
 static bool check_used(parser *p) {
-    const tendon_definition *d = p->out;
-    bool used[TENDON_DEFINITION_LAYOUTS] = {false};
-    for (size_t i = 0; i < d->row_count; i++) {
-        const uint16_t all[] = {d->rows[i].notified, d->rows[i].read, d->rows[i].written};
-        for (size_t a = 0; a < 3; a++) {
-            used[all[a] != TENDON_DEFINITION_NONE ? all[a] : 0] |= all[a] != TENDON_DEFINITION_NONE;
-        }
-    }
-    for (size_t i = 0; i < d->action_count; i++) {
-        used[d->actions[i].layout] = true;
-    }
-    for (size_t i = 0; i < d->field_count; i++) {
-        if (d->fields[i].layout != TENDON_DEFINITION_NONE) {
-            used[d->fields[i].layout] = true;
-        }
-    }
-    for (size_t i = 0; i < d->case_count; i++) {
-        used[d->cases[i].layout] = true;
-    }
-    for (uint16_t i = 0; i < d->layout_count; i++) {
-        if (!used[i]) {
+    for (uint16_t i = 0; i < p->out->layout_count; i++) {
+        if (!p->is_used[i]) {
             return tendon_parse_wrong(p, p->layout_tokens[i], "nothing uses this layout");
         }
     }
@@ -235,9 +306,12 @@ static bool check_used(parser *p) {
 }
 
 bool tendon_parse_check(parser *p) {
-    if (!check_depths(p)) {
+    if (!check_measures(p)) {
+        return false;
+    }
+    if (!check_records(p) || !check_names(p)) {
         return false;
     }
     mark_plain_records(p->out);
-    return check_records(p) && check_events(p) && check_actions(p) && check_used(p) && check_examples(p);
+    return check_events(p) && check_actions(p) && check_used(p) && check_examples(p);
 }

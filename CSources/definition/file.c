@@ -197,6 +197,15 @@ static bool read_event_member(parser *p, json_at at) {
     return tendon_parse_name(p, at, &d->members[d->member_count++]);
 }
 
+static bool is_of_value(const tendon_definition *d, uint16_t layout) {
+    for (uint16_t i = 0; i < d->row_count; i++) {
+        if (d->rows[i].notified == layout || d->rows[i].read == layout) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool read_event(parser *p, json_at at) {
     static const char shape[] =
         "an event\0" MUST NAME "name\0" NAME "layout\0" ARRAY "members\0" BOOLEAN "sample\0" BOOLEAN "state\0";
@@ -204,10 +213,17 @@ static bool read_event(parser *p, json_at at) {
     tendon_definition *d = p->out;
     json_at found[COUNT];
     tendon_definition_event *event = &d->events[d->event_count];
-    if (!tendon_parse_members(p, at, shape, found) || !tendon_parse_new(p, found[NAME_], EVENTS, &event->name) ||
-        !is_free(p, found[NAME_], event->name) ||
-        !tendon_parse_known(p, found[found[LAYOUT] != 0 ? LAYOUT : NAME_], LAYOUTS, &event->layout)) {
+    if (!tendon_parse_members(p, at, shape, found)) {
         return false;
+    }
+    json_at layout = found[found[LAYOUT] != 0 ? LAYOUT : NAME_];
+    if (!tendon_parse_new(p, found[NAME_], EVENTS, &event->name) || !is_free(p, found[NAME_], event->name) ||
+        !tendon_parse_known(p, layout, LAYOUTS, &event->layout)) {
+        return false;
+    }
+    if (!is_of_value(d, event->layout)) {
+        return tendon_parse_wrong_this(p, layout,
+                                       " is no layout of a value: only 'notify', 'read' and 'value' have events");
     }
     event->first_member = d->member_count;
     if (!each(p, found[MEMBERS_], read_event_member)) {

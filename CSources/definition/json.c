@@ -198,8 +198,7 @@ static bool read_word(scanner *s) {
             return add(s, words[i].type, s->position - length, s->position);
         }
     }
-    return wrong_at(s->j, s->position,
-                    "a value is expected here: an object, an array, a string, a number, true, false or null");
+    return wrong_at(s->j, s->position, "a value is expected here");
 }
 
 static bool open_one(scanner *s, json_type type) {

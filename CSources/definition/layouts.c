@@ -39,6 +39,7 @@ enum {
     F_HIDDEN,
     F_EPOCH,
     F_LOCAL,
+    F_BIT,
     F_MEMBERS
 };
 
@@ -47,7 +48,8 @@ static const char field_shape[] =
     "factor\0" NUMBER "divisor\0" NUMBER "offset\0" INTEGER "decimals\0" INTEGER "unknown\0" INTEGER "min\0" INTEGER
     "max\0" INTEGER "equals\0" ARRAY "bits\0" STRING "if\0" ANY "length\0" INTEGER "at_least\0" INTEGER "at_most\0" NAME
     "rate\0" NAME "per\0" REFERENCE "records\0" ANY "count\0" NAME "switch\0" OBJECT "cases\0" REFERENCE
-    "otherwise\0" STRING "endian\0" BOOLEAN "optional\0" BOOLEAN "hidden\0" STRING "epoch\0" BOOLEAN "local\0";
+    "otherwise\0" STRING "endian\0" BOOLEAN "optional\0" BOOLEAN "hidden\0" STRING "epoch\0" BOOLEAN "local\0" INTEGER
+    "bit\0";
 
 /* Which members each kind of field has, beside these. */
 #define BIT(member) (1UL << (member))
@@ -56,6 +58,8 @@ static const uint32_t described = BIT(F_TYPE) | BIT(F_TITLE) | BIT(F_OPTIONAL);
 static const uint32_t numbers =
     BIT(F_UNIT) | BIT(F_CLASS) | BIT(F_FACTOR) | BIT(F_DIVISOR) | BIT(F_OFFSET) | BIT(F_DECIMALS) | BIT(F_ENDIAN);
 static const uint32_t integers = BIT(F_VALUES) | BIT(F_UNKNOWN) | BIT(F_MIN) | BIT(F_MAX) | BIT(F_EQUALS) | BIT(F_BITS);
+static const uint32_t parts = BIT(F_NAME) | BIT(F_BIT) | BIT(F_COUNT) | BIT(F_VALUES) | BIT(F_UNIT) | BIT(F_TITLE) |
+                              BIT(F_FACTOR) | BIT(F_OFFSET) | BIT(F_HIDDEN);
 static const uint32_t dates = BIT(F_CLASS) | BIT(F_ENDIAN);
 static const uint32_t counts =
     BIT(F_EPOCH) | BIT(F_LOCAL) | BIT(F_FACTOR) | BIT(F_DIVISOR) | BIT(F_DECIMALS) | BIT(F_UNKNOWN);
@@ -76,6 +80,7 @@ typedef struct reading {
     uint16_t first; /* its fields, up to those of the definition */
     json_at found[F_MEMBERS];
     json_at at;       /* the field */
+    bool is_at_end;   /* no bytes are left for it */
     const char *kind; /* what it is, for sentences */
     bool is_big_endian;
 } reading;
@@ -164,6 +169,50 @@ static bool read_digits(const char *text, size_t length, int64_t *out) {
     return is_right;
 }
 
+/* Facts */
+
+tendon_fact tendon_fact_of(const tendon_field *field) {
+    return (tendon_fact){field->condition_from, field->condition == TENDON_FIELD_IF_SET, field->condition_value};
+}
+
+bool tendon_facts_exclude(const tendon_fact *a, const tendon_fact *b) {
+    return a->from == b->from && a->from != 0 && !(a->is_other && b->is_other) &&
+           (a->number == b->number) == (a->is_other || b->is_other);
+}
+
+/* Whether a number can be so. A field that is absent counts as 0. */
+static bool is_possible(const tendon_field *field, const tendon_fact *fact) {
+    bool has_unknown = (field->flags & TENDON_FIELD_UNKNOWN) != 0;
+    if (fact->is_other) {
+        return field->low != 0 || field->high != 0 || (has_unknown && field->unknown != 0);
+    }
+    return (fact->number >= field->low && fact->number <= field->high) ||
+           (has_unknown && fact->number == field->unknown) ||
+           (field->condition != TENDON_FIELD_ALWAYS && fact->number == 0);
+}
+
+/* Refuses what can never be so: by the field, or by what selects the layouts around this one. */
+static bool check_fact(const reading *r, json_at at, tendon_fact fact, uint16_t which) {
+    parser *p = r->p;
+    const tendon_definition *d = p->out;
+    bool is_excluded = false;
+    if (!is_possible(&d->fields[which], &fact)) {
+        return tendon_parse_wrong_range(p, at, " never happens: the field has ", d->fields[which].low,
+                                        d->fields[which].high);
+    }
+    for (uint16_t layout = p->inside; p->around[layout] != TENDON_DEFINITION_NONE; layout = p->around_layout[layout]) {
+        const tendon_field *around = &d->fields[p->around[layout]];
+        tendon_fact selected = tendon_fact_of(around);
+        is_excluded = is_excluded || tendon_facts_exclude(&fact, &selected);
+        for (uint16_t i = 0; around->type == TENDON_FIELD_SWITCH && i < around->count; i++) {
+            const tendon_case *one = &d->cases[around->first + i];
+            selected = (tendon_fact){around->from, false, one->value};
+            is_excluded = is_excluded || (one->layout == layout && tendon_facts_exclude(&fact, &selected));
+        }
+    }
+    return !is_excluded || tendon_parse_wrong_this(p, at, " never happens here: this layout is there by another value");
+}
+
 /* "name", "!name" or "name=3". */
 static bool read_condition(reading *r, tendon_field *field) {
     json_at at = r->found[F_IF];
@@ -188,9 +237,11 @@ static bool read_condition(reading *r, tendon_field *field) {
                         read_digits(text + end + 1, length - end - 1, &field->condition_value);
         field->condition = is_right ? TENDON_FIELD_IF_EQUAL : TENDON_FIELD_ALWAYS;
     }
-    return end > 0 && field->condition != TENDON_FIELD_ALWAYS
-               ? refer_to(r, at, text, end, &field->condition_from, &which)
-               : tendon_parse_wrong_this(r->p, at, " is no condition: 'name', '!name' or 'name=3'");
+    if (end == 0 || field->condition == TENDON_FIELD_ALWAYS) {
+        return tendon_parse_wrong_this(r->p, at, " is no condition: 'name', '!name' or 'name=3'");
+    }
+    return refer_to(r, at, text, end, &field->condition_from, &which) &&
+           check_fact(r, at, tendon_fact_of(field), which);
 }
 
 /* A length or a count: a number, or the name of an earlier field. */
@@ -213,7 +264,9 @@ static bool read_word(parser *p, json_at pair, tendon_field *field) {
         return tendon_parse_full(p, pair, "names of values");
     }
     tendon_word *word = &d->words[d->word_count];
-    if (!tendon_parse_integer(p, number, INT64_MIN, INT64_MAX, &word->value)) {
+    int64_t low, high;
+    tendon_number_span(field, &low, &high);
+    if (!tendon_parse_integer(p, number, low, high, &word->value)) {
         return false;
     }
     for (uint16_t w = field->first; w < d->word_count; w++) {
@@ -266,17 +319,9 @@ static bool read_scale(reading *r, tendon_field *field) {
     return is_right;
 }
 
-/* The numbers that so many bits can have. */
-static void span(const tendon_field *field, int64_t *low, int64_t *high) {
-    bool is_signed = (field->flags & TENDON_FIELD_SIGNED) != 0;
-    unsigned bits = field->type == TENDON_FIELD_PART ? field->bits : 8U * field->size - (is_signed ? 1 : 0);
-    *high = bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
-    *low = is_signed ? -*high - 1 : 0;
-}
-
 static bool read_limits(reading *r, tendon_field *field) {
     int64_t low, high;
-    span(field, &low, &high);
+    tendon_number_span(field, &low, &high);
     field->low = low;
     field->high = high;
     json_at equals = r->found[F_EQUALS];
@@ -301,38 +346,18 @@ static bool read_limits(reading *r, tendon_field *field) {
 static tendon_field *add_field(reading *r, json_at at) {
     tendon_definition *d = r->p->out;
     if (d->field_count == TENDON_DEFINITION_FIELDS) {
-        tendon_parse_full(r->p, at, "fields");
+        tendon_parse_full(r->p, r->at, "fields");
         return NULL;
     }
     tendon_field *field = &d->fields[d->field_count];
+    r->p->field_tokens[d->field_count] = at;
+    r->p->field_layouts[d->field_count] = (uint8_t)r->p->inside;
     memset(field, 0, sizeof *field);
     field->factor = 1;
     field->divisor = 1;
     field->layout = TENDON_DEFINITION_NONE;
     field->at_most = 0xFFFF;
     return field;
-}
-
-static bool read_name(reading *r, json_at at, tendon_field *field) {
-    enum { TAKEN = 9 };
-    static const char taken[] = "time\0event\0family\0address\0address_type\0name\0received_at\0sampled_at\0error_ms";
-    tendon_definition *d = r->p->out;
-    size_t length;
-    const char *text = tendon_json_raw(&r->p->j, at, &length);
-    if (at == 0 || !tendon_parse_name(r->p, at, &field->name)) {
-        return at == 0;
-    }
-    if (tendon_packed_index(taken, TAKEN, text, length) >= 0) {
-        return tendon_parse_wrong_this(r->p, at, " is a member of every line; choose another name");
-    }
-    for (uint16_t i = r->first; i < d->field_count; i++) {
-        const tendon_field *other = &d->fields[i];
-        /* The same under two conditions: 8 bits or 16, for example. */
-        if (other->name == field->name && (other->condition == 0 || r->found[F_IF] == 0)) {
-            return tendon_parse_wrong_this(r->p, at, " is there twice; two fields of one name need an 'if' each");
-        }
-    }
-    return true;
 }
 
 static bool read_texts(reading *r, tendon_field *field) {
@@ -360,33 +385,33 @@ static bool allow(reading *r, uint32_t members) {
 }
 
 static bool read_part(reading *r, json_at at, const tendon_field *whole) {
-    static const char shape[] =
-        "a part of bits\0" MUST NAME "name\0" MUST INTEGER "bit\0" INTEGER "count\0" ARRAY "values\0" STRING
-        "title\0" STRING "unit\0" BOOLEAN "hidden\0" NUMBER "factor\0" NUMBER "offset\0";
-    enum { NAME_, BIT_, COUNT_, VALUES_, TITLE_, UNIT_, HIDDEN_, FACTOR_, OFFSET_, MEMBERS_ };
-    json_at found[MEMBERS_];
     int64_t bit = 0, count = 1, width = 8 * whole->size;
-    tendon_field *part = add_field(r, at);
-    if (!tendon_parse_members(r->p, at, shape, found) || part == NULL ||
-        !tendon_parse_integer(r->p, found[BIT_], 0, width - 1, &bit) ||
-        !tendon_parse_integer(r->p, found[COUNT_], 1, width - bit, &count)) {
+    r->kind = "a part of bits";
+    if (!tendon_parse_members(r->p, at, field_shape, r->found) || !allow(r, parts)) {
+        return false;
+    }
+    if (r->found[F_NAME] == 0 || r->found[F_BIT] == 0) {
+        return tendon_parse_wrong(r->p, at, "a part of bits has a 'name' and a 'bit'");
+    }
+    tendon_field *part = add_field(r, r->found[F_NAME]);
+    if (part == NULL || !tendon_parse_integer(r->p, r->found[F_BIT], 0, width - 1, &bit) ||
+        !tendon_parse_integer(r->p, r->found[F_COUNT], 1, width - bit, &count)) {
         return false;
     }
     part->type = TENDON_FIELD_PART;
     part->bit = (uint8_t)bit;
     part->bits = (uint8_t)count;
+    tendon_number_span(part, &part->low, &part->high);
     part->condition = whole->condition;
     part->condition_from = whole->condition_from;
     part->condition_value = whole->condition_value;
-    memset(r->found, 0, sizeof r->found);
-    r->found[F_TITLE] = found[TITLE_];
-    r->found[F_UNIT] = found[UNIT_];
-    r->found[F_HIDDEN] = found[HIDDEN_];
-    r->found[F_FACTOR] = found[FACTOR_];
-    r->found[F_OFFSET] = found[OFFSET_];
-    r->found[F_IF] = whole->condition != 0 ? at : 0;
-    if (!read_name(r, found[NAME_], part) || !read_texts(r, part) || !read_scale(r, part) ||
-        !read_words(r->p, found[VALUES_], part)) {
+    for (const tendon_field *other = whole + 1; other < part; other++) {
+        if (bit < other->bit + other->bits && other->bit < bit + count) {
+            return tendon_parse_wrong(r->p, at, "a part before it has a bit of this one");
+        }
+    }
+    if (!tendon_parse_name(r->p, r->found[F_NAME], &part->name) || !read_texts(r, part) || !read_scale(r, part) ||
+        !read_words(r->p, r->found[F_VALUES], part)) {
         return false;
     }
     hide(r, part);
@@ -462,12 +487,19 @@ static bool read_bytes_field(reading *r, tendon_field *field) {
         !tendon_parse_integer(r->p, r->found[F_AT_MOST], at_least, 512, &at_most)) {
         return false;
     }
+    if (length != 0 && at_least > length) {
+        return tendon_parse_wrong(r->p, r->found[F_AT_LEAST], "'at_least' is more than 'length'");
+    }
     field->size = (uint8_t)length;
     field->at_least = (uint16_t)at_least;
     field->at_most = (uint16_t)at_most;
     hide(r, field);
     r->p->out->field_count++;
     return true;
+}
+
+static bool is_bytes(const tendon_field *field) {
+    return field->type == TENDON_FIELD_BYTES || field->type == TENDON_FIELD_UTF8;
 }
 
 static bool wrong_type(reading *r, json_at type) {
@@ -500,8 +532,7 @@ static bool read_typed(reading *r, tendon_field *field) {
     field->size = type_sizes[index];
     field->flags = *word == 'i' ? TENDON_FIELD_SIGNED : 0;
     field->flags |= tendon_json_is_true(&r->p->j, r->found[F_OPTIONAL]) ? TENDON_FIELD_OPTIONAL : 0;
-    bool has_bytes = field->type == TENDON_FIELD_BYTES || field->type == TENDON_FIELD_UTF8;
-    return read_texts(r, field) && (has_bytes ? read_bytes_field(r, field) : read_number_field(r, field));
+    return read_texts(r, field) && (is_bytes(field) ? read_bytes_field(r, field) : read_number_field(r, field));
 }
 
 /* How fast a count grows: both are earlier integers. */
@@ -550,13 +581,21 @@ static bool read_records(reading *r, tendon_field *field) {
     return true;
 }
 
-static bool read_case(reading *r, json_at key, tendon_field *field) {
+static bool read_case(reading *r, json_at key, tendon_field *field, uint16_t selector) {
     tendon_definition *d = r->p->out;
     size_t length;
     const char *digits = tendon_json_raw(&r->p->j, key, &length);
     int64_t number = 0;
     if (!read_digits(digits, length, &number)) {
         return tendon_parse_wrong_this(r->p, key, " is no number");
+    }
+    for (uint16_t i = 0; i < field->count; i++) {
+        if (d->cases[field->first + i].value == number) {
+            return tendon_parse_wrong_this(r->p, key, " is there twice");
+        }
+    }
+    if (!check_fact(r, key, (tendon_fact){field->from, false, number}, selector)) {
+        return false;
     }
     if (d->case_count == TENDON_DEFINITION_CASES) {
         return tendon_parse_full(r->p, key, "cases");
@@ -581,7 +620,7 @@ static bool read_switch(reading *r, tendon_field *field) {
     }
     for (json_at key = tendon_json_first(cases); key != tendon_json_next(&r->p->j, cases);
          key = tendon_json_next(&r->p->j, key + 1)) {
-        if (!read_case(r, key, field)) {
+        if (!read_case(r, key, field, which)) {
             return false;
         }
     }
@@ -590,6 +629,11 @@ static bool read_switch(reading *r, tendon_field *field) {
     }
     r->p->out->field_count++;
     return true;
+}
+
+static bool takes_rest(const tendon_field *field) {
+    bool may = is_bytes(field) || field->type == TENDON_FIELD_RECORDS;
+    return may && field->size == 0 && field->from == 0 && field->fixed == 0 && field->condition == TENDON_FIELD_ALWAYS;
 }
 
 static bool read_field(reading *r, json_at at) {
@@ -606,17 +650,21 @@ static bool read_field(reading *r, json_at at) {
     if (count != 1) {
         return tendon_parse_wrong(r->p, at, "a field has one of 'type', 'rate', 'records' and 'switch'");
     }
-    tendon_field *field = add_field(r, at);
-    if (field == NULL || !read_name(r, r->found[F_NAME], field) || !read_condition(r, field)) {
+    /* Records without a name have that of their layout. */
+    tendon_field *field = add_field(r, r->found[r->found[F_NAME] != 0 ? F_NAME : F_RECORDS]);
+    if (field == NULL || !tendon_parse_name(r->p, r->found[F_NAME], &field->name) || !read_condition(r, field)) {
         return false;
     }
-    if (r->found[F_TYPE] != 0) {
-        return read_typed(r, field);
+    if (r->is_at_end && (r->found[F_TYPE] != 0 || r->found[F_RECORDS] != 0)) {
+        return tendon_parse_wrong(r->p, at,
+                                  "nothing is left for this field: one before it takes the rest of the value");
     }
-    if (r->found[F_RATE] != 0) {
-        return read_rate(r, field);
-    }
-    return r->found[F_RECORDS] != 0 ? read_records(r, field) : read_switch(r, field);
+    bool is_read = r->found[F_TYPE] != 0      ? read_typed(r, field)
+                   : r->found[F_RATE] != 0    ? read_rate(r, field)
+                   : r->found[F_RECORDS] != 0 ? read_records(r, field)
+                                              : read_switch(r, field);
+    r->is_at_end = r->is_at_end || takes_rest(field);
+    return is_read;
 }
 
 /* Layouts */
@@ -649,8 +697,12 @@ bool tendon_parse_layout_reference(parser *p, json_at at, uint16_t name, uint16_
     if (at == 0) {
         return true;
     }
-    return tendon_json_type_of(&p->j, at) == JSON_STRING ? tendon_parse_known(p, at, LAYOUTS, out)
-                                                         : add_layout(p, at, name, out);
+    bool is_name = tendon_json_type_of(&p->j, at) == JSON_STRING;
+    if (!(is_name ? tendon_parse_known(p, at, LAYOUTS, out) : add_layout(p, at, name, out))) {
+        return false;
+    }
+    p->is_used[*out] = true;
+    return true;
 }
 
 static bool read_layout(parser *p, uint16_t number) {
@@ -677,6 +729,7 @@ static bool read_layout(parser *p, uint16_t number) {
         }
     }
     layout->count = (uint16_t)(p->out->field_count - layout->first);
+    p->takes_rest[number] = r.is_at_end;
     return true;
 }
 

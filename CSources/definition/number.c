@@ -121,17 +121,16 @@ static void put(const tendon_field *field, uint64_t raw, uint8_t *out) {
     }
 }
 
-/* The range of an integer of so many bytes; of 8 bytes without a sign, half of it. */
-static bool fits(const tendon_field *field, int64_t raw) {
+void tendon_number_span(const tendon_field *field, int64_t *low, int64_t *high) {
     bool is_signed = (field->flags & TENDON_FIELD_SIGNED) != 0;
-    unsigned bits = 8U * field->size - (is_signed ? 1 : 0);
-    int64_t most = bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
-    return raw <= most && raw >= (is_signed ? -most - 1 : 0);
+    unsigned bits = field->type == TENDON_FIELD_PART ? field->bits : 8U * field->size - (is_signed ? 1 : 0);
+    *high = INT64_MAX >> (bits < 63 ? 63 - bits : 0);
+    *low = is_signed ? -*high - 1 : 0;
 }
 
 bool tendon_number_encode_raw(const tendon_field *field, int64_t raw, uint8_t *out) {
-    bool is_permitted = (field->flags & TENDON_FIELD_LIMITED) == 0 || (raw >= field->low && raw <= field->high);
-    if (!is_permitted || !fits(field, raw)) {
+    /* Of a field without limits they are those of its size. */
+    if (raw < field->low || raw > field->high) {
         return false;
     }
     put(field, (uint64_t)raw, out);

@@ -19,6 +19,8 @@ tendon_number tendon_number_decode(const tendon_field *field, const uint8_t *byt
 /* Raw to value: * factor / divisor + offset. */
 tendon_number tendon_number_scaled(tendon_number raw, const tendon_field *field);
 bool tendon_number_is_scaled(const tendon_field *field);
+/* The numbers that so many bits can have; of 64 without a sign, half of them. */
+void tendon_number_span(const tendon_field *field, int64_t *low, int64_t *high);
 /* A number that is always the same, which a field states with equals. */
 static inline bool tendon_number_is_fixed(const tendon_field *field) {
     return (field->flags & TENDON_FIELD_LIMITED) != 0 && field->low == field->high;

@@ -128,6 +128,17 @@ static bool wrong_member(parser *p, json_at key, const char *shape) {
     for (const char *one = after(shape); *one != 0; one = after(one)) {
         tendon_parse_offer(&n, name_of(one));
     }
+    /* What others call it: pairs, with the word that files have. */
+    enum { CALLED = 10 };
+    static const char called[] =
+        "indicate\0notify\0scale\0factor\0multiplier\0factor\0default\0otherwise\0enum\0values";
+    int index = n.text == NULL ? tendon_packed_index(called, CALLED, n.word, n.length) : -1;
+    if (index >= 0 && index % 2 == 0) {
+        const char *meant = tendon_packed_string(called, NULL, CALLED, (unsigned)index + 1);
+        for (const char *one = after(shape); *one != 0; one = after(one)) {
+            n.text = tendon_json_is(name_of(one), meant, tendon_string_length(meant)) ? meant : n.text;
+        }
+    }
     return tendon_parse_wrong_word(p, key, " is not a member of ", shape, &n);
 }
 
@@ -258,6 +269,13 @@ bool tendon_parse_uuid(parser *p, json_at at, tendon_uuid *out) {
            tendon_parse_wrong_this(p, at, " is no UUID: 4, 8 or 32 hexadecimal digits");
 }
 
+bool tendon_parse_wrong_range(parser *p, json_at at, const char *after, int64_t low, int64_t high) {
+    char range[96];
+    size_t length = tendon_parse_add_number(range, 0, sizeof range, after, low);
+    (void)tendon_parse_add_number(range, length, sizeof range, " to ", high);
+    return tendon_parse_wrong_this(p, at, range);
+}
+
 bool tendon_parse_integer(parser *p, json_at at, int64_t low, int64_t high, int64_t *out) {
     if (at == 0) {
         return true;
@@ -265,13 +283,7 @@ bool tendon_parse_integer(parser *p, json_at at, int64_t low, int64_t high, int6
     if (!tendon_json_integer(&p->j, at, out)) {
         return tendon_parse_wrong_this(p, at, " is no integer");
     }
-    if (*out >= low && *out <= high) {
-        return true;
-    }
-    char range[64];
-    size_t length = tendon_parse_add_number(range, 0, sizeof range, " is out of range: ", low);
-    (void)tendon_parse_add_number(range, length, sizeof range, " to ", high);
-    return tendon_parse_wrong_this(p, at, range);
+    return (*out >= low && *out <= high) || tendon_parse_wrong_range(p, at, " is out of range: ", low, high);
 }
 
 bool tendon_parse_endian(parser *p, json_at at, bool *is_big) {

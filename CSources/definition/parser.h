@@ -12,11 +12,15 @@ typedef struct parser {
     json_at row_names[TENDON_DEFINITION_ROWS];
     json_at example_tokens[TENDON_DEFINITION_EXAMPLES];
     json_at member_tokens[TENDON_DEFINITION_MEMBERS];  /* of events */
+    json_at field_tokens[TENDON_DEFINITION_FIELDS];    /* the name of each field, or the field */
     uint16_t around[TENDON_DEFINITION_LAYOUTS];        /* the field in whose place a layout stands; or NONE */
     uint16_t around_layout[TENDON_DEFINITION_LAYOUTS]; /* and the layout of that field */
     uint16_t inside;                                   /* the layout that is being read, or NONE */
-    bool is_full;                                      /* the mistake is one of size */
-    bool is_big_endian;                                /* of the file */
+    uint8_t field_layouts[TENDON_DEFINITION_FIELDS];   /* the layout of each */
+    bool takes_rest[TENDON_DEFINITION_LAYOUTS];        /* no bytes are left after it */
+    bool is_used[TENDON_DEFINITION_LAYOUTS];
+    bool is_full;       /* the mistake is one of size */
+    bool is_big_endian; /* of the file */
 } parser;
 
 /*
@@ -78,6 +82,8 @@ bool tendon_parse_name(parser *p, json_at at, uint16_t *out);
 bool tendon_parse_uuid(parser *p, json_at at, tendon_uuid *out);
 /* An integer from low to high. */
 bool tendon_parse_integer(parser *p, json_at at, int64_t low, int64_t high, int64_t *out);
+/* The value, a text, and the range. */
+bool tendon_parse_wrong_range(parser *p, json_at at, const char *after, int64_t low, int64_t high);
 /* "big" or "little". */
 bool tendon_parse_endian(parser *p, json_at at, bool *is_big);
 /* A layout by its name, or written in the place of the name: then it is called name. */
@@ -97,6 +103,17 @@ uint16_t tendon_parse_find(const tendon_definition *d, table which, uint16_t nam
 /* The layouts of the file, first their names, then what is in them. */
 bool tendon_parse_layout_names(parser *p, json_at layouts);
 bool tendon_parse_layouts(parser *p);
+
+/* What a condition, or a case of a switch, says of a kept field: that it is this number, or another one than 0. */
+typedef struct tendon_fact {
+    uint8_t from;  /* 0: nothing is said */
+    bool is_other; /* than the number */
+    int64_t number;
+} tendon_fact;
+
+tendon_fact tendon_fact_of(const tendon_field *field);
+/* Whether they say of one field what cannot be both. */
+bool tendon_facts_exclude(const tendon_fact *a, const tendon_fact *b);
 
 /* What only the whole shows. */
 bool tendon_parse_check(parser *p);

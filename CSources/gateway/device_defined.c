@@ -72,12 +72,22 @@ static void begin(tendon_device *device, uint64_t now) {
     device->of.defined.held = 0;
 }
 
+/** A row without which the device is none of this kind: the session ends, and this says why. */
+static bool is_end(const tendon_device *device, const tendon_defined_event *event) {
+    return event->kind == TENDON_DEFINED_EVENT_REFUSED && device->state != TENDON_DEVICE_OPEN &&
+           (device->config.definition->rows[event->row].flags & TENDON_ROW_REQUIRED) != 0;
+}
+
 static void on_event(void *context, const tendon_defined_event *event, uint64_t now) {
     tendon_device *device = context;
     tendon_status result;
     bool is_report = event->kind == TENDON_DEFINED_EVENT_VALUE || event->kind == TENDON_DEFINED_EVENT_REFUSED;
     if (device->acting && !device->acted && tendon_defined_acted(event, &device->progress, &result)) {
         tendon_device_acted(device, result);
+    }
+    if (is_end(device, event)) {
+        emit_session(device, event, now);
+        return;
     }
     if (event->kind == TENDON_DEFINED_EVENT_OPEN) {
         tendon_device_ready(device);

@@ -153,6 +153,24 @@ static tendon_status value_line(tendon_line *line, const tendon_line_device *dev
     return tendon_line_end(line);
 }
 
+static char *add(char *out, const char *text) {
+    while (*text != 0) {
+        *out++ = *text++;
+    }
+    *out = 0;
+    return out;
+}
+
+/* A device of another kind, or another firmware of it. */
+static void put_lacking(tendon_line *line, const tendon_definition_row *row) {
+    char text[64 + 2 * TENDON_UUID_STRING_SIZE], uuid[TENDON_UUID_STRING_SIZE];
+    char *end = add(text, "the device has no characteristic ");
+    end = add(end, tendon_uuid_format(&row->uuid, uuid));
+    end = add(end, " in a service ");
+    (void)add(end, tendon_uuid_format(&row->service, uuid));
+    tendon_line_sentence(line, NULL, text);
+}
+
 tendon_status tendon_defined_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
                                   const tendon_definition *definition, const tendon_described_rates *rates,
                                   const tendon_defined_event *event, size_t index) {
@@ -164,6 +182,10 @@ tendon_status tendon_defined_line(tendon_line *line, const tendon_line_device *d
     }
     tendon_line_begin(line, "refused", wall_us, device);
     tendon_line_word(line, "request", row_name(definition, event));
-    tendon_line_reason(line, NULL, event->status);
+    if (event->status == TENDON_ERROR_NOT_FOUND) {
+        put_lacking(line, &definition->rows[event->row]);
+    } else {
+        tendon_line_reason(line, NULL, event->status);
+    }
     return tendon_line_end(line);
 }

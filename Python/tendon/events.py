@@ -337,7 +337,7 @@ class RadioWaiting(Event):
 
 @dataclasses.dataclass(kw_only=True)
 class Refused(Event):
-    """A device rejected a request."""
+    """A device rejected a request, or lacks a characteristic that its device file requires."""
 
     EVENT: ClassVar[str] = "refused"
     request: str

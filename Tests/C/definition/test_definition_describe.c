@@ -169,8 +169,10 @@ static void parts(void **state) {
     assert_string_equal(described(d, "0000"), "a=no b=no c=0 d=low");
     assert_string_equal(described(d, "ffff"), "a=yes b=yes c=7 d=high");
     assert_string_equal(described(d, "1000"), "a=no b=no c=0 d=1");
-    d = with_fields("{'type': 'u64', 'bits': [{'name': 'all', 'bit': 0, 'count': 64}, {'name': 'top', 'bit': 63}]}");
-    assert_string_equal(described(d, "ffffffffffffffff"), "all=-1 top=yes");
+    d = with_fields("{'type': 'u64', 'bits': [{'name': 'all', 'bit': 0, 'count': 64}]}");
+    assert_string_equal(described(d, "ffffffffffffffff"), "all=-1");
+    d = with_fields("{'type': 'u64', 'bits': [{'name': 'top', 'bit': 63}, {'name': 'most', 'bit': 0, 'count': 63}]}");
+    assert_string_equal(described(d, "ffffffffffffff7f"), "top=no most=9223372036854775807");
 }
 
 static void bytes_and_text(void **state) {
@@ -184,6 +186,43 @@ static void bytes_and_text(void **state) {
     assert_string_equal(described(d, "03 6869"), "!TRUNCATED at 1");
     assert_string_equal(described(d, "02 6869 01"), "!TRUNCATED at 3");
     assert_string_equal(described(d, "00 0102 aabbccdd"), "!MALFORMED at 3");
+}
+
+/* What is not provably impossible is accepted. */
+static void possible(void **state) {
+    (void)state;
+    const tendon_definition *d =
+        with_fields("{'name': 'kind', 'type': 'u8', 'min': 1, 'max': 3, 'unknown': 255}, "
+                    "{'name': 'x', 'type': 'u8', 'if': 'kind=3'}, {'name': 'x', 'type': 'u16', 'if': 'kind=255'}, "
+                    "{'switch': 'kind', 'cases': {'255': [{'name': 'y', 'type': 'u8', 'if': 'kind'}]}, 'otherwise': "
+                    "[{'name': 'y', 'type': 'u16', 'if': 'kind=2'}]}");
+    assert_string_equal(described(d, "03 07"), "x=7");
+    assert_string_equal(described(d, "ff 0700 09"), "x=7 y=9");
+    assert_string_equal(described(d, "02 0900"), "y=9");
+    /* A field that is absent is 0. */
+    d = with_fields("{'name': 'a', 'type': 'u8'}, {'name': 'b', 'type': 'u8', 'min': 1, 'if': 'a'}, "
+                    "{'name': 'c', 'type': 'u8', 'if': '!b'}");
+    assert_string_equal(described(d, "00 05"), "c=5");
+    /* Two conditions that do not meet: a name may be of both; of different fields nobody knows. */
+    d = with_fields(
+        "{'name': 'a', 'type': 'u8'}, {'name': 'b', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': 'a=1'}, "
+        "{'name': 'x', 'type': 'u8', 'if': 'a=2'}, {'name': 'x', 'type': 'u8', 'if': '!a'}, {'name': 'x', "
+        "'type': 'u8', 'if': 'b=7'}");
+    assert_string_equal(described(d, "02 00 05"), "x=5");
+    /* Members of a list, and arguments, are not members of the line; cases of one switch do not meet. */
+    d = with_fields(
+        "{'name': 'list', 'count': 1, 'records': [{'name': 'time', 'type': 'u8'}, {'name': 'k', 'type': 'u8'}]}, "
+        "{'name': 'k', 'type': 'u8'}, {'switch': 'k', 'cases': {'1': [{'name': 'x', 'type': 'u8'}], "
+        "'2': [{'name': 'x', 'type': 'u16'}]}}, {'name': 'turns', 'rate': 'k', 'per': 'k'}");
+    assert_string_equal(described(d, "05 06 02 0700"), "list=[{time=5 k=6}] x=7 turns=nothing");
+    (void)parsed("{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': ["
+                 "{'name': 'value', 'service': 'fff0', 'uuid': 'fff1', 'write': [{'name': 'time', 'type': 'u8'}]}], "
+                 "'actions': [{'name': 'a', 'characteristic': 'value'}]}");
+    /* 512 bytes. */
+    (void)with_fields("{'name': 'x', 'records': [{'type': 'u64'}], 'count': 64}");
+    /* The rest can end before what is absent. */
+    (void)with_fields("{'name': 'a', 'type': 'u8'}, {'name': 'rest', 'type': 'bytes', 'if': 'a'}, "
+                      "{'name': 'b', 'type': 'u8', 'if': '!a'}");
 }
 
 static void conditions(void **state) {
@@ -310,6 +349,7 @@ int main(void) {
                                        cmocka_unit_test(words_and_limits),
                                        cmocka_unit_test(parts),
                                        cmocka_unit_test(bytes_and_text),
+                                       cmocka_unit_test(possible),
                                        cmocka_unit_test(conditions),
                                        cmocka_unit_test(optional),
                                        cmocka_unit_test(records),

@@ -117,6 +117,14 @@ static void misspelled_words(void **state) {
         {"{'name': 'toy', 'zzz': []}", 1, 18, "'zzz' is not a member of the file"},
         {FIELD("{'name': 'x', 'typ': 'u8'}"), 3, 16, "did you mean 'type'?"},
         {FIELD("{'name': 'x', 'type': 'u8', 'unti': 'V'}"), 3, 30, "did you mean 'unit'?"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'scale': 2}"), 3, 30,
+         "'scale' is not a member of a field; did you mean 'factor'?"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'multiplier': 2}"), 3, 30, "did you mean 'factor'?"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'enum': []}"), 3, 30, "did you mean 'values'?"},
+        {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x', 'default': []}"), 3, 47, "did you mean 'otherwise'?"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'indicate': 2}"), 3, 30, "'indicate' is not a member of a field"},
+        {HEAD "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'indicate': []}]}", 2, 71,
+         "'indicate' is not a member of a characteristic; did you mean 'notify'?"},
         {FIELD("{'name': 'x', 'type': 'uint16'}"), 3, 24, "'uint16' is no type; did you mean 'u16'?"},
         {FIELD("{'name': 'x', 'type': 'int8'}"), 3, 24, "did you mean 'i8'?"},
         {FIELD("{'name': 'x', 'type': 'float32'}"), 3, 24, "did you mean 'f32'?"},
@@ -184,7 +192,8 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'rate': 'y'}"), 3, 1, "a rate has no 'per'"},
         {FIELD("{'name': 'x', 'rate': 'y', 'per': 'z'}"), 3, 24, "'y' is no integer before this field"},
         {FIELD("{'name': 'x', 'type': 'u9'}"), 3, 24, "'u9' is no type; known"},
-        {FIELD("{'name': 'time', 'type': 'u8'}"), 3, 11, "member of every line"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'values': [[256, 'a']]}"), 3, 41, "'256' is out of range: 0 to 255"},
+        {FIELD("{'name': 'x', 'type': 'i8', 'values': [[200, 'a']]}"), 3, 41, "'200' is out of range: -128 to 127"},
         {FIELD("{'name': 'x', 'type': 'u8'}, {'name': 'x', 'type': 'u8'}"), 3, 40, "there twice"},
         {FIELD("{'name': 'x', 'type': 'u8', 'factor': 0}"), 3, 39, "'0' must not be 0"},
         {FIELD("{'name': 'x', 'type': 'u8', 'factor': 1e31}"), 3, 39, "without quotes, 1e-30 to 1e30"},
@@ -212,7 +221,17 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'type': 'u8', 'values': [[1, 'a'], [1, 'b']]}"), 3, 51, "has a name already"},
         {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 8}]}"), 3, 46, "'8' is out of range: 0 to 7"},
         {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 7, 'count': 2}]}"), 3, 58, "out of range: 1 to 1"},
-        {FIELD("{'type': 'u8', 'bits': [{'name': 'a'}]}"), 3, 25, "has no 'bit'"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'a'}]}"), 3, 25, "a part of bits has a 'name' and a 'bit'"},
+        {FIELD("{'type': 'u8', 'bits': [{'bit': 1}]}"), 3, 25, "a part of bits has a 'name' and a 'bit'"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 1, 'min': 1}]}"), 3, 50, "no meaning for a part of bits"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 1, 'count': 'b'}]}"), 3, 59, "'b' is no integer"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 0, 'values': [[2, 'b']]}]}"), 3, 61,
+         "'2' is out of range: 0 to 1"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 3, 'count': 2}, {'name': 'b', 'bit': 2},\n"
+               "{'name': 'c', 'bit': 4}]}"),
+         4, 1, "a part before it has a bit of this one"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 3}, {'name': 'b', 'bit': 0, 'count': 4}]}"), 3, 50,
+         "a part before it has a bit of this one"},
         {FIELD("{'name': 'x', 'records': 'y'}"), 3, 27, "'y' is none of the layouts"},
         {FIELD("{'name': 'x', 'records': []}"), 3, 26, "takes no bytes"},
         {FIELD("{'name': 'x', 'records': [{'type': 'u8'}], 'count': 0}"), 3, 53, "out of range: 1 to"},
@@ -261,7 +280,7 @@ static void the_whole(void **state) {
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value'}], " ROW "]}]}", 2, 13, "needs 'write'"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'x', 'type': 'bytes'}, {'type': "
               "'u8', 'equals': 1}]}], " ROW "]}]}",
-         2, 63, "utf8 or bytes with a fixed 'length' or at the end"},
+         2, 96, "nothing is left for this field"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'x', 'type': 'sfloat'}]}], " ROW
               "]}]}",
          2, 63, "an action writes integers, f32, datetime, and utf8 or bytes"},
@@ -278,6 +297,96 @@ static void the_whole(void **state) {
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'at_start': true, 'write': [{'name': 'x', 'type': "
               "'u8'}]}], " ROW "]}]}",
          2, 81, "has no arguments"},
+    };
+    CHECK(rows);
+}
+
+/* Layouts that no value can have, and events that never come. */
+static void impossible(void **state) {
+    (void)state;
+#define KIND "{'name': 'kind', 'type': 'u8', 'min': 1, 'max': 3, 'unknown': 255},\n"
+    static const mistake rows[] = {
+        {FIELD(KIND "{'name': 'x', 'type': 'u8', 'if': 'kind=4'}"), 4, 36,
+         "'kind=4' never happens: the field has 1 to 3"},
+        {FIELD(KIND "{'name': 'x', 'type': 'u8', 'if': '!kind'}"), 4, 36,
+         "'!kind' never happens: the field has 1 to 3"},
+        {FIELD("{'name': 'z', 'type': 'u8', 'equals': 0},\n{'name': 'x', 'type': 'u8', 'if': 'z'}"), 4, 36,
+         "'z' never happens: the field has 0 to 0"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'b', 'bit': 6, 'count': 2}]},\n"
+               "{'name': 'x', 'type': 'u8', 'if': 'b=4'}"),
+         4, 36, "'b=4' never happens: the field has 0 to 3"},
+        {FIELD("{'name': 'k', 'type': 'i8'},\n{'name': 'x', 'type': 'u8', 'if': 'k=128'}"), 4, 36,
+         "'k=128' never happens: the field has -128 to 127"},
+        {FIELD(KIND "{'switch': 'kind', 'cases': {'1': [], '4': []}}"), 4, 40,
+         "'4' never happens: the field has 1 to 3"},
+        {FIELD(KIND "{'switch': 'kind', 'cases': {'1': [], '01': []}}"), 4, 40, "'01' is there twice"},
+        {FIELD(KIND "{'switch': 'kind', 'cases': {'1': [{'type': 'u8', 'if': 'kind=2'}]}}"), 4, 58,
+         "'kind=2' never happens here: this layout is there by another value"},
+        {FIELD(KIND "{'switch': 'kind', 'if': 'kind=2', 'cases': {'2': [{'type': 'u8', 'if': 'kind=1'}]}}"), 4, 74,
+         "'kind=1' never happens here"},
+        {FIELD("{'name': 'a', 'type': 'u8'},\n{'records': [{'type': 'u8', 'if': 'a'}], 'if': '!a'}"), 4, 36,
+         "'a' never happens here"},
+        {FIELD(KIND "{'switch': 'kind', 'cases': {'1': [{'switch': 'kind', 'cases': {'2': []}}]}}"), 4, 66,
+         "'2' never happens here"},
+        {FIELD(KIND "{'switch': 'kind', 'cases': {'1': [{'records': [{'type': 'u8', 'if': 'kind=2'}]}]}}"), 4, 71,
+         "'kind=2' never happens here"},
+        {FIELD("{'name': 'x', 'records': [{'type': 'u64'}], 'count': 65}"), 2, 84,
+         "this layout takes more than the 512 bytes of a value"},
+        {FIELD("{'name': 'n', 'type': 'u8'}, {'name': 'a', 'type': 'utf8', 'at_least': 512}"), 2, 84, "512 bytes"},
+        {FIELD(KIND
+               "{'switch': 'kind', 'cases': {'1': [{'name': 'a', 'type': 'bytes', 'at_least': 512}]}, 'otherwise': "
+               "[{'name': 'b', 'type': 'bytes', 'at_least': 512}]}"),
+         2, 84, "512 bytes"},
+        {FIELD("{'name': 'a', 'type': 'bytes'},\n{'name': 'b', 'type': 'u8'}"), 4, 1, "one before it takes the rest"},
+        {FIELD("{'name': 'a', 'type': 'bytes', 'length': 'rest'},\n{'name': 'b', 'type': 'u8', 'optional': true}"), 4,
+         1, "one before it takes the rest"},
+        {FIELD("{'name': 'a', 'records': [{'name': 'c', 'type': 'u8'}]},\n{'records': [{'type': 'u8'}]}"), 4, 1,
+         "one before it takes the rest"},
+        {FIELD("{'name': 'a', 'count': 2, 'records': [{'name': 'c', 'type': 'u8'}, {'name': 'd', 'type': 'bytes'}]}"),
+         3, 38, "the first of these records takes the rest of the value"},
+        {FIELD("{'name': 'x', 'type': 'bytes', 'length': 4, 'at_least': 5}"), 3, 57,
+         "'at_least' is more than 'length'"},
+        {HEAD
+         "'layouts': {'v': [{'name': 'k', 'type': 'u8'}, {'switch': 'k', 'cases': {'1': 'c'}}], 'c': []},\n"
+         "'events': [{'name': 'c'}], 'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': "
+         "'v'}]}",
+         3, 22, "'c' is no layout of a value: only 'notify', 'read' and 'value' have events"},
+        {HEAD "'layouts': {'v': []},\n"
+              "'events': [{'name': 'e', 'layout': 'v'}], 'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': "
+              "'fff1', 'write': 'v'}]}",
+         3, 37, "'v' is no layout of a value"},
+    };
+    CHECK(rows);
+}
+
+static void names_of_members(void **state) {
+    (void)state;
+    static const mistake rows[] = {
+        {FIELD("{'name': 'time', 'type': 'u8'}"), 3, 11, "'time' is a member that lines have already; choose another"},
+        {FIELD("{'name': 'received_at', 'type': 'u8'}"), 3, 11, "'received_at' is a member that lines have"},
+        {FIELD("{'name': 'sensor', 'type': 'u8'}"), 3, 11, "'sensor' is a member that lines have"},
+        {FIELD("{'name': 'device_time_ms', 'type': 'u8'}"), 3, 11, "'device_time_ms' is a member that lines have"},
+        {FIELD("{'name': 'message_id', 'type': 'u8'}"), 3, 11, "'message_id' is a member that lines have"},
+        {FIELD("{'name': 'time', 'records': [{'type': 'u8'}]}"), 3, 11, "'time' is a member that lines have"},
+        {FIELD("{'name': 'k', 'type': 'u8'}, {'switch': 'k', 'cases': {'1': [{'name': 'event', 'type': 'u8'}]}}"), 3,
+         72, "'event' is a member that lines have"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'name', 'bit': 1}]}"), 3, 35, "'name' is a member that lines have"},
+        {HEAD "'layouts': {'time': [{'type': 'u8'}]},\n" ROW "{'records': 'time'}]}]}", 4, 14,
+         "'time' is a member that lines have"},
+        {FIELD("{'name': 'x', 'type': 'u8'}, {'name': 'x', 'type': 'u8'}"), 3, 40, "there twice"},
+        {FIELD("{'name': 'a', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': 'a'}, {'name': 'x', 'type': 'u8'}"), 3,
+         80, "there twice"},
+        {FIELD(
+             "{'name': 'a', 'type': 'u8'}, {'name': 'x', 'type': 'u8', 'if': 'a'}, {'name': 'x', 'type': 'u16', 'if': "
+             "'a=3'}"),
+         3, 80, "there twice"},
+        {FIELD("{'type': 'u8', 'bits': [{'name': 'x', 'bit': 1}]}, {'name': 'x', 'type': 'u8'}"), 3, 62, "there twice"},
+        {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x', 'cases': {'1': [{'name': 'x', 'type': 'u8'}]}}"), 3, 72,
+         "there twice"},
+        {HEAD "'layouts': {'c': [{'name': 'x', 'type': 'u8'}], 'b': [{'name': 'i', 'type': 'u8'},\n"
+              "{'switch': 'i', 'cases': {'2': 'c'}}]}, " ROW
+              "{'name': 'x', 'type': 'u8'}, {'switch': 'x', 'cases': {'1': 'b'}}]}]}",
+         4, 11, "there twice"},
     };
     CHECK(rows);
 }
@@ -338,6 +447,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(syntax),           cmocka_unit_test(the_file),
                                        cmocka_unit_test(misspelled_words), cmocka_unit_test(dates),
                                        cmocka_unit_test(fields),           cmocka_unit_test(the_whole),
+                                       cmocka_unit_test(impossible),       cmocka_unit_test(names_of_members),
                                        cmocka_unit_test(full_tables),      cmocka_unit_test(cut_everywhere)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

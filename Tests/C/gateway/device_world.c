@@ -17,18 +17,18 @@ static tendon_definition definition, served;
 static uint8_t flash_memory[TENDON_SIMULATED_OBVIOUS_FLASH_SIZE(WORLD_OBVIOUS_IMAGE, WORLD_OBVIOUS_PAGE)];
 static tendon_simulated_flash flash;
 
-#define TOY                                                                                                            \
+#define TOY(level)                                                                                                     \
     "{\"name\":\"toy\",\"title\":\"Toy\",\"find\":{\"services\":[\"fff0\"]},\"characteristics\":["                     \
-    "{\"name\":\"level\",\"service\":\"fff0\",\"uuid\":\"fff1\",\"notify\":[{\"name\":\"x\",\"type\":\"u8\"}],"        \
+    "{\"name\":\"level\",\"service\":\"fff0\",\"uuid\":\"" level "\",\"notify\":[{\"name\":\"x\",\"type\":\"u8\"}],"   \
     "\"required\":true,\"examples\":[\"01\",\"02\"],\"every_ms\":100},"                                                \
     "{\"name\":\"serial\",\"service\":\"fff0\",\"uuid\":\"fff2\",\"read\":[{\"name\":\"s\",\"type\":\"utf8\"}],"       \
     "\"examples\":[\"4142\"]},"                                                                                        \
     "{\"name\":\"control\",\"service\":\"fff0\",\"uuid\":\"fff3\",\"write\":[{\"name\":\"rate\",\"type\":\"u16\","     \
     "\"max\":500}]}"
-static const char served_text[] = TOY "]}";
-static const char file_text[] =
-    TOY ",{\"name\":\"more\",\"service\":\"fff5\",\"uuid\":\"fff6\",\"read\":[{\"name\":\"m\",\"type\":\"u8\"}]}],"
-        "\"actions\":[{\"name\":\"set_rate\",\"characteristic\":\"control\"}]}";
+static const char served_text[] = TOY("fff1") "]}", other_text[] = TOY("fff9") "]}";
+static const char file_text[] = TOY(
+    "fff1") ",{\"name\":\"more\",\"service\":\"fff5\",\"uuid\":\"fff6\",\"read\":[{\"name\":\"m\",\"type\":\"u8\"}]}],"
+            "\"actions\":[{\"name\":\"set_rate\",\"characteristic\":\"control\"}]}";
 
 static void parse_definition(tendon_definition *out, const char *text) {
     static tendon_definition_scratch scratch;
@@ -90,7 +90,7 @@ static tendon_peripheral_device start_simulated(tendon_device_family family) {
     case TENDON_DEVICE_OBVIOUS:
         return start_obvious();
     default:
-        parse_definition(&served, served_text);
+        parse_definition(&served, chosen.is_other ? other_text : served_text);
         assert_int_equal(
             tendon_simulated_defined_init(&simulated.defined, &served, &(tendon_simulated_defined_options){0}),
             TENDON_OK);

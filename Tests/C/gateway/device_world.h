@@ -18,6 +18,7 @@ typedef struct world_choice {
     tendon_simulated_feelspace_options feelspace;
     tendon_simulated_fjorden_options fjorden;
     tendon_simulated_obvious_options obvious;
+    bool is_other; /**< the device of a file lacks what the file requires */
 } world_choice;
 
 typedef struct world {

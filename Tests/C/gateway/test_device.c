@@ -256,6 +256,18 @@ static void some_devices_are_not_tried_again(void **state) {
     assert_int_equal(w.ending.status, TENDON_ACTIV5_ERROR_UNSUPPORTED); /* the first reason counts */
 }
 
+/* It says what is missing, before it ends. */
+static void a_device_that_lacks_what_is_required(void **state) {
+    (void)state;
+    world_choice choice = world_defaults();
+    choice.is_other = true;
+    world_start(TENDON_DEVICE_DEFINED, &choice);
+    world_open();
+    world_run(20000);
+    assert_string_equal(world_look(), "refused failed");
+    assert_int_equal(w.ending.status, TENDON_ERROR_NOT_FOUND);
+}
+
 /* What the grip does while its information is read comes after the line `connected`. */
 static void events_before_the_identity(void **state) {
     (void)state;
@@ -400,6 +412,7 @@ int main(void) {
         cmocka_unit_test(settings_of_a_belt),
         cmocka_unit_test(settings_of_an_obvious_device),
         cmocka_unit_test(some_devices_are_not_tried_again),
+        cmocka_unit_test(a_device_that_lacks_what_is_required),
         cmocka_unit_test(events_before_the_identity),
         cmocka_unit_test(counters_of_a_grip),
         cmocka_unit_test(counters_of_a_wearable),

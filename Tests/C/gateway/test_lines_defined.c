@@ -122,6 +122,10 @@ static void other_events(void **state) {
     assert_string_equal(line(0), "\"refused\",\"family\":\"toy\",\"request\":\"first\",\"text\":\"the attribute cannot "
                                  "be read\"}");
     assert_string_equal(line(1), "");
+    event.status = TENDON_ERROR_NOT_FOUND;
+    assert_string_equal(line(0), "\"refused\",\"family\":\"toy\",\"request\":\"first\",\"text\":\"the device has no "
+                                 "characteristic 0000fff1-0000-1000-8000-00805f9b34fb in a service "
+                                 "0000fff0-0000-1000-8000-00805f9b34fb\"}");
     static const tendon_defined_event_kind none[] = {TENDON_DEFINED_EVENT_OPEN, TENDON_DEFINED_EVENT_WRITTEN,
                                                      TENDON_DEFINED_EVENT_CLOSED};
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
