@@ -220,7 +220,7 @@ void tendon_fleet_begin_turns(tendon_fleet *fleet, uint64_t now) {
         if (begin_turn(fleet, &address, family, now)) {
             keep_name(fleet, &address);
         } else {
-            (void)tendon_admission_left(&fleet->admission, &address, false, now);
+            tendon_admission_postpone(&fleet->admission, &address, now);
         }
     }
 }
@@ -249,38 +249,20 @@ static bool look_at_bond(tendon_fleet *fleet, const tendon_address *address, uin
 
 /* ---- the end of a turn ---- */
 
-/** Lets admission decide about the next turn. Returns the pause, UINT64_MAX: there is none. */
-static uint64_t leave(tendon_fleet_slot *slot, bool of_radio, uint64_t now) {
-    tendon_fleet *fleet = slot->fleet;
-    const tendon_device_event *ended = &slot->ended;
-    uint64_t pause = UINT64_MAX;
-    if (!ended->was_open) {
-        tendon_admission_failed(&fleet->admission, &slot->address, now);
-    }
-    if (ended->was_requested || of_radio) {
-        (void)tendon_admission_left(&fleet->admission, &slot->address, false, now); /* it was not the device */
-    } else if (ended->was_open) {
-        pause = tendon_admission_lost(&fleet->admission, &slot->address, now);
-    } else if (ended->may_retry && !fleet->options.no_reconnect) {
-        pause = tendon_admission_left(&fleet->admission, &slot->address, true, now);
-    } else {
-        tendon_admission_exclude(&fleet->admission, &slot->address, now);
-    }
-    if (fleet->options.no_reconnect) {
-        tendon_admission_exclude(&fleet->admission, &slot->address, now);
-    }
-    tendon_admission_ended(&fleet->admission, &slot->address, slot->radio);
-    return pause;
-}
-
 static void finish_turn(tendon_fleet_slot *slot, uint64_t now) {
     tendon_fleet *fleet = slot->fleet;
     tendon_fleet_radio *radio = &fleet->radios[slot->radio];
-    bool of_radio = radio->state != TENDON_FLEET_RADIO_OPEN;
-    uint64_t pause = leave(slot, of_radio, now);
+    const tendon_device_event *ended = &slot->ended;
+    const tendon_admission_ending ending = {.radio = slot->radio,
+                                            .was_open = ended->was_open,
+                                            .was_released =
+                                                ended->was_requested || radio->state != TENDON_FLEET_RADIO_OPEN,
+                                            .may_retry = ended->may_retry,
+                                            .is_last = fleet->options.no_reconnect};
+    uint64_t pause = tendon_admission_end_turn(&fleet->admission, &slot->address, &ending, now);
     fleet->counters.malformed += slot->body->device.counters.malformed;
     slot->body->device.counters.malformed = 0;
-    if (slot->ended.was_open || !slot->ended.was_requested) {
+    if (ended->was_open || !ended->was_requested) {
         tendon_fleet_report_end(slot, pause);
     }
     if (slot->is_assigned && radio->radio != NULL) {

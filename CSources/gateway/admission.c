@@ -338,14 +338,6 @@ void tendon_admission_connected(tendon_admission *admission, const tendon_addres
     }
 }
 
-void tendon_admission_failed(tendon_admission *admission, const tendon_address *address, uint64_t now) {
-    const record *one = find(admission, address);
-    if (one != NULL && one->state == TENDON_ADMISSION_ATTEMPT) {
-        uint64_t until = now + answer_ms(one); /* as long as the attempts took */
-        admission->search_until = until > admission->search_until ? until : admission->search_until;
-    }
-}
-
 /** Returns what the record keeps of a device that is dismissed. */
 static record dismissed(const record *one) {
     return (record){.address = one->address,
@@ -376,44 +368,58 @@ static uint16_t one_more(uint16_t count) {
     return count < UINT16_MAX ? (uint16_t)(count + 1) : count;
 }
 
-uint64_t tendon_admission_left(tendon_admission *admission, const tendon_address *address, bool failed, uint64_t now) {
+void tendon_admission_postpone(tendon_admission *admission, const tendon_address *address, uint64_t now) {
     record *one = find(admission, address);
-    if (one == NULL) {
-        return 0;
+    if (one != NULL) {
+        finish_attempt(admission, one);
+        one->failures = 0;
+        (void)leave(admission, one, 0, now);
     }
-    finish_attempt(admission, one); /* before the failure counts: it says whether the attempt was one to a stranger */
-    one->failures = failed ? one_more(one->failures) : 0;
-    one->setbacks = failed ? one_more(one->setbacks) : one->setbacks;
-    return leave(admission, one, failed ? one->setbacks : 0, now);
 }
 
-uint64_t tendon_admission_lost(tendon_admission *admission, const tendon_address *address, uint64_t now) {
-    record *one = find(admission, address);
-    if (one == NULL) {
-        return 0;
+/** The session did not open, for a reason of the device. */
+static uint64_t fail(tendon_admission *admission, record *one, uint8_t radio, uint64_t now) {
+    if (one->state == TENDON_ADMISSION_ATTEMPT) {
+        uint64_t until = now + answer_ms(one); /* as long as the attempts took */
+        admission->search_until = until > admission->search_until ? until : admission->search_until;
     }
+    finish_attempt(admission, one); /* before the failure counts: it says whether the attempt was one to a stranger */
+    one->failures = one_more(one->failures);
+    one->setbacks = one_more(one->setbacks);
+    uint8_t failed = (uint8_t)(one->failed | bit(radio));
+    one->failed = (one->heard & ~failed) == 0 ? 0 : failed;
+    return leave(admission, one, one->setbacks, now);
+}
+
+static uint64_t lose(tendon_admission *admission, record *one, uint64_t now) {
     finish_attempt(admission, one);
     one->setbacks = now < one->connected_at + TENDON_ADMISSION_CONNECTION_MS ? one_more(one->setbacks) : 0;
     return leave(admission, one, one->setbacks, now);
 }
 
-void tendon_admission_ended(tendon_admission *admission, const tendon_address *address, uint8_t radio) {
+uint64_t tendon_admission_end_turn(tendon_admission *admission, const tendon_address *address,
+                                   const tendon_admission_ending *ending, uint64_t now) {
     record *one = find(admission, address);
-    if (one != NULL && one->failures > 0) {
-        uint8_t failed = (uint8_t)(one->failed | bit(radio));
-        one->failed = (one->heard & ~failed) == 0 ? 0 : failed;
+    uint64_t pause = UINT64_MAX;
+    if (one == NULL) {
+        return pause;
     }
+    bool failed = !ending->was_released && !ending->was_open;
+    if (ending->was_released) {
+        tendon_admission_postpone(admission, address, now);
+    } else {
+        pause = failed ? fail(admission, one, ending->radio, now) : lose(admission, one, now);
+    }
+    if (!ending->is_last && (!failed || ending->may_retry)) {
+        return pause;
+    }
+    if (one->state == TENDON_ADMISSION_WAITING) {
+        one->state = TENDON_ADMISSION_EXCLUDED;
+    }
+    return UINT64_MAX;
 }
 
 /* ---- devices that are left alone ---- */
-
-void tendon_admission_exclude(tendon_admission *admission, const tendon_address *address, uint64_t now) {
-    (void)tendon_admission_left(admission, address, true, now);
-    record *one = find(admission, address);
-    if (one != NULL && one->state == TENDON_ADMISSION_WAITING) {
-        one->state = TENDON_ADMISSION_EXCLUDED;
-    }
-}
 
 void tendon_admission_readmit(tendon_admission *admission, const tendon_address *address) {
     record *one = find(admission, address);

@@ -104,17 +104,15 @@ final class Admission: Sendable {
 
     func answered(_ address: Address) { call(address) { tendon_admission_answered($0, &$1) } }
     func connected(_ address: Address) { call(address) { tendon_admission_connected($0, &$1, clock()) } }
-    func failed(_ address: Address) { call(address) { tendon_admission_failed($0, &$1, clock()) } }
-    /// Returns the pause, in milliseconds.
+    /// Returns the pause before the next turn, in milliseconds; nil: none is tried after it.
     @discardableResult
-    func left(_ address: Address, failed: Bool) -> UInt64 {
-        call(address) { tendon_admission_left($0, &$1, failed, clock()) }
+    func endTurn(of address: Address, _ ending: tendon_admission_ending) -> UInt64? {
+        var ending = ending
+        let pause = call(address) { tendon_admission_end_turn($0, &$1, &ending, clock()) }
+        return pause == .max ? nil : pause
     }
-    @discardableResult
-    func lost(_ address: Address) -> UInt64 { call(address) { tendon_admission_lost($0, &$1, clock()) } }
-    func ended(_ address: Address, radio: Int) { call(address) { tendon_admission_ended($0, &$1, UInt8(radio)) } }
+    func postpone(_ address: Address) { call(address) { tendon_admission_postpone($0, &$1, clock()) } }
 
-    func exclude(_ address: Address) { call(address) { tendon_admission_exclude($0, &$1, clock()) } }
     func readmit(_ address: Address) { call(address) { tendon_admission_readmit($0, &$1) } }
     func forget(_ address: Address) { call(address) { tendon_admission_forget($0, &$1) } }
 

@@ -385,7 +385,7 @@ final class Gateway: Sendable {
         }
         for (address, family) in admission.next(among: radios, where: isAllowed) {
             guard begin(address, family) else {
-                admission.left(address, failed: false)
+                admission.postpone(address)
                 continue
             }
         }
@@ -446,17 +446,16 @@ final class Gateway: Sendable {
                 centrals.contains { $0.value === central && radios & 1 << $0.key != 0 }
             }
         } catch {
-            admission.left(address, failed: false)  // later, when a connection has ended
+            admission.postpone(address)  // later, when a connection has ended
             return
         }
         let radio = centrals.first { $0.value === central }?.key ?? 0
         state.withLock { $0.turns[address]?.radio = radio }
         if let server = await server(address, family, radio, central) {
             await server.serve()
-            admission.ended(address, radio: radio)
             lookAtBond(of: address, radio)
         } else {
-            admission.left(address, failed: false)  // another plan does not serve it
+            admission.postpone(address)  // another plan does not serve it
         }
         group.release(central, after: central.core.peerFailure(of: address))
     }
@@ -565,7 +564,7 @@ final class Gateway: Sendable {
             let device = ServedDevice(
                 label: label, central: central, settings: plan.settings, reporter: reporter, rules: rules,
                 admission: admission, onConnected: { [weak self] in self?.lookSoon() }, row: row,
-                adapter: plan.settings.adapter(of: radio))
+                radio: UInt8(radio), adapter: plan.settings.adapter(of: radio))
             let server = await makeServer(stream, device)
             let isOfPlan = state.withLock { state in
                 let isOfPlan = state.plan === plan

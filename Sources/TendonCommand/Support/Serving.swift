@@ -17,7 +17,8 @@ struct ServedDevice: Sendable {
     var onConnected: @TendonActor @Sendable () -> Void = {}
     /// Of the table.
     let row: Int
-    /// Nil: the run has one radio.
+    /// Number of its radio, and the adapter's name; nil: the run has one radio.
+    var radio: UInt8 = 0
     var adapter: String?
 
     var family: String { label.family ?? "" }
@@ -118,31 +119,34 @@ extension DeviceServer {
     func serve() async {
         do throws(ServingError) {
             try await connect()
-            served.admission.connected(served.address)
-            let ending = await serveConnected()
-            if ending.reason == TENDON_ENDING_REQUESTED || served.central.core.failure != nil {
-                served.admission.left(served.address, failed: false)
-            } else {
-                served.admission.lost(served.address)
-            }
         } catch {
-            guard case .failed(let what, let canRetry) = error, !Task.isCancelled else {
-                served.admission.left(served.address, failed: false)
-                return
-            }
-            let failure = Failure(what, served.label, on: served.central)
-            var pause: JSON = .null
-            if served.central.core.failure != nil {
-                served.admission.left(served.address, failed: false)  // it was not the device
-            } else if canRetry, served.settings.reconnects {
-                pause = .real(Double(served.admission.left(served.address, failed: true)) / 1000)
-            } else {
-                served.admission.exclude(served.address)
-            }
-            served.event("connect_failed", failure.members.merging(["retry_in_s": pause]))
-            served.show("failed", note: failure.text)
+            return didNotConnect(error)
         }
-        if !served.settings.reconnects { served.admission.exclude(served.address) }
+        served.admission.connected(served.address)
+        let ending = await serveConnected()
+        endTurn(wasOpen: true, wasReleased: ending.reason == TENDON_ENDING_REQUESTED, mayRetry: true)
+    }
+
+    private func didNotConnect(_ error: ServingError) {
+        guard case .failed(let what, let canRetry) = error, !Task.isCancelled else {
+            endTurn(wasOpen: false, wasReleased: true, mayRetry: true)
+            return
+        }
+        let failure = Failure(what, served.label, on: served.central)
+        let pause = endTurn(wasOpen: false, wasReleased: false, mayRetry: canRetry)
+        let seconds: JSON = pause.map { .real(Double($0) / 1000) } ?? .null
+        served.event("connect_failed", failure.members.merging(["retry_in_s": seconds]))
+        served.show("failed", note: failure.text)
+    }
+
+    @discardableResult
+    private func endTurn(wasOpen: Bool, wasReleased: Bool, mayRetry: Bool) -> UInt64? {
+        served.admission.endTurn(
+            of: served.address,
+            tendon_admission_ending(
+                radio: served.radio, was_open: wasOpen,
+                was_released: wasReleased || served.central.core.failure != nil, may_retry: mayRetry,
+                is_last: !served.settings.reconnects))
     }
 
     /// Opens the session. That may take long over a connection; without one it ends after `Admission.answerLimit(_:)`.
@@ -174,7 +178,6 @@ extension DeviceServer {
         alarm.remove()
         core.onConnection(to: served.address, nil)
         guard let error else { return }
-        served.admission.failed(served.address)
         guard limit.isReached, !Task.isCancelled else { throw error }
         throw .failed("the device did not respond to the connection request", canRetry: true)
     }

@@ -2,7 +2,7 @@
 /* Which device may connect, and when. Times are milliseconds of a simulated clock. */
 #include "test_bytes.h"
 
-#include "tendon/gateway/admission.h"
+#include "admission_turns.h"
 
 static tendon_admission_record records[TENDON_ADMISSION_SLOTS];
 static uint32_t random_number;
@@ -97,7 +97,7 @@ static void after_the_radio_was_lost_a_device_is_received_first(void **state) {
     assert_true(found(&a, false, 1000));
     assert_true(only_device_has_turn(&a, 1000));
     tendon_admission_connected(&a, &device, 1000);
-    (void)tendon_admission_left(&a, &device, false, 2000);
+    tendon_admission_postpone(&a, &device, 2000);
     tendon_admission_radio_lost(&a, 0);
     assert_true(nothing_has_turn(&a, 4000));
     assert_false(found(&a, false, 5000)); /* it is known */
@@ -111,26 +111,22 @@ static void radios_take_turns_after_failures(void **state) {
     assert_int_equal(tendon_admission_radios(&a, &device), 0);
     heard(&a, 1, 1000);
     assert_int_equal(tendon_admission_radios(&a, &device), 0x02);
-    (void)tendon_admission_left(&a, &device, true, 1100);
-    tendon_admission_ended(&a, &device, 1);
+    (void)turn_fails(&a, &device, 1, 1100);
     assert_int_equal(tendon_admission_radios(&a, &device), 0x02); /* it is the only one */
     heard(&a, 0, 1200);
     heard(&a, 7, 1200);
     assert_int_equal(tendon_admission_radios(&a, &device), 0x83);
     static const uint8_t steps[][2] = {{0, 0x82}, {7, 0x02}, {1, 0x83}};
     for (size_t i = 0; i < 3; i++) {
-        (void)tendon_admission_left(&a, &device, true, 1300);
-        tendon_admission_ended(&a, &device, steps[i][0]);
+        (void)turn_fails(&a, &device, steps[i][0], 1300);
         heard(&a, steps[i][0], 1400);
         assert_int_equal(tendon_admission_radios(&a, &device), steps[i][1]);
     }
-    (void)tendon_admission_left(&a, &device, true, 1500);
-    tendon_admission_ended(&a, &device, 0);
+    (void)turn_fails(&a, &device, 0, 1500);
     assert_int_equal(tendon_admission_radios(&a, &device), 0x82);
     tendon_admission_connected(&a, &device, 1500);
     assert_int_equal(tendon_admission_radios(&a, &device), 0x83);
-    (void)tendon_admission_left(&a, &device, false, 1600);
-    tendon_admission_ended(&a, &device, 0);
+    tendon_admission_postpone(&a, &device, 1600);
     assert_int_equal(tendon_admission_radios(&a, &device), 0x83); /* a connection that ended has not failed */
 }
 
@@ -154,7 +150,7 @@ static void a_new_device_waits_for_other_radios_for_a_second(void **state) {
     heard(&a, 0, 2000);
     assert_false(device_has_turn(&a, 2999, 3));
     assert_true(device_has_turn(&a, 3000, 3));
-    (void)tendon_admission_left(&a, &device, false, 3100);
+    tendon_admission_postpone(&a, &device, 3100);
     heard(&a, 0, 4000);
     assert_true(device_has_turn(&a, 4000, 3)); /* it is not new any more */
 }
@@ -189,7 +185,7 @@ static void one_of_two_radios_is_lost(void **state) {
     tendon_admission_radio_lost(&a, 0);
     assert_int_equal(tendon_admission_radios(&a, &device), 2);
     assert_true(only_device_has_turn(&a, 1500));
-    (void)tendon_admission_left(&a, &device, false, 1500);
+    tendon_admission_postpone(&a, &device, 1500);
     tendon_admission_radio_lost(&a, 1);
     assert_int_equal(tendon_admission_radios(&a, &device), 0);
     assert_true(nothing_has_turn(&a, 4000));
@@ -232,7 +228,7 @@ static void only_a_device_that_is_ready_can_be_next(void **state) {
     assert_true(tendon_admission_may_be_next(&a, &device, 0, 2000));
     assert_true(only_device_has_turn(&a, 2000));
     assert_false(tendon_admission_may_be_next(&a, &device, 0, 2001)); /* it is served */
-    (void)tendon_admission_left(&a, &device, false, 3000);
+    tendon_admission_postpone(&a, &device, 3000);
     assert_false(tendon_admission_may_be_next(&a, &device, 0, 3499));
     assert_true(tendon_admission_may_be_next(&a, &device, 0, 3500));   /* after its pause */
     assert_false(tendon_admission_may_be_next(&a, &device, 0, 20000)); /* it was not received for long */
@@ -307,7 +303,7 @@ static void a_table_of_served_devices(void **state) {
     assert_false(tendon_admission_dismiss(&a, &device, 11));
     assert_int_equal(tendon_admission_state_of(&a, &device), TENDON_ADMISSION_UNKNOWN);
     tendon_address one = stranger(3);
-    (void)tendon_admission_left(&a, &one, true, 12);
+    (void)turn_fails(&a, &one, 0, 12);
     assert_true(found(&a, false, 13));
     assert_int_equal(tendon_admission_state_of(&a, &one), TENDON_ADMISSION_UNKNOWN);
 }
@@ -318,8 +314,7 @@ static void a_scan_response_does_not_end_a_pause(void **state) {
     tendon_admission a = begin();
     assert_true(found(&a, true, 1000));
     assert_true(only_device_has_turn(&a, 2000));
-    tendon_admission_failed(&a, &device, 3000);
-    assert_int_equal(tendon_admission_left(&a, &device, true, 3000), 1000);
+    assert_int_equal(turn_fails(&a, &device, 0, 3000), 1000);
     assert_false(tendon_admission_responded(&a, &device, 3010));
     assert_true(nothing_has_turn(&a, 3010));
     assert_false(found(&a, true, 5499));
@@ -345,7 +340,7 @@ static void at_most_eight_strangers_and_32_devices(void **state) {
     assert_int_equal(a.unproven, 2);
     for (uint32_t i = 10; i < 40; i++) {
         address = stranger(i);
-        (void)tendon_admission_left(&a, &address, false, 300);
+        tendon_admission_postpone(&a, &address, 300);
     }
     assert_int_equal(a.served, 2);
     assert_int_equal(turns(&a, 300, 0, &has_device), 6);
@@ -370,7 +365,7 @@ static void preferred_then_known_then_least_tried(void **state) {
     address = stranger(1);
     tendon_admission_connected(&a, &address, 110); /* has connected, as at an earlier turn */
     address = stranger(2);
-    (void)tendon_admission_left(&a, &address, true, 110);
+    (void)turn_fails(&a, &address, 0, 110);
     for (uint32_t i = 0; i < 5; i++) {
         address = stranger(i);
         (void)tendon_admission_received(&a, &address, &(tendon_admission_report){0}, 5000);
@@ -428,7 +423,7 @@ static void time_for_an_answer(void **state) {
     static const uint32_t limits[] = {2500, 4000, 4000, 4000};
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(tendon_admission_answer_ms(&a, &device), limits[i]);
-        (void)tendon_admission_left(&a, &device, true, 200);
+        (void)turn_fails(&a, &device, 0, 200);
     }
     tendon_admission_connected(&a, &device, 300);
     assert_int_equal(tendon_admission_answer_ms(&a, &device), 4000);
@@ -440,10 +435,10 @@ static void a_connection_ends_the_failures(void **state) {
     tendon_admission a = begin();
     assert_true(found(&a, false, 100));
     for (unsigned i = 0; i < 3; i++) {
-        (void)tendon_admission_left(&a, &device, true, 200);
+        (void)turn_fails(&a, &device, 0, 200);
     }
     tendon_admission_connected(&a, &device, 300);
-    (void)tendon_admission_lost(&a, &device, 20000);
+    (void)turn_is_lost(&a, &device, 20000);
     heard_other(&a, 0, 20000);
     a.search_until = 100000;
     assert_false(found(&a, false, 21000));
@@ -477,14 +472,15 @@ static void deadlines_of_what_is_waited_for(void **state) {
     assert_int_equal(tendon_admission_deadline_of(&a, &other, 1000), UINT64_MAX);
     assert_true(only_device_has_turn(&a, 4000));
     assert_int_equal(tendon_admission_deadline(&a, 4000), UINT64_MAX);
-    (void)tendon_admission_left(&a, &device, true, 5000);
+    tendon_admission_answered(&a, &device);
+    (void)turn_fails(&a, &device, 0, 5000);
     assert_int_equal(tendon_admission_deadline(&a, 5000), 6000);
     tendon_admission_radio_lost(&a, 0);
     assert_int_equal(tendon_admission_deadline(&a, 5000), UINT64_MAX); /* not before it is received again */
     /* A pause that ends after it counts as gone. */
     assert_false(found(&a, false, 5000));
     for (unsigned i = 0; i < 5; i++) {
-        (void)tendon_admission_left(&a, &device, true, 5000);
+        (void)turn_fails(&a, &device, 0, 5000);
     }
     assert_int_equal(tendon_admission_deadline(&a, 5000), UINT64_MAX);
 }

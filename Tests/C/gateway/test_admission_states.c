@@ -2,7 +2,7 @@
 /* Each state with each input: the next state, and what is counted. Times are milliseconds of a simulated clock. */
 #include "test_bytes.h"
 
-#include "tendon/gateway/admission.h"
+#include "admission_turns.h"
 
 static const tendon_address device = {.bytes = {0xC0, 0, 0, 0, 0, 1}, .type = TENDON_ADDRESS_TYPE_RANDOM};
 static tendon_admission_record records[8];
@@ -21,11 +21,12 @@ typedef enum input {
     NEXT,
     ANSWERED,
     CONNECTED,
+    POSTPONE,
+    RELEASED,
     FAILED,
-    LEFT,
-    LEFT_FAILED,
     LOST,
-    EXCLUDE,
+    UNFIT,
+    LAST,
     READMIT,
     FORGET,
     DISMISS,
@@ -53,17 +54,21 @@ static bool apply(tendon_admission *a, input which, uint64_t now) {
     case CONNECTED:
         tendon_admission_connected(a, &device, now);
         return false;
-    case FAILED:
-        tendon_admission_failed(a, &device, now);
-        return a->search_until > now;
-    case LEFT:
-    case LEFT_FAILED:
-        return tendon_admission_left(a, &device, which == LEFT_FAILED, now) != 0;
-    case LOST:
-        return tendon_admission_lost(a, &device, now) != 0;
-    case EXCLUDE:
-        tendon_admission_exclude(a, &device, now);
+    case POSTPONE:
+        tendon_admission_postpone(a, &device, now);
         return false;
+    case RELEASED:
+        return turn_is_released(a, &device, now) != UINT64_MAX;
+    case FAILED:
+        return turn_fails(a, &device, 0, now) != UINT64_MAX;
+    case LOST:
+        return turn_is_lost(a, &device, now) != UINT64_MAX;
+    case UNFIT:
+        return tendon_admission_end_turn(a, &device, &(tendon_admission_ending){0}, now) != UINT64_MAX;
+    case LAST:
+        return tendon_admission_end_turn(
+                   a, &device, &(tendon_admission_ending){.was_open = true, .was_released = true, .is_last = true},
+                   now) != UINT64_MAX;
     case READMIT:
         tendon_admission_readmit(a, &device);
         return false;
@@ -97,11 +102,11 @@ static void go_to(tendon_admission *a, row which) {
         assert_true(apply(a, NEXT, NOW - 50));
     }
     if (which == PAUSED) {
-        assert_true(apply(a, LEFT, NOW - 20));
+        (void)apply(a, POSTPONE, NOW - 20);
     } else if (which == SERVED || which == LEAVING) {
         (void)apply(a, ANSWERED, NOW - 20);
     } else if (which == EXCLUDED) {
-        (void)apply(a, EXCLUDE, NOW - 20);
+        (void)apply(a, UNFIT, NOW - 20);
     }
     if (which == DISMISSED || which == LEAVING) {
         assert_true(apply(a, DISMISS, NOW - 10));
@@ -109,18 +114,18 @@ static void go_to(tendon_admission *a, row which) {
 }
 
 /* The next state, U: unknown, W: waiting, A: attempt, S: served, X: excluded, D: dismissed; then + if the input
- * returned true, or a pause, or began a search. Columns: the inputs in their order. */
+ * returned true, or a pause. Columns: the inputs in their order. */
 static const char *const table[ROWS] = {
-    /*             rcv  rsp  hrd  nxt  ans  con  fai  lft  lfa  los  exc  rea  fgt  dis  rec  bon  rad */
-    [UNKNOWN] = "  W+   U    U    U    U    U    U    U    U    U    U    U    U    D+   U    U    U   ",
-    [RESPONSE] = " W    W+   W    W    W    W    W    W+   W+   W+   X    W    U    D+   W    W    W   ",
-    [READY] = "    W    W    W    A+   W    W    W    W+   W+   W+   X    W    U    D+   W    W    W   ",
-    [PAUSED] = "   W    W    W    W    W    W    W    W+   W+   W+   X    W    U    D+   W    W    W   ",
-    [ATTEMPT] = "  A    A    A    A    S    S    A+   W+   W+   W+   X    A    A    D+   A    A    A   ",
-    [SERVED] = "   S    S    S+   S    S    S    S    W+   W+   W+   X    S    S    D+   S    S    S   ",
-    [EXCLUDED] = " X    X    X    X    X    X    X    X+   X+   X+   X    W    U    D+   X    X    X   ",
-    [DISMISSED] = "D    D    D    D    D    D    D    D+   D+   D+   D    D    D    D    U    U    D   ",
-    [LEAVING] = "  D    D    D+   D    D    D    D    D+   D+   D+   D    D    D    D    S    S    D   ",
+    /*             rcv  rsp  hrd  nxt  ans  con  pos  rel  fai  los  unf  las  rea  fgt  dis  rec  bon  rad */
+    [UNKNOWN] = "  W+   U    U    U    U    U    U    U    U    U    U    U    U    U    D+   U    U    U   ",
+    [RESPONSE] = " W    W+   W    W    W    W    W    W    W+   W+   X    X    W    U    D+   W    W    W   ",
+    [READY] = "    W    W    W    A+   W    W    W    W    W+   W+   X    X    W    U    D+   W    W    W   ",
+    [PAUSED] = "   W    W    W    W    W    W    W    W    W+   W+   X    X    W    U    D+   W    W    W   ",
+    [ATTEMPT] = "  A    A    A    A    S    S    W    W    W+   W+   X    X    A    A    D+   A    A    A   ",
+    [SERVED] = "   S    S    S+   S    S    S    W    W    W+   W+   X    X    S    S    D+   S    S    S   ",
+    [EXCLUDED] = " X    X    X    X    X    X    X    X    X+   X+   X    X    W    U    D+   X    X    X   ",
+    [DISMISSED] = "D    D    D    D    D    D    D    D    D+   D+   D    D    D    D    D    U    U    D   ",
+    [LEAVING] = "  D    D    D+   D    D    D    D    D    D+   D+   D    D    D    D    D    S    S    D   ",
 };
 
 static char letter(tendon_admission_state state) {
@@ -167,7 +172,7 @@ static void a_dismissed_device_is_left_alone(void **state) {
     go_to(&a, SERVED);
     assert_true(apply(&a, DISMISS, NOW));
     assert_int_equal(tendon_admission_radios(&a, &device), 1); /* its turn goes on */
-    (void)tendon_admission_left(&a, &device, false, NOW);
+    (void)turn_is_released(&a, &device, NOW);
     for (uint64_t now = NOW; now < NOW + 100000; now += 100) {
         assert_false(apply(&a, RECEIVED, now));
         assert_false(tendon_admission_may_be_next(&a, &device, 1, now));

@@ -38,6 +38,12 @@ extension tendon_admission_random {
             address, family: family, isPreferred: isPreferred, awaitsResponse: awaitsResponse, radio: radio)
     }
 
+    /// Of an attempt that may succeed another time.
+    private func failure(radio: UInt8 = 0) -> tendon_admission_ending {
+        tendon_admission_ending(
+            radio: radio, was_open: false, was_released: false, may_retry: true, is_last: false)
+    }
+
     private func turns(among radios: UInt8 = 0) -> [Address] { admission.next(among: radios).map(\.address) }
 
     @Test func aTurnHasItsFamilyByName() {
@@ -87,9 +93,7 @@ extension tendon_admission_random {
         #expect(received(device) && !received(device, radio: 1))
         #expect(turns() == [device])
         #expect(admission.answerLimit(device) == 2500)
-        admission.failed(device)
-        #expect(admission.left(device, failed: true) == 1000)
-        admission.ended(device, radio: 1)
+        #expect(admission.endTurn(of: device, failure(radio: 1)) == 1000)
         #expect(admission.radios(for: device) == 0b01)
         #expect(admission.answerLimit(device) == 4000)
         at(3499)
@@ -99,24 +103,27 @@ extension tendon_admission_random {
         at(5000)
         admission.connected(device)
         at(14_999)
-        #expect(admission.lost(device) == 2000, "a short connection")
+        var ending = tendon_admission_ending()
+        ending.was_open = true
+        #expect(admission.endTurn(of: device, ending) == 2000, "a short connection")
         at(17_000)
         _ = received(device)
         #expect(turns() == [device])
-        #expect(admission.left(device, failed: false) == 500)
+        ending.was_released = true
+        #expect(admission.endTurn(of: device, ending) == nil)
     }
 
     @Test func aDeviceIsLeftAlone() {
         at(1000)
         #expect(received(device) && turns() == [device])
-        admission.exclude(device)
+        #expect(admission.endTurn(of: device, tendon_admission_ending()) == nil, "it cannot be served")
         at(9000)
         #expect(!received(device) && turns().isEmpty && admission.deadline(now: 9000) == .max)
         admission.readmit(device)
         #expect(turns() == [device])
         admission.forget(device)
         #expect(!received(device), "it has a turn")
-        admission.left(device, failed: false)
+        admission.postpone(device)
         admission.forget(device)
         #expect(received(device), "it is new")
     }
@@ -140,10 +147,10 @@ extension tendon_admission_random {
         let pauses = (0..<64).map { _ in
             let admission = Admission()
             _ = admission.received(device, family: "bose", isPreferred: false, awaitsResponse: false)
-            return admission.left(device, failed: true)
+            return admission.endTurn(of: device, failure())
         }
         #expect(Set(pauses).count > 8)
-        #expect(pauses.allSatisfy { (1000...1500).contains($0) })
+        #expect(pauses.allSatisfy { (1000...1500).contains($0 ?? 0) })
     }
 
     /// Of device files: the C core keeps one byte.

@@ -159,23 +159,29 @@ uint32_t tendon_admission_answer_ms(const tendon_admission *admission, const ten
 void tendon_admission_answered(tendon_admission *admission, const tendon_address *address);
 /** The session is open. */
 void tendon_admission_connected(tendon_admission *admission, const tendon_address *address, uint64_t now);
-/** The attempt to open the session failed. If no connection exists, the search goes on for a time before other unknown
- * devices are tried: at least half of the time is for the search. */
-void tendon_admission_failed(tendon_admission *admission, const tendon_address *address, uint64_t now);
+/** How a turn ended. */
+typedef struct tendon_admission_ending {
+    uint8_t radio;     /**< over which it was */
+    bool was_open;     /**< the session was open */
+    bool was_released; /**< by the program, or with the radio: neither the device nor its connection was the reason */
+    bool may_retry;    /**< of a session that did not open: another attempt may succeed */
+    bool is_last;      /**< the program connects to each device once */
+} tendon_admission_ending;
+
 /**
- * The turn ends: the next one comes when the device advertises, after the pause that is returned, in ms.
- * @param failed the attempt failed. False: neither the device nor its connection was the reason.
+ * The turn ends. The next one comes when the device advertises, after the pause; the device is excluded instead if it
+ * cannot be served, or if this turn is the last. A connection that was short does not end a series of setbacks. After
+ * an attempt that failed, another radio makes the next one; and if there was no connection at all, the search goes on
+ * for a time before other unknown devices are tried: at least half of the time is for the search.
+ * @return the pause after a failure or a lost connection, in ms; UINT64_MAX: nothing is tried again.
  */
-uint64_t tendon_admission_left(tendon_admission *admission, const tendon_address *address, bool failed, uint64_t now);
-/** The same after a connection that was lost. One that was short does not end a series of setbacks. */
-uint64_t tendon_admission_lost(tendon_admission *admission, const tendon_address *address, uint64_t now);
-/** The turn over this radio has ended. If the attempt failed, another radio makes the next one. */
-void tendon_admission_ended(tendon_admission *admission, const tendon_address *address, uint8_t radio);
+uint64_t tendon_admission_end_turn(tendon_admission *admission, const tendon_address *address,
+                                   const tendon_admission_ending *ending, uint64_t now);
+/** The turn could not begin: it comes again after a pause. */
+void tendon_admission_postpone(tendon_admission *admission, const tendon_address *address, uint64_t now);
 
 /* ---- devices that are left alone ---- */
 
-/** The turn ends, and no other one follows: the device cannot be served. */
-void tendon_admission_exclude(tendon_admission *admission, const tendon_address *address, uint64_t now);
 /** The device may be served again if it was excluded. */
 void tendon_admission_readmit(tendon_admission *admission, const tendon_address *address);
 /** Removes the record of a device without a turn: it is new when it is received again. */
