@@ -66,7 +66,6 @@ void tendon_bluez_activity_start(tendon_bluez_radio *radio, tendon_bluez_activit
     activity->retries = activity->unanswered = 0;
     activity->retry_at = 0;
     activity->failure = TENDON_OK;
-    tendon_bluez_step(radio);
 }
 
 void tendon_bluez_activity_retry(tendon_bluez_radio *radio, tendon_bluez_activity *activity, uint64_t time) {

@@ -14,30 +14,6 @@ _Static_assert(offsetof(tendon_bluez_radio, radio) == 0, "the radio is the first
 #define SETUP_LIMIT_MS 2000u
 #define SETUP_PAUSE_MS 20
 
-/** The events that are read from the raw socket: no other event wakes the process. */
-static const uint8_t wanted_events[] = {TENDON_HCI_DISCONNECTION_COMPLETE, TENDON_HCI_ENCRYPTION_CHANGE,
-                                        TENDON_HCI_COMMAND_COMPLETE,       TENDON_HCI_COMMAND_STATUS,
-                                        TENDON_HCI_HARDWARE_ERROR,         TENDON_HCI_LE_META};
-
-tendon_status tendon_bluez_set_filter(int fd) {
-    struct hci_filter filter, kept = {0};
-    hci_filter_clear(&filter);
-    hci_filter_set_ptype(HCI_EVENT_PKT, &filter);
-    hci_filter_set_ptype(HCI_COMMAND_PKT, &filter); /* those of the kernel and of other programs */
-    for (size_t i = 0; i < sizeof wanted_events; i++) {
-        hci_filter_set_event(wanted_events[i], &filter);
-    }
-    socklen_t size = sizeof kept;
-    if (setsockopt(fd, SOL_HCI, HCI_FILTER, &filter, sizeof filter) != 0 ||
-        getsockopt(fd, SOL_HCI, HCI_FILTER, &kept, &size) != 0) {
-        return tendon_bluez_socket_status(errno);
-    }
-    /* Without CAP_NET_RAW the kernel silently removes bits: LE events would never arrive. */
-    bool whole = kept.type_mask == filter.type_mask && kept.event_mask[0] == filter.event_mask[0] &&
-                 kept.event_mask[1] == filter.event_mask[1];
-    return whole ? TENDON_OK : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
-}
-
 /** The first of these adapters that has the name and opens, or the status of the first that has it. */
 static tendon_status choose(const tendon_bluez_name *name, const tendon_bluez_adapter *adapters, int count,
                             tendon_bluez_adapter *out) {
@@ -143,10 +119,59 @@ static tendon_status choose_commands(tendon_bluez_radio *radio) {
     return TENDON_OK;
 }
 
-static const tendon_radio_ops observer_ops = {.name = "bluez",
-                                              .scan_start = tendon_bluez_scan_start,
-                                              .scan_stop = tendon_bluez_scan_stop,
-                                              .close = tendon_bluez_close};
+/* ---- what the owner calls: the next command is sent within the call ---- */
+
+/** @param status of what was requested. */
+static tendon_status stepped(tendon_bluez_radio *radio, tendon_status status) {
+    if (status < 0) {
+        return status;
+    }
+    tendon_bluez_step(radio);
+    return tendon_bluez_failed(radio) ? radio->power.status : TENDON_OK;
+}
+
+static tendon_status scan_start(tendon_radio *base, const tendon_scan_parameters *parameters) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    return stepped(radio, tendon_bluez_scan_start(base, parameters));
+}
+
+static tendon_status scan_stop(tendon_radio *base) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    radio->scan.activity.requested = false;
+    tendon_bluez_step(radio);
+    return TENDON_OK;
+}
+
+static void scan_paused(tendon_radio *base) {
+    tendon_bluez_step((tendon_bluez_radio *)base);
+}
+
+static tendon_status advertise_start(tendon_radio *base, const tendon_advertise_parameters *parameters) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    return stepped(radio, tendon_bluez_advertise_start(base, parameters));
+}
+
+static tendon_status advertise_stop(tendon_radio *base) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    radio->advertising.activity.requested = false;
+    tendon_bluez_step(radio);
+    return TENDON_OK;
+}
+
+static tendon_status connect_to(tendon_radio *base, tendon_link *link, const tendon_address *peer, uint64_t deadline) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    tendon_status status = tendon_bluez_connect(base, link, peer, deadline);
+    if (status < 0) {
+        return status;
+    }
+    tendon_bluez_step(radio); /* disables a scan */
+    return tendon_bluez_connect_now(radio, link);
+}
+
+static void close_radio(tendon_radio *base);
+
+static const tendon_radio_ops observer_ops = {
+    .name = "bluez", .scan_start = scan_start, .scan_stop = scan_stop, .close = close_radio};
 
 /** An observer takes the adapter as it is. */
 static tendon_status observe(tendon_bluez_radio *radio, const tendon_bluez_adapter *adapter) {
@@ -199,17 +224,6 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
         status = choose_commands(radio);
     }
     return status;
-}
-
-/** An adapter that is unplugged is powered off first; by then the kernel's list does not contain it any more. */
-tendon_status tendon_bluez_why_off(uint16_t index) {
-    struct hci_dev_info info;
-    if (hci_devinfo(index, &info) < 0 && errno == ENODEV) {
-        return TENDON_RADIO_ERROR_NO_ADAPTER;
-    }
-    tendon_bluez_adapter adapter = {.index = index};
-    tendon_bluez_read_sysfs(&adapter);
-    return adapter.blocked ? TENDON_RADIO_ERROR_RFKILL : TENDON_RADIO_ERROR_ADAPTER_DOWN;
 }
 
 /** Another adapter was switched on: if it has the address of this one, connections would go over it, unseen. */
@@ -276,21 +290,17 @@ static void management_ready(void *context, uint32_t events, uint64_t now) {
     }
 }
 
-void tendon_bluez_read_management(tendon_bluez_radio *radio) {
-    management_ready(radio, TENDON_READABLE, tendon_monotonic_ms());
-}
-
 static const tendon_radio_ops ops = {.name = "bluez",
-                                     .scan_start = tendon_bluez_scan_start,
-                                     .scan_stop = tendon_bluez_scan_stop,
-                                     .scan_paused = tendon_bluez_scan_paused,
-                                     .advertise_start = tendon_bluez_advertise_start,
-                                     .advertise_stop = tendon_bluez_advertise_stop,
-                                     .connect = tendon_bluez_connect,
+                                     .scan_start = scan_start,
+                                     .scan_stop = scan_stop,
+                                     .scan_paused = scan_paused,
+                                     .advertise_start = advertise_start,
+                                     .advertise_stop = advertise_stop,
+                                     .connect = connect_to,
                                      .listen = tendon_bluez_listen,
                                      .unlisten = tendon_bluez_unlisten,
                                      .link_close = tendon_bluez_link_close,
-                                     .close = tendon_bluez_close,
+                                     .close = close_radio,
                                      .bond_radio = TENDON_BOND_KERNEL,
                                      .use_bonds = tendon_bluez_use_bonds,
                                      .resolves = tendon_bluez_resolves,
@@ -302,24 +312,6 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .unpair = tendon_bluez_unpair,
                                      .ask_signal = tendon_bluez_ask_signal,
                                      .set_parameters = tendon_bluez_set_parameters};
-
-void tendon_bluez_close_sockets(tendon_bluez_radio *radio) {
-    tendon_source *const sources[] = {&radio->hci, &radio->management};
-    /* First: see tendon_bluez_count_sockets(). */
-    for (size_t i = 0; i < sizeof radio->leases / sizeof radio->leases[0]; i++) {
-        if (radio->leases[i] >= 0) {
-            close(radio->leases[i]);
-        }
-        radio->leases[i] = -1;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        tendon_loop_remove(radio->radio.loop, sources[i]);
-        if (sources[i]->fd >= 0) {
-            close(sources[i]->fd);
-        }
-        sources[i]->fd = -1;
-    }
-}
 
 static void close_sources(tendon_bluez_radio *radio) {
     tendon_loop_remove(radio->radio.loop, &radio->timer);
@@ -398,6 +390,9 @@ static bool may_be_on(const tendon_bluez_radio *radio, const tendon_bluez_activi
 /** Activities in the controller would stay enabled after the sockets are closed. */
 static void switch_off(tendon_bluez_radio *radio) {
     tendon_bluez_command command = {.length = 0};
+    if (radio->scan.has_scanned) { /* the kernel may have reported its discovery */
+        management_ready(radio, TENDON_READABLE, tendon_monotonic_ms());
+    }
     if (!tendon_bluez_discovery_close(radio) && may_be_on(radio, &radio->scan.activity) && !radio->scan.joined) {
         tendon_bluez_scan_disable(radio, &command);
         tendon_bluez_send_and_forget(radio, &command);
@@ -414,7 +409,7 @@ static void switch_off(tendon_bluez_radio *radio) {
     }
 }
 
-void tendon_bluez_close(tendon_radio *base) {
+static void close_radio(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     if (!radio->opened) { /* prepared at most: the loop does not know it */
         tendon_bluez_close_sockets(radio);

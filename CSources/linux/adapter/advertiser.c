@@ -241,13 +241,6 @@ tendon_status tendon_bluez_advertise_start(tendon_radio *base, const tendon_adve
         memcpy(advertising->response, parameters->scan_response, parameters->scan_response_length);
     }
     tendon_bluez_activity_start(radio, &advertising->activity);
-    return tendon_bluez_failed(radio) ? radio->power.status : TENDON_OK;
-}
-
-tendon_status tendon_bluez_advertise_stop(tendon_radio *base) {
-    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    radio->advertising.activity.requested = false;
-    tendon_bluez_step(radio);
     return TENDON_OK;
 }
 

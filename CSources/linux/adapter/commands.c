@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The command queue of the HCI raw socket. One command of ours is in flight at a time; scanner.c and
- * advertiser.c choose the next one.
- */
+/* Commands to the controller, over the HCI raw socket. */
 #include "adapter.h"
 #if defined(TENDON_HAVE_BLUEZ)
-
-#include <errno.h>
-
-/** A response that has come, and was not read, is waited for so long, in ms: the process could not run for a while. */
-#define UNREAD_MS 1000u
-/** Maximum number of consecutive sends that the kernel rejects because the adapter is off, and the pause after each. */
-#define REFUSED_SENDS_MAX 10
-#define REFUSED_PAUSE_MS 200u
-#define READ_LOCAL_VERSION_INFORMATION 0x1001
-
-enum {
-    IDLE = TENDON_BLUEZ_IDLE,
-    IN_FLIGHT = TENDON_BLUEZ_IN_FLIGHT,
-    PAUSED = TENDON_BLUEZ_PAUSED,
-};
 
 bool tendon_bluez_send_command(int fd, const tendon_bluez_command *command) {
     size_t length = (size_t)command->length;
@@ -36,161 +18,15 @@ void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_
     }
 }
 
-/** The outcome of the command in flight is unknown: its activity starts again from a known state. */
-static void resync(tendon_bluez_radio *radio, uint64_t now) {
-    tendon_bluez_queue *queue = &radio->command;
-    radio->counters.unanswered++;
-    queue->unanswered++;
-    if (queue->request == TENDON_BLUEZ_SEND_PROBE) { /* every controller has this command, and nothing else came */
-        tendon_bluez_watch_commands(radio, now);
-        return;
-    }
-    if (queue->request != TENDON_BLUEZ_SEND_ADDRESS) { /* that one is sent again by itself */
-        queue->activity->unanswered++;
-        tendon_bluez_activity_input(queue->activity, TENDON_BLUEZ_UNANSWERED);
-    }
-    if (queue->unanswered >= TENDON_BLUEZ_UNANSWERED_MAX ||
-        queue->activity->unanswered >= TENDON_BLUEZ_UNANSWERED_MAX) {
-        tendon_bluez_watch_commands(radio, now);
-        return;
-    }
-    tendon_bluez_wake_at(radio, 0);
-}
-
-/** A slow response counts for the next few: on a busy machine they vary. */
-static void note_response(tendon_bluez_queue *queue, uint64_t now) {
-    uint32_t took = (uint32_t)(now - queue->sent_at);
-    uint32_t before = queue->response_ms - (queue->response_ms + 7) / 8;
-    queue->response_ms = took > before ? took : before;
-}
-
 /** No command is in flight any more, and the next one may be sent. */
 void tendon_bluez_queue_reset(tendon_bluez_radio *radio) {
-    radio->command.state = IDLE;
+    radio->command.state = TENDON_BLUEZ_IDLE;
     radio->command.opcode = 0;
     radio->hci.deadline = UINT64_MAX;
 }
 
-static void deliver(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
-    const tendon_bluez_queue *queue = &radio->command;
-    if (queue->request == TENDON_BLUEZ_SEND_ADDRESS) {
-        tendon_bluez_address_done(radio, status, now);
-    } else if (queue->request == TENDON_BLUEZ_SEND_PROBE) {
-        return;
-    } else if (queue->activity == &radio->scan.activity) {
-        tendon_bluez_scan_done(radio, (tendon_bluez_request)queue->request, status, now);
-    } else {
-        tendon_bluez_advertise_done(radio, (tendon_bluez_request)queue->request, status, now);
-    }
-}
-
 bool tendon_bluez_in_flight(const tendon_bluez_radio *radio, const tendon_bluez_activity *activity) {
     return radio->command.opcode != 0 && radio->command.activity == activity;
-}
-
-void tendon_bluez_queue_timer(tendon_bluez_radio *radio, uint64_t now) {
-    if (radio->command.state == PAUSED && now >= radio->command.retry_at) {
-        radio->command.state = IDLE;
-    } else if (radio->command.state == PAUSED) {
-        tendon_bluez_wake_at(radio, radio->command.retry_at);
-    }
-}
-
-static tendon_bluez_request probe(tendon_bluez_radio *radio, tendon_bluez_command *out) {
-    if (!radio->probe_requested) {
-        return TENDON_BLUEZ_SEND_NOTHING;
-    }
-    radio->probe_requested = false;
-    out->length = tendon_hci_command_plain(READ_LOCAL_VERSION_INFORMATION, out->bytes, sizeof out->bytes);
-    return TENDON_BLUEZ_SEND_PROBE;
-}
-
-/** Returns the purpose of the next command, and sets the activity that it belongs to; NULL: none. */
-static tendon_bluez_request choose(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out,
-                                   tendon_bluez_activity **activity) {
-    *activity = &radio->scan.activity;
-    tendon_bluez_request request = tendon_bluez_scan_next(radio, now, out);
-    if (request == TENDON_BLUEZ_SEND_NOTHING) {
-        *activity = &radio->advertising.activity;
-        request = tendon_bluez_advertise_next(radio, now, out);
-    }
-    if (request == TENDON_BLUEZ_SEND_NOTHING) {
-        *activity = NULL;
-        return probe(radio, out);
-    }
-    return tendon_bluez_address_next(radio, *activity, out) ? TENDON_BLUEZ_SEND_ADDRESS : request;
-}
-
-/** The adapter is off, for a reset or permanently, which the management socket is about to report; or the kernel has no
- * memory for the packet at this time. */
-static bool is_passing(int number) {
-    return number == ENETDOWN || number == ENOBUFS || number == ENOMEM || number == EAGAIN;
-}
-
-/** @param number errno */
-static void pause_sending(tendon_bluez_radio *radio, int number, uint64_t now) {
-    tendon_bluez_queue *queue = &radio->command;
-    if (!is_passing(number) || queue->refused == REFUSED_SENDS_MAX) {
-        tendon_bluez_fail(radio, tendon_bluez_socket_status(number));
-        return;
-    }
-    queue->refused++;
-    queue->state = PAUSED;
-    queue->retry_at = now + REFUSED_PAUSE_MS;
-    tendon_bluez_wake_at(radio, queue->retry_at);
-}
-
-void tendon_bluez_step(tendon_bluez_radio *radio) {
-    tendon_bluez_queue *queue = &radio->command;
-    bool powered = radio->power.state == TENDON_BLUEZ_POWERED || radio->power.state == TENDON_BLUEZ_RECOVERING;
-    uint64_t now = tendon_monotonic_ms();
-    if (!radio->opened || !powered || queue->state != IDLE) {
-        return;
-    }
-    tendon_bluez_command command = {.length = 0};
-    tendon_bluez_activity *activity = NULL;
-    tendon_bluez_request request = choose(radio, now, &command, &activity);
-    if (request == TENDON_BLUEZ_SEND_NOTHING) {
-        return;
-    }
-    if (command.length < 0) {
-        tendon_bluez_fail(radio, command.length); /* arguments are checked before: an error of our own */
-        return;
-    }
-    if (!tendon_bluez_send_command(radio->hci.fd, &command)) {
-        pause_sending(radio, errno, now);
-        return;
-    }
-    *queue = (tendon_bluez_queue){.state = IN_FLIGHT,
-                                  .request = (uint8_t)request,
-                                  .unanswered = queue->unanswered,
-                                  .opcode = (uint16_t)(command.bytes[0] | (unsigned)command.bytes[1] << 8),
-                                  .activity = activity,
-                                  .sent_at = now,
-                                  .response_ms = queue->response_ms};
-    radio->counters.commands++;
-    radio->hci.deadline = now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
-}
-
-void tendon_bluez_answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now) {
-    if (opcode == radio->command.opcode) {
-        tendon_bluez_queue_reset(radio);
-        radio->command.unanswered = 0;
-        note_response(&radio->command, now);
-        deliver(radio, status, now);
-    }
-}
-
-/* The socket was read in this step, unless something has come since. */
-void tendon_bluez_hci_expired(void *context, uint64_t now) {
-    tendon_bluez_radio *radio = context;
-    const uint64_t limit = radio->command.sent_at + TENDON_BLUEZ_COMMAND_TIMEOUT_MS + UNREAD_MS;
-    bool waits = now < limit && tendon_bluez_has_unread(radio);
-    radio->hci.deadline = waits ? now + 1 : UINT64_MAX;
-    if (!waits && radio->command.state == IN_FLIGHT) {
-        tendon_bluez_queue_reset(radio);
-        resync(radio, now);
-    }
 }
 
 #endif

@@ -21,37 +21,6 @@
 /** The kernel reads the features of a new peer before connect() completes. */
 #define FEATURES_LIMIT_MS 5000u
 
-uint8_t tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt) {
-    return attempt->link != NULL ? attempt->link->state : TENDON_LINK_CLOSED;
-}
-
-static tendon_bluez_attempt *attempt_of(tendon_bluez_radio *radio, const tendon_link *link) {
-    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
-        if (radio->attempts[i].link == link) {
-            return &radio->attempts[i];
-        }
-    }
-    return NULL;
-}
-
-uint8_t tendon_bluez_attempt_failure(tendon_bluez_radio *radio, const tendon_link *link) {
-    tendon_bluez_attempt *attempt = attempt_of(radio, link);
-    uint8_t code = attempt != NULL ? attempt->failure : 0;
-    if (attempt != NULL) {
-        attempt->failure = 0;
-    }
-    return code;
-}
-
-void tendon_bluez_attempt_over(tendon_bluez_radio *radio, const tendon_link *link) {
-    tendon_bluez_attempt *attempt = attempt_of(radio, link);
-    if (attempt != NULL) {
-        attempt->link = NULL;
-    }
-    tendon_bluez_kernel_attempt_over(&radio->kernel, &link->peer);
-    tendon_bluez_wake_at(radio, 0); /* resumes the scan */
-}
-
 static void check_at(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t time) {
     attempt->check_at = time;
     tendon_bluez_wake_at(radio, time);
@@ -245,27 +214,6 @@ static tendon_status advance(tendon_bluez_radio *radio, tendon_bluez_attempt *at
     return TENDON_OK;
 }
 
-void tendon_bluez_attempts_wait(tendon_bluez_radio *radio) {
-    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
-        if (tendon_bluez_attempt_stage(&radio->attempts[i]) == TENDON_LINK_ASKED) {
-            tendon_socket_link_drop(radio->attempts[i].link);
-            radio->attempts[i].check_at = 0;
-            radio->attempts[i].parked = false;
-        }
-    }
-}
-
-void tendon_bluez_release_held(tendon_bluez_radio *radio) {
-    tendon_bluez_kernel_begins_none(&radio->kernel);
-    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
-        tendon_link *link = radio->attempts[i].link;
-        if (link != NULL && link->state == TENDON_LINK_HELD) {
-            tendon_socket_link_drop(link);
-            link->source.deadline = 0;
-        }
-    }
-}
-
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio) {
     uint64_t now = tendon_monotonic_ms();
     for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
@@ -303,56 +251,17 @@ tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const 
     }
     *attempt = (tendon_bluez_attempt){.link = link};
     tendon_bluez_load_missing(radio);
-    tendon_bluez_step(radio); /* disables a scan */
-    status = advance(radio, attempt, tendon_monotonic_ms());
+    return TENDON_OK;
+}
+
+tendon_status tendon_bluez_connect_now(tendon_bluez_radio *radio, tendon_link *link) {
+    tendon_bluez_attempt *attempt = tendon_bluez_attempt_of(radio, link);
+    tendon_status status = attempt != NULL ? advance(radio, attempt, tendon_monotonic_ms()) : TENDON_OK;
     if (status < 0) {
         attempt->link = NULL;
         tendon_socket_link_abandon(link);
     }
     return status;
-}
-
-/* ---- in the background ---- */
-
-/*
- * Attempts in the background. The kernel keeps the peers of all connect() calls in the controller's filter accept list
- * and scans passively for them (hci_connect_le_scan() in net/bluetooth/hci_conn.c of Linux), for as long as the socket
- * exists. It connects to a peer whose report it receives, whichever program has enabled the scanner: so once its own
- * scan was seen, a scan of this radio may take the scanner over. When that ends, nothing scans for the peer: connect()
- * is repeated.
- */
-
-static bool is_requested(const tendon_bluez_attempt *attempt) {
-    return attempt->link != NULL && attempt->link->background &&
-           tendon_bluez_attempt_stage(attempt) == TENDON_LINK_ASKED;
-}
-
-void tendon_bluez_background_scans(tendon_bluez_radio *radio, bool on, uint64_t now) {
-    for (size_t i = TENDON_BLUEZ_ATTEMPTS; i < TENDON_BLUEZ_SLOTS; i++) {
-        tendon_bluez_attempt *attempt = &radio->attempts[i];
-        if (is_requested(attempt)) {
-            attempt->parked = attempt->parked || on;
-            attempt->check_at =
-                now + TENDON_BLUEZ_BEGIN_LIMIT_MS(radio); /* the kernel may be about to scan or to connect */
-        }
-    }
-}
-
-bool tendon_bluez_background_due(tendon_bluez_radio *radio, const tendon_bluez_attempt *attempt, uint64_t now) {
-    if (!is_requested(attempt)) {
-        return false;
-    }
-    tendon_bluez_wake_at(radio, attempt->begun_at + TENDON_BLUEZ_RENEWAL_MS);
-    return now >= attempt->begun_at + TENDON_BLUEZ_RENEWAL_MS;
-}
-
-bool tendon_bluez_background_renews(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
-    bool parked = attempt->parked;
-    attempt->parked = false;
-    if (attempt->link->background) {
-        tendon_bluez_background_scans(radio, false, now); /* for all: one repetition makes the kernel scan for all */
-    }
-    return parked;
 }
 
 #endif

@@ -28,6 +28,43 @@ static bool is_on(const tendon_bluez_radio *radio) {
     return radio->kernel.discovery == TENDON_BLUEZ_DISCOVERY_ON;
 }
 
+static bool scan_off(const tendon_bluez_radio *radio) {
+    bool may_scan = radio->scan.activity.state == TENDON_BLUEZ_ON || radio->scan.activity.state == TENDON_BLUEZ_STALE;
+    return !may_scan && !tendon_bluez_in_flight(radio, &radio->scan.activity);
+}
+
+bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {
+    bool powered = radio->power.state == TENDON_BLUEZ_POWERED || radio->power.state == TENDON_BLUEZ_RECOVERING;
+    return scan_off(radio) && radio->kernel.discovery == TENDON_BLUEZ_DISCOVERY_OFF && powered;
+}
+
+/*
+ * The kernel does not know that its scan was taken over: it looks whether it has to scan when the devices change that
+ * it scans for. One is added and removed again: the address of the adapter, which no device has. A connect() has the
+ * same effect.
+ */
+void tendon_bluez_scan_restore(tendon_bluez_radio *radio) {
+    uint8_t data[TENDON_MANAGEMENT_ADDRESS_SIZE + 1];
+    tendon_writer writer = tendon_writer_make(data, sizeof data);
+    if (!radio->scan.replaces) {
+        return;
+    }
+    radio->scan.replaces = false;
+    tendon_management_write_address(&writer, &radio->radio.address);
+    tendon_write_u8(&writer, 0); /* report it while scanning in the background */
+    (void)tendon_bluez_management_send(radio, TENDON_MANAGEMENT_ADD_DEVICE, data, sizeof data);
+    (void)tendon_bluez_management_send(radio, TENDON_MANAGEMENT_REMOVE_DEVICE, data, TENDON_MANAGEMENT_ADDRESS_SIZE);
+}
+
+void tendon_bluez_scan_disabled(tendon_bluez_radio *radio) {
+    tendon_bluez_activity *activity = &radio->scan.activity;
+    radio->counters.scan_pauses += activity->state == TENDON_BLUEZ_ON && activity->requested;
+    tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED);
+    if (!activity->requested) {
+        tendon_bluez_scan_restore(radio);
+    }
+}
+
 static bool stop(tendon_bluez_radio *radio, uint64_t disables_until) {
     bool asked = tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &radio->kernel.kinds, 1) >= 0;
     tendon_bluez_kernel_stops(&radio->kernel, asked, disables_until);
@@ -61,16 +98,13 @@ bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio) {
 /* Not while our command that disables the scan is in flight: the kernel would disable it as well, and a controller that
  * rejects the second command leaves the kernel's discovery neither on nor off, with which it never connects. */
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
-    if (is_on(radio) && tendon_bluez_scan_off(radio)) {
+    if (is_on(radio) && scan_off(radio)) {
         (void)stop(radio, 0);
     }
 }
 
 /** The kernel disables the scan with its discovery, so that one command does it; our own is waited for. */
 bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
-    if (radio->scan.has_scanned) {
-        tendon_bluez_read_management(radio);
-    }
     if (!is_on(radio)) {
         return radio->kernel.disables_until != 0;
     }

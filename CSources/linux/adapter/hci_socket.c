@@ -4,7 +4,6 @@
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 /** Maximum number of packets read per wake-up, with one recvmmsg(). */
@@ -206,11 +205,6 @@ void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
     (void)events;
     for (uint32_t batches = 0; batches < BATCHES_MAX && read_batch(radio, now); batches++) {
     }
-}
-
-bool tendon_bluez_has_unread(const tendon_bluez_radio *radio) {
-    struct pollfd wait = {.fd = radio->hci.fd, .events = POLLIN};
-    return radio->hci.fd >= 0 && poll(&wait, 1, 0) > 0;
 }
 
 #endif

@@ -20,7 +20,7 @@ void tendon_bluez_kernel_reset(tendon_bluez_kernel *kernel) {
 
 /* ---- the scanner ---- */
 
-bool tendon_bluez_is_scan_enable(uint16_t opcode) {
+static bool is_scan_enable(uint16_t opcode) {
     return opcode == TENDON_HCI_LE_SET_SCAN_ENABLE || opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE;
 }
 
@@ -44,7 +44,7 @@ bool tendon_bluez_kernel_scan_sent(tendon_bluez_kernel *kernel, uint16_t opcode,
         return true;
     }
     uint8_t value = tendon_read_u8(parameters);
-    if (tendon_reader_ok(parameters) && tendon_bluez_is_scan_enable(opcode)) {
+    if (tendon_reader_ok(parameters) && is_scan_enable(opcode)) {
         kernel->opcode = opcode;
         kernel->value = value != 0;
         kernel->begins_until = value == 0 && kernel->scans ? begin : 0;
@@ -58,7 +58,7 @@ tendon_bluez_scan_change tendon_bluez_kernel_scan_done(tendon_bluez_kernel *kern
     if (status != 0) {
         return TENDON_BLUEZ_SCAN_SAME;
     }
-    if (!tendon_bluez_is_scan_enable(opcode)) {
+    if (!is_scan_enable(opcode)) {
         kernel->filters = kernel->value;
         return TENDON_BLUEZ_SCAN_CONFIGURED;
     }

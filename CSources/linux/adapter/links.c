@@ -85,12 +85,6 @@ struct sockaddr_l2 tendon_bluez_name_of(const tendon_address *address) {
     return name;
 }
 
-uint16_t tendon_bluez_handle_of(int fd) {
-    struct l2cap_conninfo info = {0};
-    socklen_t size = sizeof info;
-    return getsockopt(fd, SOL_L2CAP, L2CAP_CONNINFO, &info, &size) == 0 ? info.hci_handle : TENDON_BLUEZ_HANDLE_UNKNOWN;
-}
-
 void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause, uint64_t now) {
     tendon_bluez_kernel_disconnected(&radio->kernel, handle);
     for (size_t i = 0; i < TENDON_BLUEZ_LEAVING; i++) {
@@ -144,14 +138,6 @@ static tendon_status controller_reason(tendon_bluez_radio *radio, const tendon_l
 static bool is_removed(const tendon_bluez_radio *radio) {
     struct hci_dev_info info = {.dev_id = radio->index};
     return ioctl(radio->hci.fd, (tendon_ioctl_request)HCIGETDEVINFO, &info) != 0 && errno == ENODEV;
-}
-
-/* The kernel ends a connection whose peer does not have the key of the bond. It pairs by itself if it does not have
- * that key: then another program has replaced the keys. */
-tendon_status tendon_bluez_why_not_encrypted(tendon_bluez_radio *radio, const tendon_link *link) {
-    return radio->unprivileged || tendon_bluez_key_of(radio, link->handle) == TENDON_BLUEZ_BOND_KEY
-               ? TENDON_RADIO_ERROR_PAIRING_FAILED
-               : TENDON_RADIO_ERROR_OTHER_BOND_STORE;
 }
 
 /* The controller's own event has the code that the kernel has converted to this errno. */

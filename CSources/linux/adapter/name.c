@@ -63,19 +63,4 @@ bool tendon_bluez_is_named(const tendon_bluez_name *name, const tendon_bluez_ada
     return name->usb_path[0] == '\0' || strcmp(adapter->usb_path, name->usb_path) == 0;
 }
 
-tendon_status tendon_bluez_index_of(const tendon_bluez_name *name) {
-    tendon_bluez_adapter adapters[TENDON_BLUEZ_ADAPTERS_MAX];
-    if (name->index >= 0) {
-        return name->index;
-    }
-    tendon_status count = tendon_bluez_list(adapters, TENDON_BLUEZ_ADAPTERS_MAX);
-    const int looked_at = count < TENDON_BLUEZ_ADAPTERS_MAX ? count : TENDON_BLUEZ_ADAPTERS_MAX;
-    for (int i = 0; i < looked_at; i++) {
-        if (tendon_bluez_is_named(name, &adapters[i])) {
-            return adapters[i].index;
-        }
-    }
-    return count < 0 ? count : TENDON_RADIO_ERROR_NO_ADAPTER;
-}
-
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands and answers of the management socket about one peer; the signal strength of its connection. */
+/* What is known of one peer and its connection, and commands of the management socket about it. */
 #include "adapter.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
@@ -63,6 +63,20 @@ void tendon_bluez_signal_event(tendon_bluez_radio *radio, const tendon_managemen
         link->rssi =
             event->status == TENDON_MANAGEMENT_SUCCESS && tendon_reader_ok(&reader) ? rssi : TENDON_RSSI_UNKNOWN;
     }
+}
+
+uint16_t tendon_bluez_handle_of(int fd) {
+    struct l2cap_conninfo info = {0};
+    socklen_t size = sizeof info;
+    return getsockopt(fd, SOL_L2CAP, L2CAP_CONNINFO, &info, &size) == 0 ? info.hci_handle : TENDON_BLUEZ_HANDLE_UNKNOWN;
+}
+
+/* The kernel ends a connection whose peer does not have the key of the bond. It pairs by itself if it does not have
+ * that key: then another program has replaced the keys. */
+tendon_status tendon_bluez_why_not_encrypted(tendon_bluez_radio *radio, const tendon_link *link) {
+    return radio->unprivileged || tendon_bluez_key_of(radio, link->handle) == TENDON_BLUEZ_BOND_KEY
+               ? TENDON_RADIO_ERROR_PAIRING_FAILED
+               : TENDON_RADIO_ERROR_OTHER_BOND_STORE;
 }
 
 #endif

@@ -200,8 +200,17 @@ void tendon_bluez_set_worker(tendon_bluez_radio *radio, void *context, tendon_bl
     radio->worker = worker;
 }
 
+static bool may_cycle(tendon_bluez_radio *radio, uint64_t now) {
+    tendon_bluez_power *power = &radio->power;
+    if (now - power->cycled_since >= TENDON_BLUEZ_CYCLES_WINDOW_MS) {
+        power->cycles = 0;
+    }
+    return !radio->unprivileged && radio->use != TENDON_BLUEZ_OBSERVER && power->cycles < TENDON_BLUEZ_CYCLES_MAX &&
+           tendon_bluez_may_administer() && tendon_bluez_users(radio) == 0;
+}
+
 bool tendon_bluez_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t now) {
-    if (!tendon_bluez_may_cycle(radio, now)) {
+    if (!may_cycle(radio, now)) {
         return false;
     }
     input(radio, TENDON_BLUEZ_POWER_STALLED, cause, now);
@@ -231,47 +240,12 @@ void tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now)
     input(radio, powered ? TENDON_BLUEZ_SWITCHED_ON : TENDON_BLUEZ_SWITCHED_OFF, TENDON_OK, now);
 }
 
-void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time) {
-    if (time < radio->timer.deadline) {
-        radio->timer.deadline = time;
-    }
-}
-
-static void report(tendon_bluez_radio *radio, tendon_status *status, uint64_t now) {
-    tendon_status failure = *status;
-    *status = TENDON_OK;
-    if (failure < 0 && radio->opened && radio->radio.on_failure != NULL) {
-        radio->radio.on_failure(radio->radio.report_context, failure, now);
-    }
-}
-
-void tendon_bluez_timer_expired(void *context, uint64_t now) {
-    tendon_bluez_radio *radio = context;
-    radio->timer.deadline = UINT64_MAX;
+void tendon_bluez_power_timer(tendon_bluez_radio *radio, uint64_t now) {
     if (now >= radio->power.deadline) {
         input(radio, TENDON_BLUEZ_POWER_DEADLINE, TENDON_OK, now);
     } else if (radio->power.deadline != UINT64_MAX) {
         tendon_bluez_wake_at(radio, radio->power.deadline);
     }
-    if (tendon_bluez_failed(radio)) {
-        tendon_status status = radio->power.failure_reported ? TENDON_OK : radio->power.status;
-        radio->timer.deadline = UINT64_MAX;
-        radio->power.failure_reported = true;
-        radio->radio.scanning = false;
-        report(radio, &status, now);
-        return;
-    }
-    radio->radio.scanning = radio->radio.scanning && radio->scan.activity.failure == TENDON_OK;
-    report(radio, &radio->scan.activity.failure, now);
-    report(radio, &radio->advertising.activity.failure, now);
-    tendon_bluez_queue_timer(radio, now);
-    tendon_bluez_watch(radio, now);
-    if (radio->scan.activity.state == TENDON_BLUEZ_OFF) {
-        tendon_bluez_discovery_settle(radio); /* what was disabled may begin again only after that */
-    }
-    tendon_bluez_step(radio);
-    tendon_bluez_discovery_settle(radio); /* one that was configured may be on by now */
-    tendon_bluez_connect_waiting(radio);
 }
 
 #endif

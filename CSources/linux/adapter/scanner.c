@@ -21,16 +21,6 @@ static bool connecting(const tendon_bluez_radio *radio, uint64_t now) {
     return radio->radio.scan_pauses != 0;
 }
 
-bool tendon_bluez_scan_off(const tendon_bluez_radio *radio) {
-    bool may_scan = radio->scan.activity.state == TENDON_BLUEZ_ON || radio->scan.activity.state == TENDON_BLUEZ_STALE;
-    return !may_scan && !tendon_bluez_in_flight(radio, &radio->scan.activity);
-}
-
-bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {
-    bool powered = radio->power.state == TENDON_BLUEZ_POWERED || radio->power.state == TENDON_BLUEZ_RECOVERING;
-    return tendon_bluez_scan_off(radio) && radio->kernel.discovery == TENDON_BLUEZ_DISCOVERY_OFF && powered;
-}
-
 static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_command *out) {
     const tendon_scan_parameters *parameters = &radio->scan.parameters;
     /* ms to 0.625 ms; 10240 ms is 0x4000. */
@@ -141,33 +131,6 @@ static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
         return TENDON_BLUEZ_RUN;
     }
     return leaves_scanner(radio, now) ? TENDON_BLUEZ_WAIT : TENDON_BLUEZ_RUN;
-}
-
-void tendon_bluez_scan_disabled(tendon_bluez_radio *radio) {
-    tendon_bluez_activity *activity = &radio->scan.activity;
-    radio->counters.scan_pauses += activity->state == TENDON_BLUEZ_ON && activity->requested;
-    tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED);
-    if (!activity->requested) {
-        tendon_bluez_scan_restore(radio);
-    }
-}
-
-/*
- * The kernel does not know that its scan was taken over: it looks whether it has to scan when the devices change that
- * it scans for. One is added and removed again: the address of the adapter, which no device has. A connect() has the
- * same effect.
- */
-void tendon_bluez_scan_restore(tendon_bluez_radio *radio) {
-    uint8_t data[TENDON_MANAGEMENT_ADDRESS_SIZE + 1];
-    tendon_writer writer = tendon_writer_make(data, sizeof data);
-    if (!radio->scan.replaces) {
-        return;
-    }
-    radio->scan.replaces = false;
-    tendon_management_write_address(&writer, &radio->radio.address);
-    tendon_write_u8(&writer, 0); /* report it while scanning in the background */
-    (void)tendon_bluez_management_send(radio, TENDON_MANAGEMENT_ADD_DEVICE, data, sizeof data);
-    (void)tendon_bluez_management_send(radio, TENDON_MANAGEMENT_REMOVE_DEVICE, data, TENDON_MANAGEMENT_ADDRESS_SIZE);
 }
 
 tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out) {
@@ -358,17 +321,6 @@ tendon_status tendon_bluez_scan_start(tendon_radio *base, const tendon_scan_para
         tendon_bluez_allow_coded(radio);
     }
     tendon_bluez_activity_start(radio, &radio->scan.activity);
-    return tendon_bluez_failed(radio) ? radio->power.status : TENDON_OK;
-}
-
-void tendon_bluez_scan_paused(tendon_radio *base) {
-    tendon_bluez_step((tendon_bluez_radio *)base);
-}
-
-tendon_status tendon_bluez_scan_stop(tendon_radio *base) {
-    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    radio->scan.activity.requested = false;
-    tendon_bluez_step(radio);
     return TENDON_OK;
 }
 

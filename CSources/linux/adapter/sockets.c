@@ -115,4 +115,51 @@ bool tendon_bluez_wait_readable(int fd, uint64_t until) {
     }
 }
 
+/** The events that are read from the raw socket: no other event wakes the process. */
+static const uint8_t wanted_events[] = {TENDON_HCI_DISCONNECTION_COMPLETE, TENDON_HCI_ENCRYPTION_CHANGE,
+                                        TENDON_HCI_COMMAND_COMPLETE,       TENDON_HCI_COMMAND_STATUS,
+                                        TENDON_HCI_HARDWARE_ERROR,         TENDON_HCI_LE_META};
+
+tendon_status tendon_bluez_set_filter(int fd) {
+    struct hci_filter filter, kept = {0};
+    hci_filter_clear(&filter);
+    hci_filter_set_ptype(HCI_EVENT_PKT, &filter);
+    hci_filter_set_ptype(HCI_COMMAND_PKT, &filter); /* those of the kernel and of other programs */
+    for (size_t i = 0; i < sizeof wanted_events; i++) {
+        hci_filter_set_event(wanted_events[i], &filter);
+    }
+    socklen_t size = sizeof kept;
+    if (setsockopt(fd, SOL_HCI, HCI_FILTER, &filter, sizeof filter) != 0 ||
+        getsockopt(fd, SOL_HCI, HCI_FILTER, &kept, &size) != 0) {
+        return tendon_bluez_socket_status(errno);
+    }
+    /* Without CAP_NET_RAW the kernel silently removes bits: LE events would never arrive. */
+    bool whole = kept.type_mask == filter.type_mask && kept.event_mask[0] == filter.event_mask[0] &&
+                 kept.event_mask[1] == filter.event_mask[1];
+    return whole ? TENDON_OK : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
+}
+
+bool tendon_bluez_has_unread(const tendon_bluez_radio *radio) {
+    struct pollfd wait = {.fd = radio->hci.fd, .events = POLLIN};
+    return radio->hci.fd >= 0 && poll(&wait, 1, 0) > 0;
+}
+
+void tendon_bluez_close_sockets(tendon_bluez_radio *radio) {
+    tendon_source *const sources[] = {&radio->hci, &radio->management};
+    /* First: see tendon_bluez_count_sockets(). */
+    for (size_t i = 0; i < sizeof radio->leases / sizeof radio->leases[0]; i++) {
+        if (radio->leases[i] >= 0) {
+            close(radio->leases[i]);
+        }
+        radio->leases[i] = -1;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        tendon_loop_remove(radio->radio.loop, sources[i]);
+        if (sources[i]->fd >= 0) {
+            close(sources[i]->fd);
+        }
+        sources[i]->fd = -1;
+    }
+}
+
 #endif

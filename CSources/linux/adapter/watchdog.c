@@ -6,15 +6,6 @@
 #include "adapter.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
-bool tendon_bluez_may_cycle(tendon_bluez_radio *radio, uint64_t now) {
-    tendon_bluez_power *power = &radio->power;
-    if (now - power->cycled_since >= TENDON_BLUEZ_CYCLES_WINDOW_MS) {
-        power->cycles = 0;
-    }
-    return !radio->unprivileged && radio->use != TENDON_BLUEZ_OBSERVER && power->cycles < TENDON_BLUEZ_CYCLES_MAX &&
-           tendon_bluez_may_administer() && tendon_bluez_users(radio) == 0;
-}
-
 void tendon_bluez_watch_commands(tendon_bluez_radio *radio, uint64_t now) {
     if (!tendon_bluez_cycle(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, now)) {
         tendon_bluez_fail(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);

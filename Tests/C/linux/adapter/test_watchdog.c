@@ -166,11 +166,11 @@ static void after_three_times_it_is_given_up(void **state) {
         cycle_ends(b);
     }
     uint64_t later = b->radio.power.cycled_since + TENDON_BLUEZ_CYCLES_WINDOW_MS;
-    assert_false(tendon_bluez_may_cycle(&b->radio, later - 1));
+    assert_false(tendon_bluez_cycle(&b->radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, later - 1));
     leave_unanswered(b);
     bluez_expect_no_management(b);
     assert_int_equal(b->failure, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
-    assert_true(tendon_bluez_may_cycle(&b->radio, later));
+    assert_true(tendon_bluez_cycle(&b->radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, later));
     bluez_close(b);
 }
 
