@@ -65,6 +65,15 @@ like "$out" '"bytes":"23[0-9a-f]{8}"' "encode: now"
 run encode infinitime set_clock yesterday --define "$shipped/infinitime.json"
 like "$status $err" "^2 .*date takes now or a time such as 2026-11-29T13:07:30, not 'yesterday'" "encode: what is no time"
 decoded infinitime motion '00 04 00 fc 00 02' '"sensor":"acceleration","x_g":1.0,"y_g":-1.0,"z_g":0.5}'
+# A text of a device is the device's: on a terminal it sets no title, and stays on its line.
+cat >"$work/label.json" <<'END'
+{"name": "label", "title": "Label", "find": {"services": ["fff0"]}, "characteristics": [
+ {"name": "text", "service": "fff0", "uuid": "fff1", "notify": [{"name": "label", "type": "utf8"}]}]}
+END
+script -qefc "'$TENDON' decode label text 1b5d303b7407410a42e280ae43 --define '$work/label.json'" "$work/screen" >/dev/null 2>&1 </dev/null
+is "$(grep -o 'label=.*C' "$work/screen")" "label=�]0;t�A�B�C" "decode: control characters of a text, on a terminal"
+run decode label text 1b5d303b7407410a42e280ae43 --define "$work/label.json" --json
+like "$out" '"label":"\\u001b]0;t\\u0007A\\u000aB' "decode: the same as JSON"
 run decode heart_rate measurement 16480004 04 --define "$shipped/heart_rate.json" --json
 like "$out" '"event":"malformed".*"error":"ERROR_TRUNCATED","error_offset":4' "half an interval: where"
 is "$status" 1 "half an interval: status"

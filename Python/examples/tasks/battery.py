@@ -9,7 +9,7 @@ FILE = pathlib.Path(__file__).parents[3] / "packaging/devices/heart_rate.json"
 
 
 async def main():
-    async with tendon.Gateway(device_files=[FILE]) as gateway:
+    async with tendon.Gateway(families="heart_rate", device_files=[FILE]) as gateway:
         async for event in gateway.events():
             if event.event == "battery":
                 print(event.battery_percent)

@@ -10,7 +10,7 @@ FILE = pathlib.Path(__file__).parents[3] / "packaging/devices/heart_rate.json"
 
 async def main():
     losses = 0
-    async with tendon.Gateway(device_files=[FILE]) as gateway:
+    async with tendon.Gateway(families="heart_rate", device_files=[FILE]) as gateway:
         async for event in gateway.events():
             if event.event == "disconnected":
                 print("lost")

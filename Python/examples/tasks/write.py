@@ -9,7 +9,7 @@ FILE = pathlib.Path(__file__).parents[3] / "packaging/devices/heart_rate.json"
 
 
 async def main():
-    async with tendon.find(device_files=[FILE]) as strap:
+    async with tendon.find("heart_rate", device_files=[FILE]) as strap:
         await strap.reset_energy()
 
 

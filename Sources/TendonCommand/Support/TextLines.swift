@@ -42,7 +42,7 @@ struct TextLines: EventOutput {
 
     private static func short(_ value: JSON) -> String {
         switch value {
-        case .string(let text): text
+        case .string(let text): sanitized(text)
         case .real(let number): plain((number * 10_000).rounded() / 10_000 + 0)
         case .array(let values) where values.allSatisfy({ $0.number != nil || $0.string != nil }):
             values.map(short).joined(separator: ",")
