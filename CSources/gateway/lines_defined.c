@@ -11,6 +11,18 @@ static uint16_t layout_of(const tendon_definition_row *row) {
     return row->notified != TENDON_DEFINITION_NONE ? row->notified : row->read;
 }
 
+static void count(void *context, const tendon_described *value) {
+    (void)value;
+    ++*(size_t *)context;
+}
+
+/** One that lists its members is in a value that has any of them, or is malformed: that is reported. */
+static bool is_in(const tendon_definition *definition, size_t at, const tendon_defined_event *event) {
+    size_t members = 0;
+    return definition->events[at].member_count == 0 ||
+           tendon_describe(definition, at, event->bytes, event->length, NULL, count, &members, NULL) < 0 || members > 0;
+}
+
 size_t tendon_defined_event_at(const tendon_definition *definition, const tendon_defined_event *event, size_t index) {
     if (event->kind != TENDON_DEFINED_EVENT_VALUE) {
         return definition->event_count;
@@ -18,7 +30,7 @@ size_t tendon_defined_event_at(const tendon_definition *definition, const tendon
     uint16_t layout = layout_of(&definition->rows[event->row]);
     size_t at = 0;
     for (; at < definition->event_count; at++) {
-        if (definition->events[at].layout == layout && index-- == 0) {
+        if (definition->events[at].layout == layout && is_in(definition, at, event) && index-- == 0) {
             break;
         }
     }

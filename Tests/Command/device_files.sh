@@ -65,6 +65,19 @@ like "$out" '"bytes":"23[0-9a-f]{8}"' "encode: now"
 run encode infinitime set_clock yesterday --define "$shipped/infinitime.json"
 like "$status $err" "^2 .*date takes now or a time such as 2026-11-29T13:07:30, not 'yesterday'" "encode: what is no time"
 decoded infinitime motion '00 04 00 fc 00 02' '"sensor":"acceleration","x_g":1.0,"y_g":-1.0,"z_g":0.5}'
+# Two events of one layout, by the case of its switch: a value is the one whose members it has.
+cat >"$work/plant.json" <<'END'
+{"name": "plant", "title": "Plant", "find": {"services": ["fff0"]}, "characteristics": [
+ {"name": "report", "service": "fff0", "uuid": "fff1", "notify": "report"}], "layouts": {"report": [
+ {"name": "kind", "type": "u8", "hidden": true}, {"switch": "kind", "cases": {
+  "1": [{"name": "moisture_percent", "type": "u8"}], "2": [{"name": "button", "type": "u8", "values": [[1, "pressed"]]}]}}]},
+ "events": [{"name": "soil", "layout": "report", "members": ["moisture_percent"]},
+  {"name": "button", "layout": "report", "members": ["button"], "state": false}]}
+END
+run decode plant report 012a --define "$work/plant.json" --json
+is "$(cut -d, -f2- <<<"$out")" '"event":"soil","family":"plant","moisture_percent":42}' "decode: one event of two, by its member"
+run decode plant report 0201 --define "$work/plant.json" --json
+is "$(cut -d, -f2- <<<"$out")" '"event":"button","family":"plant","button":"pressed"}' "decode: the other one"
 # A text of a device is the device's: on a terminal it sets no title, and stays on its line.
 cat >"$work/label.json" <<'END'
 {"name": "label", "title": "Label", "find": {"services": ["fff0"]}, "characteristics": [

@@ -67,6 +67,26 @@ static void two_events_of_a_value(void **state) {
     assert_string_equal(line(0), "\"battery\",\"family\":\"toy\",\"received_at\":2.5,\"level_percent\":null}");
 }
 
+/* A button that is pressed is no temperature, and the other way round. */
+static void events_of_the_cases_of_a_switch(void **state) {
+    (void)state;
+    device_with("{'name': 'kind', 'type': 'u8', 'hidden': true}, {'switch': 'kind', 'cases': {'1': [{'name': "
+                "'temperature_c', 'type': 'i8'}], '2': [{'name': 'button', 'type': 'u8'}]}}",
+                "{'name': 'climate', 'layout': 'one', 'members': ['temperature_c']}, {'name': 'pressed', 'layout': "
+                "'one', 'members': ['button']}, {'name': 'report', 'layout': 'one'}");
+    value_of("01 15");
+    assert_string_equal(line(0), "\"climate\",\"family\":\"toy\",\"received_at\":2.5,\"temperature_c\":21}");
+    assert_string_equal(line(1), "\"report\",\"family\":\"toy\",\"received_at\":2.5,\"temperature_c\":21}");
+    assert_string_equal(line(2), "");
+    value_of("02 03");
+    assert_string_equal(line(0), "\"pressed\",\"family\":\"toy\",\"received_at\":2.5,\"button\":3}");
+    assert_string_equal(line(1), "\"report\",\"family\":\"toy\",\"received_at\":2.5,\"button\":3}");
+    assert_string_equal(line(2), "");
+    value_of("02");
+    assert_non_null(strstr(line(0), "\"malformed\""));
+    assert_string_equal(line(1), "");
+}
+
 static void lists(void **state) {
     (void)state;
     device_with(
@@ -144,8 +164,13 @@ static int release(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples),      cmocka_unit_test(two_events_of_a_value), cmocka_unit_test(lists),
-        cmocka_unit_test(texts),        cmocka_unit_test(large_numbers),         cmocka_unit_test(mistakes),
+        cmocka_unit_test(samples),
+        cmocka_unit_test(two_events_of_a_value),
+        cmocka_unit_test(events_of_the_cases_of_a_switch),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(large_numbers),
+        cmocka_unit_test(mistakes),
         cmocka_unit_test(other_events),
     };
     return cmocka_run_group_tests(tests, NULL, release);

@@ -97,8 +97,8 @@ void tendon_obvious_identity(tendon_line *line, const tendon_obvious_manager *ma
 tendon_status tendon_defined_line(tendon_line *line, const tendon_line_device *device, uint64_t wall_us,
                                   const tendon_definition *definition, const tendon_described_rates *rates,
                                   const tendon_defined_event *event, size_t index);
-/** Returns the index of an event of the definition that a value is: the first, the second ... of its layout;
- * event_count: there is none. */
+/** Returns the index of an event of the definition that a value is: the first, the second ... of its layout, without
+ * those that list members of which the value has none; event_count: there is none. */
 size_t tendon_defined_event_at(const tendon_definition *definition, const tendon_defined_event *event, size_t index);
 /** Takes a value for the rates of its device, once for each event, before its first line; other events are no
  * values. */

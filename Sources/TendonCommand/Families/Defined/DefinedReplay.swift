@@ -60,7 +60,7 @@ struct DefinedReplay: ValueReplay {
             }
         }
         counters.notifications += 1
-        for (number, event) in definition.events(of: row.layout).enumerated() {
+        for (number, event) in definition.events(of: index, in: bytes).enumerated() {
             if let mistake = definition.mistake(in: bytes, of: event) {
                 counters.malformed += 1
                 return lines.event("malformed", definition.malformed(row, bytes, mistake))
@@ -78,6 +78,19 @@ struct DefinedReplay: ValueReplay {
 }
 
 extension Definition {
+    /// The events that a value of this row is.
+    func events(of row: Int, in bytes: [UInt8]) -> [Int] {
+        bytes.withUnsafeBufferPointer { bytes in
+            var value = tendon_defined_event()
+            (value.kind, value.row) = (TENDON_DEFINED_EVENT_VALUE, UInt8(row))
+            (value.bytes, value.length) = (bytes.baseAddress, bytes.count)
+            return (0...).lazy.map { tendon_defined_event_at(self.pointer, &value, $0) }.prefix {
+                $0 < self.events.count
+            }
+            .map(\.self)
+        }
+    }
+
     /// The members of a line about a value that breaks its layout.
     func malformed(
         _ row: tendon_definition_row, _ bytes: [UInt8], _ mistake: (status: tendon_status, offset: Int)
