@@ -143,6 +143,7 @@ typedef struct search {
     bool done;
     tendon_status failure;
     tendon_radio *radio;
+    void (*owner_on_report)(void *context, const tendon_ad_report *report, uint64_t now);
     void (*owner_on_failure)(void *context, tendon_status status, uint64_t now);
     void *owner_context;
 } search;
@@ -166,21 +167,34 @@ static void on_failure(void *context, tendon_status status, uint64_t now) {
     }
 }
 
+/** What a scan reports goes to the search; the owner's callbacks come back with end_search(). */
+static void begin_search(search *state, tendon_radio *radio) {
+    state->radio = radio;
+    state->owner_on_report = radio->on_report;
+    state->owner_on_failure = radio->on_failure;
+    state->owner_context = radio->report_context;
+    radio->on_report = on_report;
+    radio->on_failure = on_failure;
+    radio->report_context = state;
+}
+
+static void end_search(search *state) {
+    state->radio->on_report = state->owner_on_report;
+    state->radio->on_failure = state->owner_on_failure;
+    state->radio->report_context = state->owner_context;
+}
+
 tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const uint8_t *data, size_t length),
                                 uint32_t timeout_ms, tendon_address *found) {
-    search state = {.recognition = {.recognizes = recognizes},
-                    .found = found,
-                    .radio = radio,
-                    .owner_on_failure = radio->on_failure,
-                    .owner_context = radio->report_context};
-    void (*owner_on_report)(void *context, const tendon_ad_report *report, uint64_t now) = radio->on_report;
+    search state = {.recognition = {.recognizes = recognizes}, .found = found};
     uint64_t until = tendon_monotonic_ms() + timeout_ms;
+    if (radio == NULL || recognizes == NULL || found == NULL) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
     if (radio->loop->stepping) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    radio->on_report = on_report;
-    radio->on_failure = on_failure;
-    radio->report_context = &state;
+    begin_search(&state, radio);
     tendon_status status = tendon_radio_scan_start(radio, &(tendon_scan_parameters){.active = true});
     if (status >= 0) {
         do {
@@ -194,15 +208,16 @@ tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const ui
         tendon_status stopped = tendon_radio_scan_stop(radio);
         status = status < 0 ? status : !state.done ? TENDON_ERROR_TIMEOUT : stopped;
     }
-    radio->on_report = owner_on_report;
-    radio->on_failure = state.owner_on_failure;
-    radio->report_context = state.owner_context;
+    end_search(&state);
     return status;
 }
 
 tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(const uint8_t *data, size_t length),
                                   uint32_t timeout_ms) {
     tendon_address found;
+    if (recognizes == NULL) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
     if (gateway->connection.state != TENDON_CONNECTION_IDLE) {
         return TENDON_ERROR_WRONG_STATE;
     }

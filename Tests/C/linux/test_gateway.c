@@ -297,6 +297,22 @@ static void close_does_not_wait_forever(void **state) {
     assert_null(g->radio);
 }
 
+/* "Any device" is a function that returns true: NULL is refused before the scan, and so is the radio that a gateway
+ * does not have while it waits. */
+static void nothing_to_recognize_is_refused(void **state) {
+    (void)state;
+    static tendon_gateway g;
+    tendon_address found;
+    assert_int_equal(tendon_gateway_open(&g, NULL), TENDON_OK);
+    assert_int_equal(tendon_gateway_find(&g, NULL, 1000), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(tendon_radio_find(g.radio, NULL, 1000, &found), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(tendon_radio_find(g.radio, nothing, 1000, NULL), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(tendon_radio_find(NULL, nothing, 1000, &found), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_false(g.radio->scanning);
+    assert_null(g.radio->on_report);
+    tendon_gateway_close(&g);
+}
+
 static tendon_gateway gateway_inside;
 static tendon_status found_inside, closed_inside;
 
@@ -569,6 +585,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(both_packets_of_a_device_are_recognized_together, runtime_setup,
                                         runtime_teardown),
         cmocka_unit_test_setup_teardown(find_gives_up_in_time, runtime_setup, runtime_teardown),
+        cmocka_unit_test_setup_teardown(nothing_to_recognize_is_refused, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(a_failure_ends_a_search, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(close_does_not_wait_forever, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(not_from_within_a_callback, runtime_setup, runtime_teardown),

@@ -99,8 +99,10 @@ tendon_status tendon_gateway_await_adapter(tendon_gateway *gateway, uint32_t tim
  * a tendon_family: each alone, and after the other one of the same advertiser. Not from within a callback of the loop:
  * TENDON_ERROR_WRONG_STATE, and nothing was done. Until it returns, on_report is not called, and on_failure not for the
  * end of the scan.
- * @param found its address. @return TENDON_OK, TENDON_ERROR_TIMEOUT, or why the radio cannot scan;
- * TENDON_ERROR_CANCELLED: the radio was closed, or tendon_loop_stop() was called.
+ * @param radio not NULL: that of a gateway is NULL while it waits for an adapter. @param recognizes not NULL: for any
+ * device, a function that returns true. @param found its address; not NULL.
+ * @return TENDON_OK, TENDON_ERROR_TIMEOUT, or why the radio cannot scan; TENDON_ERROR_INVALID_ARGUMENT: one of these is
+ * NULL, and nothing was done; TENDON_ERROR_CANCELLED: the radio was closed, or tendon_loop_stop() was called.
  */
 tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const uint8_t *data, size_t length),
                                 uint32_t timeout_ms, tendon_address *found);
@@ -109,7 +111,8 @@ tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const ui
  * Calls tendon_radio_find(), and prepares the gateway's connection for the device that was found. An adapter is waited
  * for within the same time: adapter_failure is returned if none has come. Not from within a
  * callback of the loop, and not before an earlier connection has ended (tendon_connection_close(), then the loop until
- * its state is TENDON_CONNECTION_IDLE): TENDON_ERROR_WRONG_STATE, and nothing was done.
+ * its state is TENDON_CONNECTION_IDLE): TENDON_ERROR_WRONG_STATE, and nothing was done. The same with
+ * TENDON_ERROR_INVALID_ARGUMENT if @p recognizes is NULL.
  */
 tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(const uint8_t *data, size_t length),
                                   uint32_t timeout_ms);
