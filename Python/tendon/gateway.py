@@ -21,6 +21,7 @@ __all__ = ["DeviceFileError", "Events", "Gateway", "find"]
 
 _NEVER = 2**64 - 1
 _REPEATED = ("address", "allow")  # options whose lists are not separated by commas
+_ALIASES = {"belt": "feelspace", "grip": "fjorden"}  # as those of the options
 _TYPES = {"public": 0, "random": 1, "public_identity": 2, "random_identity": 3}
 
 
@@ -91,11 +92,11 @@ class Gateway:
     radio: "virtual" for simulated devices, "bluez" for adapters; default: the environment variable TENDON_RADIO, else "bluez".
     adapters: names of adapters, such as "hci0"; default: the first one. One that is missing is waited for.
     families: those that are served; default: all.
-    device_files: paths of device files (docs/device-files.md).
+    device_files: paths of device files (docs/device-files.md), or one path.
     """
 
     def __init__(self, *, radio: str | None = None, adapters: str | Iterable[str] = (), families: str | Iterable[str] = (),
-                 device_files: Iterable[str | pathlib.Path] = (), **options: Any) -> None:
+                 device_files: str | pathlib.Path | Iterable[str | pathlib.Path] = (), **options: Any) -> None:
         self.devices: dict[str, Device] = {}
         """Devices that it has connected to, by "ADDRESS/TYPE"."""
         self._streams: weakref.WeakSet[Events] = weakref.WeakSet()  # one that nobody reads any more takes no events
@@ -109,9 +110,11 @@ class Gateway:
         self._due = _NEVER  # the deadline that the timer is for
         self._ended: asyncio.Future[None] | None = None
         self._directly: collections.deque[Event] | None = None
+        self._obstacle = ""  # why no device has connected yet
         self._options = ctypes.create_string_buffer(c.tendon_fleet_options_size())
         c.tendon_fleet_options_init(self._options)
-        self._definitions = [self._define(pathlib.Path(path)) for path in device_files]
+        files = [device_files] if isinstance(device_files, (str, pathlib.PurePath)) else device_files
+        self._definitions = [self._define(pathlib.Path(path)) for path in files]
         if radio is not None:
             self._set("radio", radio)
         for adapter in [adapters] if isinstance(adapters, str) else adapters:
@@ -273,6 +276,8 @@ class Gateway:
             self._directly.append(event)
 
     def _note(self, event: Event, key: str, device: Device | None) -> Device | None:
+        if isinstance(event, (events.ConnectFailed, events.RadioWaiting, events.RadioLost)):
+            self._obstacle = f"{event.name or event.address}: {event.text}" if event.address else event.text
         if isinstance(event, events.Connected) and event.address and event.address_type and event.family:
             if device is None:
                 kind = devices.CLASSES.get(event.family, devices.DefinedDevice)
@@ -302,6 +307,7 @@ class Gateway:
 
     async def device(self, family: str | None = None, *, name: str | None = None, address: str | None = None) -> Device:
         """The first device that is connected, or will be, of a family, with a name or an address."""
+        family = _ALIASES.get(family or "", family)
 
         def matches(device: Device) -> bool:
             return (device.connected and family in (None, device.family) and name in (None, device.name)
@@ -371,8 +377,12 @@ class _Found:
         await self._gateway.open()
         try:
             return await asyncio.wait_for(self._gateway.device(self._family, **self._wanted), self._seconds)
-        except BaseException:
+        except BaseException as error:
+            obstacle = self._gateway._obstacle
             await self._gateway.close()
+            if isinstance(error, (TimeoutError, asyncio.TimeoutError)):  # of Python 3.10 it is another class
+                what = " ".join(word for word in (self._family, *self._wanted.values()) if word) or "device"
+                raise TimeoutError(f"no {what} was connected within {self._seconds:g} s" + (obstacle and f"; {obstacle}")) from None
             raise
 
     async def __aexit__(self, *_: object) -> None:
@@ -386,7 +396,7 @@ def find(family: str | None = None, *, name: str | None = None, address: str | N
     >>> async with find("feelspace") as belt:
     ...     await belt.vibrate(90)
 
-    TimeoutError: none was in range. Options are those of Gateway.
+    TimeoutError: none has connected; its text has the last reason that the gateway reported. Options are those of Gateway.
     """
     gateway = Gateway(families=[family] if family and not options.get("device_files") else (), **options)
     return _Found(gateway, family, timeout, {"name": name, "address": address})

@@ -127,9 +127,22 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                     if event.sample:
                         self.assertEqual(event.sensor, "orientation")
                         break
-            with self.assertRaises(TimeoutError):
+            async with tendon.find("belt", radio="virtual") as belt:  # the other name of the family
+                self.assertEqual((type(belt), belt.family), (tendon.Belt, "feelspace"))
+            with self.assertRaisesRegex(TimeoutError, "^no fjorden was connected within 0.5 s$"):
                 async with tendon.find("fjorden", radio="virtual", timeout=0.5):
                     pass
+
+    async def test_find_says_why_not(self):
+        with simulated("fjorden"):
+            with self.assertRaisesRegex(TimeoutError, "no grip was connected within 5 s; .*pair"):
+                async with tendon.find("grip", radio="virtual", timeout=5):
+                    pass
+            with self.assertRaisesRegex(tendon.DeviceFileError, "not_a_device_file.json:1:1"):
+                with tempfile.TemporaryDirectory() as place:
+                    file = pathlib.Path(place, "not_a_device_file.json")
+                    file.write_text("?")
+                    tendon.Gateway(radio="virtual", device_files=str(file))  # one path is no list of letters
 
     async def test_cancelled(self):
         """At the start, and while it waits; nothing is left, and the radio can be used again."""
