@@ -81,6 +81,10 @@ kill "$gateway"
 wait "$gateway"
 is "$(find "$work/textfile" -type f)" "" "a gateway that ended leaves no figures"
 
+# The example of the service's configuration is in a folder that its page tells to open in the unit.
+folder=$(sed -n 's,^# file = \(/.*\)/tendon.prom$,\1,p' "$root/packaging/tendon.conf")
+is "$(grep -c "^ReadWritePaths=$folder$" "$root/docs/metrics.md")" 1 "docs/metrics.md: the drop-in for the folder of the example"
+is "$(grep -B1 '^# \[metrics\]' "$root/packaging/tendon.conf" | grep -c 'docs/metrics.md')" 1 "the example names the page"
 run run --radio virtual --for 1 --metrics-file "$work/none/tendon.prom"
 like "$status $err" "^1 .*metrics: .*No such file" "a file that cannot be written at the start: an error"
 mkfifo "$work/pipe"
