@@ -2,6 +2,8 @@
 /* Lines of Bose wearables: each kind of event has one, or is said to have none. */
 #include "gateway_fixture.h"
 
+#include <math.h>
+
 static tendon_bose_session session;
 static tendon_bose_event event;
 
@@ -101,6 +103,35 @@ static void quaternions(void **state) {
     sample_of(one);
     assert_non_null(strstr(line(), "\"near_gimbal_lock\":true}"));
     assert_non_null(strstr(whole_line(write_event, NULL, true), "\"quaternion\":[0.0,0.7071067811865476,0.0,"));
+}
+
+/* Where a vector of the head points in the world: X east, Y north, Z up. */
+static tendon_quaternion turned(tendon_quaternion q, double x, double y, double z) {
+    const tendon_quaternion vector = {x, y, z, 0};
+    return tendon_quaternion_multiply(tendon_quaternion_multiply(q, vector), tendon_quaternion_conjugate(q));
+}
+
+/* What docs/events.md says about quaternion and signs of angles. The head has X to the right, Y to the back, Z down. */
+static void which_way_positive_turns(void **state) {
+    (void)state;
+    const double s = 0.70710678118654752, half = 0.25881904510252074,
+                 rest = 0.96592582628906831; /* 90 and 30 degrees */
+    const tendon_quaternion north = {1, 0, 0, 0}, east = {s, -s, 0, 0};
+    const tendon_quaternion up = tendon_quaternion_multiply((tendon_quaternion){half, 0, 0, rest}, north);
+    const tendon_quaternion left = tendon_quaternion_multiply((tendon_quaternion){0, -half, 0, rest}, north);
+    tendon_angles angles;
+    assert_true(turned(north, 0, -1, 0).y > 0.999 && turned(north, 0, 0, -1).z > 0.999);
+    assert_true(tendon_bose_head(&north, &angles));
+    assert_true(fabs(angles.yaw) + fabs(angles.pitch) + fabs(angles.roll) < 1e-9);
+    assert_true(turned(east, 0, -1, 0).x > 0.999 && turned(east, 0, 0, -1).z > 0.999);
+    assert_true(tendon_bose_head(&east, &angles));
+    assert_true(fabs(angles.yaw - 90) + fabs(angles.pitch) + fabs(angles.roll) < 1e-9);
+    assert_true(turned(up, 0, -1, 0).z > 0.499); /* the front looks up */
+    assert_true(tendon_bose_head(&up, &angles));
+    assert_true(fabs(angles.yaw) + fabs(angles.pitch - 30) + fabs(angles.roll) < 1e-9);
+    assert_true(turned(left, 0, 0, -1).x < -0.499); /* the top leans to the west, which is left */
+    assert_true(tendon_bose_head(&left, &angles));
+    assert_true(fabs(angles.yaw) + fabs(angles.pitch) + fabs(angles.roll - 30) < 1e-9);
 }
 
 static void samples_may_be_missed(void **state) {
@@ -242,15 +273,11 @@ static void identity(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(vectors, reset),
-        cmocka_unit_test_setup(quaternions, reset),
-        cmocka_unit_test_setup(samples_may_be_missed, reset),
-        cmocka_unit_test_setup(gestures, reset),
-        cmocka_unit_test_setup(configurations, reset),
-        cmocka_unit_test_setup(failures, reset),
-        cmocka_unit_test_setup(pairing, reset),
-        cmocka_unit_test_setup(suspension, reset),
-        cmocka_unit_test_setup(all_others_have_none, reset),
+        cmocka_unit_test_setup(vectors, reset),     cmocka_unit_test_setup(quaternions, reset),
+        cmocka_unit_test(which_way_positive_turns), cmocka_unit_test_setup(samples_may_be_missed, reset),
+        cmocka_unit_test_setup(gestures, reset),    cmocka_unit_test_setup(configurations, reset),
+        cmocka_unit_test_setup(failures, reset),    cmocka_unit_test_setup(pairing, reset),
+        cmocka_unit_test_setup(suspension, reset),  cmocka_unit_test_setup(all_others_have_none, reset),
         cmocka_unit_test_setup(identity, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
