@@ -139,12 +139,21 @@ typedef struct members {
     uint8_t address_type;
 } members;
 
-static void take_address(parser *p, tendon_request *request) {
+/** Its type may stand behind it, as in options. */
+static void take_address(parser *p, tendon_request *request, members *seen) {
     char word[WORD_SIZE];
     size_t length = take_string(p, word);
-    if (p->mistake == NULL &&
-        (length != TENDON_ADDRESS_STRING_SIZE - 1 || tendon_address_parse(word, length, &request->address, NULL) < 0)) {
-        fail(p, "the address is not of the form AA:BB:CC:DD:EE:FF");
+    if (p->mistake != NULL) {
+        return;
+    }
+    if (length < TENDON_ADDRESS_STRING_SIZE - 1 || tendon_address_parse(word, length, &request->address, NULL) < 0) {
+        fail(p, "the address is not of the form AA:BB:CC:DD:EE:FF, or AA:BB:CC:DD:EE:FF/random");
+    } else if (length > TENDON_ADDRESS_STRING_SIZE - 1) {
+        seen->address_type = request->address.type;
+        if (seen->type) {
+            fail(p, "the line has the type of the address twice");
+        }
+        seen->type = true;
     }
 }
 
@@ -195,7 +204,7 @@ static void take_member(parser *p, tendon_request *request, members *seen) {
     *which = true;
     expect(p, ':');
     if (which == &seen->address) {
-        take_address(p, request);
+        take_address(p, request, seen);
     } else if (which == &seen->type) {
         take_type(p, seen);
     } else if (which == &seen->action) {

@@ -106,7 +106,7 @@ def command_line():
            all(result.returncode == 2 and result.stderr for result in results.values()), results)
     words = {
         ("--rate", "0"): "--rate '0' is not possible: samples per second, 1 to 32767; default: the setting of the device",
-        ("--for", "soon"): "--for takes a time in seconds, such as 90 or 0.5",
+        ("--for", "soon"): "--for takes a time such as 90, 500ms, 2min or 1h",
         ("--define",): "--define takes the path of a device file",
         ("--families", "none"): "no family is served: see --families and --ignore",
         ("--radio", "virtual", "--adapter", "hci0"): "--adapter is for --radio bluez",
@@ -116,6 +116,10 @@ def command_line():
     variable = run("--for", "0.1", env={**os.environ, "TENDON_RADIO": "wifi"})
     report("TENDON_RADIO is one of two", (variable.returncode, variable.stderr)
            == (2, b"tendon-gateway: TENDON_RADIO is bluez or virtual, not 'wifi'\n"), variable)
+    times = [run(*VIRTUAL, "--for", word) for word in ("300ms", "0.005min", "0.3s")]
+    report("a time may have a unit, as that of `tendon run`", all(one.returncode == 4 for one in times), times)
+    units = [run(*VIRTUAL, "--for", word) for word in ("1d", "ms", "1 min", "1.2.3", "99999999999h")]
+    report("and no other one", all(one.returncode == 2 for one in units), units)
     alone = run(*VIRTUAL, "--for", "1")
     report("without a device it ends with 4", alone.returncode == 4, alone)
     lines = lines_of(alone.stdout)

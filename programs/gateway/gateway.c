@@ -82,7 +82,7 @@ static void print_help(void) {
         print_option(option.name, option.value, option.help);
     }
     print_option("define", "FILE", "serve the devices that this device file describes; can be repeated");
-    print_option("for", "SECONDS", "end after this time");
+    print_option("for", "SECONDS", "end after this time: 90, 500ms, 2min");
     print_option("help", NULL, "print this text");
     print_option("version", NULL, "print the version");
     print_presets();
@@ -131,25 +131,41 @@ static bool define(const char *path) {
     return true;
 }
 
-/** Seconds, with three decimals at most. */
-static bool set_duration(const char *value) {
-    uint64_t ms = 0;
-    uint64_t unit = 1000;
+/** A number with three decimals at most, in thousandths. Returns what follows it; NULL: there is none. */
+static const char *read_number(const char *text, uint64_t *thousandths) {
+    uint64_t place = 1000;
     bool has_point = false;
-    for (const char *at = value; at != NULL && *at != '\0'; at++) {
-        if (*at == '.' && !has_point) {
+    *thousandths = 0;
+    for (; (*text >= '0' && *text <= '9') || (*text == '.' && !has_point); text++) {
+        if (*text == '.') {
             has_point = true;
-        } else if (*at < '0' || *at > '9' || unit == 0 || ms > UINT32_MAX * UINT64_C(1000)) {
-            return false;
+        } else if (place == 0 || *thousandths > UINT32_MAX * UINT64_C(100)) {
+            return NULL;
         } else if (has_point) {
-            unit /= 10;
-            ms += unit * (uint64_t)(*at - '0');
+            place /= 10;
+            *thousandths += place * (uint64_t)(*text - '0');
         } else {
-            ms = ms * 10 + 1000 * (uint64_t)(*at - '0');
+            *thousandths = *thousandths * 10 + 1000 * (uint64_t)(*text - '0');
         }
     }
-    chosen.run_ms = ms;
-    return ms > 0;
+    return text;
+}
+
+/** Seconds, or a number with a unit: those of `tendon run`. */
+static bool set_duration(const char *value) {
+    static const struct {
+        const char *name;
+        uint32_t ms;
+    } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"min", 60000}, {"m", 60000}, {"h", 3600000}};
+    uint64_t thousandths;
+    const char *unit = value != NULL ? read_number(value, &thousandths) : NULL;
+    for (size_t i = 0; unit != NULL && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(unit, units[i].name) == 0) {
+            chosen.run_ms = thousandths * units[i].ms / 1000;
+            return chosen.run_ms > 0;
+        }
+    }
+    return false;
 }
 
 /** Returns whether the option takes a value, or may. */
@@ -167,7 +183,7 @@ static bool has_value(const char *name) {
 static const char *mistake_of(const char *name, const char *value) {
     static char text[TENDON_FLEET_MISTAKE_SIZE];
     if (strcmp(name, "for") == 0) {
-        return "takes a time in seconds, such as 90 or 0.5";
+        return "takes a time such as 90, 500ms, 2min or 1h";
     }
     if (strcmp(name, "define") == 0) {
         return "takes the path of a device file";

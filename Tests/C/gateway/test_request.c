@@ -28,6 +28,8 @@ static void check(const char *text, const char *action, uint8_t type) {
 static void requests(void **state) {
     (void)state;
     check("{\"address\":\"C4:00:00:00:00:01\",\"action\":\"tare\"}", "tare", TENDON_ADDRESS_TYPE_ANONYMOUS);
+    check("{\"address\":\"C4:00:00:00:00:01/random\",\"action\":\"tare\"}", "tare", TENDON_ADDRESS_TYPE_RANDOM);
+    check("{\"action\":\"tare\",\"address\":\"C4:00:00:00:00:01/public\"}", "tare", TENDON_ADDRESS_TYPE_PUBLIC);
     check("{\"address\":\"c4:00:00:00:00:01\",\"action\":\"tare\",\"arguments\":[]}", "tare",
           TENDON_ADDRESS_TYPE_ANONYMOUS);
     check(" { \"arguments\" : [ \"blinkFast\" , 500 ] , \"action\" : \"led\" , \"address_type\" : \"random\" , "
@@ -81,7 +83,10 @@ static void what_is_no_request(void **state) {
         "{" A ",\"action\":\"a\",\"arguments\":[\"\\\"b\\\"\"]}",
         "{" A ",\"action\":\"a\",\"address_type\":\"static\"}",
         "{\"address\":\"C4:00:00:00:00\",\"action\":\"a\"}",
-        "{\"address\":\"C4:00:00:00:00:01/random\",\"action\":\"a\"}",
+        "{\"address\":\"C4:00:00:00:00:01/\",\"action\":\"a\"}",
+        "{\"address\":\"C4:00:00:00:00:01/static\",\"action\":\"a\"}",
+        "{\"address\":\"C4:00:00:00:00:01/random\",\"action\":\"a\",\"address_type\":\"public\"}",
+        "{\"address_type\":\"random\",\"address\":\"C4:00:00:00:00:01/random\",\"action\":\"a\"}",
         "{\"address\":\"G4:00:00:00:00:01\",\"action\":\"a\"}",
         "{\"address\":null,\"action\":\"a\"}",
     };

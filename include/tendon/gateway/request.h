@@ -4,7 +4,8 @@
  *
  *     {"address": "C4:00:00:00:00:01", "action": "led", "arguments": ["blinkFast", 500]}
  *
- * Members: address; address_type ("public" or "random"; absent: any); action; arguments, an array of words and numbers,
+ * Members: address, also with its type (C4:00:00:00:00:01/random); address_type ("public" or "random"; absent: any,
+ * unless the address has one); action; arguments, an array of words and numbers,
  * which may be absent. Others are mistakes. Bounded, no recursion, no heap, no I/O: for lines of anyone.
  */
 #ifndef TENDON_GATEWAY_REQUEST_H
