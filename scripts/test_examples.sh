@@ -102,6 +102,17 @@ HOME=$XDG_RUNTIME_DIR XDG_STATE_HOME=$XDG_RUNTIME_DIR/grip prints grip_keys 0 5 
 jobs+=($!)
 HOME=$XDG_RUNTIME_DIR XDG_STATE_HOME=$XDG_RUNTIME_DIR/obvious prints obvious_features 0 2 '^feature 1[67]: enabled 0' &
 jobs+=($!)
+# Where no bond can be stored, a grip does not pair: the reason is printed, and not only what the grip makes of it.
+{
+    output=$(HOME=$XDG_RUNTIME_DIR XDG_STATE_HOME=/proc/nope timeout 60 "$build/grip_keys" 2>&1 >/dev/null) || true
+    if grep -E "^(the radio|no file of bonds): " <<<"$output" >/dev/null; then
+        echo "ok - examples/c/grip_keys.c says why no bond can be stored"
+    else
+        echo "not ok - examples/c/grip_keys.c without a place for bonds: $output"
+        false
+    fi
+} &
+jobs+=($!)
 good=0
 for job in "${jobs[@]}"; do wait "$job" || good=1; done
 kill "$families" && wait "$families" || true

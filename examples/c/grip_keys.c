@@ -44,6 +44,14 @@ static void on_event(void *context, const tendon_fjorden_session_event *event, u
     }
 }
 
+/* What the radio knows beyond the session's own words: that a bond could not be stored, for example, and why. */
+static void on_peer_failure(void *context, const tendon_address *peer, tendon_status reason, uint64_t now) {
+    (void)context;
+    (void)peer;
+    (void)now;
+    fprintf(stderr, "the radio: %s\n", tendon_status_text(reason));
+}
+
 /* One call of the manager's interface: configure, start, connect. */
 static tendon_status call(tendon_fjorden_input_kind kind, const tendon_fjorden_configuration *configuration) {
     tendon_fjorden_input input = {
@@ -75,12 +83,15 @@ static tendon_status connect_grip(void) {
 int main(void) {
     tendon_status status = tendon_gateway_open(&gateway, NULL);
     if (status < 0) {
-        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER): %s\n", tendon_status_text(status));
+        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER, XDG_RUNTIME_DIR): %s\n", tendon_status_text(status));
         return 3;
     }
     if (gateway.waiting) {
         fprintf(stderr, "waiting for a Bluetooth adapter (%s); TENDON_RADIO=virtual uses simulated devices\n",
                 tendon_status_text(gateway.adapter_failure));
+    }
+    if (gateway.bonds_failure < 0) {
+        fprintf(stderr, "no file of bonds: %s\n", tendon_status_text(gateway.bonds_failure));
     }
     status = tendon_gateway_find(&gateway, tendon_fjorden_family.recognizes, 10000);
     if (status < 0) {
@@ -88,6 +99,7 @@ int main(void) {
         tendon_gateway_close(&gateway);
         return status == TENDON_ERROR_TIMEOUT ? 4 : 3;
     }
+    gateway.radio->on_peer_failure = on_peer_failure;
     status = connect_grip();
     if (status >= 0 && tendon_gateway_run(&gateway, 30000) < 0) {
         fprintf(stderr, "no five events of the grip within 30 s\n");

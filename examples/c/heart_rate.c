@@ -138,7 +138,7 @@ int main(void) {
     static const tendon_peripheral_callbacks callbacks = {.connected = on_connected, .disconnected = on_disconnected};
     tendon_status status = tendon_gateway_open(&gateway, NULL);
     if (status < 0) {
-        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER): %s\n", tendon_status_text(status));
+        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER, XDG_RUNTIME_DIR): %s\n", tendon_status_text(status));
         return 3;
     }
     if (gateway.waiting) {

@@ -27,7 +27,7 @@ static void on_event(void *context, const tendon_bose_event *event, uint64_t now
 int main(void) {
     tendon_status status = tendon_gateway_open(&gateway, NULL);
     if (status < 0) {
-        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER): %s\n", tendon_status_text(status));
+        fprintf(stderr, "no radio (TENDON_RADIO, TENDON_ADAPTER, XDG_RUNTIME_DIR): %s\n", tendon_status_text(status));
         return 3;
     }
     if (gateway.waiting) {
