@@ -96,7 +96,8 @@ static const tendon_obvious_sender_handler sending = {on_write, on_done};
 /* ---- from the connection ---- */
 
 static bool on_message(void *context, const uint8_t *frame, size_t length, uint64_t now) {
-    return tendon_simulated_obvious_frame(context, frame, length, now);
+    tendon_simulated_obvious_link *link = context;
+    return link->device->on_frame(link, frame, length, now);
 }
 
 static void on_error(void *context, tendon_status status) {

@@ -203,6 +203,7 @@ tendon_status tendon_simulated_obvious_init(tendon_simulated_obvious *device,
     device->battery = device->options.battery;
     device->random = device->options.seed;
     device->reboot_at = UINT64_MAX;
+    device->on_frame = tendon_simulated_obvious_frame;
     const tendon_gatt_handlers handlers = {
         .context = device, .read = on_read, .write = on_write, .confirmed = on_confirmed};
     tendon_gatt_server_init(&device->server, device->attributes, TENDON_SIMULATED_OBVIOUS_ATTRIBUTES, &handlers);
@@ -210,13 +211,6 @@ tendon_status tendon_simulated_obvious_init(tendon_simulated_obvious *device,
     add_ogp(device);
     status = tendon_simulated_obvious_lay_out(device);
     return status != TENDON_OK ? status : device->server.status;
-}
-
-uint32_t tendon_simulated_obvious_random(tendon_simulated_obvious *device) {
-    device->random ^= device->random << 13;
-    device->random ^= device->random >> 7;
-    device->random ^= device->random << 17;
-    return (uint32_t)(device->random >> 16);
 }
 
 /* ---- the seam ---- */
@@ -347,6 +341,12 @@ tendon_peripheral_device tendon_simulated_obvious_device(tendon_simulated_obviou
 }
 
 /* ---- calls from outside ---- */
+
+tendon_status tendon_simulated_obvious_set(tendon_simulated_obvious *device, uint16_t id, uint8_t enable,
+                                           uint8_t toggle, uint64_t now) {
+    tendon_simulated_obvious_wake(device, now);
+    return tendon_simulated_obvious_change(device, id, enable, toggle);
+}
 
 uint32_t tendon_simulated_obvious_flash_size(uint32_t page_size, uint32_t image_max) {
     return TENDON_SIMULATED_OBVIOUS_FLASH_SIZE(page_size, image_max);

@@ -53,13 +53,28 @@ typedef struct obvious_request {
     tendon_writer out;
 } obvious_request;
 
-/* requests.c */
-/** A frame that a link received. False if it has an error. */
-bool tendon_simulated_obvious_frame(tendon_simulated_obvious_link *link, const uint8_t *frame, size_t length,
-                                    uint64_t now);
-/** Queues an event for each gateway that said HELLO, except @p but. */
-void tendon_simulated_obvious_event(tendon_simulated_obvious *device, uint8_t opcode, const uint8_t *payload,
-                                    size_t length, const tendon_simulated_obvious_link *but);
+/* The files, from the ground up: one calls only those above it in this list. */
+
+/* slots.c */
+/** Assigns the pages of the flash memory. TENDON_ERROR_BUFFER_TOO_SMALL if there are too few. */
+tendon_status tendon_simulated_obvious_lay_out(tendon_simulated_obvious *device);
+/** Reads what the bootloader keeps; that of a new device if there is none. */
+void tendon_simulated_obvious_load_slots(tendon_simulated_obvious *device);
+/** The trial has taken too long. */
+bool tendon_simulated_obvious_is_expired(const tendon_simulated_obvious *device, uint64_t now);
+/** True while a firmware that is not confirmed runs. */
+bool tendon_simulated_obvious_in_trial(const tendon_simulated_obvious *device);
+/** Writes what the bootloader keeps. A status byte. */
+uint8_t tendon_simulated_obvious_write_boot(tendon_simulated_obvious *device,
+                                            const tendon_simulated_obvious_boot *boot);
+uint32_t tendon_simulated_obvious_random(tendon_simulated_obvious *device);
+/** Version of the firmware that runs. */
+uint32_t tendon_simulated_obvious_version(const tendon_simulated_obvious *device);
+uint16_t tendon_simulated_obvious_trial_left(const tendon_simulated_obvious *device, uint64_t now);
+/** Forgets a complete image that is not confirmed and not in use. A status byte. */
+uint8_t tendon_simulated_obvious_clear_slot(tendon_simulated_obvious *device);
+/** Keeps a complete image. A status byte. */
+uint8_t tendon_simulated_obvious_stage(tendon_simulated_obvious *device, const tendon_obvious_manifest *manifest);
 uint8_t tendon_simulated_obvious_caps(const tendon_simulated_obvious *device);
 
 /* link.c */
@@ -78,6 +93,14 @@ bool tendon_simulated_obvious_link_idle(const tendon_simulated_obvious_link *lin
 /** Grants credit again. */
 void tendon_simulated_obvious_link_resume(tendon_simulated_obvious_link *link);
 
+/* frames.c */
+/** Completes a frame around a payload that is in place. Returns its length. */
+size_t tendon_simulated_obvious_seal(uint8_t *frame, uint8_t flags, uint16_t corr, uint8_t opcode, uint8_t status,
+                                     size_t length);
+/** Queues an event for each gateway that said HELLO, except @p but. */
+void tendon_simulated_obvious_event(tendon_simulated_obvious *device, uint8_t opcode, const uint8_t *payload,
+                                    size_t length, const tendon_simulated_obvious_link *but);
+
 /* state.c */
 /** Reads the table of features; that of a new device if there is none. */
 void tendon_simulated_obvious_load_features(tendon_simulated_obvious *device);
@@ -89,6 +112,9 @@ tendon_simulated_obvious_feature *tendon_simulated_obvious_spare(tendon_simulate
 /** Verifies and applies a package from the staging pages. A status byte; @p result as in XFER_END. */
 uint8_t tendon_simulated_obvious_apply_package(obvious_request *r, const uint8_t *data, size_t length, uint8_t obj,
                                                uint8_t *result, uint8_t *flags);
+/** A feature changes by itself. */
+tendon_status tendon_simulated_obvious_change(tendon_simulated_obvious *device, uint16_t id, uint8_t enable,
+                                              uint8_t toggle);
 uint8_t tendon_simulated_obvious_feature_status(obvious_request *r);
 uint8_t tendon_simulated_obvious_feature_toggle(obvious_request *r);
 uint8_t tendon_simulated_obvious_feature_counter(obvious_request *r);
@@ -110,8 +136,6 @@ uint8_t tendon_simulated_obvious_xfer_end(obvious_request *r);
 uint8_t tendon_simulated_obvious_xfer_abort(obvious_request *r);
 
 /* boot.c */
-/** Assigns the pages of the flash memory. TENDON_ERROR_BUFFER_TOO_SMALL if there are too few. */
-tendon_status tendon_simulated_obvious_lay_out(tendon_simulated_obvious *device);
 /** Starts the device if it is time. */
 void tendon_simulated_obvious_wake(tendon_simulated_obvious *device, uint64_t now);
 /** Stops it now. */
@@ -122,22 +146,14 @@ void tendon_simulated_obvious_restart(tendon_simulated_obvious *device, uint8_t 
 /** Rolls back and restarts what is due. */
 void tendon_simulated_obvious_boot_tick(tendon_simulated_obvious *device, uint64_t now);
 uint64_t tendon_simulated_obvious_boot_deadline(const tendon_simulated_obvious *device);
-/** True while a firmware that is not confirmed runs. */
-bool tendon_simulated_obvious_in_trial(const tendon_simulated_obvious *device);
-/** Writes what the bootloader keeps. A status byte. */
-uint8_t tendon_simulated_obvious_write_boot(tendon_simulated_obvious *device,
-                                            const tendon_simulated_obvious_boot *boot);
-uint32_t tendon_simulated_obvious_random(tendon_simulated_obvious *device);
-/** Version of the firmware that runs. */
-uint32_t tendon_simulated_obvious_version(const tendon_simulated_obvious *device);
-uint16_t tendon_simulated_obvious_trial_left(const tendon_simulated_obvious *device, uint64_t now);
-/** Forgets a complete image that is not confirmed and not in use. A status byte. */
-uint8_t tendon_simulated_obvious_clear_slot(tendon_simulated_obvious *device);
-/** Keeps a complete image. A status byte. */
-uint8_t tendon_simulated_obvious_stage(tendon_simulated_obvious *device, const tendon_obvious_manifest *manifest);
 uint8_t tendon_simulated_obvious_fw_activate(obvious_request *r);
 uint8_t tendon_simulated_obvious_fw_confirm(obvious_request *r);
 uint8_t tendon_simulated_obvious_fw_state(obvious_request *r);
 uint8_t tendon_simulated_obvious_reboot_request(obvious_request *r);
+
+/* requests.c */
+/** A frame that a link received. False if it has an error. */
+bool tendon_simulated_obvious_frame(tendon_simulated_obvious_link *link, const uint8_t *frame, size_t length,
+                                    uint64_t now);
 
 #endif

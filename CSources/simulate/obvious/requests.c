@@ -125,11 +125,6 @@ static const struct {
 };
 enum { REQUESTS = sizeof requests / sizeof requests[0] };
 
-uint8_t tendon_simulated_obvious_caps(const tendon_simulated_obvious *device) {
-    uint32_t all = device->recovery ? CAP_OTA | CAP_RESUME | CAP_TRIAL | CAP_NONCE : 0xFFu;
-    return (uint8_t)(all & ~(uint32_t)device->options.lacks_caps);
-}
-
 static uint8_t perform(obvious_request *r, uint8_t opcode) {
     tendon_simulated_obvious *device = r->device;
     size_t row = 0;
@@ -157,41 +152,13 @@ static uint8_t perform(obvious_request *r, uint8_t opcode) {
 
 /* ---- frames ---- */
 
-/* Completes a frame around a payload that is in place. Returns its length. */
-static size_t seal(uint8_t *frame, uint8_t flags, uint16_t corr, uint8_t opcode, uint8_t status, size_t length) {
-    tendon_writer writer = tendon_writer_make(frame, HEADER_SIZE);
-    tendon_write_u8(&writer, 'O');
-    tendon_write_u8(&writer, 'B');
-    tendon_write_u8(&writer, FRAME_VERSION);
-    tendon_write_u8(&writer, flags);
-    tendon_write_u16le(&writer, corr);
-    tendon_write_u8(&writer, opcode);
-    tendon_write_u8(&writer, status);
-    tendon_write_u16le(&writer, (uint16_t)length);
-    tendon_writer end = tendon_writer_make(frame + HEADER_SIZE + length, CRC_SIZE);
-    tendon_write_u32le(&end, tendon_crc32(0, frame, HEADER_SIZE + length));
-    return HEADER_SIZE + length + CRC_SIZE;
-}
-
-void tendon_simulated_obvious_event(tendon_simulated_obvious *device, uint8_t opcode, const uint8_t *payload,
-                                    size_t length, const tendon_simulated_obvious_link *but) {
-    uint8_t frame[TENDON_SIMULATED_OBVIOUS_RESPONSE_MAX];
-    memcpy(frame + HEADER_SIZE, payload, length);
-    size_t size = seal(frame, FLAG_EVENT, 0, opcode, 0, length);
-    for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
-        tendon_simulated_obvious_link *link = &device->links[i];
-        if (device->centrals.places[i].used && link->ready && link != but && size <= link->frame_max) {
-            tendon_simulated_obvious_link_queue(link, frame, size);
-        }
-    }
-}
-
 static void report_trial(tendon_simulated_obvious_link *link, uint64_t now) {
     uint8_t frame[FRAME_SIZE_MIN + 6];
     tendon_writer writer = tendon_writer_make(frame + HEADER_SIZE, 6);
     tendon_write_u32le(&writer, tendon_simulated_obvious_version(link->device));
     tendon_write_u16le(&writer, tendon_simulated_obvious_trial_left(link->device, now));
-    tendon_simulated_obvious_link_queue(link, frame, seal(frame, FLAG_EVENT, 0, EVT_FW_TRIAL, 0, writer.length));
+    tendon_simulated_obvious_link_queue(
+        link, frame, tendon_simulated_obvious_seal(frame, FLAG_EVENT, 0, EVT_FW_TRIAL, 0, writer.length));
 }
 
 /* What follows a response: the announcement of a restart, the notice of a trial. */
@@ -218,7 +185,8 @@ static void answer(tendon_simulated_obvious_link *link, const uint8_t *frame, si
         status = TOO_LARGE;
     }
     size_t payload = status == OK || status == BAD_OFFSET ? r.out.length : 0;
-    size_t size = seal(out, status == OK ? FLAG_RESPONSE : FLAG_RESPONSE | FLAG_ERROR, corr, opcode, status, payload);
+    size_t size = tendon_simulated_obvious_seal(out, status == OK ? FLAG_RESPONSE : FLAG_RESPONSE | FLAG_ERROR, corr,
+                                                opcode, status, payload);
     device->counters.requests += status == OK;
     device->counters.refusals += status != OK;
     if (status != NOT_READY) { /* the same request is executed after HELLO */

@@ -144,9 +144,8 @@ static void write_feature(const tendon_simulated_obvious *device, uint16_t id, t
     tendon_write_u8(out, known ? feature.toggle : TENDON_OBVIOUS_TOGGLE_UNKNOWN);
 }
 
-tendon_status tendon_simulated_obvious_set(tendon_simulated_obvious *device, uint16_t id, uint8_t enable,
-                                           uint8_t toggle, uint64_t now) {
-    tendon_simulated_obvious_wake(device, now);
+tendon_status tendon_simulated_obvious_change(tendon_simulated_obvious *device, uint16_t id, uint8_t enable,
+                                              uint8_t toggle) {
     copy_to_spare(device);
     tendon_simulated_obvious_feature *feature = find(tendon_simulated_obvious_spare(device), device->feature_count, id);
     if (feature == NULL) {

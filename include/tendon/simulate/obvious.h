@@ -231,6 +231,7 @@ typedef struct tendon_simulated_obvious_session {
 
 /** The caller's memory. Public are options, counters and boot, for reading. */
 typedef struct tendon_simulated_obvious {
+    bool (*on_frame)(tendon_simulated_obvious_link *link, const uint8_t *frame, size_t length, uint64_t now);
     tendon_simulated_obvious_options options;
     tendon_simulated_obvious_counters counters;
     tendon_simulated_obvious_boot boot;
