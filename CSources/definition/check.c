@@ -218,9 +218,8 @@ static bool is_bytes(const tendon_field *field) {
     return field->type == TENDON_FIELD_BYTES || field->type == TENDON_FIELD_UTF8;
 }
 
-/* Text and bytes of any length are what is left: nothing can follow them. */
-static bool can_be_written(const tendon_field *field, bool is_last) {
-    bool has_length = is_bytes(field) && field->from == 0 && (field->size > 0 || is_last);
+static bool can_be_written(const tendon_field *field) {
+    bool has_length = is_bytes(field) && field->from == 0;
     bool has_size = field->type == TENDON_FIELD_INTEGER || field->type == TENDON_FIELD_FLOAT32 ||
                     field->type == TENDON_FIELD_DATE || field->type == TENDON_FIELD_EPOCH;
     return (has_size || has_length) && field->condition == TENDON_FIELD_ALWAYS;
@@ -234,10 +233,11 @@ static bool check_action(parser *p, const tendon_definition_action *action) {
     for (uint16_t i = 0; i < layout->count; i++) {
         const tendon_field *field = field_at(d, layout, i);
         bool is_argument = !tendon_number_is_fixed(field);
-        if (!can_be_written(field, i + 1 == layout->count)) {
-            return tendon_parse_wrong(p, at,
-                                      "an action writes integers, f32, datetime, and utf8 or bytes with a fixed "
-                                      "'length' or at the end, without 'bits' and 'if'");
+        if (!can_be_written(field)) {
+            return tendon_parse_wrong(
+                p, at,
+                "an action writes integers, f32, datetime, utf8 and bytes; no 'bits', no 'if', no "
+                "'length' by a field");
         }
         if (is_argument && action->at_start) {
             return tendon_parse_wrong(p, at, "an action at the start has no arguments, only 'equals'");

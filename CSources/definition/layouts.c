@@ -5,6 +5,7 @@
 #include "parser.h"
 #include "tendon/base/packed.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -311,11 +312,12 @@ static bool read_scale(reading *r, tendon_field *field) {
     }
     bool is_scaled = field->factor != 1 || field->divisor != 1;
     int64_t decimals = is_scaled ? tendon_number_decimals(field->factor / field->divisor) : 0;
-    uint8_t of_offset =
-        tendon_number_decimals(field->offset - (double)(int64_t)(field->offset < 1e15 ? field->offset : 0));
-    decimals = field->offset != 0 && of_offset < 4 && of_offset > decimals ? of_offset : decimals;
+    double fraction = fabs(field->offset) < 1e15 ? field->offset - (double)(int64_t)field->offset : 0;
+    uint8_t of_offset = tendon_number_decimals(fraction);
+    decimals = of_offset < 4 && of_offset > decimals ? of_offset : decimals;
     bool is_right = tendon_parse_integer(r->p, r->found[F_DECIMALS], 0, 9, &decimals);
     field->decimals = (uint8_t)decimals;
+    field->is_rounded = r->found[F_DECIMALS] != 0;
     return is_right;
 }
 

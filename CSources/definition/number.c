@@ -11,11 +11,19 @@ tendon_number tendon_number_of(int64_t integer) {
     return (tendon_number){.number = (double)integer, .integer = integer, .is_integer = true};
 }
 
+#define HAIR 1e-6 /* 0.001 * 1000 need not be 1 */
+
 uint8_t tendon_number_decimals(double step) {
+    enum { MORE = 2 };
     uint8_t decimals = 0;
-    /* A hair less than 1: 0.001 * 1000 need not be 1. */
-    for (double size = fabs(step); size < 0.999999 && decimals < DECIMALS_MAX; size *= 10) {
+    double size = fabs(step);
+    for (; size != 0 && size < 1 - HAIR && decimals < DECIMALS_MAX; size *= 10) {
         decimals++;
+    }
+    for (uint8_t more = 0; more <= MORE; more++, size *= 10) {
+        if (fabs(size - floor(size + 0.5)) < HAIR) {
+            return (uint8_t)(decimals + more);
+        }
     }
     return decimals;
 }
@@ -108,7 +116,7 @@ tendon_number tendon_number_scaled(tendon_number raw, const tendon_field *field)
         raw.number = raw.number * field->factor / field->divisor + field->offset;
         raw.is_integer = false;
     }
-    if (raw.decimals < field->decimals) {
+    if (raw.decimals < field->decimals || field->is_rounded) {
         raw.decimals = field->decimals;
     }
     return raw;

@@ -28,7 +28,8 @@ static inline bool tendon_number_is_fixed(const tendon_field *field) {
 /* Value to raw bytes. False: it does not fit, or is not permitted. */
 bool tendon_number_encode(const tendon_field *field, double value, uint8_t *out);
 bool tendon_number_encode_raw(const tendon_field *field, int64_t raw, uint8_t *out);
-/* Returns how many decimals a step of this size resolves: 0.01 has 2, 1/1024 has 4; at most 9. */
+/* Returns how many decimals a step of this size resolves, or up to two more if it has no others: 0.01 has 2, 0.25 has
+ * 2, 1/1024 has 4. At most 11. */
 uint8_t tendon_number_decimals(double step);
 
 #endif

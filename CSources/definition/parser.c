@@ -266,7 +266,7 @@ bool tendon_parse_uuid(parser *p, json_at at, tendon_uuid *out) {
     char text[40];
     size_t length = tendon_json_string(&p->j, at, text, sizeof text);
     return (length < sizeof text && tendon_uuid_parse(text, length, out, NULL) == TENDON_OK) ||
-           tendon_parse_wrong_this(p, at, " is no UUID: 4, 8 or 32 hexadecimal digits");
+           tendon_parse_wrong_this(p, at, " is no UUID: 4, 8 or 8-4-4-4-12 hexadecimal digits");
 }
 
 bool tendon_parse_wrong_range(parser *p, json_at at, const char *after, int64_t low, int64_t high) {

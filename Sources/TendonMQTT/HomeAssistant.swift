@@ -129,7 +129,7 @@ struct HomeAssistant {
             json["command_topic"] = set
             json["command_template"] = .string("{{ {'\(action)': value} | tojson }}")
             json["options"] = .array(options.map { .string($0) })
-        case .number(let path, let action, let range, let unit):
+        case .number(let path, let action, let range, let step, let unit):
             json["platform"] = "number"
             if let path {
                 json["state_topic"] = state
@@ -137,8 +137,9 @@ struct HomeAssistant {
             }
             json["command_topic"] = set
             json["command_template"] = .string("{{ {'\(action)': value} | tojson }}")
-            json["min"] = JSON(range.lowerBound)
-            json["max"] = JSON(range.upperBound)
+            json["min"] = JSON(figure: range.lowerBound)
+            json["max"] = JSON(figure: range.upperBound)
+            if step != 1 { json["step"] = JSON(figure: step) }
             json["unit_of_measurement"] = unit.map { .string($0) }
         case .firmware(let installed, let latest, let install):
             json["platform"] = "update"

@@ -44,6 +44,10 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, Expre
 
     package init<Number: BinaryInteger>(_ value: Number) { self = .integer(Int64(clamping: value)) }
     package init(_ value: Double) { self = .real(value) }
+    /// Without a point if it needs none: 100, 0.1.
+    package init(figure value: Double) {
+        self = Int64(exactly: value).map { .integer($0) } ?? .real(value)
+    }
     package init(_ value: Bool) { self = .bool(value) }
     package init(_ value: String) { self = .string(value) }
     package init(_ values: [JSON]) { self = .array(values) }

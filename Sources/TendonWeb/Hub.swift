@@ -327,10 +327,11 @@ extension FamilyDescription {
                     "kind": "choice", "path": .string(path), "action": .string(action),
                     "options": .array(options.map { .string($0) }),
                 ])
-            case .number(_, let action, let range, let unit):
+            case .number(_, let action, let range, let step, let unit):
                 command = command.merging([
-                    "kind": "number", "action": .string(action), "from": JSON(range.lowerBound),
-                    "to": JSON(range.upperBound), "unit": unit.map { .string($0) } ?? .null,
+                    "kind": "number", "action": .string(action), "from": JSON(figure: range.lowerBound),
+                    "to": JSON(figure: range.upperBound), "step": JSON(figure: step),
+                    "unit": unit.map { .string($0) } ?? .null,
                 ])
             default: continue
             }

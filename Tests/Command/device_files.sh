@@ -36,26 +36,26 @@ decoded heart_rate measurement '0e 50 d2 04' '"contact":"yes","heart_rate_bpm":8
 decoded heart_rate sensor_location '02' '"location":"wrist"}'
 decoded heart_rate sensor_location '09' '"location":9}'
 decoded cycling power_measurement '31 08 9c ff 64 0a 00 00 00 00 08 05 00 00 04' \
-    '"power_w":-100,"balance_percent":50.0,"wheel_revolutions":10,"wheel_per_s":null,"crank_revolutions":5,"cadence_per_min":null}'
-decoded running measurement '00 00 01 50' '"gait":"walking","speed_m_per_s":1.0,"cadence_per_min":80}'
-decoded environment temperature '0c fe' '"temperature_c":-5.0}'
+    '"power_w":-100,"balance_percent":50,"wheel_revolutions":10,"wheel_per_s":null,"crank_revolutions":5,"cadence_per_min":null}'
+decoded running measurement '00 00 01 50' '"gait":"walking","speed_m_per_s":1,"cadence_per_min":80}'
+decoded environment temperature '0c fe' '"temperature_c":-5}'
 decoded environment temperature '00 80' '"temperature_c":null}'
 decoded environment humidity 'ff ff' '"humidity_percent":null}'
 decoded pulse_oximeter continuous '01 61 00 48 00 ff 07 49 00' \
-    '"spo2_percent":97.0,"pulse_bpm":72.0,"spo2_fast_percent":null,"pulse_fast_bpm":73.0}'
-decoded weight_scale measurement '09 40 1f fa 00 a0 00' '"weight_lb":80.0,"body_mass_index":25.0,"height_in":16.0}'
-decoded weight_scale measurement '02 b0 36 ea 07 0b 1d 07 1e 00' '"weight_kg":70.0,"measured_at":"2026-11-29T07:30:00"}'
+    '"spo2_percent":97,"pulse_bpm":72,"spo2_fast_percent":null,"pulse_fast_bpm":73}'
+decoded weight_scale measurement '09 40 1f fa 00 a0 00' '"weight_lb":80,"body_mass_index":25,"height_in":16}'
+decoded weight_scale measurement '02 b0 36 ea 07 0b 1d 07 1e 00' '"weight_kg":70,"measured_at":"2026-11-29T07:30:00"}'
 decoded blood_pressure measurement '02 ff 07 50 00 5d 00 00 00 0b 1d 0d 07 1e' \
-    '"systolic_mmhg":null,"diastolic_mmhg":80.0,"mean_arterial_mmhg":93.0,"measured_at":null}'
+    '"systolic_mmhg":null,"diastolic_mmhg":80,"mean_arterial_mmhg":93,"measured_at":null}'
 decoded health_thermometer measurement '07 da 03 00 ff ea 07 0b 1d 0d 07 1e 06' \
     '"temperature_f":98.6,"measured_at":"2026-11-29T13:07:30","place":"mouth"}'
 decoded glucose measurement '06 01 00 ea 07 0b 1d 0d 07 1e 37 c0 a4' \
     '"has_context":false,"sequence_number":1,"measured_at":"2026-11-29T13:07:30","glucose_mmol_per_l":5.5,"sample_type":4,"sample_location":10}'
-decoded body_composition measurement '01 04 2c 01 20 4e' '"fat_percent":30.0,"weight_lb":200.0}'
-decoded indoor_bike indoor_bike_data '60 00 c4 09 05 00 9c ff' '"speed_km_per_h":25.0,"resistance":5,"power_w":-100}'
+decoded body_composition measurement '01 04 2c 01 20 4e' '"fat_percent":30,"weight_lb":200}'
+decoded indoor_bike indoor_bike_data '60 00 c4 09 05 00 9c ff' '"speed_km_per_h":25,"resistance":5,"power_w":-100}'
 decoded indoor_bike indoor_bike_data '01 00' '}'
 decoded sensortag movement '00 80 00 00 00 00 00 c0 00 00 00 40 00 00 00 00 00 00' \
-    '"sensor":"movement","gyro_x_deg_per_s":-250.0,"gyro_y_deg_per_s":0.0,"gyro_z_deg_per_s":0.0,"x_g":-1.0,"y_g":0.0,"z_g":1.0,"magnetic_x_ut":0.0,"magnetic_y_ut":0.0,"magnetic_z_ut":0.0}'
+    '"sensor":"movement","gyro_x_deg_per_s":-250,"gyro_y_deg_per_s":0,"gyro_z_deg_per_s":0,"x_g":-1,"y_g":0,"z_g":1,"magnetic_x_ut":0,"magnetic_y_ut":0,"magnetic_z_ut":0}'
 run decode weight_scale measurement '02 b0 36 ea 07 0d 1d 07 1e 00' --define "$shipped" --json
 like "$out" '"error":"ERROR_MALFORMED","error_offset":3' "a month 13: where"
 run encode infinitime set_clock 2026-11-29T13:07:30 --define "$shipped/infinitime.json"
@@ -64,7 +64,7 @@ run encode mi_thermometer set_time now --define "$shipped/mi_thermometer.json"
 like "$out" '"bytes":"23[0-9a-f]{8}"' "encode: now"
 run encode infinitime set_clock yesterday --define "$shipped/infinitime.json"
 like "$status $err" "^2 .*date takes now or a time such as 2026-11-29T13:07:30, not 'yesterday'" "encode: what is no time"
-decoded infinitime motion '00 04 00 fc 00 02' '"sensor":"acceleration","x_g":1.0,"y_g":-1.0,"z_g":0.5}'
+decoded infinitime motion '00 04 00 fc 00 02' '"sensor":"acceleration","x_g":1,"y_g":-1,"z_g":0.5}'
 # Two events of one layout, by the case of its switch: a value is the one whose members it has.
 cat >"$work/plant.json" <<'END'
 {"name": "plant", "title": "Plant", "find": {"services": ["fff0"]}, "characteristics": [
@@ -87,6 +87,8 @@ script -qefc "'$TENDON' decode label text 1b5d303b7407410a42e280ae43 --define '$
 is "$(grep -o 'label=.*C' "$work/screen")" "label=�]0;t�A�B�C" "decode: control characters of a text, on a terminal"
 run decode label text 1b5d303b7407410a42e280ae43 --define "$work/label.json" --json
 like "$out" '"label":"\\u001b]0;t\\u0007A\\u000aB' "decode: the same as JSON"
+run decode environment temperature 0cfe --define "$shipped" --json --exact
+like "$out" '"temperature_c":-5\.0}' "decode --exact"
 run decode heart_rate measurement 16480004 04 --define "$shipped/heart_rate.json" --json
 like "$out" '"event":"malformed".*"error":"ERROR_TRUNCATED","error_offset":4' "half an interval: where"
 is "$status" 1 "half an interval: status"

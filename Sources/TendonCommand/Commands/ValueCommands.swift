@@ -18,7 +18,7 @@ extension Command {
             Option(
                 name: "--information", value: "HEX|frames",
                 help: "bose sensor_data: sensor information of the device, for values in g, deg/s and radians; "
-                    + "frames: the information of Bose Frames")
+                    + "frames: the information of Bose Frames"), .exact,
         ],
         common: ["--json"],
         examples: [
@@ -39,6 +39,7 @@ extension Command {
             throw .unknown("kind", kind, among: family.decoded.map(\.kind))
         }
         let bytes = try hexOperands(arguments.operands.dropFirst(2))
+        Output.standard.lines?.isCompact = !arguments.has("--exact")
         let events = Events(json: arguments.has("--json"))
         let lines = ReplayLines(events: events, family: family.name)
         var replay = family.replay.make()

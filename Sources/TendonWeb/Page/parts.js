@@ -197,7 +197,10 @@ export class Card {
   addNumber(command) {
     const title = plain(command.title)
     const shown = el('output')
-    const input = el('input', { type: 'range', min: command.from, max: command.to, value: command.from,
+    // Of too many places a slider has no single one.
+    const places = (command.to - command.from) / command.step
+    const input = el('input', { type: places > 1000 ? 'number' : 'range', min: command.from, max: command.to,
+      step: command.step, value: Math.max(command.from, Math.min(command.to, places > 1000 ? 0 : command.from)),
       'aria-label': title, disabled: !this.canCommand, on: { input: () => show() } })
     const unit = command.unit === '°' ? '°' : ` ${command.unit || ''}`
     const spoken = command.unit === '°' ? ' degrees' : unit

@@ -145,6 +145,39 @@ static void scales(void **state) {
                         "t=2.500");
 }
 
+/* Those of the step, and of the offset: 24.95 is 298.1 K. A step that is no decimal number has as many as tell its
+ * neighbors apart. */
+static void usual_decimals(void **state) {
+    (void)state;
+    static const struct {
+        const char *scale, *text;
+    } rows[] = {
+        {"'factor': 0.1", "x=298.1"},    {"'factor': 0.1, 'offset': -273.15", "x=24.95"},
+        {"'divisor': 4", "x=745.25"},    {"'factor': 0.125", "x=372.625"},
+        {"'factor': 2.5", "x=7452.5"},   {"'factor': 0.02", "x=59.62"},
+        {"'divisor': 16", "x=186.3125"}, {"'divisor': 1024", "x=2.9111"},
+        {"'divisor': 3", "x=993.7"},     {"'offset': 0.5", "x=2981.5"},
+        {"'offset': -40", "x=2941"},     {"'factor': 1000", "x=2981000"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char fields[128];
+        snprintf(fields, sizeof fields, "{'name': 'x', 'type': 'u16', %s}", rows[i].scale);
+        assert_string_equal(described(with_fields(fields), "a50b"), rows[i].text);
+    }
+}
+
+/* Decimals that a file states hold, also for floats that resolve more. */
+static void decimals(void **state) {
+    (void)state;
+    const tendon_definition *d = with_fields(
+        "{'name': 'a', 'type': 'u16', 'factor': 0.001, 'decimals': 1}, {'name': 'b', 'type': 'f32', 'decimals': 1}, "
+        "{'name': 'c', 'type': 'f32'}, {'name': 'd', 'type': 'sfloat', 'decimals': 0}, {'name': 'e', 'type': "
+        "'sfloat'}, "
+        "{'name': 'f', 'type': 'sfloat', 'decimals': 2}");
+    assert_string_equal(described(d, "d204 b81e4541 b81e4541 d2f4 d2f4 d2f4"),
+                        "a=1.2 b=12.3 c=12.320000 d=123 e=123.4 f=123.40");
+}
+
 static void words_and_limits(void **state) {
     (void)state;
     const tendon_definition *d =
@@ -346,6 +379,8 @@ int main(void) {
                                        cmocka_unit_test(dates),
                                        cmocka_unit_test(epochs),
                                        cmocka_unit_test(scales),
+                                       cmocka_unit_test(usual_decimals),
+                                       cmocka_unit_test(decimals),
                                        cmocka_unit_test(words_and_limits),
                                        cmocka_unit_test(parts),
                                        cmocka_unit_test(bytes_and_text),

@@ -70,7 +70,8 @@ static void the_file(void **state) {
         {"{'name': 'Toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': []}", 1, 11, "is no name"},
         {"{'name': 'toy', 'title': 'Toy', 'find': {}, 'characteristics': []}", 1, 41, "'services' or 'name'"},
         {"{'name': 'toy', 'title': 'Toy', 'find': {'name': '*'}, 'characteristics': []}", 1, 51, "every device"},
-        {"{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff']}, 'characteristics': []}", 1, 56, "is no UUID"},
+        {"{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff']}, 'characteristics': []}", 1, 56,
+         "is no UUID: 4, 8 or 8-4-4-4-12 hexadecimal digits"},
         {"{'name': 'toy', 'title': 'Toy', 'find': {'name': 'a', 'company': 70000}, 'characteristics': []}", 1, 66,
          "'70000' is out of range: 0 to 65535"},
         {HEAD "'endian': 'middle', 'characteristics': []}", 2, 12, "neither big nor little"},
@@ -283,11 +284,11 @@ static void the_whole(void **state) {
          2, 96, "nothing is left for this field"},
         {HEAD "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'x', 'type': 'sfloat'}]}], " ROW
               "]}]}",
-         2, 63, "an action writes integers, f32, datetime, and utf8 or bytes"},
+         2, 63, "an action writes integers, f32, datetime, utf8 and bytes"},
         {HEAD
          "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'n', 'type': 'u8'}, {'name': 'x', "
          "'type': 'utf8', 'length': 'n'}]}], " ROW "]}]}",
-         2, 63, "with a fixed 'length'"},
+         2, 63, "no 'length' by a field"},
         {HEAD
          "'actions': [{'name': 'a', 'characteristic': 'value', 'write': [{'name': 'x', 'type': 'utf8', 'at_least': "
          "65}]}], " ROW "]}]}",

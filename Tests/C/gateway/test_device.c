@@ -263,7 +263,7 @@ static void a_device_that_lacks_what_is_required(void **state) {
     choice.is_other = true;
     world_start(TENDON_DEVICE_DEFINED, &choice);
     world_open();
-    world_run(20000);
+    world_run(2000);
     assert_string_equal(world_look(), "refused failed");
     assert_int_equal(w.ending.status, TENDON_ERROR_NOT_FOUND);
 }

@@ -84,8 +84,49 @@ import Testing
                 #"sensor(path: "level_percent", unit: Optional("%"), deviceClass: Optional("power_factor")"#))
         #expect(kinds[3].contains(#"happening(event: "button", member: Optional("press"), types: ["short", "long"]"#))
         #expect(kinds[4].contains(#"{\"blink\":true}"#))
-        #expect(kinds[5].contains(#"action: "dim", range: ClosedRange(0...100), unit: Optional("%")"#))
+        #expect(kinds[5].contains(#"action: "dim", range: ClosedRange(0.0...100.0), step: 0.5, unit: Optional("%")"#))
         #expect(kinds[6].contains(#"action: "choose", options: ["calm", "bright"]"#))
+    }
+
+    /// A person writes 0.1, not 0.10000000000000001; Home Assistant takes no step below 0.001.
+    @Test(arguments: [
+        (#""type": "u8", "factor": 0.1"#, "0.0...25.5 0.1"),
+        (#""type": "u16", "max": 1000, "factor": 0.1"#, "0.0...100.0 0.1"),
+        (#""type": "u8", "min": 1, "max": 3, "factor": 0.1"#, "0.1...0.3 0.1"),
+        (#""type": "i8", "divisor": 4"#, "-32.0...31.75 0.25"),
+        (#""type": "u8", "factor": -1, "offset": 10"#, "-245.0...10.0 1.0"),
+        (#""type": "u16", "divisor": 1024"#, "0.0...63.999023 0.001"),
+        (#""type": "u8", "divisor": 3"#, "0.0...85.0 0.333333"),
+        (#""type": "u64""#, "0.0...9007199254740991.0 1.0"), (#""type": "f32""#, "-1000000.0...1000000.0 0.001"),
+        (#""type": "f32", "decimals": 1"#, "-1000000.0...1000000.0 0.1"),
+    ])
+    func figures(_ field: String, _ expected: String) throws {
+        let file = #"""
+            {"name": "dim", "title": "Dim", "find": {"services": ["fff0"]}, "characteristics": [
+              {"name": "c", "service": "fff0", "uuid": "fff1", "write": [{"name": "x", \#(field)}]}],
+             "actions": [{"name": "set", "characteristic": "c"}]}
+            """#
+        let description = FamilyDescription(try Definition(parsing: Array(file.utf8), path: "dim.json"))
+        guard case .number(_, "set", let range, let step, nil) = description.entities.first?.kind else {
+            Issue.record("no number")
+            return
+        }
+        #expect("\(range) \(step)" == expected)
+    }
+
+    /// The state has the name of the event in its place.
+    @Test func aMemberThatIsCalledState() throws {
+        let file = #"""
+            {"name": "house", "title": "House", "find": {"services": ["fff0"]}, "characteristics": [
+              {"name": "door", "service": "fff0", "uuid": "fff1", "notify": [{"name": "state", "type": "u8"}]},
+              {"name": "window", "service": "fff0", "uuid": "fff2", "notify": [{"name": "state", "type": "u8"}]}]}
+            """#
+        let description = FamilyDescription(try Definition(parsing: Array(file.utf8), path: "house.json"))
+        #expect(description.entities.map(\.id) == ["door", "window"])
+        #expect(
+            description.entities.map { "\($0.kind)" }.allSatisfy {
+                $0.hasPrefix("sensor(path: \"") && !$0.contains("state")
+            })
     }
 
     @Test func argumentsAreChecked() throws {

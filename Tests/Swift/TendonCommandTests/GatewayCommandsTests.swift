@@ -155,9 +155,9 @@ import Testing
                     for option in options {
                         _ = try GatewayCommands.call(JSON.Member(key: action, value: .string(option)), family.name)
                     }
-                case .number(_, let action, let range, _):
+                case .number(_, let action, let range, _, _):
                     for number in [range.lowerBound, range.upperBound] {
-                        _ = try GatewayCommands.call(JSON.Member(key: action, value: JSON(number)), family.name)
+                        _ = try GatewayCommands.call(JSON.Member(key: action, value: JSON(figure: number)), family.name)
                     }
                 case .happening(_, _, let types, _): #expect(!types.isEmpty)
                 case .sensor, .binary, .firmware: break

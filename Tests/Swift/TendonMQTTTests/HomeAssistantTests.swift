@@ -72,6 +72,11 @@ import Testing
                 + #""{{ (value_json['intensity'] | default('')) }}","command_topic":"t/left/set","#
                 + #""command_template":"{{ {'intensity': value} | tojson }}","min":5,"max":100,"#
                 + #""unit_of_measurement":"%"}"#)
+        #expect(
+            component(.number(path: nil, action: "dim", range: -0.5...100, step: 0.1, unit: "%"))
+                == head + #""platform":"number","command_topic":"t/left/set","#
+                + #""command_template":"{{ {'dim': value} | tojson }}","min":-0.5,"max":100,"step":0.1,"#
+                + #""unit_of_measurement":"%"}"#)
         // Without a state Home Assistant assumes that it was done.
         #expect(
             component(.number(path: nil, action: "vibrate", range: 0...359, unit: nil))

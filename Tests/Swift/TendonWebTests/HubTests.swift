@@ -35,7 +35,7 @@ private final class TestHub {
         #"[{"id":"stop","title":"Stop","kind":"button","actions":{"stop":true}},"#
         + #"{"id":"mode","title":"Mode","kind":"choice","path":"mode","action":"mode","options":["wait","compass"]},"#
         + #"{"id":"firmware","title":"Firmware","kind":"upgrade","actions":{"firmware":"upgrade"}},"#
-        + #"{"id":"vibrate","title":"Vibrate","kind":"number","action":"vibrate","from":0,"to":359,"unit":"°"}]"#
+        + #"{"id":"vibrate","title":"Vibrate","kind":"number","action":"vibrate","from":0,"to":359,"step":1,"unit":"°"}]"#
 
     let hub: Hub
     var isWatched: Bool { hub.isWatched.load(ordering: .relaxed) }

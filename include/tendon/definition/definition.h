@@ -83,7 +83,8 @@ typedef struct tendon_field {
         from; /**< kept field with the length, the number of records or the selector; 0: none. Of a rate, its place */
     uint8_t condition; /**< tendon_field_condition */
     uint8_t condition_from;
-    uint16_t fixed; /**< number of records; 0: to the end of the value, or by from; of a rate, the field of its time */
+    bool is_rounded; /**< to the decimals: a float that resolves more has no more of them */
+    uint16_t fixed;  /**< number of records; 0: to the end of the value, or by from; of a rate, the field of its time */
     uint16_t name, unit;        /**< text; 0: none */
     uint16_t title, kind;       /**< text for people, and what it is, for programs that know kinds; 0: none */
     uint16_t first, count;      /**< words of a number, cases of a switch; first: also the count of a rate */

@@ -142,7 +142,9 @@ extension FamilyDescription {
         var entities: [Entity] = []
         for index in definition.events.indices where definition.events[index].isState {
             for field in definition.fields(of: index) {
-                if let entity = Entity(field, definition), !entities.contains(where: { $0.id == entity.id }) {
+                if let entity = Entity(field, of: definition.events[index], definition),
+                    !entities.contains(where: { $0.id == entity.id })
+                {
                     entities.append(entity)
                 }
             }
@@ -173,8 +175,10 @@ extension Entity {
         return text.prefix(1).uppercased() + text.dropFirst()
     }
 
-    init?(_ field: tendon_field, _ definition: Definition) {
-        guard let name = definition.word(field.name) else { return nil }
+    init?(_ field: tendon_field, of event: tendon_definition_event, _ definition: Definition) {
+        guard let member = definition.word(field.name) else { return nil }
+        // What an event calls only `state` has the name of the event in the state.
+        let name = member == "state" ? definition.word(event.name) ?? member : member
         let title = definition.word(field.title) ?? Entity.title(name)
         let unit = definition.word(field.unit), kind = definition.word(field.kind)
         if field.isFlag {
@@ -208,11 +212,26 @@ extension Entity {
             self.init(name, title, .choice(path: name, action: name, options: definition.words(of: only)))
             return
         }
-        let low = Double(only.low) * only.factor / only.divisor + only.offset
-        let high = Double(only.high) * only.factor / only.divisor + only.offset
-        guard let first = Int(exactly: low.rounded()), let last = Int(exactly: high.rounded()), first <= last else {
-            return nil
+        let (range, step) = only.figures
+        self.init(
+            name, title,
+            .number(path: nil, action: name, range: range, step: step, unit: definition.word(only.unit)))
+    }
+}
+
+extension tendon_field {
+    /// What a person may choose, and the smallest difference: 0.1 of an integer with the factor 0.1.
+    fileprivate var figures: (range: ClosedRange<Double>, step: Double) {
+        // As a person writes it: 3 * 0.1 is 0.30000000000000004.
+        func rounded(_ value: Double) -> Double { abs(value) < 1e9 ? (value * 1e6).rounded() / 1e6 : value.rounded() }
+        if tendon_field_type(UInt32(type)) == TENDON_FIELD_FLOAT32 {
+            let steps = [1, 0.1, 0.01, 0.001]
+            return (-1_000_000...1_000_000, steps[is_rounded ? min(Int(decimals), 3) : 3])
         }
-        self.init(name, title, .number(path: nil, action: name, range: first...last, unit: definition.word(only.unit)))
+        // Of integers, those that a number of JSON has exactly.
+        let most = 9_007_199_254_740_991.0
+        let ends = [low, high].map { rounded(max(-most, min(most, Double($0))) * factor / divisor + offset) }.sorted()
+        // Home Assistant takes no smaller one.
+        return (ends[0]...ends[1], max(0.001, rounded(abs(factor / divisor))))
     }
 }
