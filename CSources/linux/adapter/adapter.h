@@ -168,7 +168,6 @@ void tendon_bluez_kernel_forget_discovery(tendon_bluez_kernel *kernel);
 bool tendon_bluez_is_same_device(const tendon_address *a, const tendon_address *b);
 
 /* name.c: what an adapter is called */
-/* name.c */
 enum { TENDON_BLUEZ_ADAPTERS_MAX = 16 };
 /** @param text NULL: any. @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT. */
 tendon_status tendon_bluez_parse_name(const char *text, tendon_bluez_name *out);
@@ -254,7 +253,6 @@ bool tendon_bluez_each_line(const char *path, void (*visit)(void *context, const
 void tendon_bluez_close_watcher(tendon_source *source, int *lease);
 
 /* static_address.c: the file of the static address */
-/* address.c */
 /** A static random address of these random bytes. */
 tendon_address tendon_bluez_static_address_from(const uint8_t random[6]);
 /** That of adapter @p index. TENDON_ERROR_NOT_FOUND: it has none yet, and @p make_it is false. */
@@ -272,7 +270,6 @@ tendon_status tendon_bluez_append_unconfigured(int fd, tendon_status found, tend
 tendon_status tendon_bluez_why_off(uint16_t index);
 
 /* exchange.c: blocking exchanges with the controller, for opening */
-/* exchange.c */
 /** Sends one command and waits for its response. @return the length of the return parameters after the status byte. */
 tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, size_t capacity);
 /** Blocks until the response to @p opcode comes, or until @p until. Discards all other packets. */
@@ -301,7 +298,6 @@ void tendon_bluez_activity_rejected(tendon_bluez_radio *radio, tendon_bluez_acti
                                     bool has_other_user, uint64_t now);
 
 /* attempts.c: the table of attempts to connect */
-/* connect.c */
 /** @return tendon_link_state of its link; CLOSED: the slot is free. */
 uint8_t tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt);
 /** The adapter is about to be powered off: attempts wait until it is on again. */
@@ -312,7 +308,6 @@ void tendon_bluez_release_held(tendon_bluez_radio *radio);
 /** The HCI error code of the kernel's last attempt for this link, once; 0: none. */
 uint8_t tendon_bluez_attempt_failure(tendon_bluez_radio *radio, const tendon_link *link);
 void tendon_bluez_attempt_over(tendon_bluez_radio *radio, const tendon_link *link);
-/* background.c */
 /** Our scan or another one was enabled by another program, or has ended: whether something scans for the peers. */
 void tendon_bluez_background_scans(tendon_bluez_radio *radio, bool on, uint64_t now);
 /** It is time to repeat connect() of this attempt, whatever scans. Sets the timer. */
@@ -323,7 +318,6 @@ bool tendon_bluez_background_renews(tendon_bluez_radio *radio, tendon_bluez_atte
 tendon_bluez_attempt *tendon_bluez_attempt_of(tendon_bluez_radio *radio, const tendon_link *link);
 
 /* power.c: the adapter's power, and the end of the radio */
-/* power.c */
 /** The radio is unusable from now on: attempts end with @p status, on_failure is called from the loop. */
 void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status);
 void tendon_bluez_hardware_error(tendon_bluez_radio *radio, uint64_t now);
@@ -352,7 +346,6 @@ void tendon_bluez_address_other_sent(tendon_bluez_radio *radio, tendon_reader *p
 void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now);
 
 /* keys.c: keys that the kernel gets, and those that it uses */
-/* keys.c */
 tendon_status tendon_bluez_use_bonds(tendon_radio *radio);
 /** The same over the radio's own socket, for callbacks of the loop: nothing is waited for. */
 void tendon_bluez_load_again(tendon_bluez_radio *radio);
@@ -371,11 +364,9 @@ tendon_bluez_key tendon_bluez_key_of(const tendon_bluez_radio *radio, uint16_t h
 void tendon_bluez_forget_key(tendon_bluez_radio *radio, uint16_t handle);
 /** The store has keys of this adapter, which no other process may remove from the kernel. */
 void tendon_bluez_keys_stored(tendon_bluez_radio *radio);
-/* pairing.c */
 tendon_status tendon_bluez_resolves(tendon_radio *radio);
 
 /* resolving.c: private addresses in the controller */
-/* resolving.c */
 /** Whether this is the identity address of a device with private addresses, whose key this radio has given to the
  * kernel. */
 bool tendon_bluez_is_resolved(const tendon_bluez_radio *radio, const tendon_address *peer);
@@ -390,12 +381,10 @@ bool tendon_bluez_sets_resolution(uint16_t opcode);
 void tendon_bluez_note_resolution(tendon_bluez_radio *radio, tendon_reader *parameters);
 
 /* parameters.c: parameters of connections, and what they have become */
-/* coded.c */
 /** Lets the kernel connect to devices that advertise on LE Coded; asks first what the adapter has. */
 void tendon_bluez_allow_coded(tendon_bluez_radio *radio);
 /** The response to that question. */
 void tendon_bluez_phys_event(tendon_bluez_radio *radio, const tendon_management_event *event);
-/* timing.c */
 /** Before connect(): gives the kernel the parameters of the radio for the peers of all attempts. */
 void tendon_bluez_load_parameters(tendon_bluez_radio *radio);
 /** Of the connection with this handle; interval 0: not known. */
@@ -418,7 +407,6 @@ bool tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle);
 uint16_t tendon_bluez_handle_of(int fd);
 /** Why a connection to a bonded peer is not encrypted. */
 tendon_status tendon_bluez_why_not_encrypted(tendon_bluez_radio *radio, const tendon_link *link);
-/* peer.c */
 /** A command about one peer: its address, then the @p size (0 to 4) lowest bytes of @p more. */
 tendon_status tendon_bluez_about(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, size_t size,
                                  uint32_t more);
@@ -449,7 +437,6 @@ bool tendon_bluez_secure(tendon_link *link);
 void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now);
 
 /* discovery.c: how the kernel interprets our scan */
-/* discovery.c */
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event);
 /** Our scan may be off now: ends the search that the kernel takes it for. */
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio);
@@ -464,7 +451,6 @@ bool tendon_bluez_discovery_close(tendon_bluez_radio *radio);
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio);
 /** The scan that is taken over may be a discovery of another program: it is stopped as one first. */
 void tendon_bluez_discovery_suspect(tendon_bluez_radio *radio);
-/* scan.c */
 /** Our scan was disabled. */
 void tendon_bluez_scan_disabled(tendon_bluez_radio *radio);
 /** Ours is off and has taken over the kernel's scan: the kernel scans again. */
@@ -485,7 +471,6 @@ void tendon_bluez_watch(tendon_bluez_radio *radio, uint64_t now);
 void tendon_bluez_watch_connects(tendon_bluez_radio *radio, uint64_t now);
 
 /* links.c: connections */
-/* links.c */
 extern const tendon_socket_hooks tendon_bluez_link_hooks;
 /** The name of one end of a link. */
 struct sockaddr_l2 tendon_bluez_name_of(const tendon_address *address);
@@ -509,7 +494,6 @@ uint64_t tendon_bluez_free_at(tendon_bluez_radio *radio, const tendon_address *p
 void tendon_bluez_link_close(tendon_link *link);
 /** The kernel gave an attempt up: a connection that it got all the same is disconnected. */
 void tendon_bluez_connect_failed_event(tendon_bluez_radio *radio, const tendon_management_event *event);
-/* listen.c */
 tendon_status tendon_bluez_listen(tendon_radio *radio, tendon_listener *listener);
 void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
 
@@ -539,7 +523,6 @@ void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_com
 tendon_status tendon_bluez_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 
 /* advertiser.c: the advertising */
-/* advertise.c */
 tendon_bluez_request tendon_bluez_advertise_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);
 void tendon_bluez_advertise_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now);
 /** A command of the kernel or of another program, as it is sent. */
@@ -554,7 +537,6 @@ tendon_status tendon_bluez_advertise_start(tendon_radio *radio, const tendon_adv
 /* steps.c: what the radio does next */
 /** Reports failures, then decides about all that is pending: what an event changes, this function acts upon. */
 void tendon_bluez_timer_expired(void *context, uint64_t now);
-/* command.c */
 /** Sends the next command, unless one is in flight. */
 void tendon_bluez_step(tendon_bluez_radio *radio);
 /** The response to a command had this HCI error code; 0: success. */
@@ -562,11 +544,9 @@ void tendon_bluez_answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t s
 void tendon_bluez_hci_expired(void *context, uint64_t now);
 
 /* hci_socket.c: what the controller, the kernel and other programs have sent */
-/* event.c */
 void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now);
 
 /* adapter.c: opening, closing, and the calls of the owner */
-/* open.c */
 /** An unopened radio without sockets. */
 void tendon_bluez_init(tendon_bluez_radio *radio);
 /** The radio has its two sockets: the loop watches them from now on. */
