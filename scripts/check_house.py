@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The rules of the house that no compiler checks. Usage: check_house.py MESON_BUILD_DIRECTORY"""
 
+import graphlib
 import json
 import pathlib
 import re
@@ -32,6 +33,8 @@ FREESTANDING = ["base", "host", "motion", "osc", "devices", "definition", "gatew
 SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h", "math.h", "float.h", "limits.h", "errno.h",
                   "emmintrin.h", "arm_neon.h"}
 MATH_ROOMS = {"motion", "osc", "devices", "definition", "gateway", "simulate"}
+# Files that call each other in a circle: whatever ends a session, or lets it go on, is asked of each of its parts.
+CIRCLES = ("devices/bose/session*.c", "devices/feelspace/session*.c", "devices/obvious/manager*.c")
 results = []
 
 
@@ -63,6 +66,25 @@ def check_imports():
                 if ("bluez" if target.parts[:2] == ("linux", "adapter") else target.parts[0]) not in allowed:
                     problems.append(f"{path.relative_to(ROOT)} includes {include}")
     report("imports between rooms go one way", problems)
+
+
+def check_circles():
+    """A file calls those that it stands on, and these do not call it."""
+    code = {path.relative_to(ROOT / "CSources"): re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', "", path.read_text(), flags=re.S)
+            for path in sorted((ROOT / "CSources").rglob("*.c"))}
+    node = {path: next((circle for circle in CIRCLES if path.match(circle)), str(path)) for path in code}
+    owner = {name: node[path] for path, text in code.items()
+             for name in re.findall(r"^(?!static\b)\w[\w *]*?\b(\w+)\([^;{]*\) \{$", text, re.M)}
+    calls = {}
+    for path, text in code.items():
+        calls.setdefault(node[path], set()).update(
+            {owner[word] for word in re.findall(r"\w+", text) if word in owner} - {node[path]})
+    problems = []
+    try:
+        graphlib.TopologicalSorter(calls).prepare()
+    except graphlib.CycleError as error:
+        problems.append(" is called by ".join(error.args[1]))
+    report("no files call each other in a circle, but for those of three sessions", problems)
 
 
 def check_system_headers():
@@ -213,6 +235,7 @@ def check_build_dependencies():
 
 
 check_imports()
+check_circles()
 check_system_headers()
 check_heap()
 check_freestanding()
