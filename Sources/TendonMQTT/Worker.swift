@@ -432,12 +432,7 @@ extension Worker {
 
     func publishDevices() {
         guard isConnected else { return }
-        let all = devices.values.sorted { $0.key < $1.key }.map { device -> JSON in
-            var json = device.description
-            json["available"] = .bool(device.isAvailable)
-            return json
-        }
-        send(topics.devices, .array(all))
+        send(topics.devices, .array(devices.values.sorted { $0.key < $1.key }.map(\.description)))
     }
 
     fileprivate func publishInformation(_ now: UInt64) {

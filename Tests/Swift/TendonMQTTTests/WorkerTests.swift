@@ -243,7 +243,7 @@ private let gripNote =
                 "homeassistant/device/tendon_c00000000801_random/config",
             ])
         #expect(messages.allSatisfy { $0.isRetained })
-        #expect(messages[0].text == "[\(gripNote),\"available\":false}]")
+        #expect(messages[0].text == "[\(gripNote)}]")
         #expect(messages[2].text == online)
         gateway.round(.presence(TestGateway.grip, .disconnected))
         #expect(
@@ -252,7 +252,7 @@ private let gripNote =
         gateway.round(.connected(window: nil))
         #expect(
             gateway.published().first { $0.topic == "tendon/bridge/gw/devices" }?.text
-                == "[\(gripNote),\"available\":false}]")
+                == "[\(gripNote)}]")
     }
 
     @Test func theStateIsPublishedAtMostOncePerInterval() throws {
@@ -402,7 +402,7 @@ private let gripNote =
         #expect(messages.contains(Message(topic: grip + "/availability", text: offline, quality: 1, isRetained: true)))
         #expect(
             messages.contains {
-                $0.topic == "tendon/bridge/gw/devices" && $0.text == "[\(gripNote),\"available\":false}]"
+                $0.topic == "tendon/bridge/gw/devices" && $0.text == "[\(gripNote)}]"
             })
     }
 
