@@ -37,6 +37,8 @@ struct Delivery {
 
     /// Messages that the broker refused.
     private(set) var refused: UInt64 = 0
+    /// Messages that neither the memory nor the file had room for.
+    private var overflow: UInt64 = 0
 
     /// Messages that libmosquitto has and the broker has not acknowledged. Fewer than libmosquitto sends at a time (20)
     /// and the broker takes: a message that libmosquitto had to hold back could be overtaken by the next one.
@@ -75,6 +77,9 @@ struct Delivery {
     /// The number of the next message.
     var next: UInt64 { queue.next }
     var isIdle: Bool { waiting == 0 }
+    /// After the last `store`: what the file has for the next start, and what no start will find.
+    var stored: Int { queue.count - acknowledged.count }
+    var lost: UInt64 { UInt64(fresh.count) + overflow }
 
     /// A message; `payload` gets its number.
     mutating func add(
@@ -94,6 +99,7 @@ struct Delivery {
         let event = fresh.firstIndex { isLost($0) && !$0.entry.isState }
         guard let index = event ?? fresh.firstIndex(where: isLost) else { return }
         fresh.remove(at: index)
+        overflow += 1
         queue.countDropped(1)
     }
 

@@ -16,8 +16,15 @@ final class MQTTFigures: @unchecked Sendable {
     // Guarded by `lock`.
     private let lock = ThreadLock()
     private var values = Values()
+    private var loses = false
 
     func set(_ new: Values) { lock.locked { values = new } }
+
+    /// At the end: messages are neither with the broker nor in the file.
+    var hasLost: Bool {
+        get { lock.locked { loses } }
+        set { lock.locked { loses = newValue } }
+    }
 
     var metrics: [Metric] {
         let values = lock.locked { self.values }

@@ -76,6 +76,7 @@ package final class MQTTOutput: EventOutput {
     package func radios(open: Int, waiting: [String]) { mailbox.post(.radios(open: open, waiting: waiting)) }
 
     package var metrics: [Metric] { figures.metrics }
+    package var hasLost: Bool { figures.hasLost }
 
     package func finish() async {
         mailbox.post(.finish)

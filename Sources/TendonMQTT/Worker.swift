@@ -368,7 +368,13 @@ final class Worker: @unchecked Sendable {
         } while isConnected && !delivery.isIdle && clock() < end
         for number in answers.keys.sorted() { answered(number, .failed("the gateway ends")) }
         delivery.store(now: clock(), isConnected: isConnected, isLast: true)
-        if !delivery.isIdle { report("\(delivery.waiting) messages wait in \(settings.queuePath) for the next start") }
+        if delivery.stored > 0 {
+            report("\(delivery.stored) messages wait in \(settings.queuePath) for the next start")
+        }
+        if delivery.lost > 0 {
+            report("\(delivery.lost) messages are lost: the queue \(settings.queuePath) cannot be written")
+            figures.hasLost = true
+        }
         delivery.close()
         client.stop(topics.bridgeState, Array(BridgeState.offline.utf8))
         onEnd()

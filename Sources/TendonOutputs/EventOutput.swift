@@ -96,8 +96,14 @@ package protocol EventOutput: Sendable {
     /// Nil: this output does not decide about connections.
     var agreement: (any LinkAgreement)? { get }
 
+    /// Before the end: rows that are in no file, when all that waits is written; nil: it writes none.
+    func missingRows() async -> UInt64?
+
     /// The end: writes, or stores, what waits. Returns within a few seconds.
     func finish() async
+
+    /// After the end: whether something that it was given is lost, which it has reported.
+    var hasLost: Bool { get }
 }
 
 extension EventOutput {
@@ -110,7 +116,9 @@ extension EventOutput {
     package var takesNumbers: Bool { false }
     package func sample(_ sample: OutputSample, of source: any SampleSource) {}
     package func recenter(_ device: OutputDevice?) -> [OutputDevice] { [] }
+    package func missingRows() async -> UInt64? { nil }
     package func finish() async {}
+    package var hasLost: Bool { false }
 }
 
 /// Decides with other gateways which device this one may connect to. All functions are called from any thread.
@@ -127,6 +135,10 @@ package enum CommandResult: Sendable, Equatable {
     case failed(String)
 }
 
+extension CommandHandler {
+    package func refusal(ofName name: String) -> String? { nil }
+}
+
 /// Carries out what comes from outside through an output. Any other program may be the sender: everything is checked.
 package protocol CommandHandler: Sendable {
     /// Actions of a device, one member each: `{"vibrate": 90}`.
@@ -137,6 +149,9 @@ package protocol CommandHandler: Sendable {
 
     /// Another gateway takes the device.
     func disconnect(_ address: String, _ addressType: String) async
+
+    /// Why no device can have this name; nil: one can.
+    func refusal(ofName name: String) -> String?
 
     /// Runs `work`, which calls the functions above, where they run. From any thread.
     func start(_ work: @escaping @Sendable () async -> Void)

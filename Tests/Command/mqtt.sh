@@ -344,6 +344,17 @@ run run --radio virtual --no-lines --families none --mqtt "mqtts://localhost:$po
 like "$err" "no connection: the broker's certificate is not trusted" "a broker that is not trusted"
 unlike "$err" "MOSQ_OPT|MOSQ_" "also at the next attempts"
 kill -KILL "$broker"
+# A disk that is full from the start to the end: what no start will find is lost, not waiting.
+mkdir "$work/disk"
+user=()
+[ "$(id -u)" = 0 ] || user=(--map-root-user)
+# shellcheck disable=SC2016
+unshare "${user[@]}" --mount bash -c 'mount -t tmpfs -o size=64k small "$0" && cd "$0" && head -c 64k /dev/zero >full; "$@"' \
+    "$work/disk" timeout 20 "$TENDON" run --radio virtual --families feelspace --pair --no-lines --for 2 \
+    --mqtt mqtt://127.0.0.1:1 --mqtt-gateway gw9 --mqtt-queue q.db 2>"$work/disk.err"
+is $? 1 "a queue that cannot be written, and no broker: the run has failed"
+like "$(cat "$work/disk.err")" "MQTT: [1-9][0-9]* messages are lost: the queue q.db cannot be written" "it says how many are lost"
+unlike "$(cat "$work/disk.err")" "for the next start" "and none waits"
 # A port that takes the connection and never answers.
 hold_port port
 python3 -c 'import socket, sys, signal

@@ -170,6 +170,16 @@ struct Events: Sendable {
         for output in outputs { output.radios(open: open, waiting: waiting) }
     }
 
+    /// Of all outputs that write files; nil: none does.
+    func missingRows() async -> UInt64? {
+        var rows: UInt64?
+        for output in others { if let more = await output.missingRows() { rows = (rows ?? 0) + more } }
+        return rows
+    }
+
+    /// After the end.
+    var haveLost: Bool { others.contains(where: \.hasLost) }
+
     /// Ends the other outputs; standard output is ended by the program.
     func finish() async {
         for output in outputs { await output.finish() }

@@ -189,6 +189,8 @@ final class Gateway: Sendable {
         }
         let isUnread = Output.isClosed  // not by the lines of the end: they come after what the run has shown
         await finishOutputs()
+        // What an output has lost is gone, however the run ends.
+        if reporter.events.haveLost { return .failed }
         // A service that is stopped has not failed, whatever was in range.
         if manager.isPresent, Termination.shared.isSignalled { return .done }
         let (wasOpen, waiting) = state.withLock { ($0.wasOpen, $0.waiting) }
@@ -227,7 +229,7 @@ final class Gateway: Sendable {
         commands.onForget(nil)
         commands.onRecenter(nil)
         rules.onRecenter(nil)
-        reporter.finish()
+        await reporter.finish(missing: reporter.events.missingRows())
         await reporter.events.finish()
         figures.watch(nil, [])
     }

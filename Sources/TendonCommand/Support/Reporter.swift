@@ -200,7 +200,8 @@ final class Reporter: Sendable {
     }
 
     /// The end: the last table, or the summary as JSON.
-    func finish() {
+    /// - Parameter missing: rows that a recording lacks; nil: nothing is recorded.
+    func finish(missing: UInt64? = nil) {
         let total = total
         if isTable {
             tick()
@@ -216,7 +217,7 @@ final class Reporter: Sendable {
             "summary", nil,
             (["devices": JSON(devices)] as JSON).merging(total.json).merging([
                 "dropped_lines": JSON(lines), "lost_packets": JSON(lostPackets),
-            ]))
+            ]).merging(missing.map { ["missing_rows": JSON($0)] } ?? [:]))
     }
 
     private func measureRates(_ state: inout State) {

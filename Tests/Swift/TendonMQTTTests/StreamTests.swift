@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Streams of samples: which, how often, how many in one message, and what is left out; and the end of the output.
+import Foundation
 import TendonOutputs
 import TendonSupport
+import TestSupport
 import Testing
 
 @testable import TendonMQTT
@@ -163,9 +165,42 @@ private func site(_ change: (inout MQTTSettings) -> Void) throws -> TestGateway 
             #expect(
                 gateway.reports.texts.last
                     == "\(count) messages wait in \(gateway.directory)/queue.db for the next start")
+            #expect(!gateway.figures.hasLost)
             let next = try TestGateway(queue: gateway)
             #expect(next.worker.delivery.waiting == count)
         }
+    }
+
+    /// A file that takes nothing keeps nothing: no start finds what it was to keep.
+    @Test func theEndSaysWhatIsLost() throws {
+        let gateway = try TestGateway()
+        gateway.line("press")
+        gateway.round()
+        gateway.worker.delivery.store(now: gateway.time.now, isConnected: false, isLast: true)
+        gateway.line("press")
+        gateway.line("press")
+        gateway.round()
+        failing("pwrite64", with: ENOSPC, all: true) { gateway.worker.end() }
+        #expect(
+            gateway.reports.texts.suffix(2) == [
+                "1 messages wait in \(gateway.directory)/queue.db for the next start",
+                "2 messages are lost: the queue \(gateway.directory)/queue.db cannot be written",
+            ])
+        #expect(gateway.figures.hasLost)
+        let next = try TestGateway(queue: gateway)
+        #expect(next.worker.delivery.waiting == 1)
+    }
+
+    /// The same of a file that could never be opened.
+    @Test func withoutAFileAllIsLost() throws {
+        let gateway = try failing("open", with: EROFS, all: true) { try TestGateway() }.result
+        gateway.line("press")
+        gateway.round()
+        failing("open", with: EROFS, all: true) { gateway.worker.end() }
+        #expect(
+            gateway.reports.texts.last
+                == "1 messages are lost: the queue \(gateway.directory)/queue.db cannot be written")
+        #expect(gateway.figures.hasLost)
     }
 
     @Test func aConnectionThatIsLostAtTheEndIsNotWaitedFor() throws {
