@@ -17,16 +17,20 @@ package final class SampleForm: Sendable {
     /// As `sensor` of the line.
     package let sensor: String
     package let channels: [SampleChannel]
+    /// Further values of a sample, which are words, texts or bytes.
+    package let texts: [SampleChannel]
+    /// As tables have them.
+    package var columns: [SampleChannel] { channels + texts }
     /// Channels of a sample; those beyond are left out. As many as the C gateway has.
     package static let limit = Int(TENDON_VIEW_CHANNELS)
 
-    package init(_ sensor: String, _ channels: [SampleChannel]) {
-        self.sensor = sensor
+    package init(_ sensor: String, _ channels: [SampleChannel], texts: [SampleChannel] = []) {
+        (self.sensor, self.texts) = (sensor, texts)
         self.channels = Array(channels.prefix(SampleForm.limit))
     }
 }
 
-/// One sample. A value without memory of its own: making it and passing it on allocates nothing.
+/// One sample. Without words it is a value without memory of its own: making it and passing it on allocates nothing.
 package struct OutputSample: Sendable {
     package let form: SampleForm
     private var numbers = SIMD32<Double>(repeating: .nan)
@@ -41,6 +45,8 @@ package struct OutputSample: Sendable {
     package var rate = 0.0
     /// Milliseconds of the device's own clock.
     package var deviceTime: Double?
+    /// By column, what a table has in place of a number, as lines have it; empty: there are only numbers.
+    package var words: [String?] = []
     /// The orientation of a head in the frame of tendon/osc/orientation.h; nil: the sample is none.
     package var head: tendon_quaternion?
 

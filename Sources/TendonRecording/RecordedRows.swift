@@ -18,7 +18,7 @@ struct RecordedRows {
 
     /// The columns of a sensor: the names of its channels with their units, as members of lines have them.
     static func columns(_ form: SampleForm) -> [String] {
-        form.channels.map { channel in
+        form.columns.map { channel in
             guard let ending = endings[channel.unit], !channel.name.hasSuffix(ending) else { return channel.name }
             return channel.name + ending
         }
@@ -33,13 +33,13 @@ struct RecordedRows {
     ///   - time: microseconds since 1970.
     ///   - label: of the device.
     mutating func long(_ sample: OutputSample, _ label: String, _ time: UInt64, to rows: inout [UInt8]) {
-        for (index, channel) in sample.form.channels.enumerated() {
+        for (index, channel) in sample.form.columns.enumerated() {
             RecordedRows.time(time, to: &rows)
             for text in [label, sample.form.sensor, channel.name, channel.unit] {
                 rows.append(UInt8(ascii: ","))
                 cell(text, to: &rows)
             }
-            number(sample[index], 9, to: &rows)
+            value(sample, index, to: &rows)
             times(sample, to: &rows)
             rows.append(UInt8(ascii: "\n"))
         }
@@ -63,7 +63,7 @@ struct RecordedRows {
         RecordedRows.time(time, to: &rows)
         times(sample, to: &rows)
         number(sample.deviceTime ?? .nan, 3, to: &rows)
-        for index in 0..<sample.count { number(sample[index], 9, to: &rows) }
+        for index in sample.form.columns.indices { value(sample, index, to: &rows) }
         rows.append(UInt8(ascii: "\n"))
     }
 
@@ -79,6 +79,15 @@ struct RecordedRows {
         number(sample.receivedAt == 0 ? .nan : Double(sample.receivedAt) / 1e9, 6, to: &rows)
         number(sample.sampledAt.map { Double($0) / 1e9 } ?? .nan, 6, to: &rows)
         number(sample.errorMilliseconds ?? .nan, 1, to: &rows)
+    }
+
+    /// A comma, and the word or the number of a column.
+    private mutating func value(_ sample: OutputSample, _ column: Int, to rows: inout [UInt8]) {
+        guard column < sample.words.count, let word = sample.words[column] else {
+            return number(column < sample.count ? sample[column] : .nan, 9, to: &rows)
+        }
+        rows.append(UInt8(ascii: ","))
+        cell(word, to: &rows)
     }
 
     /// A comma, and the number if it is one.

@@ -117,7 +117,7 @@ package final class Recording {
         rows.long(sample, description.label(of: device), time, to: &long.rows)
         rows.wide(sample, time, to: &file.file.rows)
         file.file.count += 1
-        long.count += UInt64(sample.count)
+        long.count += UInt64(sample.form.columns.count)
     }
 
     private func addSensor(

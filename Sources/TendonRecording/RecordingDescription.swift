@@ -59,7 +59,7 @@ struct RecordedSensor {
     }
 
     var json: JSON {
-        let columns = zip(form.channels, RecordedRows.columns(form)).map { channel, column -> JSON in
+        let columns = zip(form.columns, RecordedRows.columns(form)).map { channel, column -> JSON in
             ["name": .string(channel.name), "unit": .string(channel.unit), "column": .string(column)]
         }
         var json: JSON = [

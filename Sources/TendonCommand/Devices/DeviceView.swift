@@ -43,8 +43,8 @@ class DeviceView {
     func show(sample event: DeviceEvent, _ line: DeviceLine, _ change: inout RowChange) {}
     /// Another line.
     func show(_ line: DeviceLine, _ event: DeviceEvent, _ change: inout RowChange) {}
-    /// What a sample has beside its numbers: rate, clock of the device, orientation of a head.
-    func complete(_ sample: inout OutputSample, _ event: DeviceEvent) {}
+    /// What a sample has beside its numbers: rate, clock of the device, orientation of a head, words.
+    func complete(_ sample: inout OutputSample, _ event: DeviceEvent, _ index: Int) {}
     /// Why it did not connect, or has disconnected; nil: the words of the C library.
     func words(for error: TendonError) -> String? { nil }
     /// Whether lines that are no samples have numbers for outputs.
@@ -58,7 +58,7 @@ class DeviceView {
         guard tendon_device_view(event.device, event.pointer, index, &view) else { return nil }
         let own = form(of: event, index)
         let form = own ?? self.form(of: view)
-        guard !form.channels.isEmpty else { return nil }
+        guard !form.columns.isEmpty else { return nil }
         var sample = OutputSample(form)
         withUnsafeBytes(of: &view.values) { bytes in
             for (place, value) in bytes.bindMemory(to: Double.self).prefix(view.count).enumerated() {
@@ -69,7 +69,7 @@ class DeviceView {
         }
         sample.take(
             SampleTimes(receivedAt: view.received_at, sampledAt: view.sampled_at, errorMicroseconds: view.error_us))
-        complete(&sample, event)
+        complete(&sample, event, index)
         return sample
     }
 

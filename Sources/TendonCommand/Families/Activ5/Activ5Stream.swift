@@ -82,7 +82,7 @@ private final class TrainerView: DeviceView {
         rate = Double(wanted ?? 0)
     }
 
-    override func complete(_ sample: inout OutputSample, _ event: DeviceEvent) {
+    override func complete(_ sample: inout OutputSample, _ event: DeviceEvent, _ index: Int) {
         sample.rate = rate
         guard let c = event.c.of.activ5?.pointee, c.kind == TENDON_ACTIV5_EVENT_IMU, let message = c.message else {
             return

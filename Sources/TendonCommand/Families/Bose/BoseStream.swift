@@ -139,7 +139,7 @@ private final class WearableView: DeviceView {
         super.init(served)
     }
 
-    override func complete(_ sample: inout OutputSample, _ event: DeviceEvent) {
+    override func complete(_ sample: inout OutputSample, _ event: DeviceEvent, _ index: Int) {
         guard let c = event.c.of.bose?.pointee, let value = c.sample?.pointee else { return }
         (sample.rate, sample.deviceTime) = (rate, Double(c.device_ms))
         if value.has_quaternion { sample.head = tendon_head_from_bose(value.quaternion) }

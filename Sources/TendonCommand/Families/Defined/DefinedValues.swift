@@ -38,42 +38,68 @@ private final class DescribedReadings {
     }
 }
 
-/// The numbers of a value that an output knows by their channels.
+/// The numbers of a value that an output knows by their channels, and what else tables have in their columns.
 private final class DescribedNumbers {
     var sample: OutputSample
     private var depth = 0
+    private let columns: [String]
 
-    init(_ form: SampleForm) { sample = OutputSample(form) }
+    init(_ form: SampleForm) {
+        sample = OutputSample(form)
+        columns = form.columns.map(\.name)
+    }
 
     func take(_ value: tendon_described) {
         switch value.kind {
         case TENDON_DESCRIBED_LIST, TENDON_DESCRIBED_ITEM: depth += 1
         case TENDON_DESCRIBED_END: depth -= 1
-        case TENDON_DESCRIBED_NUMBER where depth == 0, TENDON_DESCRIBED_FLAG where depth == 0:
-            guard let name = value.name else { return }
-            let word = text(name)
-            if let channel = sample.form.channels.firstIndex(where: { $0.name == word }) {
-                sample[channel] = value.number
+        default:
+            guard depth == 0, let name = value.name, let column = columns.firstIndex(of: text(name)) else { return }
+            if let word = DescribedNumbers.word(value) {
+                if sample.words.isEmpty { sample.words = Array(repeating: nil, count: columns.count) }
+                sample.words[column] = word
             }
-        default: break
+            let isNumber = value.kind == TENDON_DESCRIBED_NUMBER || value.kind == TENDON_DESCRIBED_FLAG
+            if isNumber, column < sample.count { sample[column] = value.number }
         }
+    }
+
+    /// As lines have it; nil: a double says all of it.
+    private static func word(_ value: tendon_described) -> String? {
+        switch value.kind {
+        case TENDON_DESCRIBED_WORD: text(value.text)
+        case TENDON_DESCRIBED_TEXT:
+            // Zeros at its end fill it.
+            String(decoding: bytes(of: value).reversed().drop { $0 == 0 }.reversed(), as: UTF8.self)
+        case TENDON_DESCRIBED_BYTES: hexText(bytes(of: value))
+        case TENDON_DESCRIBED_NUMBER where value.is_integer && abs(value.number) >= 0x1p53: "\(value.integer)"
+        case TENDON_DESCRIBED_NUMBER where value.number >= 0x1p63 && value.integer < 0:
+            "\(UInt64(bitPattern: value.integer))"
+        default: nil
+        }
+    }
+
+    private static func bytes(of value: tendon_described) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: value.bytes, count: value.length))
     }
 }
 
 extension Definition {
-    /// The channels of an event's samples: its numbers and flags outside of lists.
+    /// The channels of an event's samples: its numbers and flags outside of lists; and its texts and bytes, if no line of
+    /// an event has them.
     func form(of event: Int) -> SampleForm {
-        SampleForm(
-            word(events[event].name) ?? "",
-            fields(of: event).filter { $0.isNumber || $0.isFlag }.map {
-                SampleChannel(word($0.name) ?? "", word($0.unit) ?? "")
-            })
+        func channels(_ isWanted: (tendon_field) -> Bool) -> [SampleChannel] {
+            fields(of: event).filter(isWanted).map { SampleChannel(word($0.name) ?? "", word($0.unit) ?? "") }
+        }
+        return SampleForm(
+            word(events[event].name) ?? "", channels { $0.isNumber || $0.isFlag },
+            texts: events[event].isSample ? channels { $0.isText || $0.isDate || $0.isBytes } : [])
     }
 
-    /// The numbers of a value that has no mistake. Nil: it has none.
+    /// The numbers and words of a value that has no mistake. Nil: it has none.
     func numbers(_ bytes: [UInt8], of event: Int, _ rates: Rates?, _ times: SampleTimes) -> OutputSample? {
         let form = forms[event]
-        guard !form.channels.isEmpty else { return nil }
+        guard !form.columns.isEmpty else { return nil }
         let visitor = DescribedNumbers(form)
         withExtendedLifetime(visitor) {
             _ = tendon_describe(
