@@ -228,7 +228,7 @@ let package = Package(
             path: "Tests/Swift/TendonOSCTests"),
         .testTarget(
             name: "TendonRecordingTests",
-            dependencies: ["CTendon", "TendonOutputs", "TendonRecording", "TendonSupport"],
+            dependencies: ["CTendon", "TendonOutputs", "TendonRecording", "TendonSupport", "TestSupport"],
             path: "Tests/Swift/TendonRecordingTests"),
         .testTarget(
             name: "TendonWebTests", dependencies: ["TendonOutputs", "TendonSupport", "TendonWeb", "TestSupport"],

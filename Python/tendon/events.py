@@ -410,9 +410,10 @@ class Squeeze(Event):
 class Summary(Event):
     """Last line: counters. run: samples = delivered + dropped; the events of a grip are counted as samples; dropped_lines:
     lines that found the output full; lost_packets: packets of devices that the kernel dropped because the gateway read
-    too slowly. simulate: one line per device."""
+    too slowly; missing_rows: rows and lines that a recording lacks. simulate: one line per device."""
 
     EVENT: ClassVar[str] = "summary"
+    missing_rows: int | None = None
 
 
 @dataclasses.dataclass(kw_only=True)

@@ -15,12 +15,16 @@ package final class Recording {
     package let path: String
     package let name: String
     private(set) var samples: UInt64 = 0
+    /// Rows, and lines of events, that are in none of its files.
+    private(set) var missing: UInt64 = 0
     private var description: RecordingDescription
     private let long: RecordingFile
     private let events: RecordingFile
     private let room: DescriptionRoom
     private var longLoss = Loss()
     private var eventsLoss = Loss()
+    /// Samples of sensors whose file could not be made.
+    private var unfiled = Loss()
     private var wide: [String: WideFile] = [:]
     private var rows = RecordedRows()
     private var isChanged = false
@@ -111,7 +115,12 @@ package final class Recording {
     package func take(_ sample: OutputSample, of device: OutputDevice, at time: UInt64) throws(RecordingError) {
         let key = device.key + "/" + sample.form.sensor
         let file: WideFile
-        if let known = wide[key] { file = known } else { file = try addSensor(sample.form, device, key, time) }
+        do throws(RecordingError) {
+            if let known = wide[key] { file = known } else { file = try addSensor(sample.form, device, key, time) }
+        } catch {
+            lost(1, &unfiled, time)
+            throw error
+        }
         samples += 1
         file.sensor.take(sample, at: time)
         rows.long(sample, description.label(of: device), time, to: &long.rows)
@@ -150,6 +159,7 @@ package final class Recording {
             RecordedGap(
                 reason: "writer_behind", from: Recording.timeText(from), to: Recording.timeText(time),
                 samples: samples, lines: lines))
+        missing += samples + lines
         isChanged = true
     }
 
@@ -171,20 +181,26 @@ package final class Recording {
         let rows = file.count
         let error = file.write()
         if error != 0 {
-            // The description says so now: the program may not live to see the end of it.
-            if loss.since == nil { (loss.since, isChanged) = (time, true) }
-            loss.rows += rows
+            lost(rows, &loss, time)
         } else if rows > 0 {
-            endLoss(of: file, &loss, time)
+            endLoss(of: file.name, &loss, time)
         }
         return error
     }
 
-    private func endLoss(of file: RecordingFile, _ loss: inout Loss, _ time: UInt64) {
+    private func lost(_ rows: UInt64, _ loss: inout Loss, _ time: UInt64) {
+        // The description says so now: the program may not live to see the end of it.
+        if loss.since == nil { (loss.since, isChanged) = (time, true) }
+        loss.rows += rows
+        missing += rows
+    }
+
+    /// - Parameter file: nil: there is none.
+    private func endLoss(of file: String?, _ loss: inout Loss, _ time: UInt64) {
         guard let since = loss.since else { return }
         description.add(
             RecordedGap(
-                file: file.name, reason: "not_written", from: Recording.timeText(since), to: Recording.timeText(time),
+                file: file, reason: "not_written", from: Recording.timeText(since), to: Recording.timeText(time),
                 samples: loss.rows))
         loss = Loss()
         isChanged = true
@@ -210,9 +226,11 @@ package final class Recording {
     private func writeDescription() throws(RecordingError) {
         let sensors = wide.map { (key: $0.key, sensor: $0.value.sensor) }
         var present = description
-        for (file, loss) in [(events, eventsLoss), (long, longLoss)] + wide.values.map({ ($0.file, $0.loss) }) {
+        var losses: [(file: String?, loss: Loss)] = wide.values.map { ($0.file.name, $0.loss) }
+        losses += [(events.name, eventsLoss), (long.name, longLoss), (nil, unfiled)]
+        for (file, loss) in losses {
             guard let since = loss.since else { continue }
-            present.add(RecordedGap(file: file.name, reason: "not_written", from: Recording.timeText(since)))
+            present.add(RecordedGap(file: file, reason: "not_written", from: Recording.timeText(since)))
         }
         var text = present.text(sensors)
         text.append(UInt8(ascii: "\n"))
@@ -226,9 +244,10 @@ package final class Recording {
     /// - Parameter span: the beginning and the end, as in the lines; nil: from the making of the recording until now.
     package func end(at time: UInt64, covering span: ClosedRange<String>? = nil) -> Int32 {
         let failure = write(at: time)
-        endLoss(of: events, &eventsLoss, time)
-        endLoss(of: long, &longLoss, time)
-        for wide in wide.values { endLoss(of: wide.file, &wide.loss, time) }
+        endLoss(of: events.name, &eventsLoss, time)
+        endLoss(of: long.name, &longLoss, time)
+        endLoss(of: nil, &unfiled, time)
+        for wide in wide.values { endLoss(of: wide.file.name, &wide.loss, time) }
         isOver = true
         description.end(at: span?.upperBound ?? Recording.timeText(time), since: span?.lowerBound)
         isChanged = true

@@ -32,7 +32,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private let lock = ThreadLock()
     private var batch = Batch()
     private var isOver = false
-    private var figures = (samples: UInt64(0), dropped: UInt64(0), failures: UInt64(0), bytes: 0)
+    private var figures = (samples: UInt64(0), dropped: UInt64(0), failures: UInt64(0), missing: UInt64(0), bytes: 0)
     // Used by the thread.
     private var recording: Recording
     private var spare = Batch()
@@ -42,6 +42,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     /// That a few rows fit is no return: they may be the last ones that do.
     private var disk = DiskReport(patience: DiskReport.firstPatience)
     private var removable: [Recording.Found] = []
+    /// Rows that the recordings before the present one lack, and which of them do.
+    private var (earlierMissing, lacking) = (UInt64(0), [String]())
 
     /// What waits. Its arrays keep their memory.
     private struct Batch {
@@ -51,8 +53,10 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
         var dropped = (samples: UInt64(0), lines: UInt64(0))
         /// Microseconds since 1970; 0: nothing was dropped.
         var droppedSince: UInt64 = 0
+        /// Those who wait until it is written.
+        var waiting: [CheckedContinuation<Void, Never>] = []
 
-        var isEmpty: Bool { samples.isEmpty && lines.isEmpty && droppedSince == 0 }
+        var isEmpty: Bool { samples.isEmpty && lines.isEmpty && droppedSince == 0 && waiting.isEmpty }
     }
 
     /// Samples that wait: 2.6 s of 100 sensors with 50 Hz.
@@ -145,6 +149,20 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
         ]
     }
 
+    package func missingRows() async -> UInt64? {
+        await withCheckedContinuation { continuation in
+            let isWritten = lock.locked {
+                if !isOver { batch.waiting.append(continuation) }
+                lock.wakeAll()
+                return isOver
+            }
+            if isWritten { continuation.resume() }
+        }
+        return lock.locked { figures.missing }
+    }
+
+    package var hasLost: Bool { lock.locked { figures.missing > 0 } }
+
     package func finish() async {
         lock.locked {
             isOver = true
@@ -161,6 +179,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
             let isOver = take(until: min(synchronizeAt, partEnds))
             if !spare.isEmpty {
                 record()
+                for continuation in spare.waiting { continuation.resume() }
                 if synchronizeAt == .max { synchronizeAt = tendon_monotonic_ms() + RecordingOutput.synchronization }
             }
             let now = tendon_monotonic_ms()
@@ -171,8 +190,21 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
             if isOver { break }
             if now >= nextAttempt, now >= partEnds || isTooLarge { beginPart(at: now) }
         }
-        note(recording.end(at: tendon_realtime_us()), hasWritten: false)
+        endRecording(at: tendon_realtime_us())
+        reportMissing()
         end.reach()
+    }
+
+    private func endRecording(at time: UInt64) {
+        note(recording.end(at: time), hasWritten: false)
+        if recording.missing > 0 { lacking.append(recording.path) }
+        earlierMissing += recording.missing
+    }
+
+    private func reportMissing() {
+        guard let first = lacking.first else { return }
+        let place = lacking.count == 1 ? "the recording \(sanitized(first)) lacks" : "\(lacking.count) recordings lack"
+        report("recording: \(place) \(earlierMissing) rows: see gaps in session.json")
     }
 
     /// Waits until something was collected, or until the time. Returns whether it is over.
@@ -182,11 +214,14 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
                 if time == .max { lock.wait() } else { _ = lock.wait(until: time) }
             }
             let collected = min(time, tendon_monotonic_ms() + RecordingOutput.pause)
-            while !isOver, !batch.isEmpty, tendon_monotonic_ms() < collected { _ = lock.wait(until: collected) }
+            while !isOver, !batch.isEmpty, batch.waiting.isEmpty, tendon_monotonic_ms() < collected {
+                _ = lock.wait(until: collected)
+            }
             spare.samples.removeAll(keepingCapacity: true)
             spare.lines.removeAll(keepingCapacity: true)
             spare.text.removeAll()
             (spare.dropped, spare.droppedSince) = ((0, 0), 0)
+            spare.waiting.removeAll()
             swap(&spare, &batch)
             figures.samples += UInt64(spare.samples.count)
             figures.bytes = recording.size
@@ -214,6 +249,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
 
     /// - Parameter hasWritten: samples were among what was written: the disk takes them again.
     private func note(_ error: Int32, hasWritten: Bool) {
+        lock.locked { figures.missing = earlierMissing + recording.missing }
         guard error == 0 else { return fail(RecordingError(recording.path, error).text) }
         guard hasWritten, disk.works(tendon_monotonic_ms()) else { return }
         report("recording: \(sanitized(recording.path)) is written again")
@@ -237,7 +273,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
         do throws(RecordingError) {
             let time = tendon_realtime_us()
             let next = try recording.next(in: settings.directory, at: time, information: settings.information)
-            note(recording.end(at: time), hasWritten: false)
+            endRecording(at: time)
             recording = next
             removable = Recording.all(in: settings.directory)
             makeRoom()

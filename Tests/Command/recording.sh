@@ -81,7 +81,8 @@ is "$(folder "$two" "[s['samples'] for d in session['devices'] for s in d['senso
     ulimit -f 24
     exec timeout 20 "$TENDON" run --radio virtual --record "$work/full" --sensors rotation --measure none --no-lines --for 6
 ) >"$work/full.out" 2>"$work/full.err"
-is $? 0 "a full disk does not end a run"
+is $? 1 "a full disk does not end a run, which has failed"
+like "$(tail -n 1 "$work/full.err")" "recording: the recording $work/full/[^ ]* lacks [1-9][0-9]* rows: see gaps in session.json" "and its last sentence says what is missing"
 is "$(grep -c 'samples are lost until it can be written' "$work/full.err")" 1 "it is reported once"
 three=$(newest "$work/full")
 is "$(folder "$three" "all(g['reason'] == 'not_written' and g['samples'] > 0 for g in session['gaps']) and session['gaps'][0]['file']")" samples.csv \
@@ -103,9 +104,12 @@ small() { # OPTION...: a run on a disk of 200 kB, whose folder is copied
     mkdir -p "$work/small"
     # shellcheck disable=SC2016
     unshare "${user[@]}" --mount bash -c 'mount -t tmpfs -o size=200k small "$0" && cd "$0" && "$@"; cp -r . "$0.copy"' \
-        "$work/small" timeout 20 "$TENDON" run --radio virtual --record . --sensors all --no-lines "$@"
+        "$work/small" timeout 20 "$TENDON" run --radio virtual --record . --sensors all --json "$@"
 }
 small --for 6 >"$work/small.out" 2>"$work/small.err"
+counted=$(tail -n 1 "$work/small.out" | sed 's/.*"missing_rows":\([0-9]*\).*/\1/')
+said=$(sed -n 's/.* lacks \([0-9]*\) rows.*/\1/p' "$work/small.err")
+like "$counted $((said - counted))" '^[1-9][0-9]* [01]$' "the summary counts them, before its own line is lost"
 four=$(newest "$work/small.copy")
 is "$(folder "$four" "all(g['reason'] == 'not_written' and g['samples'] > 0 and g['to'] for g in session['gaps']) and bool(session['gaps'])")" \
     True "a disk that stays full: the gaps and their samples"
@@ -152,11 +156,41 @@ is "$(folder "$(newest "$work/exported")" "[pandas.Timestamp(session['began']) <
 run export "$work/capture" "$work/exported" --json
 like "$out" '"event":"exported".*"samples":'"$samples" "export --json"
 run export "$work/capture" "$work/nowhere"
-like "$status $err" "^1 .*nowhere is no directory" "export into a directory that is not there"
+is "$status $(find "$work/nowhere" -name samples.csv | wc -l)" "0 1" "export makes its directory, as run does"
+run export "$work/capture" "$work/nowhere/and/deeper"
+like "$status $err" "^1 .*nowhere/and/deeper: No such file or directory" "and no more than one"
+run export "$work/capture" "$work/capture"
+like "$status $err" "^1 .*capture: Not a directory" "export into a file"
 run export "$work/tendon.conf" "$work/exported"
 like "$status $err" "^1 .*not a btsnoop file" "export of another file"
 run export
 is "$status" 2 "export without a file"
+
+# Words, texts, bytes and integers of 64 bits of a device file: in the cells they are what the lines have.
+cat >"$work/odd.json" <<'END'
+{
+  "name": "odd", "title": "Odd", "find": {"services": ["fff0"], "name": "Odd*"},
+  "characteristics": [
+    {"name": "mode", "service": "fff0", "uuid": "fff1", "every_ms": 100, "examples": ["01 01000000000020 00 0a0b 4d 00"],
+     "notify": [{"name": "state", "type": "u8", "values": [[1, "Off position"]]}, {"name": "big", "type": "u64"},
+                {"name": "key", "type": "bytes", "length": 2}, {"name": "note", "type": "utf8"}]}
+  ],
+  "events": [{"name": "mode", "sample": true}]
+}
+END
+odd=(--define "$work/odd.json" --radio virtual)
+start odd simulate odd "${odd[@]}" --json
+until_true grep -q ready "$work/odd.out"
+run run "${odd[@]}" --families odd --record "$work/odd" --capture "$work/odd.btsnoop" --json --for 2
+line=$(grep -m1 '"event":"sample"' <<<"$out")
+like "$line" '"state":"Off position","big":9007199254740993,"key":"0a0b","note":"M"' "the line of a sample with words"
+run export "$work/odd.btsnoop" "$work/odd exported" --define "$work/odd.json"
+for folder in odd "odd exported"; do
+    is "$(cut -d, -f 6- "$(newest "$work/$folder")"/odd-*.mode.csv | uniq | tr '\n' ' ')" \
+        "state,big,key,note Off position,9007199254740993,0a0b,M " "$folder: its cells"
+    is "$(cut -d, -f 3-6 "$(newest "$work/$folder")/samples.csv" | grep ^mode | sort -u | tr '\n' ' ')" \
+        "mode,big,,9007199254740993 mode,key,,0a0b mode,note,,M mode,state,,Off position " "$folder: its rows"
+done
 
 # Mistakes.
 run run --radio virtual --record-part 1h --for 0.1

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 import TendonOutputs
+import Synchronization
 import TendonSupport
+import TestSupport
 import Testing
 
 @testable import TendonRecording
@@ -98,6 +100,79 @@ struct RecordingTests {
                 + "2026-11-29T10:00:00.000001Z,strap-C00000000011,level,level_percent,%,80,,,\n")
         #expect(recording.name == "2026-11-29T10-00-00Z")
         #expect(recording.end(at: ten + 3) == 0)
+    }
+
+    /// Words, texts and bytes are in the column of their name, beside numbers without a word.
+    @Test func words() throws {
+        let form = SampleForm(
+            "mode", [SampleChannel("state"), SampleChannel("level", "%")], texts: [SampleChannel("note")])
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        var first = sample(form, .nan, 80)
+        first.words = ["Off position", nil, "a,\"b\"\n"]
+        try recording.take(first, of: strap, at: ten)
+        try recording.take(sample(form, 2, 81), of: strap, at: ten + 1)
+        #expect(recording.end(at: ten + 2) == 0)
+        #expect(
+            read(recording, "strap-C00000000011.mode.csv")
+                == "time,received_at,sampled_at,error_ms,device_time_ms,state,level_percent,note\n"
+                + "2026-11-29T10:00:00.000000Z,,,,,Off position,80,\"a,\"\"b\"\" \"\n"
+                + "2026-11-29T10:00:00.000001Z,,,,,2,81,\n")
+        #expect(
+            read(recording, "samples.csv").split(separator: "\n").dropFirst().map { String($0.dropFirst(28)) } == [
+                "strap-C00000000011,mode,state,,Off position,,,", "strap-C00000000011,mode,level,%,80,,,",
+                "strap-C00000000011,mode,note,,\"a,\"\"b\"\" \",,,", "strap-C00000000011,mode,state,,2,,,",
+                "strap-C00000000011,mode,level,%,81,,,", "strap-C00000000011,mode,note,,,,,",
+            ])
+        let sensor = try description(recording)["devices"]?.array?.first?["sensors"]?.array?.first
+        #expect(sensor?["channels"]?.array?.compactMap { $0["column"]?.string } == ["state", "level_percent", "note"])
+    }
+
+    /// What is in no file is counted, and said at the end, however it was lost.
+    @Test func whatIsMissing() async throws {
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        try recording.take(sample(level, 1), of: strap, at: ten)
+        #expect(failing("write", with: ENOSPC, all: true) { recording.write(at: ten + 1) }.result == ENOSPC)
+        #expect(recording.missing == 2)
+        recording.dropped(3, lines: 4, from: ten, to: ten + 2)
+        #expect(recording.missing == 9)
+        #expect(throws: RecordingError.self) {
+            try failing("open", with: ENOSPC, all: true) { try recording.take(sample(rotation, 1), of: head, at: ten) }
+        }
+        #expect(recording.missing == 10)
+        #expect(recording.end(at: ten + 3) == 0)
+        let gaps = try #require(try description(recording)["gaps"]?.array)
+        #expect(gaps.reduce(0) { $0 + ($1["samples"]?.number ?? 0) + ($1["lines"]?.number ?? 0) } == 10)
+    }
+
+    @Test func anOutputThatLacksRowsSaysSo() async throws {
+        let reports = Mutex<[String]>([])
+        let output = try RecordingOutput(RecordingSettings(directory: place.path)) { text in
+            reports.withLock { $0.append(text) }
+        }
+        #expect(await output.missingRows() == 0)
+        // More than the memory between the loop and the writer has room for, before the writer has its turn.
+        let source = Source(strap)
+        for _ in 0..<200_000 { output.sample(sample(level, 1), of: source) }
+        let missing = try #require(await output.missingRows())
+        #expect(missing > 0)
+        await output.finish()
+        #expect(output.hasLost)
+        let name = try #require(Recording.all(in: place.path).first?.name)
+        #expect(
+            reports.withLock { $0 }.last
+                == "recording: the recording \(place.path)/\(name) lacks \(missing) rows: see gaps in session.json")
+    }
+
+    @Test func anOutputThatLacksNothingIsSilent() async throws {
+        let reports = Mutex<[String]>([])
+        let output = try RecordingOutput(RecordingSettings(directory: place.path)) { text in
+            reports.withLock { $0.append(text) }
+        }
+        output.sample(sample(level, 1), of: Source(strap))
+        #expect(await output.missingRows() == 0)
+        await output.finish()
+        #expect(await output.missingRows() == 0, "nobody writes any more")
+        #expect(!output.hasLost && reports.withLock { $0 } == [])
     }
 
     @Test func theDescription() throws {
