@@ -131,13 +131,14 @@ static char upper(char c) {
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
+/* "AA:BB:CC:DD:EE:FF", also with "/random", of an address that is "AA:BB:CC:DD:EE:FF/random_identity". */
 static bool is_same_address(const char *wanted, size_t length, const char *address) {
     for (size_t i = 0; i < length; i++) {
         if (upper(wanted[i]) != upper(address[i]) || address[i] == 0) {
             return false;
         }
     }
-    return address[length] == 0;
+    return address[length] == 0 || address[length] == '/' || address[length] == '_';
 }
 
 bool tendon_osc_means(const char *wanted, size_t wanted_length, const char *name, size_t name_length,

@@ -78,12 +78,15 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
     private let sockets: Destinations
     private let targets: [Target]
     private let input: OSCInput?
+    private let report: @Sendable (String) -> Void
     // Guarded by `lock`.
     private let lock = ThreadLock()
     private var routes: [ObjectIdentifier: Route] = [:]
     /// Of the last sample: most are of the same device as the one before.
     private var latest: Route?
     private var heads: [String: Head] = [:]
+    /// Targets whose device was seen.
+    private var found: Set<Int> = []
     private var buffer = [UInt8](repeating: 0, count: 1024)
     private var numbers = [Double](repeating: 0, count: SampleForm.limit)
 
@@ -98,7 +101,7 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
         _ settings: OSCSettings, handler: any CommandHandler, family: @escaping @Sendable (String) -> String?,
         report: @escaping @Sendable (String) -> Void
     ) throws(OSCError) {
-        self.settings = settings
+        (self.settings, self.report) = (settings, report)
         let sockets = Destinations(settings.destinations.map(\.endpoint), report: report)
         self.sockets = sockets
         targets = settings.destinations.map { Target($0, socket: sockets.index(of: $0.endpoint)) }
@@ -161,10 +164,17 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
         if let route = routes[ObjectIdentifier(source)] { return route }
         if routes.count >= OSCOutput.limit { routes.removeAll() }
         let device = source.device
-        let wanted = targets.filter { $0.destination.takes(device) }
+        let wanted = find(device)
         let route = Route(source, device, head(of: device), wanted)
         routes[ObjectIdentifier(source)] = route
         return route
+    }
+
+    /// The targets of a device.
+    private func find(_ device: OutputDevice) -> [Target] {
+        let places = targets.indices.filter { targets[$0].destination.takes(device) }
+        found.formUnion(places)
+        return places.map { targets[$0] }
     }
 
     private func head(of device: OutputDevice) -> Head {
@@ -197,7 +207,7 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
             case .disconnected:
                 if let head = heads[device.key] { tendon_orientation_pause(&head.state.orientation) }
             case .forgotten: heads[device.key] = nil
-            case .connected, .renamed: break
+            case .connected, .renamed: _ = find(device)
             }
         }
         input?.device(device, is: presence)
@@ -208,6 +218,13 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
     package func finish() async {
         input?.finish()
         sockets.finish()
+        let found = lock.locked { self.found }
+        for (place, target) in targets.enumerated() where !found.contains(place) {
+            guard let device = target.destination.device else { continue }
+            report(
+                "\(target.destination.endpoint.text) is of the device '\(sanitized(device))' alone, which was not connected"
+            )
+        }
     }
 }
 
@@ -228,6 +245,6 @@ enum OSCName {
     /// By its name, as it is or as addresses have it, or by its address.
     static func means(_ name: String, _ device: OutputDevice) -> Bool {
         let own = device.name ?? ""
-        return tendon_osc_means(name, name.utf8.count, own, own.utf8.count, device.address)
+        return tendon_osc_means(name, name.utf8.count, own, own.utf8.count, device.key)
     }
 }

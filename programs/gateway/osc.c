@@ -298,7 +298,8 @@ static bool takes(const osc_destination *one, const tendon_fleet_line *line) {
     char address[TENDON_ADDRESS_STRING_SIZE];
     size_t length = strlen(one->to.device);
     return length == 0 || tendon_osc_means(one->to.device, length, line->name, line->name_length,
-                                           tendon_address_format(line->address, address));
+                                           say("%s/%s", tendon_address_format(line->address, address),
+                                               tendon_line_address_type(line->address->type)));
 }
 
 static void send_raw(osc *sound, const tendon_fleet_line *line) {

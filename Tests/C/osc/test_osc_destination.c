@@ -139,6 +139,22 @@ static void a_name_means_a_device(void **state) {
     assert_false(tendon_osc_means("a", 1, NULL, 0, "C0:00:00:00:00:0F"));
 }
 
+static bool means_typed(const char *wanted) {
+    return tendon_osc_means(wanted, strlen(wanted), "ear", 3, "C0:00:00:00:00:0F/random_identity");
+}
+
+static void an_address_may_have_its_type(void **state) {
+    (void)state;
+    assert_true(means_typed("C0:00:00:00:00:0F"));
+    assert_true(means_typed("c0:00:00:00:00:0f/random"));
+    assert_true(means_typed("C0:00:00:00:00:0F/random_identity"));
+    assert_false(means_typed("C0:00:00:00:00:0F/public"));
+    assert_false(means_typed("C0:00:00:00:00:0F/"));
+    assert_false(means_typed("C0:00:00:00:00:0"));
+    assert_false(means_typed("C0:00:00:00:00:0F/random_identity_"));
+    assert_false(means("C0:00:00:00:00:0F/random", ""));
+}
+
 static void addresses_of_samples(void **state) {
     (void)state;
     char out[TENDON_OSC_ADDRESS_MAX + 1], name[300];
@@ -163,13 +179,10 @@ static void an_address_that_can_be_sent(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_host_a_port_a_preset_a_device),
-        cmocka_unit_test(what_a_preset_says),
-        cmocka_unit_test(what_is_no_destination),
-        cmocka_unit_test(names_have_a_longest),
-        cmocka_unit_test(an_endpoint_as_people_read_it),
-        cmocka_unit_test(a_name_means_a_device),
-        cmocka_unit_test(addresses_of_samples),
+        cmocka_unit_test(a_host_a_port_a_preset_a_device), cmocka_unit_test(what_a_preset_says),
+        cmocka_unit_test(what_is_no_destination),          cmocka_unit_test(names_have_a_longest),
+        cmocka_unit_test(an_endpoint_as_people_read_it),   cmocka_unit_test(a_name_means_a_device),
+        cmocka_unit_test(an_address_may_have_its_type),    cmocka_unit_test(addresses_of_samples),
         cmocka_unit_test(an_address_that_can_be_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

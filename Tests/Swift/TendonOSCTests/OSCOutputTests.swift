@@ -145,6 +145,30 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
         #expect(first.next() == nil && second.next() != nil)
     }
 
+    @Test func aDestinationOfOneDeviceByAddressAndType() async throws {
+        let receivers = [Receiver(), Receiver(), Receiver()]
+        let ends = ["C0:00:00:00:00:01/random", "c0:00:00:00:00:01/random_identity", "C0:00:00:00:00:01/public"]
+        let output = try output(zip(receivers, ends).map { "127.0.0.1:\($0.port)/sparta/\($1)" })
+        output.sample(sample(head: toTheRight), of: Source("left ear"))
+        #expect(receivers.map { $0.next() != nil } == [true, true, false])
+    }
+
+    /// At the end, of each device that was not there; one that was there without an orientation is no mistake of a name.
+    @Test func aDeviceThatWasNotSeenIsSaid() async throws {
+        let receiver = Receiver()
+        let ends = ["", "/left ear", "/nobody", "/C0:00:00:00:00:02/random", "/raw"]
+        let output = try output(ends.map { "127.0.0.1:\(receiver.port)/sparta\($0)" })
+        output.device(Source("other", "C0:00:00:00:00:02").device, is: .connected)
+        output.sample(sample(head: toTheRight), of: Source("left ear"))
+        #expect(reports.all == [])
+        await output.finish()
+        #expect(
+            reports.all
+                == ["nobody", "raw"].map {
+                    "127.0.0.1:\(receiver.port) is of the device '\($0)' alone, which was not connected"
+                })
+    }
+
     private func yaw(_ packet: [UInt8]?) -> Float? {
         guard let packet, packet.count == 28 else { return nil }
         return Float(bitPattern: packet[16..<20].reduce(0) { $0 << 8 | UInt32($1) })

@@ -58,9 +58,11 @@ tendon_status tendon_osc_destination_parse(const char *text, size_t length, tend
 bool tendon_osc_is_address(const char *address);
 
 /**
- * Whether a name means a device: by its name as it is or as addresses have it, or by its address, in any case.
+ * Whether a name means a device: by its name as it is or as addresses have it, or by its address, in any case, with or
+ * without its type.
  * @param name of the device, as it was given or advertised, of @p name_length bytes; 0: not known.
- * @param address of the device, "AA:BB:CC:DD:EE:FF" with a terminator.
+ * @param address of the device, "AA:BB:CC:DD:EE:FF" or "AA:BB:CC:DD:EE:FF/TYPE" with a terminator. "/random" is also
+ *   "/random_identity".
  */
 bool tendon_osc_means(const char *wanted, size_t wanted_length, const char *name, size_t name_length,
                       const char *address);
