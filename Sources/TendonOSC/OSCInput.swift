@@ -97,7 +97,9 @@ final class OSCInput: @unchecked Sendable {
         (self.handler, self.family, self.report) = (handler, family, report)
         let status = tendon_datagram_listen(listener.endpoint.host, listener.endpoint.port)
         guard status >= 0 else {
-            throw OSCError("\(listener.endpoint.text): \(text(tendon_datagram_status_text(status)))")
+            throw OSCError(
+                "\(listener.endpoint.text): \(text(tendon_datagram_status_text(status)))",
+                isPortInUse: status == -(Int32(TENDON_LAYER_SYSTEM.rawValue) * 256 + EADDRINUSE))
         }
         var pair: [Int32] = [-1, -1]
         guard pipe(&pair) == 0 else {

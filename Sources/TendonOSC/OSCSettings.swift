@@ -12,8 +12,10 @@ import TendonSupport
 /// Why the output cannot be used, in a sentence.
 package struct OSCError: Error, Sendable {
     package let text: String
+    /// Another program listens on the port.
+    package let isPortInUse: Bool
 
-    package init(_ text: String) { self.text = text }
+    package init(_ text: String, isPortInUse: Bool = false) { (self.text, self.isPortInUse) = (text, isPortInUse) }
 }
 
 /// A host and a port, as people write them.
@@ -74,6 +76,10 @@ package struct OSCDestination: Sendable {
         var parsed = tendon_osc_destination()
         let status = tendon_osc_destination_parse(text, text.utf8.count, &parsed)
         guard status != TENDON_ERROR_MALFORMED else {
+            if text.hasSuffix("/"), (try? OSCDestination(String(text.dropLast()), custom: ("/", "yaw"))) != nil {
+                throw OSCError(
+                    "'\(sanitized(text))' has nothing behind its last /: HOST:PORT/PRESET/DEVICE, or less of it")
+            }
             throw OSCError("'\(sanitized(text))' is not HOST:PORT/PRESET, such as 127.0.0.1:7000/iem or [::1]:9000")
         }
         let name = text.utf8.dropFirst(parsed.preset_at).prefix(parsed.preset_length)
@@ -90,7 +96,7 @@ package struct OSCDestination: Sendable {
             return
         }
         guard let custom else {
-            throw OSCError("the preset custom needs --osc-address and --osc-map")
+            throw OSCError("\(sanitized(text)): the preset custom needs --osc-address and --osc-map")
         }
         (address, map) = (custom.address, try OSCDestination.map(custom.map))
         try OSCDestination.check(address: address)

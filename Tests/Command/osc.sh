@@ -32,7 +32,7 @@ fi
 
 for name in iem iem_ypr sparta adm virtuoso raw custom; do receiver "$name"; done
 receiver track opentrack
-osc=(--osc "127.0.0.1:$iem/iem" --osc "localhost:$iem_ypr/iem-ypr" --osc "127.0.0.1:$sparta/sparta" --osc "127.0.0.1:$adm/adm/studio"
+osc=(--osc "127.0.0.1:$iem/iem" --osc "localhost:$iem_ypr/iem-ypr" --osc "127.0.0.1:$sparta/sparta" --osc "127.0.0.1:$adm/adm/$head/random"
     --osc "127.0.0.1:$virtuoso/virtuoso" --osc "[::1]:$track/opentrack" --osc "127.0.0.1:$raw"
     --osc "127.0.0.1:$custom/custom/someone-else" --osc-address /x --osc-map yaw
     --osc "127.0.0.1:9/sparta")
@@ -81,6 +81,14 @@ is "$(grep -c "$why" <<<"$err")" 1 "without its sensor"
 run run --radio virtual --for 0.1 --osc 127.0.0.1:7000/iem --sensors all
 is "$(grep -c osc: <<<"$err")" 0 "otherwise nothing is said"
 
+run run --radio virtual --for 0.1 --rule 'bose.gesture double_tap => osc.recenter'
+is "$(grep -c 'rules: osc.recenter does nothing: no orientation of a device is sent; see --osc' <<<"$err")" 1 "recentering without a destination: said at the start"
+
+# A destination of one device that was never connected is said once, at the end.
+run run --radio virtual --for 0.1 --osc 127.0.0.1:7001 --osc 127.0.0.1:7001/raw/nobody
+is "$(grep -c "osc: 127.0.0.1:7001 is of the device 'nobody' alone, which was not connected" <<<"$err") $(grep -c osc: <<<"$err")" "1 1" \
+    "a device that does not come: said once"
+
 # What comes in: actions of a belt, recentering, and what is neither.
 receiver shown
 printf 'at 3s gesture double_tap\n' >"$work/tap.scenario"
@@ -112,6 +120,9 @@ if command -v oscsend >/dev/null; then
     until_true grep -q '"action":"feelspace.vibrate 45"' "$work/in.out"
     result $? "sent by liblo" "$(tail -3 "$work/in.err")"
 fi
+run run --radio virtual --for 0.1 --osc-in "$port"
+like "$status $err" "^1 .*Address already in use" "a port in use"
+like "$err" "try: another port: --osc-in PORT" "a port in use: another one"
 refused() { # TEXT, WHAT, COMMAND...
     sleep 1.1 # one sentence a second
     python3 "$tool" "${@:3}"
@@ -160,6 +171,8 @@ wrong "unknown preset 'iam'; known: raw, iem" "a preset that nobody knows" --osc
 wrong "is not HOST:PORT/PRESET" "no port" --osc 127.0.0.1/iem
 wrong "is not HOST:PORT/PRESET" "an IPv6 address without brackets" --osc ::1:9000
 wrong "needs --osc-address and --osc-map" "custom without its map" --osc 127.0.0.1:9000/custom
+wrong "^tendon: --osc-map needs --osc-address, and a destination with the preset custom" "a map without an address" \
+    --osc 127.0.0.1:9000/iem --osc-map yaw
 wrong "is of the preset custom, and no --osc names it" "a map that nothing uses" --osc 127.0.0.1:9000 --osc-address /a --osc-map yaw
 wrong "is no map \(column 5\)" "a map with a mistake" --osc 127.0.0.1:9000/custom --osc-address /a --osc-map yaw,pich
 wrong "needs --osc" "a rate without a destination" --osc-rate 50
@@ -169,7 +182,10 @@ like "$err" "203.0.113.1:9000: Cannot assign requested address" "an address of a
 printf '[osc]\nsend = 127.0.0.1:7000/iem\nsend = [::1]:4242/opentrack/studio\nrate = 60\nlisten = 9001\nmap = yaw,pitch\n' >"$work/mistake.conf"
 run config check "$work/mistake.conf"
 is "$status" 2 "a configuration with a mistake: status 2"
-like "$err$out" "mistake.conf:6: .*address and map are given together" "its line, with the keys of the file"
+like "$err$out" "mistake.conf:6: .*map needs address, and a destination with the preset custom" "its line, with the keys of the file"
+printf '[osc]\nsend = 127.0.0.1:7000/custom\n' >"$work/custom.conf"
+run config check "$work/custom.conf"
+like "$err$out" "custom.conf:2: .*the preset custom needs address and map" "a preset without its keys: its line"
 printf '[osc]\nsend = 127.0.0.1:7000/iem\nrate = 60\nlisten = 9001\n' >"$work/good.conf"
 run config check "$work/good.conf"
 is "$status" 0 "a configuration without one"

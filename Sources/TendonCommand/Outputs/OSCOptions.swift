@@ -99,7 +99,8 @@
             let (place, numbers) = (arguments.value(address.name), arguments.value(map.name))
             guard let place, let numbers else {
                 guard place == nil, numbers == nil else {
-                    throw .usage("\(address.name) and \(map.name) are given together")
+                    let (given, lacking) = place == nil ? (map, address) : (address, map)
+                    throw .usage("\(given.name) needs \(lacking.name), and a destination with the preset custom")
                 }
                 return nil
             }
@@ -120,7 +121,8 @@
                     settings, handler: commands, family: { try? familyName($0) },
                     report: { Log.write(.warning, "osc: \($0)") })
             } catch {
-                throw CommandError(.failed, "osc: \(error.text)")
+                throw CommandError(
+                    .failed, "osc: \(error.text)", next: error.isPortInUse ? "another port: \(listen.name) PORT" : nil)
             }
         }
     }

@@ -59,8 +59,11 @@ enum OutputChoice {
     /// Reports what an output cannot do with the settings of the devices.
     static func warn(_ arguments: Arguments, _ plan: GatewayPlan) {
         #if OSC
-            for text in (try? OSCOptions.settings(arguments))??.unused(plan.sendsOrientations) ?? [] {
-                Log.write(.warning, "osc: \(text)")
+            let settings = (try? OSCOptions.settings(arguments)) ?? nil
+            for text in settings?.unused(plan.sendsOrientations) ?? [] { Log.write(.warning, "osc: \(text)") }
+            let recenters = plan.rules.flatMap(\.steps).contains { $0.text.hasPrefix("osc.recenter") }
+            if recenters, !(settings?.sendsOrientations ?? false) {
+                Log.write(.warning, "rules: osc.recenter does nothing: no orientation of a device is sent; see --osc")
             }
         #endif
     }

@@ -32,6 +32,12 @@ import Testing
         #expect(throws: OSCError.self) { try OSCDestination(text) }
     }
 
+    @Test(arguments: ["127.0.0.1:9000/", "[::1]:9000/iem/", "127.0.0.1:9000/custom/"])
+    func nothingBehindASlash(text: String) {
+        let error = #expect(throws: OSCError.self) { try OSCDestination(text) }
+        #expect(error?.text.contains("has nothing behind its last /") == true, "\(error?.text ?? "")")
+    }
+
     @Test func customHasItsAddressAndMap() throws {
         let destination = try OSCDestination("127.0.0.1:9000/custom", custom: ("/head", "scene:-yaw,w"))
         #expect(destination.address == "/head")
