@@ -124,8 +124,13 @@ extension Worker {
         }
         guard let device = named(from) else { return .failed("no device '\(sanitized(from))'") }
         guard !device.device.isNamed else { return .failed("the configuration of the gateway names this device") }
-        guard Topics.isName(to) else {
-            return .failed("'\(sanitized(to))' cannot be a level of a topic, or is reserved")
+        if !Device.standardNames(device.device).contains(to) {
+            if let refusal = handler.refusal(ofName: to) { return .failed(refusal) }
+            guard Topics.isName(to) else {
+                return .failed(
+                    "'\(sanitized(to))' cannot be a level of a topic (64 bytes at most, without / + # and control characters), or is reserved"
+                )
+            }
         }
         if let other = named(to), other.key != device.key { return .failed("'\(sanitized(to))' is taken") }
         if to != device.name { rename(device.key, to: to, now) }

@@ -221,7 +221,8 @@ final class Server: @unchecked Sendable {
             let actions = body["actions"], case .object = actions, body.all.count == 2
         else { return refuse(connection, .body) }
         guard let device = hub.device(key) else {
-            return respond(connection, 404, ["status": "error", "error": "no such device"])
+            return respond(
+                connection, 404, ["status": "error", "error": "no such device; it is ADDRESS/TYPE, as key in /events"])
         }
         let isTaken = lock.locked {
             guard !isOver else {

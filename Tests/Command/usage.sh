@@ -79,7 +79,13 @@ run scan --for
 is "$status" 2 "option without its value: usage"
 run scan --for soon --radio virtual
 is "$status" 2 "a duration that is none: usage"
-like "$err" "for takes a time from 0 to 1000000000 s, such as 90, 500ms or 2min, not 'soon'" "a duration that is none: says what it takes"
+like "$err" "for takes a time from 0 to 1000000000 s, such as 90, 500ms, 2min or 1h, not 'soon'" "a duration that is none: says what it takes"
+run simulate bose --radio virtual --scenario-from connection
+like "$status $err" "^2 .*--scenario-from needs --scenario" "the start of a scenario that is not there"
+run run --radio virtual --mqtt mqtt://127.0.0.1:1 --mqtt-stream-rate 5
+like "$status $err" "^2 .*--mqtt-stream-rate needs --mqtt-stream" "the rate of streams that are not published"
+run run --radio virtual --passkey-file "$work/none" --for 0.1
+like "$status $err" "^1 .*$work/none: No such file or directory" "a file of passkeys that is not there"
 run scan --for "50 ms" --radio virtual
 is "$status" 4 "a duration with its unit is taken: no device in that time"
 run scan --for 2d --radio virtual

@@ -69,6 +69,8 @@ struct SimulationSettings: Sendable {
             } catch {
                 throw CommandError(error.status, "--scenario \(error.message)", next: error.next)
             }
+        } else if arguments.has("--scenario-from") {
+            throw .usage("--scenario-from needs --scenario")
         }
     }
 

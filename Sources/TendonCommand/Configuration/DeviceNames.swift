@@ -67,8 +67,13 @@ final class DeviceNames: Sendable {
         guard isWord, !name.isEmpty, name.utf8.count <= longest else {
             throw .usage("a name has letters, digits, - and _, \(longest) bytes at most, not '\(sanitized(name))'")
         }
+        try checkMeaning(of: name)
+    }
+
+    /// Throws if the name is a word of rules, topics and options, or means a family.
+    static func checkMeaning(of name: String) throws(CommandError) {
         guard !reserved.contains(name.lowercased()), (try? familyName(name)) == nil else {
-            throw .usage("'\(name)' has another meaning and is no name of a device")
+            throw .usage("'\(sanitized(name))' has another meaning and is no name of a device")
         }
     }
 }

@@ -102,6 +102,16 @@ final class GatewayCommands: CommandHandler {
         state.withLock { $0.seen.compactMapValues(\.rssi).merging($0.links) { _, connection in connection } }
     }
 
+    /// What means something else in a rule or a topic. A name that has blanks is in topics alone, where it may.
+    func refusal(ofName name: String) -> String? {
+        do throws(CommandError) {
+            try DeviceNames.checkMeaning(of: name)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
     func start(_ work: @escaping @Sendable () async -> Void) {
         Task(executorPreference: LoopPreference.shared, operation: work)
     }
@@ -159,18 +169,27 @@ final class GatewayCommands: CommandHandler {
                 all += try words(value, true)
             }
             return all
-        case .bool(false), .object: throw .usage("arguments are a text, a number, a list of these, or null")
+        case .bool(false), .object: throw .usage("arguments are a text, a number, a list of these, true, or null")
         }
     }
 
     // MARK: Requests
 
     static let requests = ["forget", "health", "pair", "recenter", "rename", "restart", "scan"]
+    /// Of those that take some.
+    private static let members = [
+        "scan": ["seconds"], "pair": ["seconds"], "forget": ["device", "address", "address_type"],
+        "recenter": ["device", "address", "address_type"],
+    ]
     /// An action of each device whose orientation is sent, and a request about all of them.
     static let recenter = "recenter"
 
     func request(_ name: String, _ data: JSON) async -> CommandResult {
         do throws(CommandError) {
+            if let known = GatewayCommands.members[name], let other = data.all.first(where: { !known.contains($0.key) })
+            {
+                throw .unknown("member of \(name)", sanitized(other.key), among: known)
+            }
             switch name {
             case "scan": return .done(try seen(data["seconds"]))
             case "pair": return .done(try await pair(data["seconds"]))
@@ -230,7 +249,7 @@ final class GatewayCommands: CommandHandler {
         guard !centrals.isEmpty else { throw CommandError(.noRadio, "the radio is not open") }
         for central in centrals { await applyPairing(to: central) }
         if time > 0 { admission.recallAll() }
-        return ["seconds": .real(time)]
+        return ["seconds": Int(exactly: time).map { JSON($0) } ?? .real(time)]
     }
 
     private func forget(_ data: JSON) async throws(CommandError) -> JSON {

@@ -112,6 +112,9 @@
             settings.discovery = topic == "none" ? nil : topic
             settings.isCompact = !arguments.has(Option.exact.name)
             settings.streams = streams(arguments.value(streams.name) ?? "none")
+            if settings.streams == .none, let other = [rate, batch, store].first(where: { arguments.changes($0) }) {
+                throw .usage("\(other.name) needs \(streams.name)", next: "\(streams.name) all")
+            }
             settings.streamRate = try arguments.number(rate) ?? settings.streamRate
             settings.streamBatch = try arguments.milliseconds(batch) ?? 0
             settings.storesStreams = arguments.has(store.name)

@@ -158,8 +158,8 @@ func milliseconds(_ text: String) -> Double? {
 func seconds(_ text: String, in range: ClosedRange<Double>, called title: String) throws(CommandError) -> Double {
     guard let number = Double(text) ?? milliseconds(text).map({ $0 / 1000 }), range.contains(number) else {
         throw .usage(
-            "\(title) takes a time from \(plain(range.lowerBound)) to \(plain(range.upperBound)) s, such as 90, 500ms "
-                + "or 2min, not '\(sanitized(text))'")
+            "\(title) takes a time from \(plain(range.lowerBound)) to \(plain(range.upperBound)) s, such as 90, 500ms, "
+                + "2min or 1h, not '\(sanitized(text))'")
     }
     return number
 }

@@ -159,7 +159,9 @@ struct PairingChoice: Sendable {
         }
         let failed = { (next: String?) in CommandError(.failed, "\(sanitized(path)): \(error.cause)", next: next) }
         switch Int(error.status) {
-        case TENDON_ERROR_NOT_FOUND, TENDON_ERROR_OVERFLOW: return failed(form)
+        case TENDON_ERROR_NOT_FOUND:
+            return CommandError(.failed, "\(sanitized(path)): \(text(strerror(ENOENT)))", next: form)
+        case TENDON_ERROR_OVERFLOW: return failed(form)
         case TENDON_ERROR_MALFORMED:
             let line = PairingChoice.wrongLine(of: path).map { ":\($0)" } ?? ""
             return CommandError(

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func whatIsNotInTheTableIsRefused() {
-        let arguments = "arguments are a text, a number, a list of these, or null"
+        let arguments = "arguments are a text, a number, a list of these, true, or null"
         for (family, key, value, reason) in [
             ("feelspace", "exec", "/bin/true", "unknown action of feelspace 'exec'"),
             ("feelspace", "publish", "x", "unknown action of feelspace 'publish'"),
@@ -90,6 +90,23 @@ import Testing
             }
         }
         #expect(await commands.request("scan", [:]) == .done(["devices": []]))
+    }
+
+    @Test(arguments: ["scan", "pair", "forget", "recenter"])
+    func aMisspelledMemberIsRefused(request: String) async {
+        guard case .failed(let text) = await GatewayCommands(RuleBoard([])).request(request, ["secs": 10]) else {
+            Issue.record("it was carried out")
+            return
+        }
+        #expect(text.hasPrefix("unknown member of \(request) 'secs'"), "\(text)")
+    }
+
+    @Test func aNameWithAnotherMeaningIsNotGiven() {
+        let commands = GatewayCommands(RuleBoard([]))
+        for name in ["bose", "belt", "feelspace", "Rule", "all"] {
+            #expect(commands.refusal(ofName: name) == "'\(name)' has another meaning and is no name of a device")
+        }
+        for name in ["belt2", "living room", "gürtel"] { #expect(commands.refusal(ofName: name) == nil) }
     }
 
     /// What is not known is left out, as in events.

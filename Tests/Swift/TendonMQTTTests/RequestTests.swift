@@ -281,8 +281,15 @@ private func response(_ gateway: TestGateway) async -> String {
         (#"{"to":"a"}"#, #"rename takes {"from": NAME, "to": NAME}"#),
         (#"{"from":"nobody","to":"a"}"#, "no device 'nobody'"),
         (#"{"from":"given","to":"a"}"#, "the configuration of the gateway names this device"),
-        (#"{"from":"C0:00:00:00:08:01","to":"a/b"}"#, "'a/b' cannot be a level of a topic, or is reserved"),
-        (#"{"from":"C0:00:00:00:08:01","to":"bridge"}"#, "'bridge' cannot be a level of a topic, or is reserved"),
+        (
+            #"{"from":"C0:00:00:00:08:01","to":"a/b"}"#,
+            "'a/b' cannot be a level of a topic (64 bytes at most, without / + # and control characters), or is reserved"
+        ),
+        (
+            #"{"from":"C0:00:00:00:08:01","to":"bridge"}"#,
+            "'bridge' cannot be a level of a topic (64 bytes at most, without / + # and control characters), or is reserved"
+        ),
+        (#"{"from":"C0:00:00:00:08:01","to":"belt"}"#, "'belt' is a family"),
         (#"{"from":"C0:00:00:00:08:01","to":"given"}"#, "'given' is taken"),
         (#"{"from":"C0:00:00:00:08:01","to":"C1"}"#, "'C1' is taken"),
     ])

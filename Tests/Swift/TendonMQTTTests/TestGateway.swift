@@ -64,6 +64,8 @@ final class ScriptedHandler: CommandHandler, @unchecked Sendable {
     /// Commands wait from now on.
     func hold() { lock.locked { waiting = [] } }
 
+    func refusal(ofName name: String) -> String? { name == "belt" ? "'belt' is a family" : nil }
+
     func start(_ work: @escaping @Sendable () async -> Void) {
         Task {
             await work()

@@ -276,7 +276,7 @@ private final class Site: Sendable {
             response.body
                 == (status == 400
                     ? #"{"status":"error","error":"the body is no JSON object with device and actions"}"#
-                    : #"{"status":"error","error":"no such device"}"#))
+                    : #"{"status":"error","error":"no such device; it is ADDRESS/TYPE, as key in /events"}"#))
         #expect(handler.calls == [])
         await site.output.finish()
     }
