@@ -65,6 +65,14 @@ for kind in dumb ''; do
     TERMINAL=$kind on_terminal '(?!)' bose info --radio virtual
     unlike "$out" '\^\[' "bose info: none with TERM=$kind"
 done
+start trainer simulate activ5 --radio virtual --json
+trainer=$child
+until_true ready trainer
+TERMINAL=dumb on_terminal '(received_at=[^\n]*\n.*){9}' activ5 watch --radio virtual
+like "$out" '[0-9:]{8}\.[0-9]{3}Z  sample .* force_n=-?[0-9.]{1,4} received_at=[0-9]+\.[0-9]{5,6}[^0-9]' \
+    "text has UTC with a Z, and the decimals of the lines"
+kill "$trainer"
+wait "$trainer" 2>/dev/null
 on_terminal 'Try: [^\n]*\n' run --adapter hci99
 like "$out" 'waiting for a Bluetooth adapter: [^(]*\. Try: tendon doctor; for simulated devices: --radio virtual' "run without an adapter: what to do"
 on_terminal '(?!)' --help

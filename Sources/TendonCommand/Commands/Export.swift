@@ -5,6 +5,12 @@ import TendonOutputs
 import TendonRecording
 import TendonSupport
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
 extension Command {
     static let export = Command(
         "export", operands: "FILE [DIR]",
@@ -30,9 +36,8 @@ extension Command {
         }
         let path = arguments.operands[0]
         let directory = arguments.operands.count > 1 ? arguments.operands[1] : "."
-        guard isDirectory(directory) else {
-            throw CommandError(
-                .failed, "\(sanitized(directory)) is no directory", next: "mkdir \(sanitized(directory))")
+        if mkdir(directory, 0o700) != 0, !isDirectory(directory) {
+            throw CommandError(.failed, "\(sanitized(directory)): \(text(strerror(errno == EEXIST ? ENOTDIR : errno)))")
         }
         let export = RecordingExport(
             directory, information: RecordingOptions.information([]).merging(["capture": .string(path)]))

@@ -9,15 +9,16 @@ struct TextLines: EventOutput {
 
     func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         var writer = LineWriter()
+        writer.isCompact = output.isCompact
         compose(&writer)
         let text = TextLines.text(writer.bytes)
         if waits { output.appendBlocking { $0.raw(text) } } else { output.append { $0.raw(text) } }
     }
 
-    /// "12:34:56.789  sample   C0:...  name=value ...": the line of JSON, in columns.
+    /// "12:34:56.789Z  sample   C0:...  name=value ...": the line of JSON, in columns.
     private static func text(_ line: [UInt8]) -> String {
         guard let json = try? JSON(parsing: line) else { return String(decoding: line, as: UTF8.self) }
-        let time = json["time"]?.string.map { $0.dropFirst(11).prefix(12) } ?? ""
+        let time = json["time"]?.string.map { $0.dropFirst(11).prefix(12) + "Z" } ?? ""
         let address = json["address"]?.string ?? ""
         let hidden = ["time", "event", "family", "address", "address_type", "name"]
         let rest = json.all.filter { !hidden.contains($0.key) && $0.value != .null }
@@ -43,7 +44,7 @@ struct TextLines: EventOutput {
     private static func short(_ value: JSON) -> String {
         switch value {
         case .string(let text): sanitized(text)
-        case .real(let number): plain((number * 10_000).rounded() / 10_000 + 0)
+        case .real(let number): plain((number * 1e6).rounded() / 1e6 + 0)
         case .array(let values) where values.allSatisfy({ $0.number != nil || $0.string != nil }):
             values.map(short).joined(separator: ",")
         case .bool(let flag): flag ? "yes" : "no"
