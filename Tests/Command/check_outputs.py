@@ -18,13 +18,13 @@ import signal
 import sys
 import urllib.request
 
-# Device, sensor: its numbers as CSV, OSC and LSL have them, from the members of its line. A word is no number.
+# Device, sensor: its values as CSV has them, from the members of its line. OSC and LSL have no words.
 SENSORS = {
     ("head", "rotation"): lambda line: [*line["quaternion"], line["pitch_deg"], line["roll_deg"], line["yaw_deg"]],
     ("head", "accelerometer"): lambda line: line["acceleration_g"],
     ("waist", "orientation"): lambda line: [line["heading_deg"], line["accurate"], line["accuracy_deg"]],
     ("hand", "force"): lambda line: [line["force_n"]],
-    ("strap", "heart_rate"): lambda line: [None, line["heart_rate_bpm"], line.get("energy_kj")],
+    ("strap", "heart_rate"): lambda line: [line.get("contact"), line["heart_rate_bpm"], line.get("energy_kj")],
 }
 # Devices that two programs are connected to, as they have names in this run. A belt has one connection.
 SHARED = {"bose": "head", "activ5": "hand", "fjorden": "camera", "heart_rate": "strap"}
@@ -88,6 +88,10 @@ def between(pairs, begin, end):
 
 def is_nothing(value):
     return value is None or value == "" or value != value
+
+
+def numbers(values):
+    return [None if isinstance(value, str) else value for value in values]
 
 
 def same(one, other):
@@ -187,7 +191,7 @@ def in_order(found, sent, what):
     """OSC. Pure Data has 0 for what is not a number."""
     for key, pairs in sent.items():
         if key in SENSORS:
-            part = [[0 if is_nothing(value) else value for value in values] for _, values in pairs]
+            part = [[0 if is_nothing(value) else value for value in numbers(values)] for _, values in pairs]
             report(places(found[key], part), f"{what}, {key[0]} {key[1]}, each number in order",
                    f"{len(pairs)} lines, {len(found[key])} messages in both runs")
 
@@ -224,6 +228,8 @@ def compare(folder, begin, end, number):
         for key, pairs in sent.items():
             if key in found:
                 got = between(found[key], begin, end)
+                if output == "LSL" and key in SENSORS:
+                    pairs = [(time, numbers(values)) for time, values in pairs]
                 report(agree(pairs, got), f"run {number}, {output}, {key[0]} {key[1]}, each with its time and numbers",
                        f"{len(pairs)} lines, {len(got)} there")
     in_order(of_osc(folder / "osc"), sent, f"run {number}, Pure Data")
