@@ -103,6 +103,20 @@ run run --radio virtual --for 0.1 --rule 'activ5.squeeze => exec bell'
 is "$status" 2 "exec: a program that no configuration names"
 like "$err" "no program 'bell': the configuration needs a section \[program bell\]" "says so"
 
+# A name of the configuration, in a rule of the command line: 4, because only the device is missing.
+printf '[device C0:00:00:00:00:31]\nname = hall\n' >"$work/named.conf"
+run run --radio virtual --for 0.1 --config "$work/named.conf" --rule 'hall.squeeze => publish a b'
+is "$status" 4 "--rule: the event of a device that --config names"
+run run --rule 'activ5.squeeze => hall.tare' --config "$work/named.conf" --radio virtual --for 0.1
+is "$status" 4 "--rule: an action of such a device, with the options in another order"
+TENDON_CONFIG=$work/named.conf run run --radio virtual --for 0.1 --rule 'hall.squeeze => publish a b'
+is "$status" 4 "--rule: a name of TENDON_CONFIG"
+run run --radio virtual --for 0.1 --config "$work/named.conf" --rule 'hal.squeeze => publish a b'
+like "$status $err" "^2 .*unknown family or device 'hal'; did you mean 'hall'" "--rule: the nearest name"
+run config show "$work/named.conf" --rule 'hall.squeeze => publish a b'
+is "$status" 0 "config show: a rule about a device of its file"
+like "$out" "^rule = hall.squeeze => publish a b +; option" "and shows it"
+
 start trainer simulate activ5 --radio virtual --json --address C0:00:00:00:00:30/random
 trainer=$child
 until_true ready trainer

@@ -92,7 +92,7 @@ struct StreamSettings: Sendable {
             Option(
                 name: "--rule", value: "'EVENT => ACTION'",
                 help: "when EVENT happens or a value passes a limit, execute actions: see docs/rules.md",
-                takes: .parsed { (text) throws(CommandError) in _ = try Rule(text) },
+                takes: .parsedWithNames { (text) throws(CommandError) in _ = try Rule(text) },
                 setting: Setting("rules", isRepeated: true)),
             Option(
                 name: "--rules", value: "FILE", help: "read rules from a file, one per line",

@@ -64,6 +64,8 @@ extension Option {
         } else if !isValueOptional || SettingsTable.truth(text) == nil {
             guard !text.isEmpty else { throw .usage("\(key) needs a value: \(key) = \(value ?? "")") }
             try check(text, called: key)
+            // Of the file, the sections of devices are read first.
+            if case .parsedWithNames(let parse) = takes { try Option.check(text, called: key, parse) }
         }
     }
 

@@ -15,6 +15,9 @@ enum ValueRule: Sendable {
     case device
     /// The function throws if the value is wrong; its message says what is allowed.
     case parsed(@Sendable (String) throws(CommandError) -> Void)
+    /// The same for a text with names of devices: on the command line it is checked by what uses it, because the names of
+    /// `--config` are known only then.
+    case parsedWithNames(@Sendable (String) throws(CommandError) -> Void)
 
     /// Whether there is such a file is seen when it is opened.
     static let file = ValueRule.parsed { (text) throws(CommandError) in
@@ -110,7 +113,7 @@ extension Option {
                     : "\(title) needs at least one of: \(choices.joined(separator: ", "))")
         }
         switch takes {
-        case .text, .device: break
+        case .text, .device, .parsedWithNames: break
         case .integer(let range):
             guard let number = parseInteger(text), range.contains(number) else {
                 throw .usage(
@@ -128,11 +131,18 @@ extension Option {
         case .milliseconds(let range):
             _ = try milliseconds(text, in: range, called: title)
         case .parsed(let parse):
-            do throws(CommandError) {
-                try parse(text)
-            } catch {
-                throw .usage("\(title): \(error.message)", next: error.next)
-            }
+            try Option.check(text, called: title, parse)
+        }
+    }
+
+    /// - Parameter parse: throws if the value is not allowed.
+    static func check(
+        _ text: String, called title: String, _ parse: (String) throws(CommandError) -> Void
+    ) throws(CommandError) {
+        do throws(CommandError) {
+            try parse(text)
+        } catch {
+            throw .usage("\(title): \(error.message)", next: error.next)
         }
     }
 
