@@ -126,7 +126,9 @@ cat >"$work/bell" <<'BELL'
 [ "$1" = bad ] && exit 3
 { echo "$*"; env | grep TENDON_; ls -l /proc/self/fd; } >>"$0.log"
 BELL
-chmod +x "$work/bell"
+printf '#!/no/such/interpreter\n' >"$work/gone"
+printf 'exit 0\n' >"$work/bare"
+chmod +x "$work/bell" "$work/gone" "$work/bare"
 cat >"$work/rules.conf" <<CONF
 [gateway]
 radio = virtual
@@ -139,18 +141,23 @@ command = $work/bell slow
 timeout = 0.3
 [program bad]
 command = $work/bell bad
+[program gone]
+command = $work/gone
+[program bare]
+command = $work/bare
 [rules]
 rule = trainer.force > 20 every 1 min => trainer.tare, publish squeezed very much, exec bell
 rule = activ5.force < 1000 for 100 ms => publish held yes
 rule = activ5.force < 1000 for 1 min => publish long yes
 rule = trainer.squeeze => exec slow
 rule = trainer.squeeze => exec slow
-rule = trainer.connected => exec bad
+rule = trainer.connected => exec bad, exec gone, exec bare
 CONF
 # The tare of the first rule can end a force above 20 before 100 ms are over: the time is tested with a limit that holds.
 start configured run --config "$work/rules.conf" --capture "$work/force.btsnoop"
 # In the order in which they come: values that hold, a squeeze, and 0.3 s later the end of its program.
-for event in '"topic":"held"' '"event":"execution_failed".*"program":"bad"' '"event":"squeeze".*"state":"squeezed"' \
+for event in '"topic":"held"' '"event":"execution_failed".*"program":"bad"' '"event":"execution_failed".*"program":"gone"' \
+    '"event":"execution_failed".*"program":"bare"' '"event":"squeeze".*"state":"squeezed"' \
     '"topic":"squeezed"' '"event":"action".*"action":"trainer.tare"' '"event":"executed".*"program":"bell"' \
     '"event":"execution_failed".*"program":"slow",.*"text":"it was ended'; do
     until_true grep -q "$event" "$work/configured.out"
@@ -167,6 +174,11 @@ like "$out" '"event":"executed".*"program":"bell"' "a program of the configurati
 like "$out" '"event":"execution_failed".*"program":"slow",.*"text":"it was ended after 0.3 s"' "a program that takes too long"
 like "$out" '"event":"execution_failed".*"program":"slow",.*"text":"the maximum number of its processes is running"' "one process at a time"
 like "$out" '"event":"execution_failed".*"program":"bad",.*"text":"it ended with status 3"' "a program that fails"
+err=$(cat "$work/configured.err")
+like "$err" "^tendon: program bad \(trainer\): it ended with status 3$" "standard error names the program that failed"
+like "$err" "^tendon: program gone \(trainer\): its first line names no program: '#!/no/such/interpreter': No such file" \
+    "a script whose interpreter is missing"
+like "$err" "^tendon: program bare \(trainer\): Exec format error: a script begins with #!" "a script without one"
 like "$(cat "$work/bell.log")" '^ring$' "it gets its arguments"
 like "$(cat "$work/bell.log")" '^TENDON_NAME=trainer$' "and variables"
 unlike "$(cat "$work/bell.log")" 'anon_inode|socket:|btsnoop' "and no descriptor of the command"

@@ -111,7 +111,7 @@ final class ProgramRunner: Sendable {
         // Of this thread only.
         _ = tendon_clear_ambient_capabilities()
         let number = ProgramRunner.spawn(program.command, environment, &process)
-        guard number == 0 else { return TendonSupport.text(strerror(number)) }
+        guard number == 0 else { return ProgramRunner.reason(number, program.command[0]) }
         let end = tendon_monotonic_ms() + program.timeout
         let isOver = descriptor(process)
         defer { if isOver >= 0 { close(isOver) } }
@@ -140,6 +140,26 @@ final class ProgramRunner: Sendable {
         if state & 0x7F != 0 { return "it was ended by signal \(state & 0x7F)" }
         let status = state >> 8 & 0xFF
         return status == 0 ? nil : "it ended with status \(status)"
+    }
+
+    /// Why a program did not start. Of a script the kernel reports what became of its interpreter, as if the script itself
+    /// were missing.
+    private static func reason(_ number: Int32, _ path: String) -> String {
+        let reason = TendonSupport.text(strerror(number))
+        guard [ENOENT, ENOTDIR, EACCES, ENOEXEC].contains(number), let line = firstLine(path) else { return reason }
+        if line.hasPrefix("#!") { return "its first line names no program: '\(sanitized(line))': \(reason)" }
+        guard number == ENOEXEC else { return reason }
+        return "\(reason): a script begins with #! and its interpreter, such as #!/bin/sh"
+    }
+
+    /// Its beginning at least; nil: it cannot be read.
+    private static func firstLine(_ path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 100)
+        let count = read(file, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(count, 0)).prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }
 
     /// It stays to be waited for.

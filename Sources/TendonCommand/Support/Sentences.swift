@@ -12,7 +12,9 @@ enum Sentences {
         let event = json["event"]?.string ?? ""
         guard let what = json["text"]?.string ?? words[event] ?? lack(json) else { return TextLines.sentence(line) }
         let title = json["family"]?.string.map(familyTitle)
-        let who = json["name"]?.string ?? [title, json["address"]?.string].compactMap(\.self).joined(separator: " ")
+        let device = json["name"]?.string ?? [title, json["address"]?.string].compactMap(\.self).joined(separator: " ")
+        // The rule's device may be fine; what failed comes first.
+        let who = json["program"]?.string.map { "program \($0) (\(device))" } ?? device
         let next = json["retry_in_s"]?.number.map { ". Next attempt in \(seconds($0)) s." } ?? ""
         if event == "radio_waiting" {
             let adapter = json["adapter"]?.string ?? "a Bluetooth adapter"
