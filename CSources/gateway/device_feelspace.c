@@ -72,7 +72,8 @@ static tendon_status init(tendon_device *device) {
 }
 
 static tendon_status open_session(tendon_device *device, uint64_t now) {
-    return tendon_feelspace_session_connect(&device->of.feelspace, &device->config.address, NULL, now);
+    const tendon_feelspace_connect_options options = {.timeout_ms = device->config.settings->opening_ms};
+    return tendon_feelspace_session_connect(&device->of.feelspace, &device->config.address, &options, now);
 }
 
 static void close_session(tendon_device *device, uint64_t now) {

@@ -60,6 +60,18 @@ type_passkey() {
     until_true shown_again
     printf ' %s \n' "$(shown display)"
 }
+# No answer: why, and what to do, instead of what the device makes of it.
+wait_for_question() { until_true asked 'passkey that'; }
+terminal wait_for_question pair feelspace --radio virtual --address $belt --timeout 3
+is "$status" 1 "on a terminal: no answer"
+like "$out" "tendon: no passkey was entered in time" "no answer: the reason"
+like "$out" "try: tendon pair feelspace again, and an answer within the 30 s" "no answer: what to do"
+end_input() { until_true asked 'passkey that' && printf '\4'; }
+terminal end_input pair feelspace --radio virtual --address $belt
+is "$status" 1 "on a terminal: Ctrl-D"
+like "$out" "tendon: pairing was cancelled: the input ended without an answer" "Ctrl-D: the reason"
+unlike "$out" "the passkey is wrong" "Ctrl-D: no passkey was entered"
+
 earlier=$(shown display)
 shown_again() { [ "$(shown display)" != "$earlier" ]; }
 terminal type_passkey pair feelspace --radio virtual --address $belt
@@ -113,7 +125,7 @@ like "$err" "--io keyboard is for --radio bluez" "a virtual device with a keyboa
 printf '# made by hand\n%s 654321\n' "$belt" >"$work/passkeys"
 run pair feelspace --radio virtual --address $belt --passkey-file "$work/missing"
 is "$status" 1 "a file that is missing: status 1"
-like "$err" "$work/missing: .*ERROR_NOT_FOUND" "a file that is missing: its name"
+like "$err" "$work/missing: No such file or directory$" "a file that is missing: its name"
 chmod 644 "$work/passkeys"
 run pair feelspace --radio virtual --address $belt --passkey-file "$work/passkeys"
 like "$err" "try: chmod 600 $work/passkeys" "a file that others can read: what to do"

@@ -47,10 +47,7 @@ extension Command {
                 do throws(ServingError) {
                     try await server.open()
                 } catch {
-                    guard case .failed(let what, _) = error else {
-                        throw CommandError(.failed, "pairing was cancelled")
-                    }
-                    throw CommandError(.failed, what)
+                    throw failure(error, of: name)
                 }
             }
             if let failure = await central.bondFailure { throw CommandError(ofBonds: failure) }
@@ -61,5 +58,22 @@ extension Command {
             events.result("paired", found.label, [:], text: "\(found.address) is paired\n")
         }
         return .done
+    }
+
+    /// Why the session of `pair` did not open. What the user did, or did not do, is why before anything that the device says.
+    private static func failure(_ error: ServingError, of family: String) -> CommandError {
+        var failure: CommandError
+        if Termination.shared.isSignalled {
+            failure = CommandError(.failed, "pairing was cancelled")
+        } else if let unanswered = PairingQuestions.unanswered {
+            let next = "tendon pair \(family) again, and an answer within the 30 s that a device waits"
+            failure = CommandError(.failed, unanswered, next: next)
+        } else if case .failed(let what, _) = error {
+            return CommandError(.failed, what)
+        } else {
+            failure = CommandError(.failed, "the device did not pair in time", next: "--timeout SECONDS")
+        }
+        failure.isComplete = true
+        return failure
     }
 }

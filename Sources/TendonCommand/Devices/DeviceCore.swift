@@ -23,6 +23,14 @@ struct DeviceChoice: @unchecked Sendable {
         tendon_device_settings_init(settings.pointer)
         change(&settings.pointer.pointee)
     }
+
+    /// The same for a user who may be asked while the device pairs: what calls it has a limit of its own.
+    func patient() -> DeviceChoice {
+        DeviceChoice(family, definition) {
+            $0 = settings.pointer.pointee
+            $0.opening_ms = .max
+        }
+    }
 }
 
 /// How a turn has ended, or why it did not begin.

@@ -14,7 +14,9 @@ protocol DeviceSource: ServerSource {
 
 extension DeviceSource {
     @TendonActor
-    func server(of device: ServedDevice) -> any DeviceServer { DeviceDriver(choice, view(of: device), device) }
+    func server(of device: ServedDevice) -> any DeviceServer {
+        DeviceDriver(device.settings.pairingChoice.asksUser ? choice.patient() : choice, view(of: device), device)
+    }
 }
 
 /// What a rule has a device do.

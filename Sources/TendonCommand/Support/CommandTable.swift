@@ -28,6 +28,8 @@ struct CommandError: Error {
     var status: ExitStatus
     var message: String
     var next: String?
+    /// The message has the cause: what the radio knows of the device is not added.
+    var isComplete = false
 
     init(_ status: ExitStatus, _ message: String, next: String? = nil) {
         self.status = status

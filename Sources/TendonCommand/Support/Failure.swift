@@ -134,7 +134,7 @@ extension CommandError {
     /// The same with the cause below it, if the radio reported one for this device.
     @TendonActor
     func explained(_ device: DeviceLabel, on central: Central) -> CommandError {
-        guard status != .usage, !message.isEmpty else { return self }
+        guard status != .usage, !message.isEmpty, !isComplete else { return self }
         var error = self
         error.message = Failure(message, device, on: central).text
         return error

@@ -198,6 +198,10 @@ enum PairingQuestions {
     /// The peer's limit for one step of pairing (Core Specification, Vol 3 Part H 3.4).
     private static let patience: UInt64 = 30_000
 
+    /// Of the last question: why there was no answer to it; nil: there was one, or nothing was asked.
+    static var unanswered: String? { missing.withLock { $0 } }
+    private static let missing = Mutex<String?>(nil)
+
     /// Whether a person can read the question and answer it.
     static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && Output.error.isTerminal }
 
@@ -207,7 +211,8 @@ enum PairingQuestions {
             Output.error.line("enter \(passkey) at the device")
             return .accept
         case .compare(let passkey):
-            return await ask("does \(device) show \(passkey)? [yes/no] ") { line in
+            let question = "does \(device) show \(passkey)? [yes/no] "
+            return await ask(question, unless: "the passkeys were not compared in time") { line in
                 switch line.lowercased() {
                 case "y", "yes": .accept
                 case "n", "no": .reject
@@ -216,46 +221,62 @@ enum PairingQuestions {
             }
         case .enter:
             PairingChoice.passkeyIsUsed.store(true, ordering: .relaxed)
-            return await ask("passkey that \(device) shows: ") { line in Passkey(line).map { .passkey($0) } }
+            return await ask("passkey that \(device) shows: ", unless: "no passkey was entered in time") { line in
+                Passkey(line).map { .passkey($0) }
+            }
         }
+    }
+
+    private enum Line {
+        /// Without blanks around it.
+        case text(String)
+        /// Standard input has ended: Ctrl-D.
+        case end
+        case late
     }
 
     /// Repeats the question until the answer is one.
+    /// - Parameter late: what is missing then. It is so from the beginning: the device, or the command, may wait less long.
     private static func ask(
-        _ question: String, _ parse: (String) -> PairingAgent.Answer?
+        _ question: String, unless late: String, _ parse: (String) -> PairingAgent.Answer?
     ) async -> PairingAgent.Answer {
         let deadline = tendon_monotonic_ms() + patience
+        missing.withLock { $0 = late }
         while true {
             Output.error.write(question)
-            guard let line = await line(until: deadline) else {
-                Output.error.line()
-                return .reject
+            switch await line(until: deadline) {
+            case .text(let line):
+                guard let answer = parse(line) else { continue }
+                missing.withLock { $0 = nil }
+                return answer
+            case .end: missing.withLock { $0 = "pairing was cancelled: the input ended without an answer" }
+            case .late: break
             }
-            if let answer = parse(line) { return answer }
+            Output.error.line()
+            return .reject
         }
     }
 
-    /// One line of standard input without blanks around it; nil at its end, and when the time is over.
-    private static func line(until deadline: UInt64) async -> String? {
+    /// One line of standard input.
+    private static func line(until deadline: UInt64) async -> Line {
         await withCheckedContinuation { continuation in
             // A thread of its own: reading blocks.
             let number = TendonSupport.startThread { continuation.resume(returning: read(until: deadline)) }
-            if number != 0 { continuation.resume(returning: nil) }
+            if number != 0 { continuation.resume(returning: .end) }
         }
     }
 
-    private static func read(until deadline: UInt64) -> String? {
+    private static func read(until deadline: UInt64) -> Line {
         var line: [UInt8] = []
         while line.count < 64 {
             let now = tendon_monotonic_ms()
             var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             var byte: UInt8 = 0
-            guard now < deadline, poll(&waiting, 1, Int32(deadline - now)) > 0,
-                systemRead(STDIN_FILENO, &byte, 1) == 1
-            else { return nil }
+            guard now < deadline, poll(&waiting, 1, Int32(deadline - now)) > 0 else { return .late }
+            guard systemRead(STDIN_FILENO, &byte, 1) == 1 else { return .end }
             if byte == 0x0A { break }
             line.append(byte)
         }
-        return trimmed(String(decoding: line, as: UTF8.self))
+        return .text(trimmed(String(decoding: line, as: UTF8.self)))
     }
 }

@@ -230,6 +230,22 @@ static void settings_of_a_belt(void **state) {
     assert_true(w.device.counters.samples >= 10);
 }
 
+/* The belt's own limit is over before a user has read a passkey and typed it. */
+static void a_user_takes_longer_to_pair_a_belt(void **state) {
+    (void)state;
+    world_choice choice = world_defaults();
+    for (int is_asked = 0; is_asked < 2; is_asked++) {
+        choice.settings.opening_ms = is_asked ? 60000 : 0;
+        world_start(TENDON_DEVICE_FEELSPACE, &choice);
+        w.radio.pairing_ms = TENDON_FEELSPACE_CONNECT_TIMEOUT_MS + 5000;
+        world_open();
+        world_run(w.radio.pairing_ms + 5000);
+        const char *events = world_look();
+        assert_int_equal(strstr(events, "connected") != NULL, is_asked);
+        assert_int_equal(strstr(events, "failed") != NULL, !is_asked);
+    }
+}
+
 static void settings_of_an_obvious_device(void **state) {
     (void)state;
     world_choice choice = world_defaults();
@@ -410,6 +426,7 @@ int main(void) {
         cmocka_unit_test(a_wearable_is_suspended),
         cmocka_unit_test(settings_of_a_trainer),
         cmocka_unit_test(settings_of_a_belt),
+        cmocka_unit_test(a_user_takes_longer_to_pair_a_belt),
         cmocka_unit_test(settings_of_an_obvious_device),
         cmocka_unit_test(some_devices_are_not_tried_again),
         cmocka_unit_test(a_device_that_lacks_what_is_required),

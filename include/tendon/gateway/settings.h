@@ -31,8 +31,10 @@ typedef struct tendon_device_settings {
     uint16_t rate_hz;                       /**< 1 to 32767; 0: the trainer's */
     uint16_t orientation_period_ms;         /**< of belts: 20 to 65535; 0: the belt's */
     uint8_t default_intensity;              /**< of belts: 5 to 100 percent; 0: the belt's */
-    tendon_fjorden_profile profile;         /**< of grips */
-    bool has_product;                       /**< of Obvious devices: without it nothing is read of them */
+    uint32_t opening_ms; /**< of belts: limit of connecting, with discovery and pairing; 0: that of the session. A user
+                          * who has to enter a passkey needs more */
+    tendon_fjorden_profile profile; /**< of grips */
+    bool has_product;               /**< of Obvious devices: without it nothing is read of them */
     uint32_t product;
     uint8_t feature_count; /**< whose states are read */
     uint16_t features[TENDON_SETTINGS_FEATURES];
