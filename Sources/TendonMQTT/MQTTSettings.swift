@@ -124,7 +124,8 @@ package struct MQTTSettings: Sendable {
         if let keyFile {
             _ = try secret { () throws(SecretFileError) in try SecretFile.read(keyFile, limit: 1 << 16) }
         }
-        for path in [caFile, certificateFile].compactMap(\.self) where access(path, R_OK) != 0 {
+        for path in [caFile, certificateFile].compactMap(\.self)
+        where access(path, R_OK) != 0 && !SecretFile.isExcused(path) {
             throw MQTTError("\(sanitized(path)): \(String(cString: strerror(errno)))")
         }
     }

@@ -216,6 +216,27 @@ cat >"$work/meeting.conf" <<CONF
 [gateway]
 passkey-file = $work/none/passkeys
 [output]
+# What systemd gives to the service is not there before it runs: a note. Elsewhere, and in a run, it is missing.
+credentials=/run/credentials/tendon-test-$$.service
+cat >"$work/service.conf" <<CONF
+[mqtt]
+broker = mqtts://localhost
+user = tendon
+password-file = $credentials/password
+certificate = $credentials/certificate
+key = $credentials/key
+[web]
+address = 127.0.0.1:8099
+token-file = $credentials/token
+CONF
+run config check "$work/service.conf"
+is "$status" 0 "config check: files of a service that does not run"
+like "$out" "note: $credentials/password is there only while the service runs, and was not read" "with a note"
+is "$(grep -c 'note: ' <<<"$out") $(grep -c 'no mistakes$' <<<"$out")" "4 1" "one for each file"
+run config check "$work/service.conf" --json
+like "$out" "\"unchecked\":\[\"$credentials/password\",\"$credentials/key\"" "as JSON"
+run run --config "$work/service.conf" --radio virtual --for 0.1
+like "$status $err" "^1 .*$credentials/password: No such file" "run: such a file is missing"
 capture = $work/none/capture
 [metrics]
 file = $work/none/tendon.prom

@@ -25,9 +25,10 @@ extension Command {
         }
         let events = Events(style: arguments.has("--json") ? .json : .text)
         var problems = configuration.problems
+        var unchecked: [String] = []
         if problems.isEmpty {
             configuration.installNames()
-            problems = SettingsCheck.problems(arguments.droppingOperands(1), configuration)
+            (problems, unchecked) = SettingsCheck.problemsAndUnchecked(arguments.droppingOperands(1), configuration)
         }
         for problem in problems {
             var members: JSON = ["file": .string(configuration.path)]
@@ -36,10 +37,14 @@ extension Command {
             events.result("mistake", nil, members, text: configuration.place(problem.line) + problem.text + "\n")
         }
         guard problems.isEmpty else { return .usage }
+        let notes = unchecked.map { path in
+            "\(sanitized(configuration.path)): note: \(sanitized(path)) is there only while the service runs, and was not read\n"
+        }
+        var members: JSON = ["file": .string(configuration.path), "devices": JSON(configuration.devices.count)]
+        if !unchecked.isEmpty { members["unchecked"] = JSON(unchecked.map(JSON.string)) }
         events.result(
-            "configuration_file", nil,
-            ["file": .string(configuration.path), "devices": JSON(configuration.devices.count)],
-            text: "\(sanitized(configuration.path)): no mistakes\n")
+            "configuration_file", nil, members,
+            text: notes.joined() + "\(sanitized(configuration.path)): no mistakes\n")
         return .done
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What only becomes wrong when all settings of a configuration file meet: files that they name, rules without their families, a
 // page without its token. By the code of `run`; nothing is opened.
+import TendonOutputs
 import TendonSupport
 
 #if canImport(Glibc)
@@ -27,6 +28,15 @@ enum SettingsCheck {
                 rest = rest.without(SettingsTable.rows(of: setting.section))
             }
         }
+    }
+
+    /// The same, and the names of files that only the service has, and that were not there to be read.
+    static func problemsAndUnchecked(
+        _ arguments: Arguments, _ configuration: Configuration
+    ) -> (problems: [IniProblem], unchecked: [String]) {
+        let absent = AbsentFiles()
+        let problems = SecretFile.$absent.withValue(absent) { SettingsCheck.problems(arguments, configuration) }
+        return (problems, absent.names)
     }
 
     /// Makes what a run needs. A mistake in a value of the file has its place.
