@@ -47,6 +47,11 @@ mistake '[mqtt]\nbroker = mqtt://localhost\ngateway = a/b\n' 3 "gateway: the nam
 mistake '[mqtt]\nbroker = mqtts://localhost\ncertificate = x\n' 3 "certificate: a client certificate needs its key" \
     "a certificate without its key"
 mistake '[rules]\nrule = bose.gestur => bose.x\n' 2 "rule: the rule '.*': unknown event of bose 'gestur'" "a wrong rule"
+mistake '[programs x]\ncommand = /bin/true\n' 1 "unknown section 'programs x'; did you mean 'program x'" "a section of two words"
+mistake '[include x]\n' 1 "unknown section 'include x'; known: gateway, " "one of another kind"
+mistake '[mqtt]\npassword = secret\n' 2 "unknown key of \[mqtt\] 'password'; did you mean 'password-file'" "the beginning of a key"
+mistake '[output]\nlog-level = warn\n' 2 "log-level takes .*, not 'warn'; did you mean 'warning'" "the beginning of a word"
+mistake '[mqtt]\nbroker = mqtt://localhost\nstream-rate = 5\n' 3 "stream-rate needs stream" "a rate of nothing"
 mistake '[gateway]\nradio = virtual\n[gatway]\n' 3 "unknown section 'gatway'; did you mean 'gateway'" "an unknown section without keys"
 mistake '[device ZZ:00:00:00:08:01]\n' 1 "a section of a device is .*, not \[device ZZ" "no address, without keys"
 mistake '[device AA:BB:CC:DD:EE:FF]\n[device AA:BB:CC:DD:EE:FF public]\n' 2 "\[device AA:BB:CC:DD:EE:FF\] in line 1 is the same device" \
@@ -199,7 +204,7 @@ like "$out$err" "unknown family or device 'trainr'; did you mean 'trainer'" "the
 # What other files allow.
 printf '[gateway]\nradio = virtual # simulated\nfamilies = "bose"\n' >"$work/other.conf"
 run config check "$work/other.conf"
-like "$out" "other.conf:2: .*; a comment has a line of its own" "config check: a comment behind a value"
+like "$out" "other.conf:2: .*; a comment has a line of its own, or begins with ; after white space" "config check: a comment behind a value"
 like "$out" "other.conf:3: .*; a value stands without quotes" "config check: quotes"
 
 # What run would refuse, check refuses: a page for others without a token, an option of a page without one.
@@ -211,11 +216,6 @@ printf '[mqtt]\nbroker = mqtt://localhost\nuser = somebody\npassword-file = %s\n
 run config check "$work/password.conf"
 is "$status" 2 "config check: a password file that is not there"
 like "$out" "^$work/password.conf:4: password-file: .*$work/none" "with its line"
-# Every mistake, as many as there are sections: files that run would open, folders that it would write to.
-cat >"$work/meeting.conf" <<CONF
-[gateway]
-passkey-file = $work/none/passkeys
-[output]
 # What systemd gives to the service is not there before it runs: a note. Elsewhere, and in a run, it is missing.
 credentials=/run/credentials/tendon-test-$$.service
 cat >"$work/service.conf" <<CONF
@@ -237,6 +237,11 @@ run config check "$work/service.conf" --json
 like "$out" "\"unchecked\":\[\"$credentials/password\",\"$credentials/key\"" "as JSON"
 run run --config "$work/service.conf" --radio virtual --for 0.1
 like "$status $err" "^1 .*$credentials/password: No such file" "run: such a file is missing"
+# Every mistake, as many as there are sections: files that run would open, folders that it would write to.
+cat >"$work/meeting.conf" <<CONF
+[gateway]
+passkey-file = $work/none/passkeys
+[output]
 capture = $work/none/capture
 [metrics]
 file = $work/none/tendon.prom
@@ -262,6 +267,11 @@ is "$((status > 0))" 1 "run refuses it, too"
 "$TENDON" --generate-settings >"$work/settings.md"
 sed -n '/^<!-- settings -->/,/^<!-- end of settings -->/p' "$root/docs/configuration.md" | sed '1d;$d' >"$work/documented.md"
 is "$(diff "$work/documented.md" "$work/settings.md")" "" "docs/configuration.md: scripts/settings_tables.sh makes its tables again"
+# What the manual pages say beside it.
+like "$("$TENDON" --generate-man tendon.conf)" "white space, ; also begins one within a line" "tendon.conf(5): both kinds of comments"
+for variable in $(grep -ohE '\$(TENDON|XDG)_[A-Z_]+' <<<"$("$TENDON" run --help; "$TENDON" obvious firmware upgrade --help)" | tr -d '$' | sort -u); do
+    like "$("$TENDON" --generate-man | sed -n '/^.SH ENVIRONMENT/,$p')" "(^| )$variable([ ,]|$)" "tendon(1), ENVIRONMENT: $variable"
+done
 # The same as options: wrong usage, as a mistake in the file is.
 for words in "--web 0.0.0.0:8098" "--mqtt mqtt://localhost --mqtt-gateway a/b" "--mqtt mqtt://localhost --mqtt-certificate x"; do
     # shellcheck disable=SC2086

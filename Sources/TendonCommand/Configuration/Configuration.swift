@@ -184,7 +184,15 @@ struct Configuration: Sendable {
         var title = words.joined(separator: " ")
         if words.count == 2, words[0] == "family" { title = "family " + (try familyName(words[1])) }
         guard SettingsTable.sections.contains(title) else {
-            throw .unknown("section", title, among: SettingsTable.sections.map(SettingsTable.title))
+            let known = SettingsTable.sections.map(SettingsTable.title)
+            // Of a section with two words, the first one says of which kind it is.
+            guard words.count > 1 else { throw .unknown("section", title, among: known) }
+            let kinds = Help.once(known.filter { $0.contains(" ") }.map { String($0.prefix { $0 != " " }) })
+            guard let kind = CommandError.nearest(words[0], among: kinds) else {
+                throw .usage("unknown section '\(sanitized(title))'; known: \(known.joined(separator: ", "))")
+            }
+            let meant = ([kind] + words.dropFirst()).joined(separator: " ")
+            throw .usage("unknown section '\(sanitized(title))'; did you mean '\(sanitized(meant))'?")
         }
         return title
     }
@@ -211,7 +219,9 @@ struct Configuration: Sendable {
 
     /// What other files of this kind allow, and this one does not.
     private static func hint(_ value: String) -> String {
-        if [" #", " ;", "\t#", "\t;"].contains(where: value.contains) { return "; a comment has a line of its own" }
+        if [" #", "\t#"].contains(where: value.contains) {
+            return "; a comment has a line of its own, or begins with ; after white space"
+        }
         let isQuoted = value.count > 1 && value.first == value.last && ["\"", "'"].contains(value.first)
         return isQuoted ? "; a value stands without quotes" : ""
     }

@@ -160,7 +160,8 @@ extension SettingsTable {
             ".TH TENDON.CONF 5 \"\" \"tendon \(version)\" \"File Formats\"", ".SH NAME",
             "tendon.conf \\- configuration of tendon run", ".SH SYNOPSIS", ".B \(escape(Configuration.standardPath))",
             ".PP", "\\fBtendon run \\-\\-config\\fR \\fIFILE\\fR", ".SH DESCRIPTION",
-            "The file has sections and lines \\fIkey\\fR = \\fIvalue\\fR. A line that begins with # or ; is a comment; "
+            "The file has sections and lines \\fIkey\\fR = \\fIvalue\\fR. A line that begins with # or ; is a comment; after "
+                + "white space, ; also begins one within a line; "
                 + "a line that begins with white space continues the value before it. Unknown keys, values that are not "
                 + "allowed and keys that are set twice are mistakes, which", ".B tendon config check",
             "names with their lines.", ".B tendon config show", "prints every setting, its value and where it is from.",

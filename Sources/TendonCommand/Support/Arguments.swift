@@ -282,7 +282,10 @@ extension CommandError {
         func bare(_ word: String) -> String { String(word.drop { $0 == "-" }) }
         guard bare(word).count > 1 else { return nil }  // each is as near
         let nearest = known.map { ($0, editDistance(bare($0), bare(word))) }.min { $0.1 < $1.1 }
-        return nearest.flatMap { $0.1 <= max(1, bare(word).count / 3) ? $0.0 : nil }
+        if let nearest, nearest.1 <= max(1, bare(word).count / 3) { return nearest.0 }
+        // "warn" of "warning", "password" of "password-file".
+        let begun = known.filter { bare($0).hasPrefix(bare(word)) }
+        return bare(word).count > 2 && begun.count == 1 ? begun[0] : nil
     }
 
     /// "unknown WHAT 'WORD'", with the nearest known word if one is near.

@@ -180,8 +180,15 @@ extension Help {
         lines += [
             ".SH ENVIRONMENT", ".TP", "NO_COLOR", "when set and not empty: no colors", ".TP",
             "TERM", "empty or dumb: no colors, and lines of text instead of what is drawn again in its place", ".TP",
+            "TENDON_RADIO", "bluez or virtual: the radio, without --radio", ".TP",
+            "TENDON_CONFIG", "the configuration, without --config", ".TP",
             "XDG_RUNTIME_DIR",
-            "the virtual radio lives in its directory tendon", ".TP", "TENDON_OBVIOUS_BASE_URL",
+            "the virtual radio lives in its directory tendon", ".TP",
+            "XDG_STATE_HOME",
+            "bonds, messages that wait and GATT caches are in its directory tendon; default: ~/.local/state",
+            ".TP", "XDG_CACHE_HOME", "images of firmware are in its directory obvious; default: ~/.cache",
+            ".TP", "TENDON_OBVIOUS_KEYS_FILE", "keys of packages for Obvious devices, without --keys-file",
+            ".TP", "TENDON_OBVIOUS_BASE_URL",
             "cloud of Obvious devices; of the same kind are TENDON_OBVIOUS_API_KEY_FILE, TENDON_OBVIOUS_API_KEY, "
                 + "TENDON_OBVIOUS_CA_FILE, TENDON_OBVIOUS_SPKI_SHA256 and TENDON_OBVIOUS_IMAGE_ORIGINS: see "
                 + "ObviousCloudConfiguration in the documentation of TendonObviousCloud",
