@@ -120,6 +120,9 @@ is "$status" 0 "a device with buttons: paired"
 run simulate feelspace --radio virtual --json --generation 2 --io keyboard --passkey 111111
 is "$status" 2 "a virtual device with a keyboard: usage"
 like "$err" "--io keyboard is for --radio bluez" "a virtual device with a keyboard: the reason"
+run simulate feelspace --json --io keyboard --passkey 111111
+like "$status $err" "^2 .*--io keyboard is for --radio bluez" "without a radio, too"
+unlike "$err" "on the virtual radio" "and it does not say before that the device is there"
 
 # ---- the file of passkeys
 printf '# made by hand\n%s 654321\n' "$belt" >"$work/passkeys"

@@ -98,6 +98,14 @@ is "$status" 2 "connection parameters that are none: usage"
 like "$err" 'connection 15-30,0,4000' "and which would be"
 run --json=1 scan
 is "$status" 2 "a switch takes no value"
+run run --radio virtual --for 0.1 --families bose --families activ5
+like "$status $err" "^2 .*--families is given twice; a list has commas" "a list that is given twice: usage"
+like "$err" "try: --families bose,activ5$" "and the list that is meant"
+run run --radio virtual $'\u2014for' 0.1
+like "$status $err" "^2 .*begins with a dash of another kind than -" "a dash of a web page: usage"
+like "$err" "try: --for$" "and the option that is meant"
+run run --radio virtual fro 0.1
+like "$status $err" "^2 .*run takes no operands, such as 'fro'" "a word that is no option: which"
 run simulate toaster
 is "$status" 2 "an unknown family: usage"
 
@@ -256,7 +264,7 @@ like "$("$TENDON" --generate-completion fish)" "-l pair -d '\[=SECONDS\] [^']*'\
 like "$("$TENDON" --generate-completion fish)" "-l capture -d '[^']*' -r" "fish: a value that is required"
 run run --pair 60
 is "$status" 2 "--pair 60: usage"
-like "$err" "run takes no operands; a value of --pair follows =" "--pair 60: what is wrong"
+like "$err" "run takes no operands, such as .60.; a value of --pair follows =" "--pair 60: what is wrong"
 like "$err" "try: tendon run --pair=60$" "--pair 60: what is right"
 run cache drop --gatt-cache caches
 like "$err" "try: tendon cache drop --gatt-cache=caches$" "cache drop --gatt-cache DIR: what is right"

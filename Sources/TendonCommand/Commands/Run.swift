@@ -244,7 +244,7 @@ extension Command {
         guard arguments.operands.isEmpty else {
             let isFamily = (try? familyName(arguments.operands[0])) != nil
             throw .usage(
-                "run takes no operands",
+                "run takes no operands, such as '\(sanitized(arguments.operands[0]))'",
                 next: isFamily ? "tendon stream \(sanitized(arguments.operands[0]))" : "tendon run --help")
         }
         return try await Gateway.run(arguments, family: nil)

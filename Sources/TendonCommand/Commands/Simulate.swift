@@ -218,6 +218,7 @@ extension Command {
         let settings = try SimulationSettings(arguments)
         let plan = try SimulationPlan(arguments, families: families, settings: settings)
         let simulator = try Simulator(plan, settings)
+        plan.tellRadio()
         if let path = arguments.value("--ground-truth") { try simulator.writeTruth(path) }
         Output.endWithReader()
         try simulator.run(for: try arguments.duration())
@@ -255,10 +256,16 @@ struct SimulationPlan {
                 items.append(Item(family: family, adapter: adapter, isVirtual: isVirtual, address: address))
             }
         }
-        if isVirtual, arguments.value("--radio") == nil {
-            Output.error.line(
-                "tendon: on the virtual radio, for programs with --radio virtual; --radio bluez serves over an adapter")
-        }
+        isChosenForUser = isVirtual && arguments.value("--radio") == nil
+    }
+
+    /// No option names a radio. Said once all devices are there.
+    private let isChosenForUser: Bool
+
+    func tellRadio() {
+        guard isChosenForUser else { return }
+        Output.error.line(
+            "tendon: on the virtual radio, for programs with --radio virtual; --radio bluez serves over an adapter")
     }
 }
 

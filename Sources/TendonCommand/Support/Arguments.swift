@@ -132,6 +132,7 @@ extension Arguments {
                 return
             }
             guard word.hasPrefix("-"), word.count > 1, !isNegative(word) else {
+                try Arguments.checkDash(word, options)
                 operands.append(word)
                 continue
             }
@@ -158,6 +159,14 @@ extension Arguments {
             }
             values[name, default: []].append(Given(text: value ?? ""))
         }
+    }
+
+    /// Word processors and web pages make one long dash of two.
+    private static func checkDash(_ word: String, _ options: [Option]) throws(CommandError) {
+        let rest = word.drop { "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}".contains($0) }
+        let meant = "--" + rest.prefix { $0 != "=" }
+        guard rest.startIndex != word.startIndex, options.contains(where: { $0.name == meant }) else { return }
+        throw .usage("'\(sanitized(word))' begins with a dash of another kind than -", next: meant)
     }
 
     /// The next word, which is no option: the value of one was forgotten then.
@@ -190,9 +199,19 @@ extension Arguments {
             for text in all(option.name) where !option.isSwitch && !(text.isEmpty && option.isValueOptional) {
                 try option.check(text, called: option.name)
             }
+            try checkGivenOnce(option)
         }
         try checkAdapter()
         return droppingOperands(count)
+    }
+
+    /// Of two lists one would be ignored. Adapters may be several options.
+    private func checkGivenOnce(_ option: Option) throws(CommandError) {
+        let texts = all(option.name)
+        let mayRepeat = option.setting?.isRepeated ?? false || option.name == "--adapter"
+        guard option.isList, !mayRepeat, texts.count > 1 else { return }
+        let list = sanitized(texts.joined(separator: ","))
+        throw .usage("\(option.name) is given twice; a list has commas", next: "\(option.name) \(list)")
     }
 }
 
