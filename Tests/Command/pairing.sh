@@ -110,6 +110,8 @@ owner=$child
 until_true grep -q '"event":"connected"' "$work/owner.out"
 failing "a belt that another program uses" "RADIO_ERROR_PEER_CLOSED.*one connection: if another device or program is connected" \
     feelspace intensity --address C0:00:00:00:00:22
+run run --radio virtual --for 3 --address C0:00:00:00:00:22 --no-reconnect
+like "$err" "PEER_CLOSED.*one connection: if another device or program is connected" "run: the same sentence"
 kill -INT "$owner"
 wait "$owner"
 

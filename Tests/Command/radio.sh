@@ -56,7 +56,7 @@ run run "${missing[@]}" --no-reconnect
 is "$status" 3 "with --no-reconnect it does not wait"
 people run "${missing[@]}" --for 1
 like "$out" "waiting for a Bluetooth adapter" "on a terminal, too"
-like "$(tr -s ' \n' ' ' <<<"$out" | sed 's/\x1b\[[0-9;?]*[A-Za-z]//g')" "waiting for a Bluetooth adapter: .*\.\.\." "and the reason is not cut"
+like "$(tr -s ' \n' ' ' <<<"$out" | sed 's/\x1b\[[0-9;?]*[A-Za-z]//g')" "waiting for a Bluetooth adapter: .*\.\.\. try: tendon doctor; for simulated devices: --radio virtual" "and the reason is not cut, with what to do"
 
 # The virtual radio is asked for by name.
 TENDON_RADIO=virtual run run --json --for 20 --notifications 5

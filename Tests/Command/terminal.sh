@@ -48,6 +48,9 @@ unlike "$out" '"event"' "run: no JSON on a terminal"
 like "$out" "[0-9]+ notifications, [0-9]+ samples, 0 dropped" "run: counters at the end"
 COLUMNS_OF=40 on_terminal 'connected +p -?[0-9]+' run --radio virtual
 like "$out" "connected +p -?[0-9]+ r -?[0-9]+( y -?[0-9]+)?\^M" "run in 40 columns: whole numbers"
+on_terminal 'try: tendon doctor' run --adapter hci9999
+like "$out" "STATUS 3" "run without an adapter: Ctrl-C ends it with status 3"
+like "$(grep -A1 'tendon: ' <<<"$out" | tr -d '\n')" "open radio: .*try: .*tendon doctor" "and the reason stays when the table is gone"
 on_terminal '"event":"sample"' run --radio virtual --json
 like "$out" '"event":"sample"' "run --json: JSON on a terminal too"
 on_terminal 'bose [^\n]*Commuter' scan --radio virtual

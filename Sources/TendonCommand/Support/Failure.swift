@@ -17,9 +17,11 @@ struct Failure: Sendable {
     /// The status behind it; nil: only the family's words are known.
     let cause: TendonError?
 
-    /// `what`: the words of the family's module.
+    /// - Parameters:
+    ///   - what: the words of the family's module.
+    ///   - isAttempt: the device did not connect; false: a command failed, or a connection was lost.
     @TendonActor
-    init(_ what: String, _ device: DeviceLabel, on central: Central) {
+    init(_ what: String, _ device: DeviceLabel, on central: Central, isAttempt: Bool = false) {
         let address = device.address
         let isBonded = central.core.isBonded(with: address)
         let isPairing = ["pair", "bond", "encrypt"].contains { what.lowercased().contains($0) }
@@ -36,8 +38,11 @@ struct Failure: Sendable {
             return
         }
         let isRefusedHere = cause?.status == Int32(TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED)
+        // The device itself has ended the attempt, for example because it has another connection.
+        let isClosed =
+            isAttempt && cause.map { tendon_ending_of($0.status) == TENDON_ENDING_DEVICE_DISCONNECTED } ?? false
         let advice = cause.flatMap { cause in
-            isPairing || isRefusedHere
+            isPairing || isRefusedHere || isClosed
                 ? Failure.advice(
                     on: cause, device, isBonded: isBonded, central.core.choice.words + StateDirectory.words)
                     ?? Failure.place(of: cause, central) : nil

@@ -195,7 +195,8 @@ final class Gateway: Sendable {
         if manager.isPresent, Termination.shared.isSignalled { return .done }
         let (wasOpen, waiting) = state.withLock { ($0.wasOpen, $0.waiting) }
         guard wasOpen else {
-            if Termination.shared.isSignalled { return .noRadio }
+            // On a terminal the table is gone, and the reason with it.
+            if Termination.shared.isSignalled, !reporter.isTable { return .noRadio }
             throw CommandError(.noRadio, waiting.values.first ?? "no radio was opened", next: CommandError.radioAdvice)
         }
         let wasConnected = reporter.wasConnected

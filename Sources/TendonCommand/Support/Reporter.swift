@@ -289,7 +289,8 @@ final class Reporter: Sendable {
         var picture: [(text: String, style: Output.Style?)] = [(cells(\.title) + "READINGS", .bold)]
         for row in rows.prefix(places) { picture.append((cells { $0.text(row) } + readings(row, room), nil)) }
         if rows.isEmpty || searching.hasPrefix("waiting") {
-            let lines = Help.wrap(searching + "...", terminal - 1)
+            var lines = Help.wrap(searching + "...", terminal - 1)
+            if searching.hasPrefix("waiting") { lines += Help.wrap("try: " + CommandError.radioAdvice, terminal - 1) }
             picture += lines.prefix(max(1, places - rows.count)).map { ($0, .faint) }
         }
         if rows.count > places { picture.append(("and \(rows.count - places) more", .faint)) }

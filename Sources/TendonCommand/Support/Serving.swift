@@ -132,7 +132,7 @@ extension DeviceServer {
             endTurn(wasOpen: false, wasReleased: true, mayRetry: true)
             return
         }
-        let failure = Failure(what, served.label, on: served.central)
+        let failure = Failure(what, served.label, on: served.central, isAttempt: true)
         let pause = endTurn(wasOpen: false, wasReleased: false, mayRetry: canRetry)
         let seconds: JSON = pause.map { .real(Double($0) / 1000) } ?? .null
         served.event("connect_failed", failure.members.merging(["retry_in_s": seconds]))
