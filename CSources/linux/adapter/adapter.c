@@ -135,11 +135,15 @@ static tendon_status scan_start(tendon_radio *base, const tendon_scan_parameters
     return stepped(radio, tendon_bluez_scan_start(base, parameters));
 }
 
-static tendon_status scan_stop(tendon_radio *base) {
-    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    radio->scan.activity.requested = false;
+static tendon_status stop(tendon_bluez_radio *radio, tendon_bluez_activity *activity) {
+    activity->requested = false;
     tendon_bluez_step(radio);
     return TENDON_OK;
+}
+
+static tendon_status scan_stop(tendon_radio *base) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    return stop(radio, &radio->scan.activity);
 }
 
 static void scan_paused(tendon_radio *base) {
@@ -153,9 +157,7 @@ static tendon_status advertise_start(tendon_radio *base, const tendon_advertise_
 
 static tendon_status advertise_stop(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    radio->advertising.activity.requested = false;
-    tendon_bluez_step(radio);
-    return TENDON_OK;
+    return stop(radio, &radio->advertising.activity);
 }
 
 static tendon_status connect_to(tendon_radio *base, tendon_link *link, const tendon_address *peer, uint64_t deadline) {
