@@ -280,6 +280,8 @@ for words in "--web 0.0.0.0:8098" "--mqtt mqtt://localhost --mqtt-gateway a/b" "
 done
 run config check ""
 like "$status $err" "^2 .*the name of a file is empty" "config check: a name that is empty"
+TENDON_CONFIG='' run scan --radio virtual --for 0.2
+is "$status" 4 "TENDON_CONFIG that is empty is not set"
 run run --radio virtual --for 0.1 --config=
 like "$status $err" "^2 .*the name of a file is empty" "--config=: the same"
 cp "$root/packaging/devices/heart_rate.json" "$work/strap.txt"

@@ -82,7 +82,7 @@ extension Arguments {
     fileprivate func configurationFile(isRequired: Bool) throws(CommandError) -> String? {
         guard operands.count <= 1 else { throw .usage("one file at most", next: "tendon config check FILE") }
         if operands.first == "-" { return "/dev/stdin" }
-        if let path = operands.first ?? value("--config") ?? environment("TENDON_CONFIG") { return path }
+        if let path = operands.first ?? value("--config") ?? Configuration.fromEnvironment { return path }
         return isRequired || isReadable(Configuration.standardPath) ? Configuration.standardPath : nil
     }
 }

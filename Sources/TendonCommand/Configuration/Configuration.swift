@@ -262,9 +262,12 @@ extension WantedAddress {
 // MARK: - With a command line
 
 extension Configuration {
+    /// $TENDON_CONFIG; nil when unset, or empty.
+    static var fromEnvironment: String? { environment("TENDON_CONFIG").flatMap { $0.isEmpty ? nil : $0 } }
+
     /// The file of `--config` or $TENDON_CONFIG; nil: neither names one. Throws if there is a problem.
     static func requested(_ arguments: Arguments) throws(CommandError) -> Configuration? {
-        guard let path = arguments.value("--config") ?? environment("TENDON_CONFIG") else { return nil }
+        guard let path = arguments.value("--config") ?? fromEnvironment else { return nil }
         return try Configuration(reading: path).checked()
     }
 

@@ -136,7 +136,7 @@ extension Output {
     }
 }
 
-/// An environment variable; nil when unset, or empty.
+/// An environment variable; nil when unset.
 func environment(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    getenv(name).map { String(cString: $0) }
 }
