@@ -157,7 +157,7 @@ static bool set_duration(const char *value) {
         const char *name;
         uint32_t ms;
     } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"min", 60000}, {"m", 60000}, {"h", 3600000}};
-    uint64_t thousandths;
+    uint64_t thousandths = 0;
     const char *unit = value != NULL ? read_number(value, &thousandths) : NULL;
     for (size_t i = 0; unit != NULL && i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(unit, units[i].name) == 0) {
