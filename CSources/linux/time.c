@@ -12,7 +12,7 @@ uint64_t tendon_realtime_us(void) {
 }
 
 char *tendon_local_time(char out[TENDON_LOCAL_TIME_SIZE]) {
-    time_t now = time(NULL);
+    time_t now = (time_t)(tendon_realtime_us() / 1000000u); /* time() can be a tick behind that clock */
     struct tm local;
     localtime_r(&now, &local);
     unsigned zone = (unsigned)(local.tm_gmtoff < 0 ? -local.tm_gmtoff : local.tm_gmtoff) / 60;
