@@ -61,6 +61,7 @@ _FUNCTIONS = {
     "tendon_definition_scratch_size": (ctypes.c_size_t, []),
     "tendon_definition_parse": (ctypes.c_int32, [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p,
                                                  ctypes.POINTER(Mistake)]),
+    "tendon_family_find": (ctypes.POINTER(ctypes.c_char_p), [ctypes.c_char_p]),  # its name is the first member
     "tendon_fleet_size": (ctypes.c_size_t, []),
     "tendon_fleet_options_size": (ctypes.c_size_t, []),
     "tendon_fleet_options_init": (None, [ctypes.c_void_p]),

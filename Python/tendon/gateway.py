@@ -21,7 +21,6 @@ __all__ = ["DeviceFileError", "Events", "Gateway", "find"]
 
 _NEVER = 2**64 - 1
 _REPEATED = ("address", "allow")  # options whose lists are not separated by commas
-_ALIASES = {"belt": "feelspace", "grip": "fjorden"}  # as those of the options
 _TYPES = {"public": 0, "random": 1, "public_identity": 2, "random_identity": 3}
 
 
@@ -307,7 +306,8 @@ class Gateway:
 
     async def device(self, family: str | None = None, *, name: str | None = None, address: str | None = None) -> Device:
         """The first device that is connected, or will be, of a family, with a name or an address."""
-        family = _ALIASES.get(family or "", family)
+        known = c.tendon_family_find(family.encode()) if family else None
+        family = known[0].decode() if known else family
 
         def matches(device: Device) -> bool:
             return (device.connected and family in (None, device.family) and name in (None, device.name)

@@ -68,8 +68,12 @@ final class Destinations: @unchecked Sendable {
     private static func outcome(of status: tendon_status) -> tendon_osc_outcome {
         if status == TENDON_OK { return TENDON_OSC_SENT }
         if status == TENDON_ERROR_WOULD_BLOCK { return TENDON_OSC_DROPPED }
-        let refused = -(Int32(TENDON_LAYER_SYSTEM.rawValue) * 256 + ECONNREFUSED)
-        return status == refused ? TENDON_OSC_REFUSED : TENDON_OSC_FAILED
+        return status == systemError(ECONNREFUSED) ? TENDON_OSC_REFUSED : TENDON_OSC_FAILED
+    }
+
+    /// An errno as a status: TENDON_SYSTEM_ERROR, a macro that Swift does not see.
+    static func systemError(_ number: Int32) -> tendon_status {
+        -(Int32(TENDON_LAYER_SYSTEM.rawValue) * 256 + number)
     }
 
     private static func sentence(

@@ -99,7 +99,7 @@ final class OSCInput: @unchecked Sendable {
         guard status >= 0 else {
             throw OSCError(
                 "\(listener.endpoint.text): \(text(tendon_datagram_status_text(status)))",
-                isPortInUse: status == -(Int32(TENDON_LAYER_SYSTEM.rawValue) * 256 + EADDRINUSE))
+                isPortInUse: status == Destinations.systemError(EADDRINUSE))
         }
         var pair: [Int32] = [-1, -1]
         guard pipe(&pair) == 0 else {

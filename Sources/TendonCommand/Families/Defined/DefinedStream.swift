@@ -41,6 +41,7 @@ private final class DefinedView: DeviceView {
     override func complete(_ sample: inout OutputSample, _ event: DeviceEvent, _ index: Int) {
         guard let value = event.c.of.defined?.pointee else { return }
         let number = tendon_defined_event_at(definition.pointer, event.c.of.defined, index)
+        guard number < definition.haveWords.count, definition.haveWords[number] else { return }
         let bytes = Array(UnsafeBufferPointer(start: value.bytes, count: value.length))
         sample.words = definition.numbers(bytes, of: number, nil, SampleTimes())?.words ?? []
     }

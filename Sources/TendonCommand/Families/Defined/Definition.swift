@@ -15,6 +15,8 @@ struct Definition: Sendable {
     let actions: [tendon_definition_action]
     /// By event.
     private(set) var forms: [SampleForm] = []
+    /// Whether a value of an event can have what a double does not say: words, texts, bytes, integers of 64 bits.
+    private(set) var haveWords: [Bool] = []
     /// Where it comes from.
     let path: String
 
@@ -39,6 +41,11 @@ struct Definition: Sendable {
         self.block = block
         self.path = path
         forms = events.indices.map { form(of: $0) }
+        haveWords = events.indices.map { event in
+            fields(of: event).contains {
+                $0.count > 0 || $0.size == 8 || $0.bits > 53 || $0.isText || $0.isDate || $0.isBytes
+            }
+        }
     }
 
     var pointer: CPointer<tendon_definition> { block.pointer }
