@@ -312,6 +312,17 @@ class Program(unittest.TestCase):
             self.assertEqual(failed.returncode, 2)
             self.assertIn("'features' is missing", failed.stderr)
 
+    def test_the_number_of_an_item_is_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            product = pathlib.Path(folder) / "lamp.json"
+            feature, item = {"id": 16, "name": "Light"}, {"name": "Light", "price": "1", "features": [16]}
+            for numbers, owner in [((7,), 1234), ((1, 1), 5678)]:
+                product.write_text(json.dumps({"product": "5678", "features": [feature],
+                                               "items": [{"id": number, **item} for number in numbers]}))
+                self.assertEqual(self.failure("--port", "0", "--product", str(product)),
+                                 (2, [f"tendon-obvious-cloud: --product: item {numbers[0]} belongs to product {owner} "
+                                      "already; an item has a number of its own in a cloud"]))
+
     def failure(self, *options):
         """The status of the program with these options, and the lines on its standard error."""
         with tempfile.TemporaryDirectory() as folder:

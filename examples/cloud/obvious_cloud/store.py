@@ -80,6 +80,10 @@ class Store:
         for item in product.get("items", []):
             if not set(item["features"]) <= known:
                 raise ValueError(f"item {item['id']} has features that the product does not have")
+            other = self.one("SELECT product FROM item WHERE id = ? AND product != ?", int(item["id"]), number)
+            if other is not None or int(item["id"]) in [row[0] for row in items]:
+                raise ValueError(f"item {item['id']} belongs to product {other['product'] if other else number} already; an "
+                                 "item has a number of its own in a cloud")
             items.append((int(item["id"]), number, item["name"], item.get("description", ""),
                           round(decimal.Decimal(item["price"]) * 100), json.dumps(item["features"])))
         with self.lock:
