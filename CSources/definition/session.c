@@ -72,8 +72,7 @@ static bool needs(const tendon_defined_session *s, uint8_t job, size_t row) {
     if (job == JOB_SUBSCRIBE) {
         return found->cccd != 0 && (found->properties & (TENDON_GATT_NOTIFY | TENDON_GATT_INDICATE)) != 0;
     }
-    return row_at(s, row)->read != TENDON_DEFINITION_NONE && found->value != 0 &&
-           (found->properties & TENDON_GATT_READ) != 0;
+    return row_at(s, row)->read != TENDON_DEFINITION_NONE && (found->properties & TENDON_GATT_READ) != 0;
 }
 
 /* Of a row that is read again, the pause begins with the request: a device that is slow is not asked more often. */
@@ -223,7 +222,7 @@ static const tendon_engine_step opening[] = {
     {TENDON_STEP_MTU, 0, 0}, {TENDON_STEP_DISCOVER, 0, 0}, {TENDON_STEP_WRITE, 0, 0}, {TENDON_STEP_OPEN, 0, 0}};
 
 /* Without limits: each operation has the limit of ATT. */
-static const tendon_engine_family defined_family = {.rules = {.done = tendon_engine_on_done, .capacity = 512},
+static const tendon_engine_family defined_family = {.rules = {TENDON_ENGINE_RULES, .capacity = 512},
                                                     .opening = opening,
                                                     .steps = sizeof opening / sizeof opening[0],
                                                     .row_of = row_of,

@@ -43,8 +43,8 @@ void tendon_engine_write(tendon_engine *engine, uint8_t job, size_t row, const u
     start(engine, job, TENDON_OPERATION_WRITE, row, bytes, length);
 }
 
-static void on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
-    tendon_engine *engine = context;
+void tendon_engine_on_value(void *session, const tendon_gatt_value *value, uint64_t now) {
+    tendon_engine *engine = session;
     size_t row = tendon_profile_row_of(engine->op.found, engine->op.count, value->handle);
     engine->op.now = now;
     if (row < engine->op.count && tendon_engine_is_up(engine)) {
@@ -58,7 +58,7 @@ void tendon_engine_subscribe(tendon_engine *engine, uint8_t job, size_t row) {
     const tendon_profile_found *found = &engine->op.found[row];
     unsigned kinds = found->properties & (TENDON_GATT_NOTIFY | TENDON_GATT_INDICATE);
     engine->row = (uint8_t)row;
-    tendon_operation_subscribe(&engine->op, job, found, kinds == TENDON_GATT_INDICATE, on_value);
+    tendon_operation_subscribe(&engine->op, job, found, kinds == TENDON_GATT_INDICATE);
 }
 
 /* ---- the opening ---- */
@@ -102,8 +102,8 @@ static void step_ended(tendon_engine *engine, tendon_engine_verb verb, tendon_st
     }
 }
 
-static void discovered(void *context, tendon_status status, size_t row, uint64_t now) {
-    tendon_engine *engine = context;
+void tendon_engine_on_discovered(void *session, tendon_status status, size_t row, uint64_t now) {
+    tendon_engine *engine = session;
     engine->op.now = now;
     engine->row = (uint8_t)row;
     tendon_operation_reset(&engine->op);
@@ -124,7 +124,7 @@ static void start_step(tendon_engine *engine) {
         break;
     case TENDON_STEP_DISCOVER: /* in the memory of a repetition, which there is none of before */
         tendon_operation_discover(&engine->op, job, &engine->op.again, family->row_of, engine->op.found,
-                                  engine->op.count, discovered);
+                                  engine->op.count);
         break;
     case TENDON_STEP_PAIR:
         pair(engine);

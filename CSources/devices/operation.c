@@ -34,8 +34,8 @@ static void send_call(tendon_operation *operation) {
         request = tendon_gatt_write_long(client, call.handle, 0, call.bytes, call.length, done, context, now);
         break;
     case TENDON_OPERATION_SUBSCRIBE:
-        request = tendon_gatt_subscribe(client, call.found->value, call.found->cccd, call.indicate, call.on_value,
-                                        context, done, context, now);
+        request = tendon_gatt_subscribe(client, call.found->value, call.found->cccd, call.indicate,
+                                        operation->rules->value, context, done, context, now);
         break;
     default:
         request = tendon_gatt_unsubscribe(client, call.handle, done, context, now);
@@ -157,24 +157,22 @@ void tendon_operation_start(tendon_operation *operation, uint8_t kind, tendon_op
 }
 
 void tendon_operation_subscribe(tendon_operation *operation, uint8_t kind, const tendon_profile_found *found,
-                                bool indicate, tendon_gatt_on_value on_value) {
+                                bool indicate) {
     begin(operation, kind,
-          &(tendon_operation_call){
-              .verb = TENDON_OPERATION_SUBSCRIBE, .indicate = indicate, .found = found, .on_value = on_value});
+          &(tendon_operation_call){.verb = TENDON_OPERATION_SUBSCRIBE, .indicate = indicate, .found = found});
 }
 
 void tendon_operation_discover(tendon_operation *operation, uint8_t kind, tendon_profile *profile,
-                               tendon_profile_row row_of, tendon_profile_found *found, size_t count,
-                               void (*done)(void *context, tendon_status status, size_t row, uint64_t now)) {
+                               tendon_profile_row row_of, tendon_profile_found *found, size_t count) {
     void *context = operation->context;
     operation->kind = kind;
     operation->row_of = row_of;
     operation->found = found;
     operation->count = count;
-    tendon_status status =
-        tendon_profile_start(profile, operation->client, row_of, found, count, done, context, operation->now);
+    tendon_status status = tendon_profile_start(profile, operation->client, row_of, found, count,
+                                                operation->rules->discovered, context, operation->now);
     if (status < 0) {
-        done(context, status, 0, operation->now);
+        operation->rules->discovered(context, status, 0, operation->now);
     }
 }
 

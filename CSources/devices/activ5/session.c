@@ -172,7 +172,7 @@ static const tendon_engine_step opening[] = {
     {TENDON_STEP_MTU, 0, TENDON_STEP_LIMITED}, {TENDON_STEP_DISCOVER, 0, 0}, {TENDON_STEP_OPEN, 0, 0}};
 
 static const tendon_engine_family trainer_family = {
-    .rules = {tendon_engine_on_done, TENDON_ACTIV5_OPERATION_TIMEOUT_MS, TENDON_ACTIV5_VALUE_MAX},
+    .rules = {TENDON_ENGINE_RULES, TENDON_ACTIV5_OPERATION_TIMEOUT_MS, TENDON_ACTIV5_VALUE_MAX},
     .opening_ms = TENDON_ACTIV5_DISCOVERY_TIMEOUT_MS,
     .opening = opening,
     .steps = sizeof opening / sizeof opening[0],

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_internal.h"
-#include "tendon/base/packed.h"
+
+#define IN(state) (1u << TENDON_BOSE_##state)
+#define IN_OPENING                                                                                                     \
+    (IN(CONNECTING) | IN(DISCOVERING) | IN(READING_INFORMATION) | IN(WAITING_PAIRING_MODE) | IN(BONDING) | IN(STARTING))
 
 /* ---- which input is legal in which state ---- */
 
@@ -13,10 +16,6 @@ typedef enum input {
     INPUT_CONFIGURE,
     INPUT_COUNT
 } input;
-
-#define IN(state) (1u << TENDON_BOSE_##state)
-#define IN_OPENING                                                                                                     \
-    (IN(CONNECTING) | IN(DISCOVERING) | IN(READING_INFORMATION) | IN(WAITING_PAIRING_MODE) | IN(BONDING) | IN(STARTING))
 
 static bool admit(tendon_bose_session *session, input what) {
     static const uint16_t legal[INPUT_COUNT] = {
@@ -31,31 +30,7 @@ static bool admit(tendon_bose_session *session, input what) {
     return false;
 }
 
-bool tendon_bose_is_open(const tendon_bose_session *session) {
-    return session->state == TENDON_BOSE_OPEN || session->state == TENDON_BOSE_SUSPENDED;
-}
-
-bool tendon_bose_is_opening(const tendon_bose_session *session) {
-    return (IN_OPENING >> session->state & 1u) != 0;
-}
-
-const char *tendon_bose_state_name(tendon_bose_state state) {
-    return tendon_packed_name("closed\0connecting\0discovering\0reading_information\0waiting_pairing_mode\0bonding\0"
-                              "starting\0open\0suspended\0closing",
-                              TENDON_BOSE_STATE_COUNT, state);
-}
-
 /* ---- events ---- */
-
-void tendon_bose_emit(tendon_bose_session *session, tendon_bose_event *event) {
-    event->received_at = tendon_operation_received_at(&session->op);
-    session->config.on_event(session->config.context, event, session->op.now);
-}
-
-void tendon_bose_emit_kind(tendon_bose_session *session, tendon_bose_event_kind kind, tendon_status status) {
-    tendon_bose_event event = {.kind = kind, .status = status};
-    tendon_bose_emit(session, &event);
-}
 
 static void emit_open_failed(tendon_bose_session *session, tendon_status status) {
     tendon_bose_event event = {.kind = TENDON_BOSE_EVENT_OPEN_FAILED, .status = status};
@@ -75,30 +50,17 @@ static void emit_open_failed(tendon_bose_session *session, tendon_status status)
 
 /* ---- operations ---- */
 
-tendon_bose_session *tendon_bose_session_of(void *context) {
-    struct tendon_bose_tag *tag = context;
-    tendon_bose_session *session = tag->session;
-    if (tag != session->op.context || session->op.client == NULL) {
-        session->counters.illegal_inputs++;
-        return NULL;
+/* Starts the next operation, if one is pending and none is outstanding: at the end of each input. */
+static void pump(tendon_bose_session *session) {
+    if (session->op.client == NULL || session->op.kind != BOSE_IDLE) {
+        return;
     }
-    return session;
-}
-
-bool tendon_bose_link_went(tendon_status status) {
-    if (status >= 0) {
-        return false;
-    }
-    switch (TENDON_STATUS_LAYER(status)) {
-    case TENDON_LAYER_HCI:
-    case TENDON_LAYER_L2CAP:
-    case TENDON_LAYER_MANAGEMENT:
-    case TENDON_LAYER_RADIO:
-    case TENDON_LAYER_SYSTEM:
-        return true;
-    default:
-        return status == TENDON_ERROR_DISCONNECTED || status == TENDON_ERROR_CANCELLED ||
-               status == TENDON_GATT_ERROR_TRANSACTION_TIMEOUT;
+    if (session->state == TENDON_BOSE_CLOSING) {
+        tendon_bose_closing_pump(session);
+    } else if (tendon_bose_is_open(session)) {
+        tendon_bose_work_pump(session);
+    } else {
+        tendon_bose_opening_pump(session);
     }
 }
 
@@ -125,46 +87,45 @@ static void done(void *context, const tendon_gatt_result *result) {
         tendon_bose_work_done(session, operation, result);
     }
     if (!went) {
-        tendon_bose_pump(session);
+        pump(session);
     }
 }
 
-static const tendon_operation_rules rules = {done, TENDON_BOSE_OPERATION_TIMEOUT_MS, TENDON_BOSE_VALUE_MAX};
-
-void tendon_bose_pump(tendon_bose_session *session) {
-    if (session->op.client == NULL || session->op.kind != BOSE_IDLE) {
+static void on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
+    tendon_bose_session *session = tendon_bose_session_of(context);
+    if (session == NULL) {
         return;
     }
-    if (session->state == TENDON_BOSE_CLOSING) {
-        tendon_bose_closing_pump(session);
-    } else if (tendon_bose_is_open(session)) {
-        tendon_bose_work_pump(session);
+    session->op.now = now;
+    size_t which = tendon_profile_row_of(session->kept.found, TENDON_BOSE_CHARACTERISTIC_COUNT, value->handle);
+    if (session->state == TENDON_BOSE_WAITING_PAIRING_MODE && which == TENDON_BOSE_DEVICE_INFORMATION) {
+        tendon_bose_waiting_take(session, value->value, value->length);
     } else {
-        tendon_bose_opening_pump(session);
+        tendon_bose_notified(session, which, value);
+    }
+    if (which != TENDON_BOSE_SENSOR_DATA && which != TENDON_BOSE_GESTURE_DATA) {
+        pump(session);
     }
 }
 
-void tendon_bose_disconnect(tendon_bose_session *session) {
-    session->work.disconnecting = true;
-    session->work.deadline = session->op.now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
-    session->config.link.disconnect(session->config.link.context);
-}
-
-/* Waiting for pairing mode, or pairing: the program shows a prompt, and PAIRING_FINISHED must follow. */
-static bool is_paused(const tendon_bose_session *session) {
-    return session->state == TENDON_BOSE_WAITING_PAIRING_MODE || session->state == TENDON_BOSE_BONDING;
-}
-
-void tendon_bose_fail_open(tendon_bose_session *session, tendon_status status) {
-    bool prompting = is_paused(session);
-    session->state = TENDON_BOSE_CLOSING;
-    session->work.opening = true;
-    session->work.outcome = status;
-    if (prompting) {
-        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, status);
+static void on_discovered(void *context, tendon_status status, size_t row, uint64_t now) {
+    tendon_bose_session *session = tendon_bose_session_of(context);
+    if (session == NULL) {
+        return;
     }
-    tendon_bose_disconnect(session);
+    session->op.now = now;
+    tendon_operation_reset(&session->op);
+    if (!tendon_bose_link_went(status) && session->state == TENDON_BOSE_DISCOVERING) {
+        tendon_bose_discovered(session, status, row);
+        pump(session);
+    } /* else disconnected() reports the end */
 }
+
+static const tendon_operation_rules rules = {.done = done,
+                                             .value = on_value,
+                                             .discovered = on_discovered,
+                                             .limit = TENDON_BOSE_OPERATION_TIMEOUT_MS,
+                                             .capacity = TENDON_BOSE_VALUE_MAX};
 
 /* ---- why a link ended ---- */
 
@@ -196,7 +157,7 @@ static tendon_status reason_to_status(const tendon_bose_session *session, tendon
 }
 
 static void finish(tendon_bose_session *session, tendon_status status, bool opening) {
-    bool prompting = is_paused(session);
+    bool prompting = tendon_bose_is_paused(session);
     session->state = TENDON_BOSE_CLOSING; /* no callback opens the session before its end is reported */
     if (prompting) {
         tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, status);
@@ -225,7 +186,8 @@ static void on_connected(void *context, tendon_gatt_client *client, uint64_t now
     }
     session->op.client = client;
     session->state = TENDON_BOSE_DISCOVERING;
-    tendon_bose_opening_begin(session);
+    tendon_bose_go_to(session, BOSE_STEP_MTU);
+    pump(session);
 }
 
 static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
@@ -252,6 +214,7 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
     session->op.now = now;
     if (admit(session, INPUT_PAIRED)) {
         tendon_bose_opening_paired(session, status);
+        pump(session);
     }
 }
 
@@ -270,7 +233,7 @@ static void on_tick(void *context, uint64_t now) {
         tendon_bose_fail_open(session, TENDON_BOSE_ERROR_DEVICE_NOT_FOUND);
     } else if (session->state == TENDON_BOSE_BONDING && now >= session->work.deadline) {
         tendon_bose_opening_pair(session);
-    } else if (tendon_bose_is_opening(session) && !is_paused(session) && now >= session->open_deadline) {
+    } else if (tendon_bose_is_opening(session) && !tendon_bose_is_paused(session) && now >= session->open_deadline) {
         tendon_bose_fail_open(session, TENDON_ERROR_TIMEOUT);
     }
 }
@@ -281,7 +244,7 @@ static uint64_t deadline_of(const void *context) {
         session->state == TENDON_BOSE_CLOSING) {
         return session->work.deadline;
     }
-    return tendon_bose_is_opening(session) && !is_paused(session) ? session->open_deadline : UINT64_MAX;
+    return tendon_bose_is_opening(session) && !tendon_bose_is_paused(session) ? session->open_deadline : UINT64_MAX;
 }
 
 const tendon_session_inputs tendon_bose_session_inputs = {
@@ -344,7 +307,7 @@ tendon_status tendon_bose_session_close(tendon_bose_session *session, uint64_t n
         session->state = TENDON_BOSE_CLOSING;
         session->work.deadline = now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
         tendon_bose_drop_writes(session, TENDON_ERROR_CANCELLED, false);
-        tendon_bose_pump(session);
+        pump(session);
     }
     return TENDON_OK;
 }
@@ -391,7 +354,7 @@ tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session
     session->work.sensor_next_length = (uint16_t)length;
     session->work.sensor_number = next_number(session);
     session->work.pending |= BOSE_DO_WRITE_SENSORS;
-    tendon_bose_pump(session);
+    pump(session);
     return TENDON_OK;
 }
 
@@ -427,7 +390,7 @@ tendon_status tendon_bose_session_configure_gestures(tendon_bose_session *sessio
     session->work.gesture_next_length = (uint16_t)length;
     session->work.gesture_number = next_number(session);
     session->work.pending |= BOSE_DO_WRITE_GESTURES;
-    tendon_bose_pump(session);
+    pump(session);
     return TENDON_OK;
 }
 
@@ -442,7 +405,7 @@ tendon_status tendon_bose_session_refresh(tendon_bose_session *session, tendon_b
     }
     session->op.now = now;
     session->work.pending |= (uint32_t)BOSE_DO_REFRESH << which;
-    tendon_bose_pump(session);
+    pump(session);
     return TENDON_OK;
 }
 
@@ -456,6 +419,6 @@ tendon_status tendon_bose_session_refresh_strings(tendon_bose_session *session, 
     }
     session->op.now = now;
     session->work.pending |= rows;
-    tendon_bose_pump(session);
+    pump(session);
     return rows != 0 ? TENDON_OK : TENDON_ERROR_NOT_FOUND;
 }

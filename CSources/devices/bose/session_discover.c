@@ -57,16 +57,7 @@ static void fail_missing(tendon_bose_session *session, size_t row) {
     }
 }
 
-static void discovered(void *context, tendon_status status, size_t row, uint64_t now) {
-    tendon_bose_session *session = tendon_bose_session_of(context);
-    if (session == NULL) {
-        return;
-    }
-    session->op.now = now;
-    tendon_operation_reset(&session->op);
-    if (tendon_bose_link_went(status) || session->state != TENDON_BOSE_DISCOVERING) {
-        return; /* disconnected() reports the end */
-    }
+void tendon_bose_discovered(tendon_bose_session *session, tendon_status status, size_t row) {
     if (status == TENDON_ERROR_NOT_FOUND ||
         (status == TENDON_OK && session->kept.found[BOSE_STRING_ROW].service == 0)) {
         fail_missing(session, row);
@@ -75,13 +66,11 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
     } else {
         found_all(session);
     }
-    tendon_bose_pump(session);
 }
 
 void tendon_bose_discover(tendon_bose_session *session) {
     tendon_profile *profile = &session->kept.scratch.discovery;
-    tendon_operation_discover(&session->op, BOSE_DISCOVERY, profile, tendon_bose_row, session->kept.found, BOSE_ROWS,
-                              discovered);
+    tendon_operation_discover(&session->op, BOSE_DISCOVERY, profile, tendon_bose_row, session->kept.found, BOSE_ROWS);
     if (session->op.kind == BOSE_DISCOVERY) { /* else it was rejected */
         tendon_profile_limit(profile, TENDON_BOSE_OPERATION_TIMEOUT_MS, session->op.now);
     }

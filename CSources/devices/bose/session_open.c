@@ -22,28 +22,11 @@ enum { SCRIPT_COUNT = sizeof script / sizeof script[0] };
 
 /* ---- starting one operation ---- */
 
-void tendon_bose_read(tendon_bose_session *session, uint8_t operation, uint16_t handle) {
-    tendon_operation_start(&session->op, operation, TENDON_OPERATION_READ_LONG, handle, NULL, 0);
-}
-
 static void subscribe(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which) {
-    tendon_operation_subscribe(&session->op, operation, &session->kept.found[which], false,
-                               tendon_bose_subscriber(which));
+    tendon_operation_subscribe(&session->op, operation, &session->kept.found[which], false);
 }
 
 /* ---- steps ---- */
-
-void tendon_bose_fail_operation(tendon_bose_session *session, tendon_status status) {
-    if (status == TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC)) {
-        status = TENDON_BOSE_ERROR_REFRESH_REQUIRED;
-    }
-    tendon_bose_fail_open(session, tendon_bose_status_from_att(status));
-}
-
-void tendon_bose_go_to(tendon_bose_session *session, uint8_t step) {
-    session->work.step = step;
-    session->work.index = 0;
-}
 
 /* ---- reading ---- */
 
@@ -87,7 +70,8 @@ void tendon_bose_opening_pair(tendon_bose_session *session) {
     }
 }
 
-void tendon_bose_opening_judge(tendon_bose_session *session) {
+/* Device information was read or changed: pairing, waiting for it, or starting. */
+static void judge(tendon_bose_session *session) {
     uint16_t status = session->device.status;
     const tendon_session_link *link = &session->config.link;
     bool waiting = session->state == TENDON_BOSE_WAITING_PAIRING_MODE;
@@ -135,7 +119,13 @@ void tendon_bose_opening_paired(tendon_bose_session *session, tendon_status stat
     resume(session);
     begin_starting(session);
     tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, TENDON_OK);
-    tendon_bose_pump(session);
+}
+
+void tendon_bose_waiting_take(tendon_bose_session *session, const uint8_t *data, size_t length) {
+    if (tendon_bose_take_value(session, TENDON_BOSE_DEVICE_INFORMATION, data, length) >= 0 &&
+        session->state == TENDON_BOSE_WAITING_PAIRING_MODE) {
+        judge(session);
+    }
 }
 
 /* The subscription of device information, then one reading: the mode may have changed before it. */
@@ -154,7 +144,7 @@ void tendon_bose_waiting_done(tendon_bose_session *session, const tendon_gatt_re
     if (what == WAIT_SUBSCRIBE) {
         session->work.subscribed |= 1u << TENDON_BOSE_DEVICE_INFORMATION;
     } else if (tendon_bose_is_opening(session)) {
-        (void)tendon_bose_take_value(session, TENDON_BOSE_DEVICE_INFORMATION, result->value, result->length);
+        tendon_bose_waiting_take(session, result->value, result->length);
     }
 }
 
@@ -198,7 +188,7 @@ static void status_read(tendon_bose_session *session, const tendon_gatt_result *
     if (status < 0) {
         tendon_bose_fail_operation(session, status);
     } else {
-        tendon_bose_opening_judge(session);
+        judge(session);
     }
 }
 
@@ -250,20 +240,6 @@ static void finish_opening(tendon_bose_session *session) {
     }
 }
 
-static void string_pump(tendon_bose_session *session) {
-    while (session->work.index < BOSE_STRING_HANDLES &&
-           session->kept.found[BOSE_STRING_ROW + session->work.index].value == 0) {
-        session->work.index++;
-    }
-    if (session->work.index < BOSE_STRING_HANDLES) {
-        tendon_bose_read(session, BOSE_OPENING, session->kept.found[BOSE_STRING_ROW + session->work.index].value);
-        return;
-    }
-    tendon_bose_go_to(session, BOSE_STEP_SCRIPT);
-    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_DEVICE_STRINGS, TENDON_OK);
-    tendon_bose_pump(session);
-}
-
 static void script_pump(tendon_bose_session *session) {
     while (session->work.index < SCRIPT_COUNT && script[session->work.index].subscribe &&
            (session->work.subscribed >> script[session->work.index].which & 1) != 0) {
@@ -281,9 +257,20 @@ static void script_pump(tendon_bose_session *session) {
     }
 }
 
-void tendon_bose_opening_begin(tendon_bose_session *session) {
-    tendon_bose_go_to(session, BOSE_STEP_MTU);
-    tendon_bose_pump(session);
+static void string_pump(tendon_bose_session *session) {
+    while (session->work.index < BOSE_STRING_HANDLES &&
+           session->kept.found[BOSE_STRING_ROW + session->work.index].value == 0) {
+        session->work.index++;
+    }
+    if (session->work.index < BOSE_STRING_HANDLES) {
+        tendon_bose_read(session, BOSE_OPENING, session->kept.found[BOSE_STRING_ROW + session->work.index].value);
+        return;
+    }
+    tendon_bose_go_to(session, BOSE_STEP_SCRIPT);
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_DEVICE_STRINGS, TENDON_OK);
+    if (session->work.step == BOSE_STEP_SCRIPT && session->state == TENDON_BOSE_STARTING) {
+        script_pump(session); /* unless the callback closed the session */
+    }
 }
 
 void tendon_bose_opening_pump(tendon_bose_session *session) {

@@ -191,25 +191,6 @@ void tendon_bose_drop_writes(tendon_bose_session *session, tendon_status status,
     }
 }
 
-/* ---- suspension ---- */
-
-void tendon_bose_suspend(tendon_bose_session *session) {
-    tendon_bose_suspension_reason reason = tendon_bose_suspension_reason_of(session->device.status);
-    session->state = TENDON_BOSE_SUSPENDED;
-    session->work.reason = (uint8_t)reason;
-    tendon_bose_event event = {.kind = TENDON_BOSE_EVENT_SUSPENDED, .reason = reason};
-    tendon_bose_emit(session, &event);
-}
-
-void tendon_bose_resume(tendon_bose_session *session) {
-    session->state = TENDON_BOSE_OPEN;
-    if (session->work.sensors_written != 0) {
-        session->work.reapply = true;
-        session->work.pending |= BOSE_DO_REREAD_SENSORS;
-    }
-    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_RESUMED, TENDON_OK);
-}
-
 /* ---- closing ---- */
 
 static bool disable_sensors(tendon_bose_session *session) {

@@ -38,6 +38,25 @@ uint16_t tendon_bose_gestures_enabled(const tendon_bose_gesture_configuration *c
     return (uint16_t)mask;
 }
 
+/* ---- suspension ---- */
+
+void tendon_bose_suspend(tendon_bose_session *session) {
+    tendon_bose_suspension_reason reason = tendon_bose_suspension_reason_of(session->device.status);
+    session->state = TENDON_BOSE_SUSPENDED;
+    session->work.reason = (uint8_t)reason;
+    tendon_bose_event event = {.kind = TENDON_BOSE_EVENT_SUSPENDED, .reason = reason};
+    tendon_bose_emit(session, &event);
+}
+
+static void resume(tendon_bose_session *session) {
+    session->state = TENDON_BOSE_OPEN;
+    if (session->work.sensors_written != 0) {
+        session->work.reapply = true;
+        session->work.pending |= BOSE_DO_REREAD_SENSORS;
+    }
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_RESUMED, TENDON_OK);
+}
+
 /* ---- values that are kept ---- */
 
 static void device_changed(tendon_bose_session *session) {
@@ -50,13 +69,10 @@ static void device_changed(tendon_bose_session *session) {
         break;
     case TENDON_BOSE_SUSPENDED:
         if (!suspended) {
-            tendon_bose_resume(session);
+            resume(session);
         } else if (session->work.reason != (uint8_t)tendon_bose_suspension_reason_of(session->device.status)) {
             tendon_bose_suspend(session);
         }
-        break;
-    case TENDON_BOSE_WAITING_PAIRING_MODE:
-        tendon_bose_opening_judge(session);
         break;
     default:
         break;
@@ -209,12 +225,8 @@ static void take_newest(tendon_bose_session *session, tendon_bose_sensor_data da
     }
 }
 
-static void on_sensor_data(void *context, const tendon_gatt_value *value, uint64_t now) {
-    tendon_bose_session *session = tendon_bose_session_of(context);
-    if (session == NULL) {
-        return;
-    }
-    session->op.now = now;
+static void take_sensor_data(tendon_bose_session *session, const tendon_gatt_value *value) {
+    uint64_t now = session->op.now;
     bool informed = session->has_sensors && session->sensors.count > 0;
     if (!tendon_bose_is_open(session) || (!informed && !session->config.fixed_profile)) {
         session->counters.dropped++;
@@ -249,12 +261,8 @@ static void on_sensor_data(void *context, const tendon_gatt_value *value, uint64
     }
 }
 
-static void on_gesture_data(void *context, const tendon_gatt_value *value, uint64_t now) {
-    tendon_bose_session *session = tendon_bose_session_of(context);
-    if (session == NULL) {
-        return;
-    }
-    session->op.now = now;
+static void take_gesture(tendon_bose_session *session, const tendon_gatt_value *value) {
+    uint64_t now = session->op.now;
     if (!tendon_bose_is_open(session)) {
         session->counters.dropped++;
         return;
@@ -270,29 +278,17 @@ static void on_gesture_data(void *context, const tendon_gatt_value *value, uint6
     emit_timed(session, &event, event.gesture.timestamp, now);
 }
 
-static void on_update(void *context, const tendon_gatt_value *value, uint64_t now) {
-    tendon_bose_session *session = tendon_bose_session_of(context);
-    if (session == NULL || session->state == TENDON_BOSE_CLOSING) {
-        return;
-    }
-    session->op.now = now;
-    for (unsigned which = 0; which < TENDON_BOSE_CHARACTERISTIC_COUNT; which++) {
-        if (session->kept.found[which].value == value->handle) {
-            (void)tendon_bose_take_value(session, (tendon_bose_characteristic)which, value->value, value->length);
-            /* A notification has at most ATT_MTU - 3 bytes: the whole list is read. */
-            if (which == TENDON_BOSE_SENSOR_CONFIGURATION && tendon_bose_is_open(session) &&
-                session->sensor_configuration.trailing_bytes > 0) {
-                session->work.pending |= BOSE_DO_REREAD_SENSORS;
-            }
-            tendon_bose_pump(session);
-            return;
+void tendon_bose_notified(tendon_bose_session *session, size_t which, const tendon_gatt_value *value) {
+    if (which == TENDON_BOSE_SENSOR_DATA) {
+        take_sensor_data(session, value);
+    } else if (which == TENDON_BOSE_GESTURE_DATA) {
+        take_gesture(session, value);
+    } else if (which < TENDON_BOSE_CHARACTERISTIC_COUNT && session->state != TENDON_BOSE_CLOSING) {
+        (void)tendon_bose_take_value(session, (tendon_bose_characteristic)which, value->value, value->length);
+        /* A notification has at most ATT_MTU - 3 bytes: the whole list is read. */
+        if (which == TENDON_BOSE_SENSOR_CONFIGURATION && tendon_bose_is_open(session) &&
+            session->sensor_configuration.trailing_bytes > 0) {
+            session->work.pending |= BOSE_DO_REREAD_SENSORS;
         }
     }
-}
-
-tendon_gatt_on_value tendon_bose_subscriber(tendon_bose_characteristic which) {
-    if (which == TENDON_BOSE_SENSOR_DATA) {
-        return on_sensor_data;
-    }
-    return which == TENDON_BOSE_GESTURE_DATA ? on_gesture_data : on_update;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inside of the feelSpace session. One operation is outstanding at a time: keep-alive responses first, then the steps
- * of an opening (session_open.c) or the commands (session_queue.c). Notifications of the belt are processed in
- * session_notifications.c; states and inputs are in session.c, searching in session_scan.c.
+ * of an opening or the commands. Each file calls those above it in this header; above all of them are
+ * session_commands.c (what the program requests) and session.c (inputs and states).
  */
 #ifndef TENDON_FEELSPACE_SESSION_INTERNAL_H
 #define TENDON_FEELSPACE_SESSION_INTERNAL_H
@@ -62,8 +62,10 @@ static inline uint64_t feelspace_after(uint64_t now, uint64_t span) {
     return span < UINT64_MAX - now ? now + span : UINT64_MAX;
 }
 
-/* session.c */
+/* session_state.c */
 tendon_feelspace_characteristic tendon_feelspace_uuid(unsigned which);
+/* Whether a belt without this characteristic cannot be used. */
+bool tendon_feelspace_is_required(unsigned which);
 /* An event without members: all of them are 0, so that nothing of the stack leaves in one. */
 void tendon_feelspace_event_init(tendon_feelspace_event *event, tendon_feelspace_event_kind kind, tendon_status status);
 void tendon_feelspace_emit(tendon_feelspace_session *session, tendon_feelspace_event *event);
@@ -75,59 +77,75 @@ void tendon_feelspace_go(tendon_feelspace_session *session, tendon_feelspace_sta
 void tendon_feelspace_tell(tendon_feelspace_session *session, tendon_feelspace_state previous,
                            tendon_feelspace_connection_event event, tendon_feelspace_connection_error error,
                            tendon_status status);
+void tendon_feelspace_log_end(tendon_feelspace_session *session, tendon_status status);
+/* Both start an operation. @p bytes stay until its end. */
+void tendon_feelspace_write(tendon_feelspace_session *session, uint8_t operation, unsigned which, const uint8_t *bytes,
+                            size_t length);
+void tendon_feelspace_subscribe(tendon_feelspace_session *session, uint8_t operation, unsigned which);
+tendon_feelspace_connection_error tendon_feelspace_adapter_error(tendon_feelspace_adapter adapter);
+tendon_feelspace_connection_error tendon_feelspace_radio_error(tendon_status status);
+tendon_feelspace_connection_error tendon_feelspace_why_down(const tendon_feelspace_session *session,
+                                                            tendon_status reason);
+/* Returns true for ATT errors that do not occur with a bonded device. */
+bool tendon_feelspace_is_permission(tendon_status status);
+
+/* session_scan.c */
+void tendon_feelspace_scan_end(tendon_feelspace_session *session, tendon_feelspace_scan_cause cause,
+                               tendon_feelspace_connection_event event, tendon_feelspace_connection_error error);
+/* The adapter has changed during a scan. */
+void tendon_feelspace_scan_adapter(tendon_feelspace_session *session, tendon_feelspace_adapter adapter);
+
+/* session_slots.c */
+/* NULL: all are in use. */
+tendon_feelspace_slot *tendon_feelspace_slot_free(tendon_feelspace_session *session);
+/* A command that waits for its turn; NULL: no slot is free. */
+tendon_feelspace_slot *tendon_feelspace_slot_fill(tendon_feelspace_session *session, uint8_t kind, uint8_t which,
+                                                  uint8_t flags, const uint8_t *bytes, size_t length);
+/* The slot that was queued first among those whose @p mask of flags is @p flags, and whose response begins with @p
+ * answer, which may be NULL. */
+tendon_feelspace_slot *tendon_feelspace_slot_oldest(tendon_feelspace_session *session, unsigned mask, unsigned flags,
+                                                    const uint8_t *answer);
+void tendon_feelspace_slot_finish(tendon_feelspace_session *session, tendon_feelspace_slot *slot, tendon_status status);
+/* The belt sent a response with these first bytes: completes the oldest command that waits for it. */
+void tendon_feelspace_slots_answered(tendon_feelspace_session *session, const uint8_t *packet);
+/* The front range came while the check of the patch waits for it. */
+void tendon_feelspace_patch_answered(tendon_feelspace_session *session, const tendon_feelspace_parameter *parameter);
+/* Ends commands that timed out, including the check of the patch. */
+void tendon_feelspace_slots_tick(tendon_feelspace_session *session);
+uint64_t tendon_feelspace_slots_deadline(const tendon_feelspace_session *session);
+void tendon_feelspace_slots_clear(tendon_feelspace_session *session);
+
+/* session_end.c */
+void tendon_feelspace_forget_values(tendon_feelspace_session *session);
+/* What the end of the current state is called. */
+tendon_feelspace_connection_event tendon_feelspace_failure_of(const tendon_feelspace_session *session);
 /* Ends the connection or the attempt. @p down: the link is down already. */
 void tendon_feelspace_end(tendon_feelspace_session *session, tendon_feelspace_connection_event event,
                           tendon_feelspace_connection_error error, tendon_status status, bool down);
 /* Ends the connection with the error of the current state. */
 void tendon_feelspace_fail(tendon_feelspace_session *session, tendon_feelspace_connection_error error,
                            tendon_status status);
-tendon_feelspace_connection_error tendon_feelspace_adapter_error(tendon_feelspace_adapter adapter);
-tendon_feelspace_connection_error tendon_feelspace_radio_error(tendon_status status);
-tendon_feelspace_connection_error tendon_feelspace_why_down(const tendon_feelspace_session *session,
-                                                            tendon_status reason);
-/* Both start an operation. @p bytes stay until its end. */
-void tendon_feelspace_write(tendon_feelspace_session *session, uint8_t operation, unsigned which, const uint8_t *bytes,
-                            size_t length);
-void tendon_feelspace_subscribe(tendon_feelspace_session *session, uint8_t operation, unsigned which);
-void tendon_feelspace_pump(tendon_feelspace_session *session);
 
 /* session_open.c */
 void tendon_feelspace_opening_begin(tendon_feelspace_session *session);
+void tendon_feelspace_discovered(tendon_feelspace_session *session, tendon_status status);
+void tendon_feelspace_paired(tendon_feelspace_session *session, tendon_status status);
 /* The next notification to enable, then the handshake. */
 void tendon_feelspace_opening_pump(tendon_feelspace_session *session);
 void tendon_feelspace_enabled(tendon_feelspace_session *session, const tendon_gatt_result *result);
-void tendon_feelspace_paired(tendon_feelspace_session *session, tendon_status status);
 /* HANDSHAKE becomes CONNECTED as soon as mode and intensity are known. */
 void tendon_feelspace_handshake_check(tendon_feelspace_session *session);
-/* Returns true for ATT errors that do not occur with a bonded device. */
-bool tendon_feelspace_is_permission(tendon_status status);
-
-/* session_queue.c */
-/* Queues a command of the session's own. */
-void tendon_feelspace_push(tendon_feelspace_session *session, uint8_t kind, uint8_t which, uint8_t flags,
-                           const uint8_t *bytes, size_t length);
-void tendon_feelspace_queue_pump(tendon_feelspace_session *session);
-void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon_gatt_result *result);
-/* The belt sent a response with these first bytes: completes the oldest command that waits for it. */
-void tendon_feelspace_queue_answered(tendon_feelspace_session *session, const uint8_t *packet);
-/* The front range came while the check of the patch waits for it. */
-void tendon_feelspace_patch_answered(tendon_feelspace_session *session, const tendon_feelspace_parameter *parameter);
-/* What the check of the patch wrote has ended. */
-void tendon_feelspace_patch_done(tendon_feelspace_session *session, tendon_status status);
-/* Ends commands that timed out, including the check of the patch. */
-void tendon_feelspace_queue_tick(tendon_feelspace_session *session);
-uint64_t tendon_feelspace_queue_deadline(const tendon_feelspace_session *session);
-void tendon_feelspace_queue_clear(tendon_feelspace_session *session);
 
 /* session_notifications.c */
-void tendon_feelspace_on_value(void *context, const tendon_gatt_value *value, uint64_t now);
 /* @return the status of the decoder. */
 tendon_status tendon_feelspace_take(tendon_feelspace_session *session, unsigned which, const uint8_t *data,
                                     size_t length);
-void tendon_feelspace_log_end(tendon_feelspace_session *session, tendon_status status);
 
-/* session_scan.c */
-void tendon_feelspace_scan_end(tendon_feelspace_session *session, tendon_feelspace_scan_cause cause,
-                               tendon_feelspace_connection_event event, tendon_feelspace_connection_error error);
+/* session_queue.c */
+void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon_gatt_result *result);
+/* What the check of the patch wrote has ended. */
+void tendon_feelspace_patch_done(tendon_feelspace_session *session, tendon_status status);
+/* Starts the next operation, if there is one and none is outstanding: at the end of each input and call. */
+void tendon_feelspace_pump(tendon_feelspace_session *session);
 
 #endif

@@ -28,7 +28,7 @@ static void mode_taken(tendon_feelspace_session *session) {
     if (is_connected(session) && session->mode == TENDON_FEELSPACE_MODE_STANDBY) {
         static const uint8_t answer[] = {0x01, TENDON_FEELSPACE_BASIC_MODE};
         uint32_t generation = session->work.generation;
-        tendon_feelspace_queue_answered(session, answer);
+        tendon_feelspace_slots_answered(session, answer);
         if (is_connected(session) && session->work.generation == generation) {
             tendon_feelspace_fail(session, TENDON_FEELSPACE_POWER_OFF, TENDON_ERROR_DISCONNECTED);
         }
@@ -171,7 +171,7 @@ static tendon_status take_parameter(tendon_feelspace_session *session, const uin
         if (status >= 0 && parameter.kind == TENDON_FEELSPACE_PARAMETER_APP_FRONT_RANGE) {
             tendon_feelspace_patch_answered(session, &parameter);
         }
-        tendon_feelspace_queue_answered(session, data);
+        tendon_feelspace_slots_answered(session, data);
     }
     return TENDON_OK;
 }
@@ -187,13 +187,6 @@ static tendon_status take_firmware(tendon_feelspace_session *session, const uint
 }
 
 /* ---- debug ---- */
-
-void tendon_feelspace_log_end(tendon_feelspace_session *session, tendon_status status) {
-    if (session->work.logging) {
-        session->work.logging = false;
-        tendon_feelspace_emit_kind(session, TENDON_FEELSPACE_EVENT_LOG_FINISHED, status);
-    }
-}
 
 static tendon_status take_debug(tendon_feelspace_session *session, const uint8_t *data, size_t length, size_t *offset) {
     tendon_feelspace_debug debug;
@@ -213,20 +206,6 @@ static tendon_status take_debug(tendon_feelspace_session *session, const uint8_t
     if (session->work.log_left == 0) {
         tendon_feelspace_log_end(session, TENDON_OK);
     }
-    return status;
-}
-
-tendon_status tendon_feelspace_session_request_log(tendon_feelspace_session *session, uint64_t now) {
-    static const uint8_t request[] = {TENDON_FEELSPACE_DEBUG_ERROR_LOG};
-    if (session->work.logging) {
-        return TENDON_ERROR_BUSY;
-    }
-    session->work.log_left = -1; /* the header contains their number */
-    session->kept.log_deadline = now + TENDON_FEELSPACE_LOG_TIMEOUT_MS;
-    session->work.logging = true;
-    tendon_status status =
-        tendon_feelspace_session_send(session, TENDON_FEELSPACE_DEBUG_INPUT, request, sizeof request, now);
-    session->work.logging = session->work.logging && status >= 0;
     return status;
 }
 
@@ -266,19 +245,4 @@ tendon_status tendon_feelspace_take(tendon_feelspace_session *session, unsigned 
         emit_packet(session, TENDON_FEELSPACE_EVENT_REJECTED, which, status, data, length, offset);
     }
     return status;
-}
-
-void tendon_feelspace_on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
-    tendon_feelspace_session *session = context;
-    if (session->op.client == NULL) {
-        return; /* of a link that is going down */
-    }
-    session->op.now = now;
-    session->kept.heard = now;
-    session->counters.notifications++;
-    size_t which = tendon_profile_row_of(session->kept.found, TENDON_FEELSPACE_CHARACTERISTIC_COUNT, value->handle);
-    if (which < TENDON_FEELSPACE_CHARACTERISTIC_COUNT) {
-        (void)tendon_feelspace_take(session, (unsigned)which, value->value, value->length);
-    }
-    tendon_feelspace_pump(session);
 }

@@ -2,47 +2,6 @@
 #include "../rows.h"
 #include "session_internal.h"
 
-enum { REQUIRED = TENDON_PROFILE_REQUIRED, CCCD = TENDON_PROFILE_CCCD };
-
-/* In the order of FS_FIRMWARE ... */
-static const struct {
-    uint16_t service, uuid;
-    uint8_t flags;
-} rows[TENDON_FEELSPACE_CHARACTERISTIC_COUNT] = {
-    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_FIRMWARE_INFO, REQUIRED},
-    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_KEEP_ALIVE, REQUIRED | CCCD},
-    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_VIBRATION_COMMAND, REQUIRED},
-    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_BUTTON_PRESS, REQUIRED | CCCD},
-    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_PARAMETER_REQUEST, REQUIRED},
-    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_PARAMETER_NOTIFICATION, REQUIRED | CCCD},
-    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_BUZZER_COMMAND, 0},
-    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_BATTERY_STATUS, REQUIRED | CCCD},
-    {TENDON_FEELSPACE_SENSOR_SERVICE, TENDON_FEELSPACE_ORIENTATION_DATA, REQUIRED | CCCD},
-    {TENDON_FEELSPACE_DEBUG_SERVICE, TENDON_FEELSPACE_DEBUG_INPUT, 0},
-    {TENDON_FEELSPACE_DEBUG_SERVICE, TENDON_FEELSPACE_DEBUG_OUTPUT, CCCD},
-};
-
-tendon_feelspace_characteristic tendon_feelspace_uuid(unsigned which) {
-    return (tendon_feelspace_characteristic)rows[which].uuid;
-}
-
-uint8_t tendon_feelspace_row(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
-    (void)context;
-    *service = tendon_uuid_from_u16(rows[row].service);
-    *characteristic = tendon_uuid_from_u16(rows[row].uuid);
-    return rows[row].flags;
-}
-
-#define PERMISSIONS                                                                                                    \
-    (1u << TENDON_ATT_READ_NOT_PERMITTED | 1u << TENDON_ATT_INSUFFICIENT_AUTHENTICATION |                              \
-     1u << TENDON_ATT_INSUFFICIENT_AUTHORIZATION | 1u << TENDON_ATT_ENCRYPTION_KEY_SIZE_TOO_SHORT |                    \
-     1u << TENDON_ATT_INSUFFICIENT_ENCRYPTION)
-
-bool tendon_feelspace_is_permission(tendon_status status) {
-    unsigned code = (unsigned)TENDON_ATT_ERROR(0) - (unsigned)status;
-    return code < 32 && (PERMISSIONS >> code & 1) != 0;
-}
-
 /* ---- discovery ---- */
 
 static void discovery_failed(tendon_feelspace_session *session, tendon_status status) {
@@ -52,13 +11,7 @@ static void discovery_failed(tendon_feelspace_session *session, tendon_status st
                           status);
 }
 
-static void discovered(void *context, tendon_status status, size_t row, uint64_t now) {
-    (void)row;
-    tendon_feelspace_session *session = context;
-    if (session->op.client == NULL || session->op.client->closed) {
-        return; /* disconnected() reports the end */
-    }
-    session->op.now = now;
+void tendon_feelspace_discovered(tendon_feelspace_session *session, tendon_status status) {
     if (status < 0) {
         discovery_failed(session, status);
         return;
@@ -77,7 +30,7 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
 
 void tendon_feelspace_opening_begin(tendon_feelspace_session *session) {
     tendon_operation_discover(&session->op, FS_IDLE, &session->kept.profile, tendon_feelspace_row, session->kept.found,
-                              TENDON_FEELSPACE_CHARACTERISTIC_COUNT, discovered);
+                              TENDON_FEELSPACE_CHARACTERISTIC_COUNT);
 }
 
 /* ---- notifications ---- */
@@ -101,12 +54,11 @@ void tendon_feelspace_paired(tendon_feelspace_session *session, tendon_status st
     }
     session->work.step = FS_STEP_ENABLE;
     next_notification(session, 0);
-    tendon_feelspace_pump(session);
 }
 
 void tendon_feelspace_enabled(tendon_feelspace_session *session, const tendon_gatt_result *result) {
     uint8_t which = session->work.index;
-    if (result->status < 0 && (rows[which].flags & REQUIRED) != 0) {
+    if (result->status < 0 && tendon_feelspace_is_required(which)) {
         tendon_feelspace_end(session, TENDON_FEELSPACE_HANDSHAKE_FAILED,
                              tendon_feelspace_is_permission(result->status) ? TENDON_FEELSPACE_DISCOVERY_PERMISSION
                                                                             : TENDON_FEELSPACE_HANDSHAKE_ERROR,
@@ -132,12 +84,13 @@ static void begin_handshake(tendon_feelspace_session *session) {
     session->work.enables = 0;
     uint32_t generation = session->work.generation;
     tendon_feelspace_go(session, TENDON_FEELSPACE_HANDSHAKE, TENDON_FEELSPACE_SERVICES_DISCOVERED);
+    if (session->state != TENDON_FEELSPACE_HANDSHAKE || session->work.generation != generation) {
+        return; /* the callback changed the state */
+    }
     for (size_t i = 0; i < sizeof script / sizeof script[0]; i++) {
-        if (session->state != TENDON_FEELSPACE_HANDSHAKE || session->work.generation != generation) {
-            return;
-        }
         const uint8_t request[] = {0x01, script[i].parameter};
-        tendon_feelspace_push(session, script[i].kind, script[i].which, script[i].flags, request, sizeof request);
+        (void)tendon_feelspace_slot_fill(session, script[i].kind, script[i].which, script[i].flags, request,
+                                         sizeof request);
     }
     tendon_feelspace_handshake_check(session); /* the belt may have notified both already */
 }

@@ -78,21 +78,14 @@ void tendon_feelspace_session_stop_scan(tendon_feelspace_session *session, uint6
     }
 }
 
-void tendon_feelspace_session_adapter(tendon_feelspace_session *session, tendon_feelspace_adapter adapter,
-                                      uint64_t now) {
+void tendon_feelspace_scan_adapter(tendon_feelspace_session *session, tendon_feelspace_adapter adapter) {
     tendon_feelspace_connection_error error = tendon_feelspace_adapter_error(adapter);
-    session->op.now = now;
-    session->work.adapter = (uint8_t)adapter;
-    if (session->state == TENDON_FEELSPACE_SCANNING) {
-        if (adapter == TENDON_FEELSPACE_ADAPTER_ON && !session->work.scan_on) {
-            tendon_status status = radio_on(session);
-            error = status < 0 ? tendon_feelspace_radio_error(status) : TENDON_FEELSPACE_NO_ERROR;
-        }
-        if (error != TENDON_FEELSPACE_NO_ERROR) {
-            tendon_feelspace_scan_end(session, cause_of(error), TENDON_FEELSPACE_SCAN_FAILED, error);
-        }
-    } else if (session->state != TENDON_FEELSPACE_NOT_CONNECTED && error != TENDON_FEELSPACE_NO_ERROR) {
-        tendon_feelspace_fail(session, error, TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    if (adapter == TENDON_FEELSPACE_ADAPTER_ON && !session->work.scan_on) {
+        tendon_status status = radio_on(session);
+        error = status < 0 ? tendon_feelspace_radio_error(status) : TENDON_FEELSPACE_NO_ERROR;
+    }
+    if (error != TENDON_FEELSPACE_NO_ERROR) {
+        tendon_feelspace_scan_end(session, cause_of(error), TENDON_FEELSPACE_SCAN_FAILED, error);
     }
 }
 

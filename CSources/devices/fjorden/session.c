@@ -355,7 +355,7 @@ static void changed(void *self, tendon_engine_state state, tendon_status why) {
 
 /* While it connects, the timeout of the manager is the only one; it is paused for the pairing. */
 static const tendon_engine_family grip_family = {
-    .rules = {tendon_engine_on_done, TENDON_FJORDEN_OPERATION_TIMEOUT_MS, TENDON_FJORDEN_STRING_SIZE},
+    .rules = {TENDON_ENGINE_RULES, TENDON_FJORDEN_OPERATION_TIMEOUT_MS, TENDON_FJORDEN_STRING_SIZE},
     .opening = opening,
     .steps = sizeof opening / sizeof opening[0],
     .row_of = tendon_fjorden_row,

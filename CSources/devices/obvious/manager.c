@@ -286,7 +286,7 @@ static void feed(tendon_obvious_manager *m, uint8_t input) {
 }
 
 /* A request that ended with its connection: the end of the connection follows as an input of its own. */
-void tendon_obvious_manager_response(void *context, const tendon_obvious_response *response, uint64_t now) {
+static void on_response(void *context, const tendon_obvious_response *response, uint64_t now) {
     tendon_obvious_manager *m = context;
     m->now = now;
     if (m->session->state != TENDON_OBVIOUS_SESSION_OPEN || m->operation == 0) {
@@ -297,9 +297,7 @@ void tendon_obvious_manager_response(void *context, const tendon_obvious_respons
         feed(m, tendon_obvious_manager_judge(m, response->payload));
         return;
     }
-    if (m->status == TENDON_OK) {
-        m->status = response->status;
-    }
+    (void)tendon_obvious_manager_fail(m, response->status);
     feed(m, tendon_obvious_manager_judge_error(m, response));
 }
 
@@ -415,6 +413,7 @@ tendon_status tendon_obvious_manager_init(tendon_obvious_manager *m, const tendo
     m->config = *config;
     m->session = config->session;
     m->deadline = m->limit = UINT64_MAX;
+    m->on_response = on_response;
     m->next_event = config->session->config.on_event;
     m->next_context = config->session->config.context;
     config->session->config.on_event = on_session_event;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the Obvious manager: manager.c has the table of states and the calls, manager_steps.c the work of each state.
- */
+/* Inside the Obvious manager. Each file calls those above it in this header; above all of them is manager.c: the table
+ * of states, and what moves it. */
 #ifndef OBVIOUS_MANAGER_H
 #define OBVIOUS_MANAGER_H
 
@@ -65,25 +65,27 @@ enum {
     I_NONE = 0xFF
 };
 
-/* Evaluates what arrived in the present state: returns the input for the table. */
+/* manager_report.c */
+/* Notes the first cause of a failure. @return I_FAIL. */
+uint8_t tendon_obvious_manager_fail(tendon_obvious_manager *manager, tendon_status status);
+/* The same with a code of this family. */
+uint8_t tendon_obvious_manager_reject(tendon_obvious_manager *manager, unsigned code);
+void tendon_obvious_manager_tell(tendon_obvious_manager *manager, tendon_obvious_event_kind kind, int code);
+void tendon_obvious_manager_progress(tendon_obvious_manager *manager, int8_t percent);
+tendon_status tendon_obvious_manager_store(tendon_obvious_manager *manager, uint8_t state);
+/* Reads the object that is transferred. */
+tendon_status tendon_obvious_manager_read(tendon_obvious_manager *manager, uint32_t offset, uint8_t *out,
+                                          size_t length);
+
+/* manager_judge.c: evaluates what arrived in the present state, and returns the input for the table. */
 uint8_t tendon_obvious_manager_judge(tendon_obvious_manager *manager, const tendon_obvious_payload *payload);
 uint8_t tendon_obvious_manager_judge_error(tendon_obvious_manager *manager, const tendon_obvious_response *response);
 uint8_t tendon_obvious_manager_judge_prefix(tendon_obvious_manager *manager);
 uint8_t tendon_obvious_manager_judge_open(tendon_obvious_manager *manager);
 uint8_t tendon_obvious_manager_judge_answer(tendon_obvious_manager *manager);
-/* The work of a state that was entered; returns an input that it causes, or I_NONE. */
+
+/* manager_steps.c */
+/* The work of a state that was entered. Returns an input that it causes, or I_NONE. */
 uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *manager);
-void tendon_obvious_manager_tell(tendon_obvious_manager *manager, tendon_obvious_event_kind kind, int code);
-/* Notes the first cause of a failure. @return I_FAIL. */
-uint8_t tendon_obvious_manager_fail(tendon_obvious_manager *manager, tendon_status status);
-/* The same with a code of this family. */
-uint8_t tendon_obvious_manager_reject(tendon_obvious_manager *manager, unsigned code);
-tendon_status tendon_obvious_manager_store(tendon_obvious_manager *manager, uint8_t state);
-void tendon_obvious_manager_progress(tendon_obvious_manager *manager, int8_t percent);
-/* Reads the object that is transferred. */
-tendon_status tendon_obvious_manager_read(tendon_obvious_manager *manager, uint32_t offset, uint8_t *out,
-                                          size_t length);
-/* The end of a request. */
-void tendon_obvious_manager_response(void *context, const tendon_obvious_response *response, uint64_t now);
 
 #endif

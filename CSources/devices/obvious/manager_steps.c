@@ -38,39 +38,11 @@ static const uint8_t opcodes[] = {
     [S_RESTART] = TENDON_OBVIOUS_XFER_ABORT,
 };
 
-uint8_t tendon_obvious_manager_fail(tendon_obvious_manager *m, tendon_status status) {
-    m->status = m->status == TENDON_OK ? status : m->status;
-    return I_FAIL;
-}
-
-uint8_t tendon_obvious_manager_reject(tendon_obvious_manager *m, unsigned code) {
-    return tendon_obvious_manager_fail(m, status_of(code));
-}
-
-void tendon_obvious_manager_tell(tendon_obvious_manager *m, tendon_obvious_event_kind kind, int code) {
-    bool is_done = kind == TENDON_OBVIOUS_EVENT_DONE;
-    const tendon_obvious_event event = {.kind = kind,
-                                        .operation = (tendon_obvious_operation)m->operation,
-                                        .code = code,
-                                        .status = m->status,
-                                        .features = is_done ? m->features : m->held,
-                                        .count = is_done ? m->feature_count : m->held_count};
-    if (is_done) { /* the application may start the next one */
-        m->operation = 0;
-    }
-    m->config.on_event(m->config.context, &event, m->now);
-}
-
 static bool is_upgrade(const tendon_obvious_manager *m) {
     return m->operation == TENDON_OBVIOUS_UPGRADE_FIRMWARE;
 }
 
 /* ---- journal ---- */
-
-tendon_status tendon_obvious_manager_store(tendon_obvious_manager *m, uint8_t state) {
-    m->record.state = state;
-    return m->config.store != NULL ? m->config.store(m->config.context, &m->record) : TENDON_OK;
-}
 
 /* An upgrade that may go on later keeps its record: after lost connections, the limit of time, a cancellation, and an
  * XFER_BEGIN that was refused. No other operation ends it. */
@@ -86,11 +58,9 @@ static void close_record(tendon_obvious_manager *m) {
 
 /* ---- requests ---- */
 
-void tendon_obvious_manager_progress(tendon_obvious_manager *m, int8_t percent) {
-    if (percent != m->percent) {
-        m->percent = percent;
-        tendon_obvious_manager_tell(m, TENDON_OBVIOUS_EVENT_PROGRESS, percent);
-    }
+/* What the payload of the session's request has. */
+static tendon_status send(tendon_obvious_manager *m, size_t length) {
+    return tendon_obvious_session_send(m->session, opcodes[m->state], length, m->on_response, m, m->now);
 }
 
 /* The next group of features; the ids, or ids and toggles. */
@@ -105,17 +75,7 @@ static tendon_status send_features(tendon_obvious_manager *m, uint8_t item) {
     for (size_t i = 0; i < count; i++) {
         tendon_obvious_put_feature(m->features[m->feature_at + i], item, out + 1 + i * item);
     }
-    return tendon_obvious_session_send(m->session, opcodes[m->state], 1 + count * item, tendon_obvious_manager_response,
-                                       m, m->now);
-}
-
-/* The firmware comes from the application, a package from the answer. */
-tendon_status tendon_obvious_manager_read(tendon_obvious_manager *m, uint32_t offset, uint8_t *out, size_t length) {
-    if (m->obj == TENDON_OBVIOUS_OBJECT_FIRMWARE) {
-        return m->config.read(m->config.context, offset, out, length);
-    }
-    memcpy(out, m->answer.data + offset, length);
-    return TENDON_OK;
+    return send(m, 1 + count * item);
 }
 
 static tendon_status send_data(tendon_obvious_manager *m) {
@@ -127,10 +87,7 @@ static tendon_status send_data(tendon_obvious_manager *m) {
     tendon_write_u32le(&writer, m->transfer);
     tendon_write_u32le(&writer, m->offset);
     tendon_status status = tendon_obvious_manager_read(m, m->offset, out + DATA_HEADER, m->length);
-    return status < 0
-               ? status
-               : tendon_obvious_session_send(m->session, TENDON_OBVIOUS_XFER_DATA, DATA_HEADER + (size_t)m->length,
-                                             tendon_obvious_manager_response, m, m->now);
+    return status < 0 ? status : send(m, DATA_HEADER + (size_t)m->length);
 }
 
 /* The next part of what the device says that it has: others are served before the one after it. `sent` is the place. */
@@ -197,8 +154,7 @@ static tendon_status send_request(tendon_obvious_manager *m) {
     }
     tendon_obvious_payload payload;
     fill(m, &payload);
-    return tendon_obvious_session_request(session, opcodes[m->state], &payload, tendon_obvious_manager_response, m,
-                                          m->now);
+    return tendon_obvious_session_request(session, opcodes[m->state], &payload, m->on_response, m, m->now);
 }
 
 /* ---- entering ---- */
@@ -272,13 +228,17 @@ static uint8_t need(tendon_obvious_manager *m) {
     return I_NONE;
 }
 
-/* How many seconds a state waits. 0: as long as the operation may. */
-static const uint8_t waits[S_COUNT] = {
-    [S_CONNECT] = 30, [S_RECONNECT] = 30, [S_RESETTING] = 15, [S_DOWN] = 5, [S_REJOIN] = 1};
+/* How many seconds a state waits, of those from RECONNECT on. 0, and all others: as long as the operation may. */
+static const uint8_t waits[S_COUNT - S_RECONNECT] = {[0] = 30,
+                                                     [S_CONNECT - S_RECONNECT] = 30,
+                                                     [S_RESETTING - S_RECONNECT] = 15,
+                                                     [S_DOWN - S_RECONNECT] = 5,
+                                                     [S_REJOIN - S_RECONNECT] = 1};
 
 uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
     tendon_status status = TENDON_OK;
-    m->deadline = waits[m->state] != 0 ? m->now + waits[m->state] * 1000u : UINT64_MAX;
+    uint8_t wait = m->state >= S_RECONNECT ? waits[m->state - S_RECONNECT] : 0;
+    m->deadline = wait != 0 ? m->now + wait * 1000u : UINT64_MAX;
     switch (m->state) {
     case S_IDLE:
         if (m->connects && m->session->state == TENDON_OBVIOUS_SESSION_CONNECTING) { /* without a purpose from now on */

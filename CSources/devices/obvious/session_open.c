@@ -60,14 +60,14 @@ static void step(tendon_obvious_session *s, uint8_t next) {
     case STEP_DISCOVER:
         s->work.deadline = s->op.now + TENDON_OBVIOUS_DISCOVERY_TIMEOUT_MS;
         tendon_operation_discover(&s->op, STEP_DISCOVER, &s->scratch.discovery, tendon_obvious_row, s->found,
-                                  TENDON_OBVIOUS_ROWS, discovered);
+                                  TENDON_OBVIOUS_ROWS);
         break;
     case STEP_STATUS:
         tendon_operation_start(&s->op, STEP_STATUS, TENDON_OPERATION_READ, s->found[STATUS].value, NULL, 0);
         break;
     case STEP_SUBSCRIBE:
         tendon_operation_subscribe(&s->op, STEP_SUBSCRIBE, &s->found[DATA],
-                                   (s->found[DATA].properties & TENDON_GATT_NOTIFY) == 0, tendon_obvious_session_value);
+                                   (s->found[DATA].properties & TENDON_GATT_NOTIFY) == 0);
         break;
     default:
         (void)tendon_obvious_session_start(s, TENDON_OBVIOUS_HELLO, NULL, NULL, NULL, s->op.now);
@@ -141,7 +141,10 @@ static void done(void *context, const tendon_gatt_result *result) {
     }
 }
 
-static const tendon_operation_rules rules = {.done = done, .limit = TENDON_OBVIOUS_OPERATION_TIMEOUT_MS};
+static const tendon_operation_rules rules = {.done = done,
+                                             .value = tendon_obvious_session_value,
+                                             .discovered = discovered,
+                                             .limit = TENDON_OBVIOUS_OPERATION_TIMEOUT_MS};
 
 /* ---- inputs from the connection ---- */
 

@@ -55,7 +55,7 @@ static void on_value(void *context, const tendon_gatt_value *value, uint64_t now
     s->values++;
 }
 
-static const tendon_operation_rules rules = {on_done, LIMIT, 8};
+static const tendon_operation_rules rules = {on_done, on_value, on_discovered, LIMIT, 8};
 
 static void connect(session *s) {
     s->p = peer_open();
@@ -65,7 +65,7 @@ static void connect(session *s) {
     s->op.client = &s->p->client;
     s->op.now = s->p->now;
     s->discoveries = s->calls = 0;
-    tendon_operation_discover(&s->op, KIND, &s->profile, row_of, s->found, ROWS, on_discovered);
+    tendon_operation_discover(&s->op, KIND, &s->profile, row_of, s->found, ROWS);
 }
 
 static void begin(session *s) {
@@ -334,7 +334,7 @@ static void service_changed_discovers_before_the_next_operation(void **state) {
     fill(&s);
     assert_int_equal(peer_send(s.p, "1D 0300 1000 FFFF"), TENDON_OK);
     peer_expect(s.p, "1E");
-    tendon_operation_subscribe(&s.op, KIND, &s.found[NOTIFIED], false, on_value);
+    tendon_operation_subscribe(&s.op, KIND, &s.found[NOTIFIED], false);
     peer_exchange(s.p, ASK_HASH, HASH_B);
     discovers(s.p, true);
     peer_exchange(s.p, "12 2300 0100", "13");
@@ -351,7 +351,7 @@ static void a_subscription_of_the_old_table_is_ended_at_once(void **state) {
     (void)state;
     session s;
     fill(&s);
-    tendon_operation_subscribe(&s.op, KIND, &s.found[NOTIFIED], false, on_value);
+    tendon_operation_subscribe(&s.op, KIND, &s.found[NOTIFIED], false);
     peer_exchange(s.p, "12 1300 0100", "13");
     assert_int_equal(peer_send(s.p, "1D 0300 1000 FFFF"), TENDON_OK);
     peer_expect(s.p, "1E");
@@ -371,7 +371,7 @@ static void expect_handles(const session *s, uint16_t notified, uint16_t written
 /* Subscribed, and a write is out of sync. */
 static void streams_and_is_out_of_sync(session *s) {
     fill(s);
-    tendon_operation_subscribe(&s->op, KIND, &s->found[NOTIFIED], false, on_value);
+    tendon_operation_subscribe(&s->op, KIND, &s->found[NOTIFIED], false);
     peer_exchange(s->p, "12 1300 0100", "13");
     s->calls = 0;
     tendon_operation_start(&s->op, KIND, TENDON_OPERATION_WRITE, s->found[WRITTEN].value, bytes, sizeof bytes);

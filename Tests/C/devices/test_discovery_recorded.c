@@ -273,7 +273,7 @@ static void starts_operation(void) {
     if (verb < TENDON_OPERATION_SUBSCRIBE) {
         tendon_operation_start(&w.op, kind, (tendon_operation_verb)verb, handle, bytes, 1 + choose(r, 22));
     } else {
-        tendon_operation_subscribe(&w.op, kind, found, choose(r, 2) == 0, on_value);
+        tendon_operation_subscribe(&w.op, kind, found, choose(r, 2) == 0);
     }
 }
 
@@ -288,8 +288,6 @@ static void on_done(void *context, const tendon_gatt_result *result) {
     }
 }
 
-static const tendon_operation_rules rules = {on_done, LIMIT, sizeof w.buffer};
-
 static void on_discovered(void *context, tendon_status status, size_t row, uint64_t now) {
     assert_ptr_equal(context, &w);
     assert_true(w.discovering);
@@ -303,6 +301,8 @@ static void on_discovered(void *context, tendon_status status, size_t row, uint6
         starts_operation();
     }
 }
+
+static const tendon_operation_rules rules = {on_done, on_value, on_discovered, LIMIT, sizeof w.buffer};
 
 static void starts_discovery(void) {
     recording *r = w.r;
@@ -319,8 +319,7 @@ static void starts_discovery(void) {
     w.discovering = true;
     bool alone = choose(r, 4) != 0;
     note(r, "starts a discovery");
-    tendon_operation_discover(&w.op, alone ? DISCOVERY : 0, &w.profile, row_of, w.found, choose(r, ROWS + 1u),
-                              on_discovered);
+    tendon_operation_discover(&w.op, alone ? DISCOVERY : 0, &w.profile, row_of, w.found, choose(r, ROWS + 1u));
     if (w.discovering && choose(r, 3) == 0) {
         tendon_profile_limit(&w.profile, LIMIT, w.now);
     }

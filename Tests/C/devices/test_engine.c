@@ -122,7 +122,7 @@ static const tendon_engine_step opening[] = {
 };
 
 #define FAMILY                                                                                                         \
-    .rules = {tendon_engine_on_done, LIMIT, 8}, .opening_ms = OPENING, .opening = opening,                             \
+    .rules = {TENDON_ENGINE_RULES, LIMIT, 8}, .opening_ms = OPENING, .opening = opening,                               \
     .steps = sizeof opening / sizeof opening[0], .row_of = row_of, .took = took, .next = next, .done = done,           \
     .changed = changed
 

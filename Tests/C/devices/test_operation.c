@@ -33,7 +33,7 @@ static void on_value(void *context, const tendon_gatt_value *value, uint64_t now
     (void)context, (void)value, (void)now;
 }
 
-static const tendon_operation_rules rules = {on_done, LIMIT, 8};
+static const tendon_operation_rules rules = {on_done, on_value, NULL, LIMIT, 8};
 
 static void begin(session *s) {
     *s = (session){.p = peer_open()};
@@ -94,7 +94,7 @@ static void a_subscription_comes_and_goes(void **state) {
     session s;
     begin(&s);
     const tendon_profile_found found = {.value = 9, .cccd = 10};
-    tendon_operation_subscribe(&s.op, KIND, &found, true, on_value);
+    tendon_operation_subscribe(&s.op, KIND, &found, true);
     peer_exchange(s.p, "12 0A00 0200", "13");
     ended(&s, KIND, TENDON_OK);
     s.calls = 0;
@@ -150,7 +150,7 @@ static void the_time_ends_with_a_pairing(void **state) {
         begin(&s);
         s.p->client.config.on_insecure = on_insecure;
         const tendon_profile_found found = {.value = 9, .cccd = 10};
-        tendon_operation_subscribe(&s.op, KIND, &found, false, on_value);
+        tendon_operation_subscribe(&s.op, KIND, &found, false);
         s.p->now += LIMIT - 100;
         peer_exchange(s.p, "12 0A00 0100", "01 12 0A00 05");
         assert_int_equal(tendon_gatt_client_deadline(&s.p->client), UINT64_MAX);

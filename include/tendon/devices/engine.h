@@ -60,7 +60,7 @@ enum {
 
 /** A family; one constant each. @p self: the session. */
 typedef struct tendon_engine_family {
-    tendon_operation_rules rules; /**< done: tendon_engine_on_done */
+    tendon_operation_rules rules; /**< TENDON_ENGINE_RULES */
     uint32_t opening_ms;          /**< limit of the whole opening without its pairings; 0: none */
     const tendon_engine_step *opening;
     size_t steps;
@@ -125,14 +125,18 @@ void tendon_engine_subscribe(tendon_engine *engine, uint8_t job, size_t row);
 void tendon_engine_unsubscribe(tendon_engine *engine, uint8_t job, size_t row);
 void tendon_engine_write(tendon_engine *engine, uint8_t job, size_t row, const uint8_t *bytes, size_t length);
 
-/* The inputs of a session: the functions of its tendon_session_inputs, and that of its tendon_operation_rules. A family
- * with time of its own has its own tick() and deadline(), which call these. */
+/* The inputs of a session: the functions of its tendon_session_inputs, and those of its tendon_operation_rules. A
+ * family with time of its own has its own tick() and deadline(), which call these. */
 void tendon_engine_on_connected(void *session, tendon_gatt_client *client, uint64_t now);
 void tendon_engine_on_disconnected(void *session, tendon_status reason, uint64_t now);
 void tendon_engine_on_paired(void *session, tendon_status status, uint64_t now);
 void tendon_engine_on_tick(void *session, uint64_t now);
 uint64_t tendon_engine_deadline(const void *session);
 void tendon_engine_on_done(void *session, const tendon_gatt_result *result);
+void tendon_engine_on_value(void *session, const tendon_gatt_value *value, uint64_t now);
+void tendon_engine_on_discovered(void *session, tendon_status status, size_t row, uint64_t now);
+/** The first members of the rules of a family. */
+#define TENDON_ENGINE_RULES tendon_engine_on_done, tendon_engine_on_value, tendon_engine_on_discovered
 
 #ifdef __cplusplus
 }

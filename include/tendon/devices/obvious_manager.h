@@ -195,7 +195,8 @@ typedef struct tendon_obvious_manager {
     /** The application may replace `ring` and `product` while no operation is open. */
     tendon_obvious_manager_config config;
     /* ---- */
-    void *next_context; /* of the session's events */
+    tendon_obvious_on_response on_response; /* of the manager's requests */
+    void *next_context;                     /* of the session's events */
     void (*next_event)(void *context, const tendon_obvious_session_event *event, uint64_t now);
     tendon_obvious_feature held[TENDON_OBVIOUS_LIST_MAX];
 } tendon_obvious_manager;

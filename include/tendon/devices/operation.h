@@ -23,12 +23,15 @@ extern "C" {
 /** Flag of a kind: the operation has the timeout of the client, not the limit of the rules. */
 enum { TENDON_OPERATION_UNLIMITED = 0x80 };
 
-/** Rules for all operations of a family's sessions; one constant per family. */
+/** Rules for all operations of a family's sessions, and where their results enter it; one constant per family. */
 typedef struct tendon_operation_rules {
-    tendon_gatt_done done; /**< the session's; calls tendon_operation_ended() first */
-    uint32_t limit;        /**< ms that an operation may take, unless its refusal begins a pairing; 0: no limit but
-                              the client's */
-    uint32_t capacity;     /**< of the buffer for long reads */
+    tendon_gatt_done done;      /**< calls tendon_operation_ended() first */
+    tendon_gatt_on_value value; /**< of all subscriptions; NULL: there are none */
+    /** End of the discovery: calls tendon_operation_reset() first. NULL: there is none. */
+    void (*discovered)(void *context, tendon_status status, size_t row, uint64_t now);
+    uint32_t limit;    /**< ms that an operation may take, unless its refusal begins a pairing; 0: no limit but the
+                          client's */
+    uint32_t capacity; /**< of the buffer for long reads */
 } tendon_operation_rules;
 
 typedef enum tendon_operation_verb {
@@ -51,7 +54,6 @@ typedef struct tendon_operation_call {
     const uint8_t *bytes;
     size_t length;
     const tendon_profile_found *found;
-    tendon_gatt_on_value on_value;
 } tendon_operation_call;
 
 typedef struct tendon_operation {
@@ -59,7 +61,7 @@ typedef struct tendon_operation {
     uint32_t request; /**< its ID; 0 until the client has it */
     const tendon_operation_rules *rules;
     tendon_gatt_client *client; /**< NULL: not connected */
-    void *context;              /**< of done, of subscriptions and of the discovery */
+    void *context;              /**< of the functions of the rules */
     uint8_t *buffer;            /**< destination of long reads */
     uint64_t now;               /**< of the session's latest input */
     tendon_operation_call call; /**< sessions read only call.repeated */
@@ -77,17 +79,13 @@ typedef struct tendon_operation {
  */
 void tendon_operation_start(tendon_operation *operation, uint8_t kind, tendon_operation_verb verb, uint16_t handle,
                             const uint8_t *bytes, size_t length);
-/** Subscribes in the same way; the context of @p on_value is that of done(). */
+/** Subscribes in the same way. */
 void tendon_operation_subscribe(tendon_operation *operation, uint8_t kind, const tendon_profile_found *found,
-                                bool indicate, tendon_gatt_on_value on_value);
+                                bool indicate);
 
-/**
- * Starts a discovery, which completes with its own @p done, also if it is rejected. That callback must begin with
- * tendon_operation_reset(). @p kind 0: other operations may run during the discovery.
- */
+/** Starts a discovery: discovered() follows, also if it is rejected. @p kind 0: other operations may run meanwhile. */
 void tendon_operation_discover(tendon_operation *operation, uint8_t kind, tendon_profile *profile,
-                               tendon_profile_row row_of, tendon_profile_found *found, size_t count,
-                               void (*done)(void *context, tendon_status status, size_t row, uint64_t now));
+                               tendon_profile_row row_of, tendon_profile_found *found, size_t count);
 
 /**
  * Ends the outstanding operation and takes the time of the result. done() must call it first.

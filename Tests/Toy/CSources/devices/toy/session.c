@@ -36,7 +36,7 @@ static void changed(void *self, tendon_engine_state state, tendon_status why) {
 static const tendon_engine_step opening[] = {
     {TENDON_STEP_DISCOVER, 0, 0}, {TENDON_STEP_SUBSCRIBE, 0, 0}, {TENDON_STEP_OPEN, 0, 0}};
 
-static const tendon_engine_family toy = {.rules = {.done = tendon_engine_on_done},
+static const tendon_engine_family toy = {.rules = {TENDON_ENGINE_RULES},
                                          .opening = opening,
                                          .steps = sizeof opening / sizeof opening[0],
                                          .row_of = row_of,
