@@ -172,10 +172,8 @@ static bool check_member(parser *p, uint16_t field) {
     enum { TAKEN = 12 };
     static const char taken[] = "time\0event\0family\0address\0address_type\0name\0received_at\0sampled_at\0error_ms\0"
                                 "sensor\0device_time_ms\0message_id";
-    const char *name = p->out->text + p->out->fields[field].name;
-    return tendon_packed_index(taken, TAKEN, name, tendon_string_length(name)) < 0 ||
-           tendon_parse_wrong_this(p, p->field_tokens[field],
-                                   " is a member that lines have already; choose another name");
+    return tendon_parse_free(p, p->field_tokens[field], p->out->fields[field].name, taken, TAKEN,
+                             " is a member that lines have already; choose another name");
 }
 
 /* A field that an event lists. */
@@ -259,7 +257,7 @@ static bool check_actions(parser *p) {
     return true;
 }
 
-/* Examples */
+/* Characteristics, and their examples */
 
 static bool check_example(parser *p, size_t example, uint16_t layout) {
     const tendon_definition *d = p->out;
@@ -282,10 +280,24 @@ static bool check_example(parser *p, size_t example, uint16_t layout) {
     return true;
 }
 
-static bool check_examples(parser *p) {
+/* Its value is read, notified or written; or it only has to be there. */
+static bool is_row_used(const tendon_definition *d, size_t r) {
+    const tendon_definition_row *row = &d->rows[r];
+    bool is_used =
+        (row->notified & row->read & row->written) != TENDON_DEFINITION_NONE || (row->flags & TENDON_ROW_REQUIRED) != 0;
+    for (uint16_t a = 0; a < d->action_count; a++) {
+        is_used = is_used || d->actions[a].row == r;
+    }
+    return is_used;
+}
+
+static bool check_rows(parser *p) {
     const tendon_definition *d = p->out;
     for (size_t r = 0; r < d->row_count; r++) {
         const tendon_definition_row *row = &d->rows[r];
+        if (!is_row_used(d, r)) {
+            return tendon_parse_wrong_this(p, p->row_names[r], " has no 'value', 'notify', 'read' or 'write'");
+        }
         uint16_t layout = row->notified != TENDON_DEFINITION_NONE ? row->notified : row->read;
         for (uint16_t i = 0; i < row->example_count; i++) {
             if (!check_example(p, row->first_example + i, layout)) {
@@ -313,5 +325,5 @@ bool tendon_parse_check(parser *p) {
         return false;
     }
     mark_plain_records(p->out);
-    return check_events(p) && check_actions(p) && check_used(p) && check_examples(p);
+    return check_events(p) && check_actions(p) && check_used(p) && check_rows(p);
 }

@@ -71,6 +71,19 @@ static const char *name_of(walker *w, const tendon_field *field) {
     return top(w)->is_plain ? NULL : tendon_definition_text(w->definition, field->name);
 }
 
+static void emit_bytes(walker *w, const tendon_field *field, tendon_described_kind kind, const uint8_t *bytes,
+                       size_t length) {
+    if (is_shown(w, field)) {
+        emit(w, &(tendon_described){
+                    .kind = kind, .name = name_of(w, field), .field = field, .bytes = bytes, .length = length});
+    }
+}
+
+/* Of a list, or of a record. */
+static void emit_mark(walker *w, tendon_described_kind kind) {
+    emit(w, &(tendon_described){.kind = kind});
+}
+
 static const tendon_word *word_of(const walker *w, const tendon_field *field, int64_t number) {
     for (uint16_t i = 0; i < field->count; i++) {
         const tendon_word *word = &w->definition->words[field->first + i];
@@ -129,17 +142,14 @@ static void keep(walker *w, const tendon_field *field, int64_t number) {
 }
 
 static tendon_status take_number(walker *w, const tendon_field *field) {
-    size_t size = field->size;
-    const uint8_t *bytes = tendon_read_bytes(&w->reader, size);
+    const uint8_t *bytes = tendon_read_bytes(&w->reader, field->size);
     if (bytes == NULL) {
-        w->wrong = w->reader.error_offset;
         return TENDON_ERROR_TRUNCATED;
     }
     tendon_number raw = tendon_number_decode(field, bytes);
     bool is_unknown = (field->flags & TENDON_FIELD_UNKNOWN) != 0 && raw.integer == field->unknown;
     if ((field->flags & TENDON_FIELD_LIMITED) != 0 && !is_unknown &&
         (!raw.is_integer || raw.integer < field->low || raw.integer > field->high)) {
-        w->wrong = w->reader.position - size;
         return TENDON_ERROR_MALFORMED;
     }
     w->last = raw;
@@ -150,19 +160,14 @@ static tendon_status take_number(walker *w, const tendon_field *field) {
 
 static tendon_status take_date(walker *w, const tendon_field *field) {
     char text[TENDON_DATE_SIZE];
-    w->wrong = w->reader.position;
     const uint8_t *bytes = tendon_read_bytes(&w->reader, field->size);
     if (bytes == NULL) {
-        w->wrong = w->reader.error_offset;
         return TENDON_ERROR_TRUNCATED;
     }
     tendon_status length = tendon_date_decode(field, bytes, text);
-    if (length >= 0 && is_shown(w, field)) {
-        emit(w, &(tendon_described){.kind = length > 0 ? TENDON_DESCRIBED_TEXT : TENDON_DESCRIBED_NOTHING,
-                                    .name = name_of(w, field),
-                                    .field = field,
-                                    .bytes = (const uint8_t *)text,
-                                    .length = (size_t)length});
+    if (length >= 0) {
+        emit_bytes(w, field, length > 0 ? TENDON_DESCRIBED_TEXT : TENDON_DESCRIBED_NOTHING, (const uint8_t *)text,
+                   (size_t)length);
     }
     return length < 0 ? length : TENDON_OK;
 }
@@ -218,7 +223,6 @@ static tendon_status take_bytes(walker *w, const tendon_field *field) {
         int64_t given = w->kept[field->from - 1];
         length = given < 0 || (uint64_t)given > rest ? rest + 1 : (size_t)given;
     }
-    w->wrong = w->reader.position;
     const uint8_t *bytes = tendon_read_bytes(&w->reader, length);
     if (bytes == NULL) {
         return TENDON_ERROR_TRUNCATED;
@@ -226,21 +230,14 @@ static tendon_status take_bytes(walker *w, const tendon_field *field) {
     if (length < field->at_least || length > field->at_most) {
         return TENDON_ERROR_MALFORMED;
     }
-    if (is_shown(w, field)) {
-        emit(w, &(tendon_described){.kind = field->type == TENDON_FIELD_UTF8 ? TENDON_DESCRIBED_TEXT
-                                                                             : TENDON_DESCRIBED_BYTES,
-                                    .name = name_of(w, field),
-                                    .field = field,
-                                    .bytes = bytes,
-                                    .length = length});
-    }
+    emit_bytes(w, field, field->type == TENDON_FIELD_UTF8 ? TENDON_DESCRIBED_TEXT : TENDON_DESCRIBED_BYTES, bytes,
+               length);
     return TENDON_OK;
 }
 
 /* The depth of a definition is checked when it is parsed; a table that was made otherwise must not leave the array. */
 static tendon_status enter(walker *w, uint16_t layout, frame below) {
     if (w->depth == TENDON_DEFINITION_DEPTH) {
-        w->wrong = w->reader.position;
         return TENDON_ERROR_MALFORMED;
     }
     const tendon_layout *entered = &w->definition->layouts[layout];
@@ -250,7 +247,7 @@ static tendon_status enter(walker *w, uint16_t layout, frame below) {
     below.began = w->reader.position;
     w->frames[w->depth++] = below;
     if (below.is_list && !below.is_plain) {
-        emit(w, &(tendon_described){.kind = TENDON_DESCRIBED_ITEM});
+        emit_mark(w, TENDON_DESCRIBED_ITEM);
     }
     return TENDON_OK;
 }
@@ -264,7 +261,6 @@ static tendon_status take_records(walker *w, const tendon_field *field) {
     bool is_counted = field->from != 0 || field->fixed != 0;
     int64_t count = field->from != 0 ? w->kept[field->from - 1] : field->fixed;
     if (is_counted && (count < 0 || count >= TO_END)) {
-        w->wrong = w->reader.position;
         return TENDON_ERROR_TRUNCATED;
     }
     if (!records.is_muted) {
@@ -272,7 +268,7 @@ static tendon_status take_records(walker *w, const tendon_field *field) {
     }
     if (is_counted ? count == 0 : tendon_reader_remaining(&w->reader) == 0) {
         if (!records.is_muted) {
-            emit(w, &(tendon_described){.kind = TENDON_DESCRIBED_END});
+            emit_mark(w, TENDON_DESCRIBED_END);
         }
         return TENDON_OK;
     }
@@ -324,7 +320,6 @@ static tendon_status leave(walker *w) {
     frame *ended = top(w);
     bool is_exact = w->definition->layouts[ended->layout].is_exact && !ended->is_list;
     if (is_exact && tendon_reader_remaining(&w->reader) != 0) {
-        w->wrong = w->reader.position;
         return TENDON_ERROR_MALFORMED;
     }
     if (!ended->is_list) {
@@ -333,11 +328,10 @@ static tendon_status leave(walker *w) {
         return TENDON_OK;
     }
     if (w->reader.position == ended->began) { /* would go on without an end */
-        w->wrong = ended->began;
         return TENDON_ERROR_MALFORMED;
     }
     if (!ended->is_plain) {
-        emit(w, &(tendon_described){.kind = TENDON_DESCRIBED_END});
+        emit_mark(w, TENDON_DESCRIBED_END);
     }
     bool goes_on = ended->left == TO_END ? tendon_reader_remaining(&w->reader) != 0 : ended->left != 0;
     frame next = *ended;
@@ -348,13 +342,14 @@ static tendon_status leave(walker *w) {
     }
     w->reader.length = next.limit;
     if (!next.is_muted) {
-        emit(w, &(tendon_described){.kind = TENDON_DESCRIBED_END});
+        emit_mark(w, TENDON_DESCRIBED_END);
     }
     return TENDON_OK;
 }
 
 static tendon_status step(walker *w) {
     frame *inside = top(w);
+    w->wrong = w->reader.position; /* if this step fails */
     if (inside->field == inside->end) {
         return leave(w);
     }

@@ -7,10 +7,13 @@
 
 enum { EVERY_MS = 1000, READ_EVERY_LEAST_MS = 1000, READ_EVERY_MOST_MS = 24 * 60 * 60 * 1000 };
 
-/* Reads each value of an array, none if it is absent. */
-static bool each(parser *p, json_at array, bool (*read)(parser *p, json_at at)) {
+/* Reads each value of an array, none if it is absent. @param are_strings they have to be. */
+static bool each(parser *p, json_at array, bool are_strings, bool (*read)(parser *p, json_at at)) {
     for (json_at one = tendon_json_first(array); array != 0 && one != tendon_json_next(&p->j, array);
          one = tendon_json_next(&p->j, one)) {
+        if (are_strings && tendon_json_type_of(&p->j, one) != JSON_STRING) {
+            return tendon_parse_wrong(p, one, "a string is expected here: text in quotes");
+        }
         if (!read(p, one)) {
             return false;
         }
@@ -25,9 +28,7 @@ static bool read_service(parser *p, json_at at) {
     if (find->service_count == TENDON_DEFINITION_SERVICES) {
         return tendon_parse_full(p, at, "services");
     }
-    return (tendon_json_type_of(&p->j, at) == JSON_STRING ||
-            tendon_parse_wrong(p, at, "a UUID in quotes is expected here")) &&
-           tendon_parse_uuid(p, at, &find->services[find->service_count++]);
+    return tendon_parse_uuid(p, at, &find->services[find->service_count++]);
 }
 
 static bool read_find(parser *p, json_at at) {
@@ -36,7 +37,7 @@ static bool read_find(parser *p, json_at at) {
     tendon_definition_find *find = &p->out->find;
     json_at found[MEMBERS];
     int64_t company = 0;
-    if (!tendon_parse_members(p, at, shape, found) || !each(p, found[SERVICES], read_service)) {
+    if (!tendon_parse_members(p, at, shape, found) || !each(p, found[SERVICES], true, read_service)) {
         return false;
     }
     if (find->service_count == 0 && found[NAME_] == 0) {
@@ -48,18 +49,24 @@ static bool read_find(parser *p, json_at at) {
     }
     find->has_company = found[COMPANY] != 0;
     find->company = (uint16_t)company;
-    return found[NAME_] == 0 || !tendon_json_equals(&p->j, found[NAME_], "*") ||
-           tendon_parse_wrong(p, found[NAME_], "the name '*' means every device");
+    const char *name = p->out->text + find->name, *star = name;
+    while (*star != 0 && *star != '*') {
+        star++;
+    }
+    return *star == 0 || (star != name && star[1] == 0) ||
+           tendon_parse_wrong(p, found[NAME_],
+                              "a '*' stands at the end of a name, for any rest; alone it is every device");
 }
 
 /* Characteristics */
 
 /* Hexadecimal digits, with spaces between bytes. */
 static bool read_example(parser *p, json_at at, tendon_definition_example *out) {
-    char text[2 * 512 + 1];
+    enum { VALUE_MAX = 512 };
     tendon_definition *d = p->out;
-    size_t length = tendon_json_string(&p->j, at, text, sizeof text), used = d->text_length, i = 0;
-    while (i < length && length < sizeof text) {
+    size_t length, used = d->text_length, i = 0;
+    const char *text = tendon_json_raw(&p->j, at, &length);
+    while (i < length) {
         if (text[i] == ' ') {
             i++;
             continue;
@@ -74,7 +81,7 @@ static bool read_example(parser *p, json_at at, tendon_definition_example *out) 
         d->text[used++] = (char)(high << 4 | low);
         i += 2;
     }
-    if (length == sizeof text) {
+    if (used - d->text_length > VALUE_MAX) {
         return tendon_parse_wrong(p, at, "an example is longer than a value can be: 512 bytes");
     }
     *out = (tendon_definition_example){d->text_length, (uint16_t)(used - d->text_length)};
@@ -88,9 +95,6 @@ static bool read_row_example(parser *p, json_at at) {
     tendon_definition *d = p->out;
     if (d->example_count == TENDON_DEFINITION_EXAMPLES) {
         return tendon_parse_full(p, at, "examples");
-    }
-    if (tendon_json_type_of(&p->j, at) != JSON_STRING) {
-        return tendon_parse_wrong(p, at, "an example is a string of hexadecimal digits");
     }
     p->example_tokens[d->example_count] = at;
     if (!read_example(p, at, &d->examples[d->example_count])) {
@@ -122,11 +126,10 @@ static const char row_shape[] =
 
 static bool read_directions(parser *p, const json_at *found, tendon_definition_row *row) {
     row->notified = row->read = row->written = TENDON_DEFINITION_NONE;
-    if (found[R_VALUE] != 0 && (found[R_NOTIFY] != 0 || found[R_READ] != 0)) {
-        return tendon_parse_wrong(p, found[R_VALUE], "'value' stands for 'read' and 'notify': give it alone");
-    }
-    if (found[R_NOTIFY] != 0 && found[R_READ] != 0) {
-        return tendon_parse_wrong(p, found[R_READ], "a value that is read and notified has one layout: write 'value'");
+    bool has_read = found[R_READ] != 0, has_notify = found[R_NOTIFY] != 0;
+    json_at both = found[R_VALUE] != 0 ? found[R_VALUE] : found[R_READ];
+    if (both != 0 && (has_notify || (has_read && both != found[R_READ]))) {
+        return tendon_parse_wrong(p, both, "a value that is read and notified has one layout: write 'value' alone");
     }
     if (!tendon_parse_layout_reference(p, found[R_VALUE], row->name, &row->notified)) {
         return false;
@@ -151,7 +154,7 @@ static bool read_row(parser *p, json_at at) {
         return tendon_parse_wrong_this(p, found[R_UUID], " is there twice: a service has each UUID once");
     }
     row->first_example = d->example_count;
-    if (!read_directions(p, found, row) || !each(p, found[R_EXAMPLES], read_row_example) ||
+    if (!read_directions(p, found, row) || !each(p, found[R_EXAMPLES], true, read_row_example) ||
         !tendon_parse_integer(p, found[R_EVERY], 5, 3600000, &every) ||
         !tendon_parse_integer(p, found[R_READ_EVERY], READ_EVERY_LEAST_MS, READ_EVERY_MOST_MS, &read_every)) {
         return false;
@@ -178,9 +181,7 @@ static bool is_free(parser *p, json_at at, uint16_t name) {
         "difference\0cache_dropped\0exported\0neighbor\0interference\0finding\0adapter\0mistake\0"
         "configuration_file\0setting\0reloaded\0reload_failed\0radio_waiting\0radio_lost\0radio_restored\0"
         "sample\0grip\0feature\0progress\0update\0write\0";
-    const char *text = p->out->text + name;
-    return tendon_packed_index(events, TAKEN, text, tendon_string_length(text)) < 0 ||
-           tendon_parse_wrong_this(p, at, " is an event of all devices; call it otherwise");
+    return tendon_parse_free(p, at, name, events, TAKEN, " is an event of all devices; call it otherwise");
 }
 
 /* Of the event that comes next. */
@@ -190,9 +191,6 @@ static bool read_event_member(parser *p, json_at at) {
         return tendon_parse_full(p, at, "members of events");
     }
     p->member_tokens[d->member_count] = at;
-    if (tendon_json_type_of(&p->j, at) != JSON_STRING) {
-        return tendon_parse_wrong(p, at, "the name of a field in quotes is expected here");
-    }
     d->events[d->event_count].member_count++;
     return tendon_parse_name(p, at, &d->members[d->member_count++]);
 }
@@ -226,7 +224,7 @@ static bool read_event(parser *p, json_at at) {
                                        " is no layout of a value: only 'notify', 'read' and 'value' have events");
     }
     event->first_member = d->member_count;
-    if (!each(p, found[MEMBERS_], read_event_member)) {
+    if (!each(p, found[MEMBERS_], true, read_event_member)) {
         return false;
     }
     bool is_sample = tendon_json_is_true(&p->j, found[SAMPLE]);
@@ -276,6 +274,8 @@ static bool read_action(parser *p, json_at at) {
     json_at found[MEMBERS];
     tendon_definition_action *action = &d->actions[d->action_count];
     if (!tendon_parse_members(p, at, shape, found) || !tendon_parse_new(p, found[NAME_], ACTIONS, &action->name) ||
+        !tendon_parse_free(p, found[NAME_], action->name, "transaction\0recenter", 2,
+                           " is a word of MQTT; call it otherwise") ||
         !tendon_parse_known(p, found[CHARACTERISTIC], ROWS, &action->row) ||
         !tendon_parse_text(p, found[TITLE], &action->title)) {
         return false;
@@ -322,9 +322,9 @@ static bool read_file(parser *p) {
     if (tendon_json_next(&p->j, found[D_CHARACTERISTICS]) == tendon_json_first(found[D_CHARACTERISTICS])) {
         return tendon_parse_wrong(p, found[D_CHARACTERISTICS], "'characteristics' is empty");
     }
-    return tendon_parse_layout_names(p, found[D_LAYOUTS]) && each(p, found[D_CHARACTERISTICS], read_row) &&
-           each(p, found[D_EVENTS], read_event) && add_own_events(p) && each(p, found[D_ACTIONS], read_action) &&
-           tendon_parse_layouts(p) && tendon_parse_check(p);
+    return tendon_parse_layout_names(p, found[D_LAYOUTS]) && each(p, found[D_CHARACTERISTICS], false, read_row) &&
+           each(p, found[D_EVENTS], false, read_event) && add_own_events(p) &&
+           each(p, found[D_ACTIONS], false, read_action) && tendon_parse_layouts(p) && tendon_parse_check(p);
 }
 
 size_t tendon_definition_size(void) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
 
+#include "tendon/base/packed.h"
+
 #include <string.h>
 
 enum { DEPTH = 16, HEX_DIGITS = 16, MISTAKE_QUOTE = 40 };
@@ -36,23 +38,15 @@ static size_t append(tendon_definition_mistake *mistake, size_t length, const ch
     return length;
 }
 
-static size_t length_of(const char *text) {
-    size_t length = 0;
-    while (text[length] != 0) {
-        length++;
-    }
-    return length;
-}
-
 static bool wrong_at(const json *j, size_t position, const char *text) {
     locate(j, position);
-    append(j->mistake, 0, text, length_of(text));
+    append(j->mistake, 0, text, tendon_string_length(text));
     return false;
 }
 
 bool tendon_json_wrong(const json *j, json_at at, const char *before, json_at quoted, const char *after) {
     locate(j, j->scratch->tokens[at].start);
-    size_t length = append(j->mistake, 0, before, length_of(before));
+    size_t length = append(j->mistake, 0, before, tendon_string_length(before));
     if (quoted != JSON_NOWHERE) {
         size_t size;
         const char *word = tendon_json_raw(j, quoted, &size);
@@ -60,7 +54,7 @@ bool tendon_json_wrong(const json *j, json_at at, const char *before, json_at qu
         length = append(j->mistake, length, word, size > MISTAKE_QUOTE ? MISTAKE_QUOTE : size);
         length = append(j->mistake, length, "'", 1);
     }
-    append(j->mistake, length, after, length_of(after));
+    append(j->mistake, length, after, tendon_string_length(after));
     return false;
 }
 
@@ -68,6 +62,10 @@ bool tendon_json_wrong(const json *j, json_at at, const char *before, json_at qu
 
 static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_letter(char c) {
+    return c >= 'a' && c <= 'z';
 }
 
 static bool is_digit(char c) {
@@ -187,18 +185,13 @@ static bool read_number(scanner *s) {
 }
 
 static bool read_word(scanner *s) {
-    static const struct {
-        const char *text;
-        json_type type;
-    } words[] = {{"true", JSON_BOOLEAN}, {"false", JSON_BOOLEAN}, {"null", JSON_NULL}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        size_t length = length_of(words[i].text);
-        if (s->j->length - s->position >= length && memcmp(s->j->text + s->position, words[i].text, length) == 0) {
-            s->position += length;
-            return add(s, words[i].type, s->position - length, s->position);
-        }
+    size_t start = s->position;
+    while (is_letter(at(s->j, s->position))) {
+        s->position++;
     }
-    return wrong_at(s->j, s->position, "a value is expected here");
+    int word = tendon_packed_index("null\0true\0false", 3, s->j->text + start, s->position - start);
+    return word < 0 ? wrong_at(s->j, start, "a value is expected here")
+                    : add(s, word > 0 ? JSON_BOOLEAN : JSON_NULL, start, s->position);
 }
 
 static bool open_one(scanner *s, json_type type) {
@@ -322,7 +315,7 @@ bool tendon_json_is_true(const json *j, json_at at) {
 }
 
 bool tendon_json_is(const char *text, const char *word, size_t length) {
-    return length == length_of(text) && memcmp(word, text, length) == 0;
+    return length == tendon_string_length(text) && memcmp(word, text, length) == 0;
 }
 
 bool tendon_json_equals(const json *j, json_at at, const char *text) {

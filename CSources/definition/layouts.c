@@ -254,6 +254,15 @@ static bool read_measure(reading *r, json_at at, int64_t most, uint8_t *from, in
 
 /* Numbers */
 
+/* Whether an action writes the layout that is being read. */
+static bool is_written(const parser *p) {
+    uint16_t a = 0;
+    while (a < p->out->action_count && p->out->actions[a].layout != p->inside) {
+        a++;
+    }
+    return a < p->out->action_count;
+}
+
 static bool read_word(parser *p, json_at pair, tendon_field *field) {
     tendon_definition *d = p->out;
     json_at number = tendon_json_first(pair), name = number + 1;
@@ -267,17 +276,20 @@ static bool read_word(parser *p, json_at pair, tendon_field *field) {
     tendon_word *word = &d->words[d->word_count];
     int64_t low, high;
     tendon_number_span(field, &low, &high);
-    if (!tendon_parse_integer(p, number, low, high, &word->value)) {
+    if (!tendon_parse_integer(p, number, low, high, &word->value) || !tendon_parse_text(p, name, &word->text)) {
         return false;
     }
     for (uint16_t w = field->first; w < d->word_count; w++) {
         if (d->words[w].value == word->value) {
             return tendon_parse_wrong_this(p, number, " has a name already");
         }
+        if (d->words[w].text == word->text && is_written(p)) { /* one text has one place */
+            return tendon_parse_wrong_this(p, name, " is there twice");
+        }
     }
     d->word_count++;
     field->count++;
-    return tendon_parse_text(p, name, &word->text);
+    return true;
 }
 
 static bool read_words(parser *p, json_at at, tendon_field *field) {
@@ -435,14 +447,14 @@ static bool read_parts(reading *r, json_at bits) {
 /* A count of seconds, or of parts of them, since a date. */
 static bool read_epoch(reading *r, tendon_field *field) {
     enum { MICROSECONDS = 6 };
-    char text[40];
     json_at at = r->found[F_EPOCH];
     if (at == 0) {
         return true;
     }
     int64_t seconds = 0;
-    size_t length = tendon_json_string(&r->p->j, at, text, sizeof text);
-    if (length == sizeof text || !tendon_date_parse(text, length, true, &seconds)) {
+    size_t length;
+    const char *text = tendon_json_raw(&r->p->j, at, &length);
+    if (!tendon_date_parse(text, length, true, &seconds)) {
         return tendon_parse_wrong_this(r->p, at, " is no date, such as '1970-01-01'");
     }
     field->offset = (double)seconds;

@@ -263,9 +263,9 @@ bool tendon_parse_name(parser *p, json_at at, uint16_t *out) {
 }
 
 bool tendon_parse_uuid(parser *p, json_at at, tendon_uuid *out) {
-    char text[40];
-    size_t length = tendon_json_string(&p->j, at, text, sizeof text);
-    return (length < sizeof text && tendon_uuid_parse(text, length, out, NULL) == TENDON_OK) ||
+    size_t length;
+    const char *text = tendon_json_raw(&p->j, at, &length);
+    return tendon_uuid_parse(text, length, out, NULL) == TENDON_OK ||
            tendon_parse_wrong_this(p, at, " is no UUID: 4, 8 or 8-4-4-4-12 hexadecimal digits");
 }
 
@@ -337,6 +337,12 @@ bool tendon_parse_new(parser *p, json_at at, table which, uint16_t *name) {
     return tendon_parse_has_room(p, at, which) && tendon_parse_name(p, at, name) &&
            (tendon_parse_find(p->out, which, *name) == TENDON_DEFINITION_NONE ||
             tendon_parse_wrong_this(p, at, " is there twice"));
+}
+
+bool tendon_parse_free(parser *p, json_at at, uint16_t name, const char *taken, size_t count, const char *after) {
+    const char *text = p->out->text + name;
+    return tendon_packed_index(taken, count, text, tendon_string_length(text)) < 0 ||
+           tendon_parse_wrong_this(p, at, after);
 }
 
 bool tendon_parse_known(parser *p, json_at at, table which, uint16_t *row) {

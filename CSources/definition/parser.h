@@ -96,6 +96,8 @@ typedef enum table { ROWS, LAYOUTS, EVENTS, ACTIONS } table;
 bool tendon_parse_new(parser *p, json_at at, table which, uint16_t *name);
 /* The row of a name. */
 bool tendon_parse_known(parser *p, json_at at, table which, uint16_t *row);
+/* That a name is none of those that have a meaning already, packed; after: the sentence about it. */
+bool tendon_parse_free(parser *p, json_at at, uint16_t name, const char *taken, size_t count, const char *after);
 bool tendon_parse_has_room(parser *p, json_at at, table which);
 /* The row of a name; NONE. */
 uint16_t tendon_parse_find(const tendon_definition *d, table which, uint16_t name);

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Which devices a definition is for, and its names. */
-#include "tendon/definition/definition.h"
+#include "json.h"
+#include "tendon/base/packed.h"
 #include "tendon/host.h"
 
 enum { MANUFACTURER = 0xFF };
 
 const char *tendon_definition_text(const tendon_definition *definition, uint16_t text) {
     return definition->text + text;
-}
-
-static bool same(const char *a, const char *b) {
-    while (*a != 0 && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == *b;
 }
 
 /* @param service NULL: any. */
@@ -41,8 +34,9 @@ size_t tendon_definition_row_in(const tendon_definition *definition, const tendo
 }
 
 size_t tendon_definition_action_named(const tendon_definition *definition, const char *name) {
-    size_t action = 0;
-    while (action < definition->action_count && !same(definition->text + definition->actions[action].name, name)) {
+    size_t action = 0, length = tendon_string_length(name);
+    while (action < definition->action_count &&
+           !tendon_json_is(definition->text + definition->actions[action].name, name, length)) {
         action++;
     }
     return action;

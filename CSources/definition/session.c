@@ -20,8 +20,13 @@ bool tendon_defined_session_has(const tendon_defined_session *session, size_t ro
     return row < session->definition->row_count && session->found[row].value != 0;
 }
 
+/* @param of the row, or the number of a write. */
+static void emit_status(tendon_defined_session *s, tendon_defined_event_kind kind, uint32_t of, tendon_status status) {
+    emit(s, &(tendon_defined_event){.kind = kind, .row = (uint8_t)of, .number = of, .status = status});
+}
+
 static void emit_refused(tendon_defined_session *s, size_t row, tendon_status status) {
-    emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_REFUSED, .row = (uint8_t)row, .status = status});
+    emit_status(s, TENDON_DEFINED_EVENT_REFUSED, (uint32_t)row, status);
 }
 
 /* A row refused an operation of the opening. A required one is what makes the device. */
@@ -48,8 +53,7 @@ static void written(tendon_defined_session *s, tendon_status status) {
     s->first = (uint8_t)((s->first + 1) % TENDON_DEFINED_WRITES);
     s->count--;
     if (!write.is_start) {
-        emit(s,
-             &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_WRITTEN, .number = write.number, .status = status});
+        emit_status(s, TENDON_DEFINED_EVENT_WRITTEN, write.number, status);
     } else if (status < 0) {
         refused(s, write.row, status);
     }
@@ -207,14 +211,14 @@ static void changed(void *self, tendon_engine_state state, tendon_status why) {
     s->job = JOB_SUBSCRIBE;
     if (state == TENDON_ENGINE_OPEN) {
         s->job = JOB_WRITE;
-        emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_OPEN});
+        emit_status(s, TENDON_DEFINED_EVENT_OPEN, 0, TENDON_OK);
         return;
     }
     s->unread = 0;
     memset(s->due, 0xFF, sizeof s->due);
     if (state == TENDON_ENGINE_AWAY) {
         tendon_engine_expect(&s->engine);
-        emit(s, &(tendon_defined_event){.kind = TENDON_DEFINED_EVENT_CLOSED, .status = why});
+        emit_status(s, TENDON_DEFINED_EVENT_CLOSED, 0, why);
     }
 }
 

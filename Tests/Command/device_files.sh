@@ -319,10 +319,14 @@ wrong() { # text, pattern, what
 wrong '' 'wrong.json:1:1: a value is expected here' "an empty file"
 wrong '{"name": "lamp",
  "titel": "Lamp"}' "wrong.json:2:3: 'titel' is not a member of the file; did you mean 'title'?" "a word that is misspelled"
-wrong '{"name": "bose", "title": "B", "find": {"services": ["fff0"]}, "characteristics": [{"name": "a", "service": "fff0", "uuid": "fff1"}]}' \
-    "wrong.json:1:10: 'bose' is a family that Tendon has" "the name of a family"
-wrong '{"name": "all", "title": "B", "find": {"services": ["fff0"]}, "characteristics": [{"name": "a", "service": "fff0", "uuid": "fff1"}]}' \
-    "wrong.json:1:10: 'all' has another meaning, in rules or options" "a name that means all"
+wrong '{"name": "bose", "title": "B", "find": {"services": ["fff0"]}, "characteristics": [{"name": "a", "service": "fff0", "uuid": "fff1", "value": []}]}' \
+    "wrong.json:1:11: 'bose' is a family that Tendon has" "the name of a family"
+wrong '{"name": "all", "title": "B", "find": {"services": ["fff0"]}, "characteristics": [{"name": "a", "service": "fff0", "uuid": "fff1", "value": []}]}' \
+    "wrong.json:1:11: 'all' has another meaning, in rules or options" "a name that means all"
+wrong '{"name": "soil", "title": "Soil", "find": {"services": ["fff0"]}, "characteristics": [{"name": "a", "service": "fff0",
+ "uuid": "fff1", "value": [{"name": "x", "type": "u8", "class": "battery"}, {"name": "y", "type": "u8",
+   "class" : "temprature"}]}]}' \
+    "wrong.json:3:15: unknown device class of Home Assistant 'temprature'; did you mean 'temperature'?" "a class that Home Assistant does not have"
 wrong '{"name": "b", "title": "B", "find": {"services": ["fff0"]},
  "characteristics": [{"name": "disconnected", "service": "fff0", "uuid": "fff1", "value": [{"name": "x", "type": "u8"}]}]}' \
     "wrong.json:2:32: 'disconnected' is an event of all devices" "the name of an event that all have"

@@ -67,6 +67,9 @@ struct Definition: Sendable {
         (0..<Int(count)).map { block.element(path, $0, of: Row.self).pointee }
     }
 
+    /// Of all layouts.
+    var fields: [tendon_field] { (0..<Int(pointer.pointee.field_count)).map(field) }
+
     func field(_ index: Int) -> tendon_field { block.element(\.fields, index, of: tendon_field.self).pointee }
 
     func words(of field: tendon_field) -> [String] { named(by: field).map(\.word) }
@@ -155,19 +158,32 @@ struct DefinitionMistake: Error {
     static func taken(_ name: String, _ bytes: [UInt8], _ path: String) -> DefinitionMistake? {
         let isFamily = tendon_family_find(name) != nil
         guard isFamily || DeviceNames.reserved.contains(name) else { return nil }
-        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-            .map { String(decoding: $0, as: UTF8.self) }
-        let row = lines.firstIndex { $0.contains("\"\(name)\"") && $0.contains("\"name\"") } ?? 0
-        let column = lines[row].firstRange(of: "\"\(name)\"").map {
-            lines[row].utf8.distance(from: lines[row].startIndex, to: $0.lowerBound)
-        }
         return DefinitionMistake(
-            path: path, line: row + 1, column: (column ?? 0) + 1,
+            path: path, at: place(of: name, in: "name", bytes),
             text: "'\(name)' " + (isFamily ? "is a family that Tendon has" : "has another meaning, in rules or options")
                 + "; give the device another name")
     }
 
+    /// Where a word first stands as the value of a member, as the parser of the C core counts.
+    static func place(of word: String, in member: String, _ bytes: [UInt8]) -> (line: Int, column: Int) {
+        let value = Array("\"\(word)\"".utf8), key = Array("\"\(member)\"".utf8)
+        func isValue(_ start: Int) -> Bool {
+            guard bytes[start...].starts(with: value) else { return false }
+            let before = bytes[..<start].filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+            return before.last == UInt8(ascii: ":") && before.dropLast().suffix(key.count).elementsEqual(key)
+        }
+        let start = bytes.indices.first(where: isValue) ?? 0
+        let lines = bytes[..<start].split(separator: 0x0A, omittingEmptySubsequences: false)
+        return (lines.count, (lines.last?.count ?? 0) + 2)
+    }
+
     var sentence: String { "\(sanitized(path)):\(line):\(column): \(text)" }
+}
+
+extension DefinitionMistake {
+    init(path: String, at place: (line: Int, column: Int), text: String) {
+        self.init(path: path, line: place.line, column: place.column, text: text)
+    }
 }
 
 /// The definitions of this run of the program. They are read once, before the first command is looked for: commands,
@@ -247,7 +263,11 @@ enum Definitions {
 
     private static func parse(_ bytes: [UInt8], _ path: String) throws(DefinitionMistake) -> Definition {
         let new = try Definition(parsing: bytes, path: path)
-        if let mistake = DefinitionMistake.taken(new.name, bytes, path) { throw mistake }
+        if let mistake = DefinitionMistake.taken(new.name, bytes, path)
+            ?? DefinitionMistake.unknownClass(new, bytes, path)
+        {
+            throw mistake
+        }
         return new
     }
 
