@@ -76,11 +76,11 @@ bool tendon_date_parse(const char *text, size_t length, bool is_utc, int64_t *se
     }
     const tendon_calendar date = {(uint16_t)parts[0], (uint8_t)parts[1], (uint8_t)parts[2],
                                   (uint8_t)parts[3],  (uint8_t)parts[4], (uint8_t)parts[5]};
-    if (!is_right || (last < MINUTE ? last != DAY : !take_zone(&s, &zone)) || s.at != length ||
+    if (!is_right || (last < MINUTE ? last != DAY : is_utc && !take_zone(&s, &zone)) || s.at != length ||
         !tendon_calendar_to_seconds(&date, seconds)) {
         return false;
     }
-    *seconds -= is_utc ? zone : 0;
+    *seconds -= zone;
     return true;
 }
 

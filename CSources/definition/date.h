@@ -14,8 +14,9 @@ tendon_status tendon_date_decode(const tendon_field *field, const uint8_t *bytes
 /* Encodes a text. False: it is none, or the field cannot have it. */
 bool tendon_date_encode(const tendon_field *field, const char *text, size_t length, uint8_t *out);
 /*
- * "2026-11-29", "2026-11-29T13:07", "2026-11-29T13:07:30", a time with "Z" or "+01:00" behind it.
- * @param is_utc the result is UTC: the zone is taken off. Otherwise it is the date and time as they are written.
+ * "2026-11-29", "2026-11-29T13:07", "2026-11-29T13:07:30".
+ * @param is_utc the result is UTC, and a time can have "Z" or "+01:00" behind it. Otherwise it is that of a place,
+ * which only the caller knows: a zone is refused.
  */
 bool tendon_date_parse(const char *text, size_t length, bool is_utc, int64_t *seconds);
 

@@ -154,10 +154,11 @@ bool tendon_number_encode(const tendon_field *field, double value, uint8_t *out)
         put(field, bits, out);
         return (bits >> 23 & 0xFF) != 0xFF;
     }
-    raw = floor(raw + 0.5);
+    double whole = floor(raw + 0.5);
     /* 2^52: beyond it, half of one more is not exact. Not a number fails both comparisons. */
-    if (!(raw >= -4503599627370496.0 && raw <= 4503599627370496.0)) {
+    if (!(whole >= -4503599627370496.0 && whole <= 4503599627370496.0) ||
+        (whole != raw && !tendon_number_is_scaled(field))) { /* the nearest step of a scale, but no other integer */
         return false;
     }
-    return tendon_number_encode_raw(field, (int64_t)raw, out);
+    return tendon_number_encode_raw(field, (int64_t)whole, out);
 }

@@ -213,6 +213,13 @@ static tendon_fleet_slot *find_connected(tendon_fleet *fleet, const tendon_addre
     return NULL;
 }
 
+/* Length of tendon_local_time() for a field: without its zone if the device counts the time of its place. */
+static size_t length_of_time(const tendon_field *field) {
+    enum { ZONE = 6 };
+    bool is_of_place = field->type == TENDON_FIELD_DATE || (field->flags & TENDON_FIELD_LOCAL) != 0;
+    return TENDON_LOCAL_TIME_SIZE - 1 - (is_of_place ? ZONE : 0);
+}
+
 /** Of a device file: the word `now` of a time becomes this time. Returns the length; 0: the action stays as it is. */
 static size_t put_time(const tendon_definition *definition, const char *action, size_t length,
                        char out[TENDON_DEVICE_ACTION_SIZE]) {
@@ -236,7 +243,7 @@ static size_t put_time(const tendon_definition *definition, const char *action, 
         bool is_now = field != NULL && (field->type == TENDON_FIELD_DATE || field->type == TENDON_FIELD_EPOCH) &&
                       word.length == 3 && memcmp(word.text, "now", 3) == 0;
         has_now = has_now || is_now;
-        word = is_now ? (tendon_act_word){tendon_local_time(now), TENDON_LOCAL_TIME_SIZE - 1} : word;
+        word = is_now ? (tendon_act_word){tendon_local_time(now), length_of_time(field)} : word;
         if (used + 1 + word.length > TENDON_DEVICE_ACTION_SIZE) {
             return 0;
         }

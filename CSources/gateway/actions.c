@@ -247,6 +247,10 @@ static bool is_date(const tendon_field *field) {
     return field->type == TENDON_FIELD_DATE || field->type == TENDON_FIELD_EPOCH;
 }
 
+static bool is_of_place(const tendon_field *field) {
+    return field->type == TENDON_FIELD_DATE || (field->flags & TENDON_FIELD_LOCAL) != 0;
+}
+
 /* "OFF|ON RATE_HZ" */
 static void add_usage(sentence *s, const tendon_definition *definition, const uint16_t *fields, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -279,6 +283,23 @@ static void add_length(sentence *s, const tendon_field *field) {
     tendon_mistake_add(s, is_text ? " bytes" : " bytes as hexadecimal digits");
 }
 
+/* Without a scale the ends are exact. */
+static void add_range(sentence *s, const tendon_field *field) {
+    if (field->factor == 1 && field->divisor == 1 && field->offset == 0) {
+        tendon_mistake_add(s, "a whole number from ");
+        tendon_mistake_add_integer(s, field->low);
+        tendon_mistake_add(s, " to ");
+        tendon_mistake_add_integer(s, field->high);
+        return;
+    }
+    double low = (double)field->low * field->factor / field->divisor + field->offset;
+    double high = (double)field->high * field->factor / field->divisor + field->offset;
+    tendon_mistake_add(s, "a number from ");
+    tendon_mistake_add_number(s, low < high ? low : high);
+    tendon_mistake_add(s, " to ");
+    tendon_mistake_add_number(s, low < high ? high : low);
+}
+
 static void say_argument(const parsing *p, const tendon_definition *definition, const tendon_field *field,
                          size_t index) {
     const defined_field of = {definition, field};
@@ -293,12 +314,13 @@ static void say_argument(const parsing *p, const tendon_definition *definition, 
     if (is_bytes(field)) {
         add_length(&s, field);
     } else if (is_date(field)) {
-        tendon_mistake_add(&s, "now or a time such as 2026-11-29T13:07:30");
+        tendon_mistake_add(&s, "now or a time ");
+        tendon_mistake_add(&s, is_of_place(field) ? "of the place, without a zone, " : "");
+        tendon_mistake_add(&s, "such as 2026-11-29T13:07:30");
+    } else if (field->type == TENDON_FIELD_FLOAT32) {
+        tendon_mistake_add(&s, "a number that 32 bits can have");
     } else {
-        tendon_mistake_add(&s, "a number from ");
-        tendon_mistake_add_number(&s, (double)field->low * field->factor / field->divisor + field->offset);
-        tendon_mistake_add(&s, " to ");
-        tendon_mistake_add_number(&s, (double)field->high * field->factor / field->divisor + field->offset);
+        add_range(&s, field);
     }
     tendon_mistake_add(&s, ", not ");
     tendon_mistake_add_word(&s, &p->words[index]);

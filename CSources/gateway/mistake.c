@@ -38,6 +38,18 @@ void tendon_mistake_add_number(sentence *s, double number) {
     add(s, text, length);
 }
 
+void tendon_mistake_add_integer(sentence *s, int64_t number) {
+    char digits[20]; /* of 2^63, and a sign */
+    size_t start = sizeof digits;
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    do {
+        digits[--start] = (char)('0' + (char)(rest % 10));
+        rest /= 10;
+    } while (rest > 0);
+    tendon_mistake_add(s, number < 0 ? "-" : "");
+    add(s, digits + start, sizeof digits - start);
+}
+
 void tendon_mistake_add_word(sentence *s, const tendon_act_word *word) {
     char text[100];
     size_t length = tendon_ad_text((const uint8_t *)word->text, word->length, text, sizeof text);

@@ -18,6 +18,7 @@ typedef struct sentence {
 sentence tendon_mistake(tendon_act_mistake *mistake, size_t word);
 void tendon_mistake_add(sentence *s, const char *text);
 void tendon_mistake_add_number(sentence *s, double number);
+void tendon_mistake_add_integer(sentence *s, int64_t number);
 /** What was typed, in quotes, safe for a terminal. */
 void tendon_mistake_add_word(sentence *s, const tendon_act_word *word);
 /** "a, b, c" */

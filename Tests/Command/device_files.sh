@@ -63,7 +63,15 @@ like "$out" '"bytes":"ea070b1d0d071e000001"' "encode: a time"
 run encode mi_thermometer set_time now --define "$shipped/mi_thermometer.json"
 like "$out" '"bytes":"23[0-9a-f]{8}"' "encode: now"
 run encode infinitime set_clock yesterday --define "$shipped/infinitime.json"
-like "$status $err" "^2 .*date takes now or a time such as 2026-11-29T13:07:30, not 'yesterday'" "encode: what is no time"
+like "$status $err" "^2 .*date takes now or a time of the place, without a zone, such as 2026-11-29T13:07:30, not 'yesterday'" "encode: what is no time"
+for time in 2026-11-29T13:07:30Z 2026-11-29T13:07:30+01:00; do
+    run encode infinitime set_clock "$time" --define "$shipped/infinitime.json"
+    like "$status $err" "^2 .*, without a zone, .*not '${time/+/.}'" "encode: a zone, of a clock that has none: $time"
+done
+before=$(TZ=America/New_York date +%H)
+TZ=America/New_York run encode infinitime set_clock now --define "$shipped/infinitime.json"
+like "$(printf '%02d' "0x$(sed 's/.*"bytes":"........\(..\).*/\1/' <<<"$out")")" "^($before|$(TZ=America/New_York date +%H))\$" \
+    "encode: now, by the clock of the place"
 decoded infinitime motion '00 04 00 fc 00 02' '"sensor":"acceleration","x_g":1,"y_g":-1,"z_g":0.5}'
 # Two events of one layout, by the case of its switch: a value is the one whose members it has.
 cat >"$work/plant.json" <<'END'

@@ -281,7 +281,7 @@ def clock():
     moment = time.mktime((data[0] | data[1] << 8, *data[2:7], 0, 0, -1)) if len(data) == 7 else 0
     report("it sets a clock to the time of this place", before - 2 < moment < time.time() + 2, (written, moment))
     failed_texts = [line["text"] for line in seen if line["event"] == "action_failed"]
-    report("what is no time is refused", failed_texts == ["date takes now or a time such as 2026-11-29T13:07:30, not 'soon'"],
+    report("what is no time is refused", failed_texts == ["date takes now or a time of the place, without a zone, such as 2026-11-29T13:07:30, not 'soon'"],
            failed_texts)
 
 

@@ -42,7 +42,7 @@ static void numbers(void **state) {
         {"{'name': 'x', 'type': 'i16', 'factor': 0.01}", 25.004, "c409"},
         {"{'name': 'x', 'type': 'u8', 'offset': -40}", -40, "00"},
         {"{'name': 'x', 'type': 'u16', 'divisor': 1024}", 1, "0004"},
-        {"{'name': 'x', 'type': 'u8'}", 1.5, "02"},
+        {"{'name': 'x', 'type': 'u8'}", 1.5, NULL}, /* none is nearer */
         {"{'name': 'x', 'type': 'f32'}", 1.5, "0000c03f"},
         {"{'name': 'x', 'type': 'f32'}", 1e39, NULL},
         {"{'type': 'u8', 'equals': 7}, {'name': 'x', 'type': 'u8'}", 1, "0701"},
@@ -70,21 +70,25 @@ static void numbers(void **state) {
     }
 }
 
-/* A time is text: of a device that counts UTC its zone is taken off. */
+/* A time is text: of a device that counts UTC its zone is taken off, of others it has none. */
 static void dates(void **state) {
     (void)state;
     static const struct {
         const char *field, *text, *hex;
     } rows[] = {
         {"'type': 'datetime'", "2026-11-29T13:07:30", "ea070b1d0d071e"},
-        {"'type': 'datetime'", "2026-11-29T13:07:30+01:00", "ea070b1d0d071e"}, /* as it is written */
+        {"'type': 'datetime'", "2026-11-29T13:07:30+01:00", NULL}, /* the time of which place? */
         {"'type': 'datetime'", "2026-11-29", "ea070b1d000000"},
         {"'type': 'datetime'", "2026-11-29T13:07", "ea070b1d0d0700"},
-        {"'type': 'datetime', 'endian': 'big'", "2026-11-29T13:07:30Z", "07ea0b1d0d071e"},
+        {"'type': 'datetime', 'endian': 'big'", "2026-11-29T13:07:30", "07ea0b1d0d071e"},
         {"'type': 'u32', 'epoch': '1970-01-01'", "2026-11-29T13:07:30", "92230c6b"},
         {"'type': 'u32', 'epoch': '1970-01-01'", "2026-11-29T14:07:30+01:00", "92230c6b"},
         {"'type': 'u32', 'epoch': '1970-01-01'", "2026-11-29T07:37:30-05:30", "92230c6b"},
-        {"'type': 'u32', 'epoch': '1970-01-01', 'local': true", "2026-11-29T13:07:30-05:30", "92230c6b"},
+        {"'type': 'u32', 'epoch': '1970-01-01', 'local': true", "2026-11-29T13:07:30", "92230c6b"},
+        {"'type': 'u32', 'epoch': '1970-01-01', 'local': true", "2026-11-29T13:07:30-05:30", NULL},
+        {"'type': 'u32', 'epoch': '1970-01-01'", "2026-11-29T13:07:30+1", NULL},
+        {"'type': 'u32', 'epoch': '1970-01-01'", "2026-11-29T13:07:30+24:00", NULL},
+        {"'type': 'u32', 'epoch': '1970-01-01'", "2026-11-29T13:07:30Zx", NULL},
         {"'type': 'u32', 'epoch': '2000-01-01', 'endian': 'big'", "2000-01-01T00:00:01Z", "00000001"},
         {"'type': 'u48', 'epoch': '1970-01-01', 'factor': 0.001", "1970-01-01T00:00:01", "e80300000000"},
         {"'type': 'u32', 'epoch': '1970-01-01'", "1969-12-31T23:59:59Z", NULL}, /* before */
@@ -97,9 +101,6 @@ static void dates(void **state) {
         {"'type': 'datetime'", "2026-11-29T", NULL},
         {"'type': 'datetime'", "2026-11-29T13", NULL},
         {"'type': 'datetime'", "2026-11-29 13:07", NULL},
-        {"'type': 'datetime'", "2026-11-29T13:07:30+1", NULL},
-        {"'type': 'datetime'", "2026-11-29T13:07:30+24:00", NULL},
-        {"'type': 'datetime'", "2026-11-29T13:07:30Zx", NULL},
         {"'type': 'datetime'", "0000-01-01", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

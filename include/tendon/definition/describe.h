@@ -77,8 +77,7 @@ tendon_status tendon_describe(const tendon_definition *definition, size_t event,
 typedef struct tendon_argument {
     double number;
     /** In the place of the number: its name; of text, the text; of bytes, hexadecimal digits; of a date, a text of ISO
-     * 8601: "2026-11-29T13:07:30", also with "Z" or "+01:00" behind it, which tells counts of an epoch what is UTC.
-     * NULL: number. */
+     * 8601: "2026-11-29T13:07:30"; of an epoch that is UTC, also with "Z" or "+01:00" behind it. NULL: number. */
     const char *word;
     size_t word_length;
     /** There is a word, and it reads as the number, which is taken if no value has the word as its name. */

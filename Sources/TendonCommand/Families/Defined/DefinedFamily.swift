@@ -100,11 +100,14 @@ extension StreamForm {
     }
 }
 
-/// Now, at this place, with its zone: "2026-11-29T13:07:30+01:00".
-private func localTime() -> String {
+/// Now, at this place, with its zone: "2026-11-29T13:07:30+01:00"; of a device that counts the time of its place without.
+private func localTime(for field: tendon_field) -> String {
     var text = [CChar](repeating: 0, count: Int(TENDON_LOCAL_TIME_SIZE))
     _ = tendon_local_time(&text)
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let length = "2026-11-29T13:07:30".utf8.count
+    return String(
+        decoding: text.prefix { $0 != 0 }.prefix(field.isLocalDate ? length : .max).map { UInt8(bitPattern: $0) },
+        as: UTF8.self)
 }
 
 /// An action with its arguments, checked.
@@ -123,7 +126,7 @@ struct DefinedCall: DeviceCall {
         let fields = definition.arguments(of: action)
         let name = definition.word(definition.actions[action].name) ?? ""
         let timed = words.enumerated().map { index, word in
-            word == "now" && index < fields.count && fields[index].isDate ? localTime() : word
+            word == "now" && index < fields.count && fields[index].isDate ? localTime(for: fields[index]) : word
         }
         return try tendon_act(definition.name, UnsafePointer(definition.pointer), [name] + timed)
     }
