@@ -141,6 +141,13 @@ struct HomeAssistant {
             json["max"] = JSON(figure: range.upperBound)
             if step != 1 { json["step"] = JSON(figure: step) }
             json["unit_of_measurement"] = unit.map { .string($0) }
+        case .text(let action, let length, let pattern):
+            json["platform"] = "text"
+            json["command_topic"] = set
+            json["command_template"] = .string("{{ {'\(action)': value} | tojson }}")
+            json["min"] = JSON(length.lowerBound)
+            json["max"] = JSON(length.upperBound)
+            json["pattern"] = pattern.map { .string($0) }
         case .firmware(let installed, let latest, let install):
             json["platform"] = "update"
             json["device_class"] = "firmware"

@@ -49,6 +49,8 @@ package struct Entity: Sendable {
         case choice(path: String, action: String, options: [String])
         /// An action with a number. `step`: what it is a multiple of, from the lower end on.
         case number(path: String?, action: String, range: ClosedRange<Double>, step: Double = 1, unit: String?)
+        /// An action with a text. `length`: of its characters; `pattern`: a regular expression that it fits.
+        case text(action: String, length: ClosedRange<Int>, pattern: String? = nil)
         /// The firmware of the device. Paths of what is installed, and what is available. `install`: JSON of a `set`. The
         /// state of an upgrade is in the members `update` and `progress`.
         case firmware(installed: String, latest: String, install: String)

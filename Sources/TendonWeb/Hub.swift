@@ -340,3 +340,8 @@ extension FamilyDescription {
         return .array(all)
     }
 }
+            case .text(let action, let length, let pattern):
+                command = command.merging([
+                    "kind": "text", "action": .string(action), "most": JSON(length.upperBound),
+                    "pattern": pattern.map { .string($0) } ?? .null,
+                ])

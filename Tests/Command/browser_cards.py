@@ -162,6 +162,10 @@ def commands():
                          (None, "The gateway did not respond to the command.")):
         browser.run(f"answer = {json.dumps(answer)}; {stop}")
         shows(f"the response to a command: '{text}'", message, text)
+    browser.run("answer = {status: 'ok'}")
+    for text in ("no", "abba"):
+        browser.run(f"{part('bose', '.commands input')}.value = '{text}'; {part('bose', '.choice button', '.click()')}")
+    shows("a text is sent, if it fits", "sent.filter(actions => 'show' in actions)", [{"show": "abba"}])
 
 
 def pausing():

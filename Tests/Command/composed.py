@@ -25,7 +25,8 @@ FAMILIES = ("activ5", "bose", "feelspace", "fjorden", "obvious")
 COMMANDS = {
     "feelspace": [{"id": "angle", "title": "Angle", "kind": "number", "action": "vibrate", "from": 0, "to": 359,
                    "unit": "°"}],
-    "bose": [{"id": "stop", "title": "Stop", "kind": "button", "actions": {"stop": True}}],
+    "bose": [{"id": "stop", "title": "Stop", "kind": "button", "actions": {"stop": True}},
+             {"id": "show", "title": "Show", "kind": "text", "action": "show", "most": 4, "pattern": "^[ab]*$"}],
 }
 
 

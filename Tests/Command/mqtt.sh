@@ -9,6 +9,7 @@ if ! command -v mosquitto >/dev/null || ! command -v mosquitto_sub >/dev/null; t
     exit
 fi
 belt=C0:00:00:00:08:01 trainer=C0:00:00:00:08:02
+limit=300 # the devices are those of all sections
 
 stop_hard() { # id: what timeout(1) runs, else the process itself
     kill -KILL "$(pgrep -P "$1" || echo "$1")" 2>/dev/null
@@ -178,6 +179,41 @@ head -c 8192 /dev/urandom >"$XDG_STATE_HOME/tendon/mqtt-gw3.db"
 rm -f "$XDG_STATE_HOME/tendon/mqtt-gw3.db-wal"
 run run --radio virtual --for 1.5 --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw3
 like "$err" "was corrupted .*it is kept as" "a corrupted queue starts again, and says so"
+
+# A device file: an action with one text is an entity, one with two arguments is called as docs/home-assistant.md shows.
+cat >"$work/sign.json" <<'END'
+{"name": "sign", "title": "Sign", "find": {"services": ["fff0"], "name": "Sign*"}, "characteristics": [
+  {"name": "level", "service": "fff0", "uuid": "fff1", "examples": ["10"], "value": [{"name": "level_percent", "type": "u8"}]},
+  {"name": "control", "service": "fff0", "uuid": "fff2", "write": [
+    {"type": "u8", "equals": 1}, {"name": "text", "type": "utf8", "at_least": 1, "at_most": 20}]}],
+ "actions": [{"name": "show", "characteristic": "control"}, {"name": "light", "characteristic": "control", "write": [
+    {"type": "u8", "equals": 2}, {"name": "mode", "type": "u8", "values": [[0, "off"], [1, "on"], [2, "blink"]]},
+    {"name": "seconds", "type": "u8"}]}]}
+END
+start sign simulate sign --define "$work/sign.json" --radio virtual --json --address C0:00:00:00:08:03/random
+until_true ready sign
+start five run --define "$work/sign.json" --families sign --radio virtual --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw5
+gateway=$child
+announced=homeassistant/device/tendon_c00000000803_random/config
+until_true seen second "$announced" 'list(m["components"]) == ["level_percent", "show"] and m["components"]["show"]["platform"] == "text"'
+result $? "a device file: a text entity for an action with a text, none for one with two arguments" "$(payload second "$announced")"
+until_true seen second tendon/C0:00:00:00:08:03/availability 'm["state"] == "online"'
+# As Jinja does: the braces and the filter around an expression.
+publish tendon/C0:00:00:00:08:03/set "$(payload second "$announced" | python3 -c '
+import json, sys
+template = json.load(sys.stdin)["components"]["show"]["command_template"]
+print(json.dumps(eval(template[2:-2].removesuffix(" | tojson "), {"value": "HELLO WORLD"})))')"
+until_true grep -q '"event":"write".*"bytes":"0148454c4c4f20574f524c44"' "$work/sign.out"
+result $? "what is typed there is written" "$(tail -2 "$work/sign.out" "$work/five.out")"
+example() { tr '\n' ' ' <"$root/docs/home-assistant.md" | sed "s/.*(\`mqtt.publish\`)[^:]*:.*$1 \`\([^\`]*\)\`[,.].*/\1/"; }
+publish "$(example topic)" "$(example payload)"
+until_true grep -q '"event":"write".*"bytes":"020205"' "$work/sign.out"
+result $? "the page's automation calls the one with two arguments" "$(example topic) $(example payload)"
+answer=$(python3 "$root/Tests/Command/check_discovery.py" "$work/second.mqtt" 2>&1)
+result $? "its discovery has what Home Assistant's documentation requires" "$answer"
+printf '%s\n' "$answer" | sed 's/^skip: //; s/^/# /'
+kill -INT "$gateway"
+wait "$gateway"
 kill -KILL "$broker" "$listener"
 
 # Passwords.

@@ -153,6 +153,7 @@ export class Card {
       if (command.kind === 'button') this.addButton(command.title, command.actions)
       else if (command.kind === 'choice') this.addChoice(command)
       else if (command.kind === 'upgrade') this.addUpgrade(command)
+      else if (command.kind === 'text') this.addText(command)
       else this.addNumber(command)
     }
     this.addCommands()
@@ -192,6 +193,18 @@ export class Card {
     this.commands.append(group)
     const button = this.addButton('Set', () => ({ [command.action]: select.value }), group)
     button.setAttribute('aria-label', `Set ${title.toLowerCase()}`)
+  }
+
+  addText(command) {
+    const title = plain(command.title)
+    const input = el('input', { type: 'text', maxlength: command.most, disabled: !this.canCommand,
+      ...(command.pattern ? { pattern: command.pattern } : {}) })
+    const group = el('div', { class: 'choice' }, el('label', {}, title, input))
+    this.commands.append(group)
+    const send = () => input.reportValidity() && this.send(this.device, { [command.action]: input.value })
+    const button = el('button', { type: 'button', text: 'Send', disabled: !this.canCommand, on: { click: send } })
+    button.setAttribute('aria-label', `Send ${title.toLowerCase()}`)
+    group.append(button)
   }
 
   addNumber(command) {

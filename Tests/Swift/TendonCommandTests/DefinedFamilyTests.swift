@@ -72,11 +72,11 @@ import Testing
         #expect(description.states == ["status"])
         #expect(
             description.entities.map(\.id) == [
-                "lit", "level_percent", "mode", "button", "blink", "dim", "choose", "range",
+                "lit", "level_percent", "mode", "button", "blink", "dim", "choose", "show", "range",
             ])
         #expect(
             description.entities.map(\.title)
-                == ["Light", "Level percent", "Mode", "Button", "Blink once", "Dim", "Choose", "Range"])
+                == ["Light", "Level percent", "Mode", "Button", "Blink once", "Dim", "Choose", "Show", "Range"])
         let kinds = description.entities.map { "\($0.kind)" }
         #expect(kinds[0].contains(#"binary(path: "lit", on: "true""#))
         #expect(
@@ -112,6 +112,34 @@ import Testing
             return
         }
         #expect("\(range) \(step)" == expected)
+    }
+
+    /// One of two arguments has none: docs/home-assistant.md says how it is called.
+    @Test(
+        arguments: [
+            (#"{"name": "x", "type": "utf8"}"#, #"text(action: "set", length: ClosedRange(0...64), pattern: nil)"#),
+            (
+                #"{"name": "x", "type": "utf8", "at_least": 2, "at_most": 20}"#,
+                #"text(action: "set", length: ClosedRange(1...20), pattern: nil)"#
+            ),
+            (
+                #"{"name": "x", "type": "utf8", "length": 1, "at_least": 1}"#,
+                #"text(action: "set", length: ClosedRange(0...1), pattern: nil)"#
+            ),
+            (
+                #"{"name": "x", "type": "bytes", "length": 4}"#,
+                #"text(action: "set", length: ClosedRange(0...8), pattern: Optional("^([0-9a-fA-F]{2}){4,4}$"))"#
+            ),
+            (#"{"name": "x", "type": "u8"}, {"name": "y", "type": "u8"}"#, nil),
+        ] as [(String, String?)])
+    func texts(_ fields: String, _ expected: String?) throws {
+        let file = #"""
+            {"name": "sign", "title": "Sign", "find": {"services": ["fff0"]}, "characteristics": [
+              {"name": "c", "service": "fff0", "uuid": "fff1", "write": [\#(fields)]}],
+             "actions": [{"name": "set", "characteristic": "c"}]}
+            """#
+        let description = FamilyDescription(try Definition(parsing: Array(file.utf8), path: "sign.json"))
+        #expect(description.entities.first.map { "\($0.kind)" } == expected)
     }
 
     /// The state has the name of the event in its place.

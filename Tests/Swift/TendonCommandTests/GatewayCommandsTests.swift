@@ -176,6 +176,9 @@ import Testing
                     for number in [range.lowerBound, range.upperBound] {
                         _ = try GatewayCommands.call(JSON.Member(key: action, value: JSON(figure: number)), family.name)
                     }
+                case .text(let action, let length, _):
+                    let text = String(repeating: "0", count: length.upperBound)
+                    _ = try GatewayCommands.call(JSON.Member(key: action, value: .string(text)), family.name)
                 case .happening(_, _, let types, _): #expect(!types.isEmpty)
                 case .sensor, .binary, .firmware: break
                 }

@@ -82,6 +82,14 @@ import Testing
             component(.number(path: nil, action: "vibrate", range: 0...359, unit: nil))
                 == head + #""platform":"number","command_topic":"t/left/set","#
                 + #""command_template":"{{ {'vibrate': value} | tojson }}","min":0,"max":359}"#)
+        #expect(
+            component(.text(action: "show", length: 1...20))
+                == head + #""platform":"text","command_topic":"t/left/set","#
+                + #""command_template":"{{ {'show': value} | tojson }}","min":1,"max":20}"#)
+        #expect(
+            component(.text(action: "key", length: 0...8, pattern: "^([0-9a-fA-F]{2}){4,4}$"))
+                == head + #""platform":"text","command_topic":"t/left/set","command_template":"#
+                + #""{{ {'key': value} | tojson }}","min":0,"max":8,"pattern":"^([0-9a-fA-F]{2}){4,4}$"}"#)
     }
 
     /// In brackets, because `update` after a dot is a method of Python's dictionaries.

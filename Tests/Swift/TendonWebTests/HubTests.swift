@@ -30,12 +30,14 @@ private final class TestHub {
             Entity(
                 "firmware", "Firmware", .firmware(installed: "old", latest: "new", install: #"{"firmware":"upgrade"}"#)),
             Entity("vibrate", "Vibrate", .number(path: nil, action: "vibrate", range: 0...359, unit: "°")),
+            Entity("show", "Show", .text(action: "show", length: 1...20, pattern: "^a*$")),
         ])
     static let commands =
         #"[{"id":"stop","title":"Stop","kind":"button","actions":{"stop":true}},"#
         + #"{"id":"mode","title":"Mode","kind":"choice","path":"mode","action":"mode","options":["wait","compass"]},"#
         + #"{"id":"firmware","title":"Firmware","kind":"upgrade","actions":{"firmware":"upgrade"}},"#
-        + #"{"id":"vibrate","title":"Vibrate","kind":"number","action":"vibrate","from":0,"to":359,"step":1,"unit":"°"}]"#
+        + #"{"id":"vibrate","title":"Vibrate","kind":"number","action":"vibrate","from":0,"to":359,"step":1,"unit":"°"},"#
+        + #"{"id":"show","title":"Show","kind":"text","action":"show","most":20,"pattern":"^a*$"}]"#
 
     let hub: Hub
     var isWatched: Bool { hub.isWatched.load(ordering: .relaxed) }

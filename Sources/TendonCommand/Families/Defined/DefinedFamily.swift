@@ -140,7 +140,8 @@ struct DefinedCall: DeviceCall {
 // MARK: - Outputs
 
 extension FamilyDescription {
-    /// Each number and word of an event that is state is an entity, each action a button, a choice or a number.
+    /// Each number and word of an event that is state is an entity, each action without arguments or with one a button, a
+    /// choice, a number or a text.
     init(_ definition: Definition) {
         var entities: [Entity] = []
         for index in definition.events.indices where definition.events[index].isState {
@@ -206,13 +207,17 @@ extension Entity {
             self.init(name, title, .button(payload: #"{"\#(name)":true}"#))
             return
         }
-        guard arguments.count == 1, only.lengthText == nil else { return nil }
+        guard arguments.count == 1 else { return nil }
         guard !only.isDate else {
             self.init(name, title, .button(payload: #"{"\#(name)":"now"}"#))
             return
         }
         if only.count > 0 {
             self.init(name, title, .choice(path: name, action: name, options: definition.words(of: only)))
+            return
+        }
+        if only.isText || only.isBytes {
+            self.init(name, title, .text(action: name, length: only.characters, pattern: only.hexPattern))
             return
         }
         let (range, step) = only.figures
@@ -223,6 +228,20 @@ extension Entity {
 }
 
 extension tendon_field {
+    /// How many bytes an action takes.
+    private var bytes: ClosedRange<Int> {
+        if size > 0 { return (isBytes ? Int(size) : Int(at_least))...Int(size) }
+        return Int(at_least)...min(Int(at_most), Int(TENDON_DEFINITION_VALUE))
+    }
+    /// As characters: one of a text can have several bytes. Home Assistant wants less of them at least than at most.
+    fileprivate var characters: ClosedRange<Int> {
+        let most = max(1, bytes.upperBound)
+        return isBytes ? 0...2 * most : min(1, bytes.lowerBound, most - 1)...most
+    }
+    /// Of bytes.
+    fileprivate var hexPattern: String? {
+        isBytes ? "^([0-9a-fA-F]{2}){\(bytes.lowerBound),\(bytes.upperBound)}$" : nil
+    }
     /// What a person may choose, and the smallest difference: 0.1 of an integer with the factor 0.1.
     fileprivate var figures: (range: ClosedRange<Double>, step: Double) {
         // As a person writes it: 3 * 0.1 is 0.30000000000000004.
