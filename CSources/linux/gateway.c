@@ -95,7 +95,7 @@ static tendon_status open_named(tendon_gateway *gateway) {
     if (name == NULL || name[0] == '\0' || strcmp(name, "bluez") == 0) {
         return open_kernels(gateway);
     }
-    return strcmp(name, "virtual") == 0 ? open_virtual(gateway, NULL) : TENDON_ERROR_INVALID_ARGUMENT;
+    return strcmp(name, "virtual") == 0 ? open_virtual(gateway, NULL) : TENDON_RADIO_ERROR_UNKNOWN_RADIO;
 }
 
 tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory) {

@@ -36,7 +36,7 @@ extension RadioChoice {
         let value = environment(RadioChoice.variable)
         guard let requested = RadioChoice(environment: value) else {
             throw TendonError(
-                status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .openRadio,
+                status: Int32(TENDON_RADIO_ERROR_UNKNOWN_RADIO), operation: .openRadio,
                 detail: "\(RadioChoice.variable)=\(value ?? "")")
         }
         return requested

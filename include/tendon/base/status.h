@@ -95,7 +95,8 @@ typedef enum tendon_layer {
     X(RADIO_ERROR_STALLED, RADIO, 20, "the controller accepts no more data")                                           \
     X(RADIO_ERROR_UNCONFIGURED, RADIO, 21, "the adapter has no address; set one with 'btmgmt public-addr'")            \
     X(RADIO_ERROR_SAME_ADDRESS, RADIO, 22, "another adapter that is on has the same address")                          \
-    X(RADIO_ERROR_DEVICE_IN_USE, RADIO, 23, "another program has a connection to the device")
+    X(RADIO_ERROR_DEVICE_IN_USE, RADIO, 23, "another program has a connection to the device")                          \
+    X(RADIO_ERROR_UNKNOWN_RADIO, RADIO, 24, "TENDON_RADIO takes bluez or virtual")
 
 #define TENDON_STATUS_ENUM(name, layer, code, text) TENDON_##name = -((int)TENDON_LAYER_##layer * 256 + (code)),
 /** All statuses that Tendon defines, except those of the device families, which are in the headers of the families. */

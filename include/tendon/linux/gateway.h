@@ -82,8 +82,8 @@ typedef struct tendon_gateway {
  * @param directory NULL, or the directory of a virtual radio, see tendon_virtual_radio_open(): no adapter is opened.
  * @return TENDON_OK; the error of the loop or of the virtual radio; TENDON_RADIO_ERROR_NO_CAP_NET_RAW: this process
  * lacks the capability; TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT: of a build without adapters (TENDON_HAVE_BLUEZ);
- * TENDON_ERROR_INVALID_ARGUMENT: TENDON_RADIO names neither bluez nor virtual, or TENDON_ADAPTER no adapter. Nothing
- * stays open after an error.
+ * TENDON_RADIO_ERROR_UNKNOWN_RADIO: TENDON_RADIO names neither bluez nor virtual; TENDON_ERROR_INVALID_ARGUMENT:
+ * TENDON_ADAPTER names no adapter. Nothing stays open after an error.
  */
 tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory);
 

@@ -201,7 +201,7 @@ static void the_environment_names_the_radio(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(setenv("TENDON_RADIO", cases[i].value, 1), 0);
         tendon_status status = tendon_gateway_open(&gateway, NULL);
-        assert_int_equal(status, cases[i].radio != NULL ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(status, cases[i].radio != NULL ? TENDON_OK : TENDON_RADIO_ERROR_UNKNOWN_RADIO);
         if (status >= 0) {
             assert_string_equal(gateway.radio->ops->name, cases[i].radio);
             assert_int_equal(gateway.adapter_failure, TENDON_OK);
