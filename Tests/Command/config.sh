@@ -235,6 +235,15 @@ like "$out" "note: $credentials/password is there only while the service runs, a
 is "$(grep -c 'note: ' <<<"$out") $(grep -c 'no mistakes$' <<<"$out")" "4 1" "one for each file"
 run config check "$work/service.conf" --json
 like "$out" "\"unchecked\":\[\"$credentials/password\",\"$credentials/key\"" "as JSON"
+cat >"$work/turned.conf" <<'CONF'
+[rules]
+rule = bose.gesture double_tap => osc.recenter
+CONF
+run config check "$work/turned.conf"
+is "$status $out" "0 $work/turned.conf: note: rules: osc.recenter does nothing: no orientation of a device is sent; see [osc]
+$work/turned.conf: no mistakes" "config check: a rule that does nothing without an output"
+run config check "$work/turned.conf" --json
+like "$out" '"notes":\["rules: osc.recenter does nothing' "as JSON"
 run run --config "$work/service.conf" --radio virtual --for 0.1
 like "$status $err" "^1 .*$credentials/password: No such file" "run: such a file is missing"
 # Every mistake, as many as there are sections: files that run would open, folders that it would write to.

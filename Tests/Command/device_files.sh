@@ -196,6 +196,8 @@ until_true grep -q '"event":"write".*"characteristic":"control","bytes":"044c616
 result $? "text in quotation marks was written to it"
 until_true grep -q '"event":"publish".*"topic":"dark","value":"\\"yes\\""' "$work/ruled.out"
 result $? "what is published is as it is written"
+until_true grep -q '"event":"rule".*"rule":"lamp.level off => lamp.rename \\"Lamp\\\\t1\\", publish dark \\"yes\\""' "$work/ruled.out"
+result $? "the rule itself, too, with its quotation marks" "$(grep -m1 'lamp.rename' "$work/ruled.out")"
 like "$(grep -m1 '"event":"write"' "$work/lamp.out")" '"bytes":"63"' "the action of the start came first"
 kill -INT "$gateway"
 wait "$gateway"

@@ -37,14 +37,15 @@ extension Command {
             events.result("mistake", nil, members, text: configuration.place(problem.line) + problem.text + "\n")
         }
         guard problems.isEmpty else { return .usage }
-        let notes = unchecked.map { path in
-            "\(sanitized(configuration.path)): note: \(sanitized(path)) is there only while the service runs, and was not read\n"
-        }
+        let unused = SettingsCheck.notes(arguments.droppingOperands(1), configuration)
+        let notes = unchecked.map { "\(sanitized($0)) is there only while the service runs, and was not read" } + unused
         var members: JSON = ["file": .string(configuration.path), "devices": JSON(configuration.devices.count)]
         if !unchecked.isEmpty { members["unchecked"] = JSON(unchecked.map(JSON.string)) }
+        if !unused.isEmpty { members["notes"] = JSON(unused.map(JSON.string)) }
+        let shown = sanitized(configuration.path)
         events.result(
             "configuration_file", nil, members,
-            text: notes.joined() + "\(sanitized(configuration.path)): no mistakes\n")
+            text: notes.map { "\(shown): note: \($0)\n" }.joined() + "\(shown): no mistakes\n")
         return .done
     }
 

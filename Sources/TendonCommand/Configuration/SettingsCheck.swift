@@ -39,6 +39,13 @@ enum SettingsCheck {
         return (problems, absent.names)
     }
 
+    /// Of settings without a mistake: what is permitted, and does nothing.
+    static func notes(_ arguments: Arguments, _ configuration: Configuration) -> [String] {
+        guard let plan = try? GatewayPlan(arguments, configuration, family: nil) else { return [] }
+        return OutputChoice.warnings(arguments.configured(by: configuration), plan)
+            .map { $0.replacing("see --osc", with: "see [osc]") }
+    }
+
     /// Makes what a run needs. A mistake in a value of the file has its place.
     static func placing<Result>(
         _ arguments: Arguments, _ configuration: Configuration?, _ body: () throws(CommandError) -> Result

@@ -56,16 +56,18 @@ enum OutputChoice {
         return descriptions
     }
 
-    /// Reports what an output cannot do with the settings of the devices.
-    static func warn(_ arguments: Arguments, _ plan: GatewayPlan) {
+    /// What outputs cannot do with the settings of the devices, and what does nothing without an output.
+    static func warnings(_ arguments: Arguments, _ plan: GatewayPlan) -> [String] {
+        var warnings: [String] = []
         #if OSC
             let settings = (try? OSCOptions.settings(arguments)) ?? nil
-            for text in settings?.unused(plan.sendsOrientations) ?? [] { Log.write(.warning, "osc: \(text)") }
+            warnings = settings?.unused(plan.sendsOrientations).map { "osc: \($0)" } ?? []
             let recenters = plan.rules.flatMap(\.steps).contains { $0.text.hasPrefix("osc.recenter") }
             if recenters, !(settings?.sendsOrientations ?? false) {
-                Log.write(.warning, "rules: osc.recenter does nothing: no orientation of a device is sent; see --osc")
+                warnings.append("rules: osc.recenter does nothing: no orientation of a device is sent; see --osc")
             }
         #endif
+        return warnings
     }
 
     /// Those that the options request.

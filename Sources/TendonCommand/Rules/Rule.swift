@@ -23,8 +23,8 @@ struct Rule: Sendable {
 
     init(_ text: String) throws(CommandError) {
         var parser = RuleParser(text)
-        self.text = parser.words.map(\.text).reduce("") { line, word in
-            line.isEmpty || word == "," ? line + word : line + " " + word
+        self.text = parser.words.reduce("") { line, word in
+            line.isEmpty || word.isSign(",") ? line + word.written : line + " " + word.written
         }
         let arrow = try parser.arrow()
         (subject, condition) = try parser.condition()

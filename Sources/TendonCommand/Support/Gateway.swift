@@ -118,7 +118,7 @@ final class Gateway: Sendable {
             let recenter = Gateway.recenter(others, reporter.events)
             commands.onRecenter(recenter)
             rules.onRecenter(recenter)
-            OutputChoice.warn(arguments, plan)
+            for text in OutputChoice.warnings(arguments, plan) { Log.write(.warning, text) }
         } else {
             reporter = Reporter(json: true, lines: false, others: further + [rules])
             agreement = nil

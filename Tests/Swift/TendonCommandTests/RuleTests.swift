@@ -141,6 +141,9 @@ import Testing
         #expect(rule.programs == ["bell"])
         #expect(rule.text == "activ5.force >= -1.5 for 100ms every 2 min => publish a b c, exec bell, activ5.stop")
         #expect(try Rule("activ5.squeeze every 0.5s => activ5.stop").pause == 500)
+        // As it was written.
+        let quoted = #"activ5.squeeze => publish a "x y", activ5.stop"#
+        #expect(try Rule(quoted).text == quoted)
     }
 
     /// Every prefix of a rule is a rule or a mistake with a reason.
