@@ -39,16 +39,22 @@ extension Worker {
             ?? all.first { $0.device.address == address }
     }
 
-    private func parsed(_ payload: [UInt8]) -> JSON? {
-        if payload.allSatisfy({ $0 == 0x20 || $0 == 0x0A }) { return [:] }
-        guard let json = try? JSON(parsing: payload), case .object = json else { return nil }
-        return json
+    /// The members of a command, or what is wrong with it: also that a number is larger than any.
+    private func parsed(_ payload: [UInt8]) -> (members: JSON, mistake: String?) {
+        if payload.allSatisfy({ $0 == 0x20 || $0 == 0x0A }) { return ([:], nil) }
+        do throws(JSON.ParseError) {
+            let json = try JSON(parsing: payload)
+            guard case .object = json else { return ([:], "the payload is no JSON object") }
+            return (json, nil)
+        } catch {
+            return ([:], "the payload is no JSON object: \(error.text)")
+        }
     }
 
     private func set(_ device: Device, _ payload: [UInt8]) {
-        guard var actions = parsed(payload) else {
-            return respond("set", nil, .failed("the payload is no JSON object"), ["device": .string(device.name)])
-        }
+        let (members, mistake) = parsed(payload)
+        var actions = members
+        if let mistake { return respond("set", nil, .failed(mistake), ["device": .string(device.name)]) }
         let transaction = actions["transaction"]
         actions["transaction"] = nil
         let (target, wanted) = (device.device, actions)
@@ -58,9 +64,9 @@ extension Worker {
     }
 
     private func request(_ name: String, _ payload: [UInt8], _ now: UInt64) {
-        guard var data = parsed(payload) else {
-            return respond(name, nil, .failed("the payload is no JSON object"))
-        }
+        let (members, mistake) = parsed(payload)
+        var data = members
+        if let mistake { return respond(name, nil, .failed(mistake)) }
         let transaction = data["transaction"]
         data["transaction"] = nil
         switch name {

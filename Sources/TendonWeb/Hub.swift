@@ -300,8 +300,18 @@ final class Hub: @unchecked Sendable {
         }
     }
 
-    /// By address and type; nil: it is not known.
-    func device(_ key: String) -> OutputDevice? { lock.locked { known[key] } }
+    /// By its key, by its address, both in capital or small letters, or by the name that the configuration gives; nil: it is
+    /// not known, or two devices are meant.
+    func device(_ word: String) -> OutputDevice? {
+        lock.locked {
+            if let device = known[word] { return device }
+            let capital = word.uppercased()
+            let meant = known.values.filter {
+                $0.key.uppercased() == capital || $0.address == capital || ($0.isNamed && $0.name == word)
+            }
+            return meant.count == 1 ? meant.first : nil
+        }
+    }
 
     // MARK: Figures
 
@@ -333,6 +343,11 @@ extension FamilyDescription {
                     "to": JSON(figure: range.upperBound), "step": JSON(figure: step),
                     "unit": unit.map { .string($0) } ?? .null,
                 ])
+            case .text(let action, let length, let pattern):
+                command = command.merging([
+                    "kind": "text", "action": .string(action), "most": JSON(length.upperBound),
+                    "pattern": pattern.map { .string($0) } ?? .null,
+                ])
             default: continue
             }
             all.append(command)
@@ -340,8 +355,3 @@ extension FamilyDescription {
         return .array(all)
     }
 }
-            case .text(let action, let length, let pattern):
-                command = command.merging([
-                    "kind": "text", "action": .string(action), "most": JSON(length.upperBound),
-                    "pattern": pattern.map { .string($0) } ?? .null,
-                ])

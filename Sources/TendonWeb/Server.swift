@@ -222,7 +222,8 @@ final class Server: @unchecked Sendable {
         else { return refuse(connection, .body) }
         guard let device = hub.device(key) else {
             return respond(
-                connection, 404, ["status": "error", "error": "no such device; it is ADDRESS/TYPE, as key in /events"])
+                connection, 404,
+                ["status": "error", "error": "no such device, or two; ADDRESS/TYPE is one, as key in /events"])
         }
         let isTaken = lock.locked {
             guard !isOver else {

@@ -60,15 +60,17 @@ private func response(_ gateway: TestGateway) async -> String {
         #expect(gateway.published() == [])
     }
 
-    @Test(arguments: ["no JSON", "[1]", "7", #"{"a":"#])
-    func whatIsNoObjectIsRefused(payload: String) async throws {
+    @Test(arguments: [("no JSON", "no"), ("[1]", ""), ("7", "7"), (#"{"a":"#, ":"), (#"{"vibrate":1e400}"#, "1e400")])
+    func whatIsNoObjectIsRefused(payload: String, quoted: String) async throws {
         let gateway = try site()
+        let mistake = #"{"status":"error","error":"the payload is no JSON object"#
         gateway.received(grip + "/set", payload)
-        #expect(
-            await response(gateway)
-                == #"set {"status":"error","error":"the payload is no JSON object","device":"C0:00:00:00:08:01"}"#)
+        let set = await response(gateway)
+        #expect(set.hasPrefix("set " + mistake) && set.hasSuffix(#"","device":"C0:00:00:00:08:01"}"#))
+        // Where it is wrong, in the words of the parser.
+        #expect(quoted.isEmpty ? set.contains(#"object","device""#) : set.contains("object: ") && set.contains(quoted))
         gateway.received(requests + "scan", payload)
-        #expect(await response(gateway) == #"scan {"status":"error","error":"the payload is no JSON object"}"#)
+        #expect(await response(gateway).hasPrefix("scan " + mistake))
         #expect(gateway.handler.calls == [])
     }
 

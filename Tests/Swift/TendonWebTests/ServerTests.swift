@@ -248,6 +248,14 @@ private final class Site: Sendable {
         let response = try #require(await site.set(#"{"device":"C0:01/random","actions":{"vibrate":90}}"#))
         #expect((response.status, response.body) == (200, #"{"status":"ok","data":{"a":1}}"#))
         #expect(handler.calls == [#"C0:01/random {"vibrate":90}"#])
+        // By its address, as people write it, and by the name of the configuration.
+        var named = Site.belt
+        (named.address, named.name, named.isNamed) = ("C0:02", "flur", true)
+        await site.know(named)
+        for (word, key) in [("c0:01", "C0:01/random"), ("c0:01/random", "C0:01/random"), ("flur", "C0:02/random")] {
+            #expect(await site.set(#"{"device":"\#(word)","actions":{}}"#)?.status == 200)
+            #expect(handler.calls.last == "\(key) {}")
+        }
         // The largest body.
         let padding = String(repeating: "x", count: 4096 - 53)
         let largest = #"{"device":"C0:01/random","actions":{"text":"\#(padding)"}}"#
@@ -276,7 +284,7 @@ private final class Site: Sendable {
             response.body
                 == (status == 400
                     ? #"{"status":"error","error":"the body is no JSON object with device and actions"}"#
-                    : #"{"status":"error","error":"no such device; it is ADDRESS/TYPE, as key in /events"}"#))
+                    : #"{"status":"error","error":"no such device, or two; ADDRESS/TYPE is one, as key in /events"}"#))
         #expect(handler.calls == [])
         await site.output.finish()
     }
