@@ -73,6 +73,11 @@ start first simulate bose --radio virtual --json --address C0:00:00:00:00:32/ran
 until_true ready first
 run run --radio virtual --families obvious --address C0:00:00:00:00:32 --for 1
 like "$status $err" "^4 .*C0:00:00:00:00:32 is in range, but of the family bose" "--address: of another family"
+start second simulate feelspace --radio virtual --json --address C0:00:00:00:00:33/random
+until_true ready second
+run run --radio virtual --families bose --address C0:00:00:00:00:33 --for 1
+like "$status $err" "^4 .*C0:00:00:00:00:33 is in range, but was not recognized as a device that is served" "--address: of a family that needs a scan response"
+like "$err" "try: tendon run --radio virtual --address C0:00:00:00:00:33/random" "and the command"
 run run --radio virtual --address C0:00:00:00:00:32/public --for 1
 like "$status $err" "^4 .*C0:00:00:00:00:32 is in range, with the type random" "--address: of another type"
 like "$err" "try: tendon stream bose --radio virtual --address C0:00:00:00:00:32/random" "and the command"

@@ -18,15 +18,16 @@ extension Gateway {
     /// A device that is not served: if it is that of --address, the end of the run says why.
     func notice(_ address: Address, of family: String?) {
         guard let wanted = settings.address, wanted.address.value == address.value else { return }
-        let what: String
-        if !wanted.matches(address) {
-            what = "with the type \(address.typeName)"
-        } else if let family {
-            what = "but of the family \(family)"
-        } else {
-            return
+        let isMeant = wanted.matches(address)
+        let what =
+            !isMeant
+            ? "with the type \(address.typeName)"
+            : family.map { "but of the family \($0)" } ?? "but was not recognized as a device that is served"
+        state.withLock { state in
+            // A belt that is not served is not asked for its name, without which its family is not known.
+            if isMeant, family == nil, state.unserved != nil { return }
+            state.unserved = (address, family, "\(address) is in range, \(what)")
         }
-        state.withLock { $0.unserved = (address, family, "\(address) is in range, \(what)") }
     }
 
     /// Why the device of --address was not served although it was received; nil: it was not received.
