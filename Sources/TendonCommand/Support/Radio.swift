@@ -258,4 +258,4 @@ func describe(_ error: TendonError) -> String {
 }
 
 /// A system error without the operation: of a file that is named beside it.
-func systemWords(_ error: TendonError) -> String { "\(text(strerror(Int32(error.code)))) (errno \(error.code))" }
+func systemWords(_ error: TendonError) -> String { text(strerror(Int32(error.code))) }

@@ -38,7 +38,7 @@ enum Sentences {
 
     private static func seconds(_ value: Double) -> String { fixed(value, value < 10 ? 1 : 0) }
 
-    /// Without the names of statuses and their numbers, which are for developers: "(SYSTEM_ENOSPC, 28)", "(errno 2)".
+    /// Without the names of statuses and their numbers, which are for developers: "(SYSTEM_ENOSPC, 28)".
     static func withoutNames(_ text: String) -> String {
         var result = ""
         var rest = text[...]
@@ -60,7 +60,6 @@ enum Sentences {
         guard let name = parts.first, parts.count <= 2, parts.dropFirst().allSatisfy({ Int($0) != nil }) else {
             return false
         }
-        if name.hasPrefix("errno ") { return true }
         return name.count > 3 && name.contains("_")
             && name.allSatisfy { ("A"..."Z").contains($0) || ("0"..."9").contains($0) || $0 == "_" }
     }

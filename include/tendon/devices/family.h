@@ -54,7 +54,8 @@ const tendon_family *tendon_family_from_cache(const tendon_gatt_cache_record *re
 
 /** Like tendon_status_name(), but also returns the names of all families' statuses. Never NULL. */
 const char *tendon_family_status_name(tendon_status status);
-/** Like tendon_status_text(), but also returns the texts of all families' statuses. Never NULL. */
+/** Like tendon_status_text(), but also returns the texts of all families' statuses. Never NULL. What is not below 0 is
+ * "success": a warning of a call, such as TENDON_FEELSPACE_WARNING_IGNORED, has no text. */
 const char *tendon_family_status_text(tendon_status status);
 /** Like tendon_status_layer_name(); for the layer of a family, returns its brand ("Bose"). Never NULL. */
 const char *tendon_family_layer_name(tendon_status status);
