@@ -10,7 +10,7 @@ import json
 import pathlib
 import time
 import weakref
-from typing import Any, AsyncIterator, Iterable, Iterator
+from typing import Any, AsyncIterator, Callable, Iterable, Iterator
 
 from . import devices, events
 from ._library import MISTAKE_SIZE, ON_LINE, Address, Mistake, StatusError, c, check, options
@@ -21,6 +21,7 @@ __all__ = ["DeviceFileError", "Events", "Gateway", "find"]
 
 _NEVER = 2**64 - 1
 _REPEATED = ("address", "allow")  # options whose lists are not separated by commas
+_parsed = json.JSONDecoder().raw_decode
 _TYPES = {"public": 0, "random": 1, "public_identity": 2, "random_identity": 3}
 
 
@@ -98,7 +99,8 @@ class Gateway:
                  device_files: str | pathlib.Path | Iterable[str | pathlib.Path] = (), **options: Any) -> None:
         self.devices: dict[str, Device] = {}
         """Devices that it has connected to, by "ADDRESS/TYPE"."""
-        self._streams: weakref.WeakSet[Events] = weakref.WeakSet()  # one that nobody reads any more takes no events
+        self._streams: tuple[weakref.ref[Events], ...] = ()  # one that nobody reads any more takes no events
+        self._calls: list[tuple[Callable[[Event], object], Device | None]] = []
         self._acting: dict[str, collections.deque[asyncio.Future[None]]] = {}
         self._refusal: str | None = None  # text: during a call that may be refused
         self._is_open = self._has_ended = False
@@ -216,8 +218,7 @@ class Gateway:
             for future in waiting:
                 if not future.done():
                     future.set_exception(ActionError("the gateway was closed"))
-        for stream in self._streams:
-            stream._wake()
+        self._wake()
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(None)
 
@@ -253,12 +254,17 @@ class Gateway:
 
     def _take(self, _: Any, line: Any) -> bool:
         try:
-            self._event(json.loads(ctypes.string_at(line.contents.text, line.contents.length)))
+            self._event(_parsed(str(ctypes.string_at(line.contents.text, line.contents.length), "utf-8"))[0])
         except BaseException as error:  # ctypes would print it and go on
             self._error = self._error or error
-            for stream in self._streams:
-                stream._wake()
+            self._wake()
         return True
+
+    def _wake(self) -> None:
+        for reference in self._streams:
+            stream = reference()
+            if stream is not None:
+                stream._wake()
 
     def _event(self, members: dict[str, Any]) -> None:
         event = events.from_members(members)
@@ -268,11 +274,23 @@ class Gateway:
             device = self.devices.get(key)
             if event.event != "sample":
                 device = self._note(event, key, device)
-        for stream in self._streams:
-            if stream._of is None or stream._of is device:
+        for reference in self._streams:
+            stream = reference()
+            if stream is not None and (stream._of is None or stream._of is device):
                 stream._put(event)
+        for function, of in self._calls:
+            if of is None or of is device:
+                self._call(function, event)
         if self._directly is not None:
             self._directly.append(event)
+
+    def _call(self, function: Callable[[Event], object], event: Event) -> None:
+        try:
+            function(event)
+        except Exception as error:
+            if self._async is None:
+                raise
+            self._async.call_exception_handler({"message": f"on_event({function!r})", "exception": error})
 
     def _note(self, event: Event, key: str, device: Device | None) -> Device | None:
         if isinstance(event, (events.ConnectFailed, events.RadioWaiting, events.RadioLost)):
@@ -300,9 +318,18 @@ class Gateway:
     def events(self, of: Device | None = None) -> Events:
         """The events from now on, of all devices or of one. It opens the gateway, if that is not open."""
         stream = Events(self, of)
-        self._streams.add(stream)
+        self._streams += (weakref.ref(stream, self._forget),)
         self._has_filters = self._has_filters or of is not None
         return stream
+
+    def _forget(self, reference: weakref.ref[Events]) -> None:
+        self._streams = tuple(one for one in self._streams if one is not reference)
+
+    def on_event(self, function: Callable[[Event], object], of: Device | None = None) -> None:
+        """Calls a function with each event from now on, of all devices or of one, when it arrives; `events()` wakes a task for each,
+        which costs more. The gateway has to be opened. What the function raises goes to the exception handler of the asyncio loop."""
+        self._calls.append((function, of))
+        self._has_filters = self._has_filters or of is not None
 
     async def device(self, family: str | None = None, *, name: str | None = None, address: str | None = None) -> Device:
         """The first device that is connected, or will be, of a family, with a name or an address."""
@@ -323,8 +350,6 @@ class Gateway:
                 await anext(stream)
         except StopAsyncIteration:
             raise RuntimeError("the gateway was closed") from None
-        finally:
-            self._streams.discard(stream)
 
     async def act(self, device: Device, action: str, arguments: Iterable[str | int | float]) -> None:
         """See Device.act()."""

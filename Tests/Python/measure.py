@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Processor time for each orientation of a Bose wearable, through this package or through bleak.
 
-Usage: measure.py tendon|bleak ADAPTER SAMPLES [PID ...]; prints one JSON object: of this process, and with that of the processes that
-work for it. The work is the same: angles of each sample in degrees."""
+Usage: measure.py tendon|callback|bleak ADAPTER SAMPLES [PID ...]; prints one JSON object: of this process, and with that of the
+processes that work for it. The work is the same: angles of each sample in degrees. `tendon` reads events in a task, `callback`
+takes them in a function, as users of bleak do."""
 
 import asyncio
 import json
@@ -50,6 +51,22 @@ async def through_tendon(adapter, meter):
     meter.report("tendon")
 
 
+async def through_callback(adapter, meter):
+    import tendon
+
+    done = asyncio.Event()
+    gateway = tendon.Gateway(adapters=adapter, families="bose", sensors="rotation", gestures="none", period=20)
+
+    def on_event(event):
+        if event.event == "sample" and not done.is_set() and meter.take(event.yaw_deg or 0):
+            done.set()
+
+    gateway.on_event(on_event)
+    async with gateway:
+        await done.wait()
+        meter.report("callback")
+
+
 async def through_bleak(adapter, meter):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Peers"))
     import struct
@@ -79,4 +96,4 @@ async def through_bleak(adapter, meter):
 
 
 asyncio.run(asyncio.wait_for(
-    {"tendon": through_tendon, "bleak": through_bleak}[sys.argv[1]](sys.argv[2], Meter(int(sys.argv[3]), sys.argv[4:])), 120))
+    {"tendon": through_tendon, "callback": through_callback, "bleak": through_bleak}[sys.argv[1]](sys.argv[2], Meter(int(sys.argv[3]), sys.argv[4:])), 120))

@@ -117,6 +117,33 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                 gc.collect()
                 self.assertEqual(len(gateway._streams), 0)
 
+    async def test_on_event(self):
+        with simulated("bose", "activ5"):
+            everything, of_one, failures = [], [], []
+            done = asyncio.Event()
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context["exception"]))
+            gateway = tendon.Gateway(radio="virtual", sensors="rotation")
+
+            def wrong(event):
+                raise KeyError(event.event)
+
+            def one(event):
+                of_one.append(event)
+                if sum(event.sample for event in of_one) == 20:
+                    done.set()
+
+            gateway.on_event(wrong)
+            gateway.on_event(everything.append)
+            async with gateway:
+                gateway.on_event(one, of=await gateway.device("activ5"))
+                await gateway.device("bose")
+                await asyncio.wait_for(done.wait(), 30)
+            self.assertEqual({event.family for event in of_one if event.sample}, {"activ5"})
+            self.assertEqual({event.family for event in everything if event.event == "connected"}, {"bose", "activ5"})
+            self.assertTrue(all(event in everything for event in of_one))
+            self.assertEqual({type(failure) for failure in failures}, {KeyError})
+            self.assertEqual(len(failures), len(everything))
+
     async def test_find(self):
         with simulated("feelspace"):
             async with tendon.find("feelspace", radio="virtual", pair=60) as belt:
