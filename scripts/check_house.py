@@ -20,6 +20,7 @@ COMPONENTS = {
     "devices": {"base", "host", "motion", "devices"},
     "definition": {"base", "host", "devices", "definition"},
     "gateway": {"base", "host", "motion", "devices", "definition", "gateway"},
+    "replay": {"base", "host", "motion", "devices", "definition", "gateway", "replay"},
     "simulate": {"base", "host", "motion", "devices", "definition", "simulate"},
     "linux": {"base", "host", "linux"},
     "linux/gateway.c": {"base", "host", "linux", "bluez"},  # chooses between the two radios
@@ -28,11 +29,11 @@ COMPONENTS = {
     "tools": {"base", "host", "linux", "bluez", "tools"},
     "fleet": {"base", "host", "devices", "definition", "gateway", "linux", "bluez", "fleet"},
 }
-FREESTANDING = ["base", "host", "motion", "osc", "devices", "definition", "gateway", "simulate"]
+FREESTANDING = ["base", "host", "motion", "osc", "devices", "definition", "gateway", "replay", "simulate"]
 # errno.h is macros only, and taken only where the system has it; the last two are the compilers' vector types.
 SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h", "math.h", "float.h", "limits.h", "errno.h",
                   "emmintrin.h", "arm_neon.h"}
-MATH_ROOMS = {"motion", "osc", "devices", "definition", "gateway", "simulate"}
+MATH_ROOMS = {"motion", "osc", "devices", "definition", "gateway", "replay", "simulate"}
 results = []
 
 

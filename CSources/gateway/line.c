@@ -184,6 +184,13 @@ void tendon_line_count(tendon_line *line, const char *key, uint64_t value) {
     put_digits(line, value, 1);
 }
 
+void tendon_line_numeral(tendon_line *line, const char *key, uint64_t value) {
+    put_key(line, key);
+    put_byte(line, '"');
+    put_digits(line, value, 1);
+    put_byte(line, '"');
+}
+
 void tendon_line_vector(tendon_line *line, const char *key, const double *values, size_t count, unsigned decimals) {
     tendon_line_open_array(line, key);
     for (size_t i = 0; i < count; i++) {

@@ -94,7 +94,8 @@ void tendon_bose_gesture_members(tendon_line *line, uint8_t gesture_id, uint64_t
 
 /* ---- configurations ---- */
 
-static void put_sensor_configuration(tendon_line *line, const tendon_bose_sensor_configuration *configuration) {
+void tendon_bose_sensor_configuration_members(tendon_line *line,
+                                              const tendon_bose_sensor_configuration *configuration) {
     uint16_t period = tendon_bose_enabled_period(configuration);
     tendon_line_open_array(line, "enabled");
     for (size_t i = 0; i < configuration->count; i++) {
@@ -103,14 +104,15 @@ static void put_sensor_configuration(tendon_line *line, const tendon_bose_sensor
         }
     }
     tendon_line_close_array(line);
-    if (tendon_bose_bit_of_period(period) >= 0) {
+    if (period != 0) {
         tendon_line_integer(line, "period_ms", period);
     } else {
         tendon_line_null(line, "period_ms");
     }
 }
 
-static void put_gesture_configuration(tendon_line *line, const tendon_bose_gesture_configuration *configuration) {
+void tendon_bose_gesture_configuration_members(tendon_line *line,
+                                               const tendon_bose_gesture_configuration *configuration) {
     tendon_line_open_array(line, "enabled");
     for (size_t i = 0; i < configuration->count; i++) {
         if (configuration->entries[i].enabled) {
@@ -181,10 +183,10 @@ static void put_members(tendon_line *line, const tendon_bose_session *session, c
         put_pairing(line, event);
         break;
     case TENDON_BOSE_EVENT_SENSOR_CONFIGURATION:
-        put_sensor_configuration(line, &session->sensor_configuration);
+        tendon_bose_sensor_configuration_members(line, &session->sensor_configuration);
         break;
     case TENDON_BOSE_EVENT_GESTURE_CONFIGURATION:
-        put_gesture_configuration(line, &session->gesture_configuration);
+        tendon_bose_gesture_configuration_members(line, &session->gesture_configuration);
         break;
     case TENDON_BOSE_EVENT_SUSPENDED:
         tendon_line_word(line, "reason", tendon_bose_suspension_reason_name(event->reason));

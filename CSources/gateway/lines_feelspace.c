@@ -132,15 +132,11 @@ tendon_status tendon_feelspace_battery_line(tendon_line *line, const tendon_line
 /* ---- identity ---- */
 
 void tendon_feelspace_identity(tendon_line *line, const tendon_feelspace_session *session) {
-    /* a text, because versions of other families are none of numbers */
-    char digits[6], *firmware = digits + sizeof digits - 1;
-    unsigned version = session->firmware.version;
-    *firmware = '\0';
-    do {
-        *--firmware = (char)('0' + version % 10);
-        version /= 10;
-    } while (version > 0);
-    tendon_line_word(line, "firmware", session->has_firmware ? firmware : "-1");
+    if (session->has_firmware) {
+        tendon_line_numeral(line, "firmware", session->firmware.version);
+    } else {
+        tendon_line_word(line, "firmware", "-1");
+    }
     if (session->has_firmware && session->firmware.has_variant) {
         tendon_line_integer(line, "variant", session->firmware.variant);
     } else {

@@ -6,12 +6,18 @@
 
 /* ---- features ---- */
 
-void tendon_obvious_feature_members(tendon_line *line, const tendon_obvious_feature *feature) {
-    /* the switch of a feature that is not enabled has no effect */
-    unsigned toggle = feature->enable == 1 ? feature->toggle : feature->enable == 0 ? 0 : UINT8_MAX;
+void tendon_obvious_received_members(tendon_line *line, const tendon_obvious_feature *feature) {
     tendon_line_integer(line, "feature", feature->id);
     tendon_line_word(line, "state", tendon_packed_name("disabled\0enabled", 2, feature->enable));
-    tendon_line_word(line, "toggle", tendon_packed_name("unsupported\0activated\0deactivated", 3, toggle));
+    tendon_line_word(line, "toggle", tendon_packed_name("unsupported\0activated\0deactivated", 3, feature->toggle));
+}
+
+void tendon_obvious_feature_members(tendon_line *line, const tendon_obvious_feature *feature) {
+    tendon_obvious_feature shown = *feature;
+    if (feature->enable != 1) { /* the switch of a feature that is not enabled has no effect */
+        shown.toggle = feature->enable == 0 ? 0 : UINT8_MAX;
+    }
+    tendon_obvious_received_members(line, &shown);
 }
 
 /* By their numbers; of one that changed twice the last state counts. NULL: there are not so many. */
@@ -54,7 +60,7 @@ tendon_status tendon_obvious_line(tendon_line *line, const tendon_line_device *d
 /* ---- identity ---- */
 
 /* As the cloud and the labels have it: 16 digits. */
-static void put_serial(tendon_line *line, uint64_t serial) {
+void tendon_obvious_serial_member(tendon_line *line, uint64_t serial) {
     static const char digits[] = "0123456789ABCDEF";
     char text[17];
     for (unsigned i = 0; i < 16; i++) {
@@ -64,18 +70,16 @@ static void put_serial(tendon_line *line, uint64_t serial) {
     tendon_line_word(line, "serial", text);
 }
 
-void tendon_obvious_identity(tendon_line *line, const tendon_obvious_manager *manager) {
-    char version[TENDON_OBVIOUS_VERSION_SIZE], digits[11], *product = digits + sizeof digits - 1;
-    uint32_t number = manager->config.product;
-    *product = '\0';
-    do { /* a word in the cloud */
-        *--product = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    tendon_line_word(line, "product", product);
-    (void)tendon_obvious_format_version(manager->fw, version);
+void tendon_obvious_firmware_member(tendon_line *line, uint32_t code) {
+    char version[TENDON_OBVIOUS_VERSION_SIZE] = ""; /* stays so if the device has a code that is no version */
+    (void)tendon_obvious_format_version(code, version);
     tendon_line_word(line, "firmware", version);
-    put_serial(line, manager->serial);
+}
+
+void tendon_obvious_identity(tendon_line *line, const tendon_obvious_manager *manager) {
+    tendon_line_numeral(line, "product", manager->config.product); /* a word in the cloud */
+    tendon_obvious_firmware_member(line, manager->fw);
+    tendon_obvious_serial_member(line, manager->serial);
     if (manager->battery <= 100) {
         tendon_line_integer(line, "battery_percent", manager->battery);
     } else {

@@ -16,7 +16,7 @@ extension ObviousVectors {
             return [
                 "flags": JSON(frame.flags), "corr": JSON(frame.corr), "opcode": JSON(frame.opcode),
                 "status": JSON(frame.status), "payload": hex(frame.payload, frame.payload_length),
-                "name": .string(ogpOpcodes[frame.opcode]!), "fields": fields(frame, payload),
+                "name": .string(text(tendon_replay_opcode_name(frame.opcode))), "fields": fields(frame, payload),
             ]
         }
     }

@@ -87,6 +87,19 @@ package struct LineWriter: Sendable {
         isFirst = line.is_first
     }
 
+    /// Those of a whole line that the C library writes (tendon/gateway/lines.h).
+    package mutating func membersOfLine(by body: (UnsafeMutablePointer<tendon_line>) -> Void) {
+        let start = bytes.count
+        var begun = 0
+        members {
+            body($0)
+            begun = $0.pointee.begun
+        }
+        bytes.removeLast("}\n".utf8.count)
+        bytes.removeSubrange(start..<start + begun)
+        isFirst = false
+    }
+
     package mutating func key(_ key: StaticString) {
         separate()
         quote()

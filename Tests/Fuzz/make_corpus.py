@@ -629,10 +629,39 @@ def gateway():
             value(h("82 0100 0000803f 0100 0000c07f ff07 4142")), value(h("00 1027 22 0a ff")), value(h("05"))]
 
 
+def replays():
+    """A family; of each value 0x80 written, 0x40 with a time before it, and the number of its characteristic; a block."""
+    def values(family, *all):
+        return bytes([family]) + b"".join(bytes([how]) + (b"\x10\x27" if how & 0x40 else b"") + block(h(text)) for how, text in all)
+
+    def segment(sequence, frame):  # a whole message
+        return f"70{sequence:02x}0000" + struct.pack("<H", len(frame) // 2).hex() + frame
+
+    frames = [json.loads(line)["hex"] for line in (ROOT.parent.parent / "vectors/obvious.jsonl").read_text().splitlines()
+              if '"kind":"frame"' in line and '"hex"' in line]
+    frames = [frame for frame in frames if 28 <= len(frame) <= 400]
+    bose = [(3, "0003e800000000f00003"), (1, "00fff8000880017fff001f0701f83007d080017fff001f07"), (0x43, "0003f000000000f00003"),
+            (3, "0203e820001000000000000000"), (3, "0003"), (0, "0400402c010000000f0007000e08002f041008"),
+            (0, "0400402c010000000f0007000e08002f040000"), (2, "000000010014"), (0x82, "000000010000"), (4, "80048104"),
+            (5, "8100c101"), (0x85, "8100c1"), (6, "c12710"), (0x1f, "64")]
+    belt = [(1, "03"), (0x81, "03"), (2, "30ff"), (0x82, "30ff"), (3, "0401000203"), (3, "09"), (5, "010102"), (5, "010232"),
+            (5, "01036701"), (5, "010441ff"), (8, "020064ffff"), (11, "02a6ffd3ff0200faff05000303030300"),
+            (11, "01a6ffd3ff0200faff05000303030300"), (0, "2d00")]
+    trainer = [(3, "ff7f"), (3, "0000"), (0x43, "ff7f"), (3, "0000"), (3, "00"), (4, "0000" * 8), (0x82, "4154560a4513"),
+               (0x82, "41"), (0x88, "6400"), (1, "1254"), (1, "43356b3b312e30303b30343b4241544f4b13"), (9, "64"), (10, "41ff"), (6, "4142")]
+    grip = [(0, "0002010000"), (0, "0002010000"), (0, "05800000ff0681000000"), (0, "00"), (1, "010200000100"), (1, "02"),
+            (0x82, "0201"), (2, "820100"), (0x1f, "1d"), (0x1f, "ff")]
+    toy = [(0, "01000100"), (0, "050003004142"), (0x80, "01"), (0, "01"), (0, "050003000a00")]
+    return [values(0, *trainer), values(1, *bose), values(1, *bose[2:]), values(0x81, *bose), values(2, *belt), values(3, *grip),
+            *(values(4, (1, "4f47500100000000"), *((how, segment(number, frame)) for number, frame in enumerate(frames[start:start + 12])
+              for how in (0, 0x80)), (0x1f, "64")) for start in range(0, len(frames), 12)), values(5, *toy), values(11, *toy)]
+
+
 def main():
     write("gateway", gateway())
     write("line", lines())
     write("osc", OSC)
+    write("replay", replays())
     write("att", ATT)
     write("clock", [  # steps of a steady stream, a clock that jumps in both directions, a reconnection, an interval
         bytes(16) + h("b40a" * 20 + "b8ff" * 20), h("0102030405060708 1112131415161718" + "b404" * 9 + "38ff b404 b404"),

@@ -49,6 +49,7 @@
 #include "tendon/linux.h"
 #include "tendon/motion.h"
 #include "tendon/osc.h"
+#include "tendon/replay.h"
 #include "tendon/simulate.h"
 #include "tendon/tools.h"
 #include "tendon/version.h"

@@ -4,52 +4,6 @@ import CTendon
 import Tendon
 import TendonSupport
 
-/// What becomes of the values of a captured connection.
-protocol ValueReplay {
-    var counters: StreamCounters { get }
-    /// A value that was read, written or notified. `service`: nil: not known; `milliseconds`: the capture's clock.
-    mutating func value(
-        _ bytes: [UInt8], of characteristic: tendon_uuid, in service: tendon_uuid?, written: Bool,
-        at milliseconds: UInt64, to lines: ReplayLines)
-}
-
-/// The same of a family.
-protocol FamilyReplay: ValueReplay, SendableMetatype {
-    init()
-    /// Each of its characteristics is in one service.
-    mutating func value(
-        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines)
-    static func recognizes(_ characteristic: tendon_uuid) -> Bool
-    /// Where a value has a name that a user gave to the device; empty: nowhere.
-    static func nameRange(in value: ArraySlice<UInt8>, of characteristic: tendon_uuid) -> Range<Int>
-}
-
-/// The same as values, see `StreamForm`.
-struct ReplayForm: Sendable {
-    let recognizes: @Sendable (_ characteristic: tendon_uuid) -> Bool
-    let nameRange: @Sendable (_ value: ArraySlice<UInt8>, _ characteristic: tendon_uuid) -> Range<Int>
-    let make: @Sendable () -> any ValueReplay
-}
-
-extension ReplayForm {
-    init<Replay: FamilyReplay>(_ type: Replay.Type) {
-        self.init(
-            recognizes: { Replay.recognizes($0) }, nameRange: { Replay.nameRange(in: $0, of: $1) },
-            make: { Replay() })
-    }
-}
-
-extension FamilyReplay {
-    mutating func value(
-        _ bytes: [UInt8], of characteristic: tendon_uuid, in service: tendon_uuid?, written: Bool,
-        at milliseconds: UInt64, to lines: ReplayLines
-    ) {
-        value(bytes, of: characteristic, written: written, at: milliseconds, to: lines)
-    }
-
-    static func nameRange(in value: ArraySlice<UInt8>, of characteristic: tendon_uuid) -> Range<Int> { 0..<0 }
-}
-
 extension Command {
     static let replay = Command(
         "replay", operands: "FILE",

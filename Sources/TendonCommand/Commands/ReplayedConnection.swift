@@ -23,7 +23,7 @@ struct ReplayedConnection {
     private let cache: ReplayCache?
     /// Why the cache of the device cannot be used.
     private var cacheFailure: tendon_status = 0
-    private var family: (any ValueReplay)?
+    private var family: ValueReplay?
     private var request: ATTPDU?
     private var reading: (handle: UInt16, value: [UInt8])?
     private(set) var undecoded: UInt64 = 0
@@ -141,8 +141,8 @@ struct ReplayedConnection {
     private mutating func identify(_ characteristic: tendon_uuid) {
         guard family == nil else { return }
         let advertised = families.first { $0.name == label.family }
-        guard let row = advertised ?? families.first(where: { $0.replay.recognizes(characteristic) }) else { return }
-        family = row.replay.make()
+        guard let row = advertised ?? families.first(where: { $0.recognizes(characteristic) }) else { return }
+        family = ValueReplay(row)
         label = DeviceLabel(row.name, label.address, name: label.name)
     }
 

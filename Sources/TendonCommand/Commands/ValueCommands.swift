@@ -42,10 +42,10 @@ extension Command {
         Output.standard.lines?.isCompact = !arguments.has("--exact")
         let events = Events(json: arguments.has("--json"))
         let lines = ReplayLines(events: events, family: family.name)
-        var replay = family.replay.make()
+        let replay = ValueReplay(family)
         if let information = arguments.value("--information") {
             guard value.kind == "sensor_data" else { throw .usage("--information is for bose sensor_data") }
-            let ranges = try hexOperands([information == "frames" ? BoseReplay.framesInformation : information])
+            let ranges = try hexOperands([information == "frames" ? framesInformation : information])
             let silent = ReplayLines(events: .none, family: family.name)
             replay.value(
                 ranges, of: tendon_bose_uuid(TENDON_BOSE_SENSOR_INFORMATION), in: nil, written: false, at: 0,
@@ -84,6 +84,10 @@ extension Command {
             text: hex + "\n")
         return .done
     }
+
+    /// The sensor information of Bose Frames.
+    private static let framesInformation =
+        "00fff8000880017fff001f0701f83007d080017fff001f0702ffff0001c0013fff001f0a03ffff0001c0013fff001f08"
 
     private static func family(_ word: String) throws(CommandError) -> Family {
         let name = try familyName(word)

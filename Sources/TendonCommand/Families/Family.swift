@@ -8,8 +8,6 @@ struct Family: Sendable {
     let name: String
     /// `run` and `stream`.
     let stream: StreamForm
-    /// `replay` and `decode`.
-    let replay: ReplayForm
     /// `simulate`.
     let simulation: SimulationMaker
     /// What outputs such as MQTT show of a device; nil: its events only.
@@ -38,14 +36,13 @@ typealias SimulationMaker = @Sendable (SimulationSettings, _ number: Int) throws
 
 extension Family {
     init(
-        name: String, stream: any FamilyStream.Type, replay: any FamilyReplay.Type,
-        simulation: @escaping SimulationMaker,
+        name: String, stream: any FamilyStream.Type, simulation: @escaping SimulationMaker,
         description: FamilyDescription? = nil, sensors: [String] = [], commands: [Command] = [],
         decoded: [DecodedValue] = [], encoded: [EncodedValue] = []
     ) {
         self.init(
-            name: name, stream: StreamForm(stream), replay: ReplayForm(replay), simulation: simulation,
-            description: description, sensors: sensors, commands: commands, decoded: decoded, encoded: encoded)
+            name: name, stream: StreamForm(stream), simulation: simulation, description: description, sensors: sensors,
+            commands: commands, decoded: decoded, encoded: encoded)
     }
 
     static func named(_ name: String) -> Family? { families.first { $0.name == name } }

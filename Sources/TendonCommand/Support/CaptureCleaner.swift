@@ -173,8 +173,8 @@ final class CaptureCleaner {
         if table.configurations.contains(handle) { return bytes }
         guard let uuid = table.characteristics[handle] else { return masked(bytes, range) }
         if CaptureCleaner.harmless.contains(number(of: uuid)) { return bytes }
-        guard let family = families.first(where: { $0.replay.recognizes(uuid) }) else { return masked(bytes, range) }
-        let name = family.replay.nameRange(bytes[range], uuid)
+        guard let family = families.first(where: { $0.recognizes(uuid) }) else { return masked(bytes, range) }
+        let name = family.nameRange(in: bytes[range], of: uuid)
         return name.isEmpty ? bytes : masked(bytes, name)
     }
 

@@ -112,6 +112,9 @@ static void identity(void **state) {
     manager.battery = 0xFF;
     assert_string_equal(line_of(write_identity, NULL), "\"connected\",\"product\":\"0\",\"firmware\":\"1.2.3\","
                                                        "\"serial\":\"00ABCDEF12345678\",\"battery_percent\":null}");
+    manager.fw = UINT32_MAX; /* no version */
+    assert_string_equal(line_of(write_identity, NULL), "\"connected\",\"product\":\"0\",\"firmware\":\"\","
+                                                       "\"serial\":\"00ABCDEF12345678\",\"battery_percent\":null}");
 }
 
 int main(void) {

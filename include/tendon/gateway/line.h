@@ -75,6 +75,8 @@ tendon_status tendon_line_end(tendon_line *line);
 void tendon_line_number(tendon_line *line, const char *key, double value, unsigned decimals);
 void tendon_line_integer(tendon_line *line, const char *key, int64_t value);
 void tendon_line_count(tendon_line *line, const char *key, uint64_t value);
+/** A number that is a text, such as a version that other families do not have as a number. */
+void tendon_line_numeral(tendon_line *line, const char *key, uint64_t value);
 void tendon_line_bool(tendon_line *line, const char *key, bool value);
 void tendon_line_null(tendon_line *line, const char *key);
 void tendon_line_word(tendon_line *line, const char *key, const char *word);

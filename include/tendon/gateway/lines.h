@@ -32,6 +32,10 @@ void tendon_bose_sample_members(tendon_line *line, const tendon_bose_sample *sam
                                 uint64_t received_at, uint64_t sampled_at, uint32_t error_us);
 void tendon_bose_gesture_members(tendon_line *line, uint8_t gesture_id, uint64_t device_ms, uint64_t received_at,
                                  uint64_t sampled_at, uint32_t error_us);
+/** The members of configurations alone. */
+void tendon_bose_sensor_configuration_members(tendon_line *line, const tendon_bose_sensor_configuration *configuration);
+void tendon_bose_gesture_configuration_members(tendon_line *line,
+                                               const tendon_bose_gesture_configuration *configuration);
 /** Sets the angles of the head in degrees. Returns false if the quaternion is no rotation, because its norm differs
  * from 1 by more than 0.1: the angles are not numbers then. */
 bool tendon_bose_head(const tendon_quaternion *quaternion, tendon_angles *degrees);
@@ -84,6 +88,12 @@ tendon_status tendon_obvious_line(tendon_line *line, const tendon_line_device *d
                                   const tendon_obvious_event *event, size_t index);
 /** The members of a feature alone. */
 void tendon_obvious_feature_members(tendon_line *line, const tendon_obvious_feature *feature);
+/** The same with its switch as the device has sent it, also if the feature is not enabled. */
+void tendon_obvious_received_members(tendon_line *line, const tendon_obvious_feature *feature);
+/** firmware: "1.2.3"; empty: no version. */
+void tendon_obvious_firmware_member(tendon_line *line, uint32_t code);
+/** serial: 16 digits. */
+void tendon_obvious_serial_member(tendon_line *line, uint64_t serial);
 /** product, firmware, serial, battery_percent: after the operation GET_INFO. */
 void tendon_obvious_identity(tendon_line *line, const tendon_obvious_manager *manager);
 

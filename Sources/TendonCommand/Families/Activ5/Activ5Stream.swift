@@ -126,11 +126,9 @@ private final class TrainerView: DeviceView {
     }
 }
 
-/// A sample of a command or of a capture.
+/// A sample of a command.
 protocol Activ5Line: Sendable {
     func write(to line: inout LineWriter)
-    /// For outputs that want numbers.
-    var numbers: OutputSample { get }
     /// For a person.
     var text: String { get }
 }
@@ -138,15 +136,6 @@ protocol Activ5Line: Sendable {
 extension A5Force: Activ5Line {
     func write(to line: inout LineWriter) {
         line.members { tendon_activ5_force_members($0, newtons, times.receivedAt) }
-    }
-
-    private static let form = SampleForm("force", [SampleChannel("force", "N")])
-
-    var numbers: OutputSample {
-        var sample = OutputSample(A5Force.form)
-        sample.take(times)
-        sample[0] = newtons
-        return sample
     }
 
     var text: String { right(fixed(newtons, 2), 8) + " N" }
@@ -160,20 +149,6 @@ extension IMUObject: Activ5Line {
         imu.gyro = (gyroX, gyroY, gyroZ)
         let error = UInt32(((times.errorMilliseconds ?? 0) * 1000).rounded())
         line.members { tendon_activ5_imu_members($0, &imu, times.receivedAt, times.sampledAt ?? 0, error) }
-    }
-
-    private static let form = SampleForm(
-        "imu",
-        ["x", "y", "z"].map { SampleChannel("acceleration_" + $0, "g") }
-            + ["x", "y", "z"].map { SampleChannel("rotation_" + $0, "rad/s") })
-
-    var numbers: OutputSample {
-        var sample = OutputSample(IMUObject.form)
-        sample.take(times)
-        sample.deviceTime = timestamp * 1000
-        (sample[0], sample[1], sample[2]) = (accelerationX, accelerationY, accelerationZ)
-        (sample[3], sample[4], sample[5]) = (gyroX, gyroY, gyroZ)
-        return sample
     }
 
     var text: String {

@@ -7,7 +7,7 @@ import TendonSupport
 
 extension Family {
     static let activ5 = Family(
-        name: "activ5", stream: Activ5Stream.self, replay: Activ5Replay.self, simulation: Activ5Simulation.init,
+        name: "activ5", stream: Activ5Stream.self, simulation: Activ5Simulation.init,
         description: .activ5, sensors: ["force", "imu"],
         commands: [.activ5Force, .activ5IMU, .activ5Tare, .activ5Battery, .activ5Watch],
         decoded: [

@@ -44,7 +44,7 @@ final class BoseSimulation: SimulatedDevice<tendon_simulated_bose>, FamilySimula
     func writeTruth(_ line: (String) -> Bool) {
         for time in 0..<BoseSimulation.scriptPeriod {
             let pose = tendon_simulated_bose_pose(UInt64(time))
-            let degrees = BoseSampleLine.degrees
+            let degrees = 180 / Double.pi
             let truth: JSON = [
                 "device_time_ms": JSON(time), "pitch_deg": .real(pose.pitch * degrees),
                 "roll_deg": .real(pose.roll * degrees), "yaw_deg": .real(pose.yaw * degrees),

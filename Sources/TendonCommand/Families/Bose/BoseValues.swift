@@ -5,9 +5,19 @@ import TendonSupport
 
 extension Family {
     static let bose = Family(
-        name: "bose", stream: BoseStream.self, replay: BoseReplay.self, simulation: BoseSimulation.init,
+        name: "bose", stream: BoseStream.self, simulation: BoseSimulation.init,
         description: .bose, sensors: BoseNames.sensors,
-        commands: [.boseInfo, .boseConfigure], decoded: BoseReplay.values,
+        commands: [.boseInfo, .boseConfigure],
+        decoded: [
+            value(TENDON_BOSE_DEVICE_INFORMATION, "device_information", "product, limits and status"),
+            value(TENDON_BOSE_SENSOR_INFORMATION, "sensor_information", "ranges and sample periods of the sensors"),
+            value(
+                TENDON_BOSE_SENSOR_CONFIGURATION, "sensor_configuration", "enabled sensors and their sample period"),
+            value(TENDON_BOSE_SENSOR_DATA, "sensor_data", "samples of a notification"),
+            value(TENDON_BOSE_GESTURE_INFORMATION, "gesture_information", "gestures that the device detects"),
+            value(TENDON_BOSE_GESTURE_CONFIGURATION, "gesture_configuration", "enabled gestures"),
+            value(TENDON_BOSE_GESTURE_DATA, "gesture_data", "a gesture and its time"),
+        ],
         encoded: [
             EncodedValue(
                 kind: "sensor_configuration",
@@ -20,6 +30,12 @@ extension Family {
                 summary: "the configuration that was read, as bytes, with these changes",
                 encode: BoseEncoding.gestures),
         ])
+
+    private static func value(
+        _ which: tendon_bose_characteristic, _ kind: String, _ summary: String
+    ) -> DecodedValue {
+        DecodedValue(kind: kind, characteristic: tendon_bose_uuid(which), summary: summary)
+    }
 }
 
 private enum BoseEncoding {

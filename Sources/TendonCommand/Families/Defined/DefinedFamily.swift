@@ -9,7 +9,7 @@ extension Family {
     init(_ definition: Definition) {
         let name = definition.name
         self.init(
-            name: name, stream: StreamForm(definition), replay: ReplayForm(definition),
+            name: name, stream: StreamForm(definition),
             simulation: { (settings, number) throws(CommandError) in
                 try DefinedSimulation(definition, settings, number: number)
             },

@@ -37,13 +37,11 @@ private final class DefinedView: DeviceView {
         return number < definition.forms.count ? definition.forms[number] : nil
     }
 
-    /// Words do not depend on the values before.
     override func complete(_ sample: inout OutputSample, _ event: DeviceEvent, _ index: Int) {
         guard let value = event.c.of.defined?.pointee else { return }
         let number = tendon_defined_event_at(definition.pointer, event.c.of.defined, index)
-        guard number < definition.haveWords.count, definition.haveWords[number] else { return }
-        let bytes = Array(UnsafeBufferPointer(start: value.bytes, count: value.length))
-        sample.words = definition.numbers(bytes, of: number, nil, SampleTimes())?.words ?? []
+        guard number < definition.events.count else { return }
+        sample.words = definition.words(UnsafeBufferPointer(start: value.bytes, count: value.length), of: number)
     }
 
     override func begin(_ device: tendon_device, _ identity: JSON, _ change: inout RowChange) { rates = Rates() }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The values of a defined device as members of a line, and as readings of the table.
+// The values of a defined device as words of a table, and as readings of the table of `run`.
 import CTendon
 import Tendon
 import TendonOutputs
@@ -38,29 +38,25 @@ private final class DescribedReadings {
     }
 }
 
-/// The numbers of a value that an output knows by their channels, and what else tables have in their columns.
-private final class DescribedNumbers {
-    var sample: OutputSample
+/// What tables have in their columns beside numbers.
+private final class DescribedWords {
+    /// By column; empty: there are none.
+    var words: [String?] = []
     private var depth = 0
     private let columns: [String]
 
-    init(_ form: SampleForm) {
-        sample = OutputSample(form)
-        columns = form.columns.map(\.name)
-    }
+    init(_ form: SampleForm) { columns = form.columns.map(\.name) }
 
     func take(_ value: tendon_described) {
         switch value.kind {
         case TENDON_DESCRIBED_LIST, TENDON_DESCRIBED_ITEM: depth += 1
         case TENDON_DESCRIBED_END: depth -= 1
         default:
-            guard depth == 0, let name = value.name, let column = columns.firstIndex(of: text(name)) else { return }
-            if let word = DescribedNumbers.word(value) {
-                if sample.words.isEmpty { sample.words = Array(repeating: nil, count: columns.count) }
-                sample.words[column] = word
-            }
-            let isNumber = value.kind == TENDON_DESCRIBED_NUMBER || value.kind == TENDON_DESCRIBED_FLAG
-            if isNumber, column < sample.count { sample[column] = value.number }
+            guard depth == 0, let name = value.name, let column = columns.firstIndex(of: text(name)),
+                let word = DescribedWords.word(value)
+            else { return }
+            if words.isEmpty { words = Array(repeating: nil, count: columns.count) }
+            words[column] = word
         }
     }
 
@@ -96,33 +92,17 @@ extension Definition {
             texts: events[event].isSample ? channels { $0.isText || $0.isDate || $0.isBytes } : [])
     }
 
-    /// The numbers and words of a value that has no mistake. Nil: it has none.
-    func numbers(_ bytes: [UInt8], of event: Int, _ rates: Rates?, _ times: SampleTimes) -> OutputSample? {
-        let form = forms[event]
-        guard !form.columns.isEmpty else { return nil }
-        let visitor = DescribedNumbers(form)
+    /// The words of a value that has no mistake. They do not depend on the values before.
+    func words(_ bytes: UnsafeBufferPointer<UInt8>, of event: Int) -> [String?] {
+        guard haveWords[event] else { return [] }
+        let visitor = DescribedWords(forms[event])
         withExtendedLifetime(visitor) {
             _ = tendon_describe(
-                pointer, event, bytes, bytes.count, rates?.block.pointer,
-                { context, value in value.map { object(DescribedNumbers.self, context).take($0.pointee) } },
+                pointer, event, bytes.baseAddress, bytes.count, nil,
+                { context, value in value.map { object(DescribedWords.self, context).take($0.pointee) } },
                 context(of: visitor), nil)
         }
-        visitor.sample.take(times)
-        return visitor.sample
-    }
-
-    /// Why a value breaks its layout, and at which byte; nil: it does not.
-    func mistake(in bytes: [UInt8], of event: Int) -> (status: tendon_status, offset: Int)? {
-        var offset = 0
-        let status = tendon_describe(pointer, event, bytes, bytes.count, nil, nil, nil, &offset)
-        return status < 0 ? (status, offset) : nil
-    }
-
-    /// The members of a value that has no mistake.
-    func write(_ bytes: [UInt8], of event: Int, _ rates: Rates?, to line: inout LineWriter) {
-        line.members {
-            tendon_defined_members($0, pointer, event, bytes, bytes.count, rates?.block.pointer)
-        }
+        return visitor.words
     }
 
     func readings(_ bytes: [UInt8], of event: Int, _ rates: Rates?) -> [Reading] {

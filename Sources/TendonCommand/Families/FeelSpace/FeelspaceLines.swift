@@ -3,7 +3,6 @@
 import CTendon
 import Tendon
 import TendonFeelSpace
-import TendonOutputs
 import TendonSupport
 
 enum FeelspaceLines {
@@ -70,17 +69,5 @@ extension FSBeltOrientation {
         (c.heading, c.accuracy_deg) = (Int16(clamping: beltMagHeading), UInt16(clamping: accuracy))
         c.accurate = !beltCompassInaccurate
         line.members { tendon_feelspace_orientation_members($0, &c, times.receivedAt) }
-    }
-
-    private static let form = SampleForm(
-        "orientation",
-        [SampleChannel("heading", "deg"), SampleChannel("accurate"), SampleChannel("accuracy", "deg")])
-
-    /// For outputs that want numbers.
-    var numbers: OutputSample {
-        var sample = OutputSample(FSBeltOrientation.form)
-        sample.take(times)
-        (sample[0], sample[1], sample[2]) = (Double(beltMagHeading), beltCompassInaccurate ? 0 : 1, Double(accuracy))
-        return sample
     }
 }

@@ -7,7 +7,7 @@ import TendonSupport
 
 extension Family {
     static let feelspace = Family(
-        name: "feelspace", stream: FeelspaceStream.self, replay: FeelspaceReplay.self,
+        name: "feelspace", stream: FeelspaceStream.self,
         simulation: FeelspaceSimulation.init,
         description: .feelspace, sensors: ["orientation"],
         commands: [

@@ -7,7 +7,7 @@ import TendonSupport
 
 extension Family {
     static let fjorden = Family(
-        name: "fjorden", stream: FjordenStream.self, replay: FjordenReplay.self, simulation: FjordenSimulation.init,
+        name: "fjorden", stream: FjordenStream.self, simulation: FjordenSimulation.init,
         description: .fjorden,
         commands: [.fjordenInfo, .fjordenWatch, .fjordenForget],
         decoded: [

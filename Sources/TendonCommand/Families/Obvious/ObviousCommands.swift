@@ -225,3 +225,14 @@ extension Arguments {
         return ids
     }
 }
+
+extension tendon_obvious_feature {
+    /// The members of the event `feature`.
+    var members: JSON {
+        var (feature, line) = (self, LineWriter())
+        line.open("{")
+        line.members { tendon_obvious_feature_members($0, &feature) }
+        line.close("}")
+        return (try? JSON(parsing: line.bytes)) ?? [:]
+    }
+}

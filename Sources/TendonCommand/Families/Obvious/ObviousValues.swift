@@ -7,7 +7,7 @@ import TendonSupport
 
 extension Family {
     static let obvious = Family(
-        name: "obvious", stream: ObviousStream.self, replay: ObviousReplay.self, simulation: ObviousSimulation.init,
+        name: "obvious", stream: ObviousStream.self, simulation: ObviousSimulation.init,
         description: .obvious,
         commands: [
             .obviousInfo, .obviousFeatures, .obviousUpdate, .obviousToggle, .obviousFirmwareCheck,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Toy: its row of the table, its stream, its captured values, its simulation.
+// Toy: its row of the table, its stream, its simulation.
 import CTendon
 import Tendon
 import TendonSupport
@@ -7,7 +7,7 @@ import TendonToy
 
 extension Family {
     static let toy = Family(
-        name: "toy", stream: ToyStream.self, replay: ToyReplay.self, simulation: ToySimulation.init,
+        name: "toy", stream: ToyStream.self, simulation: ToySimulation.init,
         decoded: [
             DecodedValue(
                 kind: "level", characteristic: tendon_uuid_from_u16(UInt16(TENDON_TOY_LEVEL)),
@@ -63,34 +63,6 @@ private final class ToyServer: DeviceServer {
         }
         toy.close()
         return Task.isCancelled ? .requested : .lost
-    }
-}
-
-struct ToyReplay: FamilyReplay {
-    private(set) var counters = StreamCounters()
-
-    init() {}
-
-    static func recognizes(_ characteristic: tendon_uuid) -> Bool {
-        var (characteristic, number) = (characteristic, UInt16(0))
-        return tendon_uuid_as_u16(&characteristic, &number) && number == UInt16(TENDON_TOY_LEVEL)
-    }
-
-    mutating func value(
-        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines
-    ) {
-        var level = tendon_toy_level()
-        let status = tendon_toy_decode_level(bytes, bytes.count, &level)
-        guard status >= 0 else {
-            counters.malformed += 1
-            return lines.event("malformed") { $0.member("error", text(tendon_toy_status_name(status))) }
-        }
-        counters.notifications += 1
-        counters.samples += 1
-        lines.event("level") { line in
-            line.member("sequence", level.sequence)
-            line.member("percent", level.percent)
-        }
     }
 }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Values of a captured connection: the replay component of the C library has their lines.
+import CTendon
+import Tendon
+import TendonOutputs
+import TendonSupport
+
+/// What becomes of the values of one connection.
+final class ValueReplay {
+    private let block = CBlock<tendon_replay>()
+    private let definition: Definition?
+    /// By the name of the sensor, which the C library has, and never frees.
+    private var forms: [UnsafePointer<CChar>: SampleForm] = [:]
+
+    init(_ family: Family) {
+        definition = Definitions.named(family.name)
+        family.name.withCString { tendon_replay_init(block.pointer, $0, definition?.pointer) }
+    }
+
+    var counters: StreamCounters {
+        let c = block.pointer.pointee
+        return StreamCounters(
+            notifications: c.notifications, samples: c.samples, malformed: c.malformed, skipped: c.skipped)
+    }
+
+    /// A value that was read, written or notified.
+    /// - Parameters:
+    ///   - service: nil: not known.
+    ///   - milliseconds: the capture's clock.
+    func value(
+        _ bytes: [UInt8], of characteristic: tendon_uuid, in service: tendon_uuid?, written: Bool,
+        at milliseconds: UInt64, to lines: ReplayLines
+    ) {
+        final class Taking {
+            let lines: ReplayLines
+            let replay: ValueReplay
+            init(_ lines: ReplayLines, _ replay: ValueReplay) { (self.lines, self.replay) = (lines, replay) }
+        }
+        let taking = Taking(lines, self)
+        withExtendedLifetime(taking) {
+            withUnsafePointer(to: characteristic) { characteristic in
+                withOptionalPointer(to: service) { service in
+                    bytes.withUnsafeBufferPointer { bytes in
+                        var value = tendon_replay_value(
+                            characteristic: characteristic, service: service, bytes: bytes.baseAddress,
+                            length: bytes.count, is_written: written, now: milliseconds)
+                        tendon_replay_take(
+                            block.pointer, &value,
+                            { context, line in
+                                let taking = object(Taking.self, context)
+                                if let line { taking.lines.print(line) { taking.replay.numbers(of: line) } }
+                            }, context(of: taking))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Nil: it has none.
+    private func numbers(of line: UnsafePointer<tendon_replay_line>) -> OutputSample? {
+        var numbers = tendon_replay_numbers()
+        guard tendon_replay_view(line, &numbers) else { return nil }
+        let form = definition?.forms[line.pointee.defined_event] ?? form(of: numbers.view)
+        guard !form.columns.isEmpty else { return nil }
+        var sample = OutputSample(form, &numbers.view)
+        if let value = line.pointee.value?.pointee, let definition {
+            sample.words = definition.words(
+                UnsafeBufferPointer(start: value.bytes, count: value.length), of: line.pointee.defined_event)
+        }
+        if !numbers.device_time_ms.isNaN { sample.deviceTime = numbers.device_time_ms }
+        sample.head = numbers.bose.map { tendon_head_from_bose($0.pointee) }
+        return sample
+    }
+
+    private func form(of view: tendon_view) -> SampleForm {
+        if let known = forms[view.sensor] { return known }
+        let made = SampleForm(view)
+        forms[view.sensor] = made
+        return made
+    }
+}
+
+extension ReplayLines {
+    fileprivate func print(_ line: UnsafePointer<tendon_replay_line>, _ numbers: () -> OutputSample?) {
+        if let device { events.numbers(device, capturedAt: time, numbers) }
+        event(EventName(lasting: line.pointee.event)) { writer in
+            writer.membersOfLine { tendon_replay_write(line, $0, nil, 0) }
+        }
+    }
+}
+
+extension Family {
+    /// Whether a characteristic is one of its own: others, such as the battery level, all devices have.
+    func recognizes(_ characteristic: tendon_uuid) -> Bool {
+        var uuid = characteristic
+        return tendon_replay_recognizes(name, Definitions.named(name)?.pointer, &uuid)
+    }
+
+    /// Where a value has a name that a user gave to the device; empty: nowhere.
+    func nameRange(in value: ArraySlice<UInt8>, of characteristic: tendon_uuid) -> Range<Int> {
+        var uuid = characteristic
+        let start = value.withUnsafeBufferPointer { tendon_replay_name(name, &uuid, $0.baseAddress, $0.count) }
+        return value.startIndex + start..<value.endIndex
+    }
+}
+
+extension SampleForm {
+    /// The channels of a view.
+    convenience init(_ view: tendon_view) {
+        self.init(
+            text(view.sensor),
+            (0..<view.count).map { SampleChannel(text(view.channels[$0].name), text(view.channels[$0].unit)) })
+    }
+}
+
+extension OutputSample {
+    /// The values of a view, in the channels of the same names.
+    init(_ form: SampleForm, _ view: inout tendon_view) {
+        self.init(form)
+        let channels = UnsafeBufferPointer(start: view.channels, count: view.count)
+        withUnsafeBytes(of: &view.values) { bytes in
+            for (channel, value) in zip(channels, bytes.bindMemory(to: Double.self)) {
+                let name = text(channel.name)
+                if let place = form.channels.firstIndex(where: { $0.name == name }) { self[place] = value }
+            }
+        }
+    }
+
+    mutating func take(_ times: SampleTimes) {
+        (receivedAt, sampledAt, errorMilliseconds) = (times.receivedAt, times.sampledAt, times.errorMilliseconds)
+    }
+}
