@@ -423,20 +423,42 @@ size_t tendon_act_next_word(const char *text, size_t length, size_t at, tendon_a
     return at;
 }
 
-/* The word without its quotation marks. *used counts the bytes of room; false: it does not end with one. */
-static bool unquote(tendon_act_word *word, char *room, size_t *used) {
-    const char *text = word->text;
-    size_t last = word->length - 1, start = *used, at = 1;
-    for (; at < last && text[at] != '"'; at++) {
+size_t tendon_act_unquote(const char *text, size_t length, char *out, size_t *out_length) {
+    size_t at = 1, written = 0;
+    if (length == 0 || text[0] != '"') {
+        return 0;
+    }
+    for (; at < length && text[at] != '"'; at++) {
         char c = text[at];
-        if (c == '\\') {
+        if (c == '\\' && at + 1 < length) {
             c = text[++at];
             c = c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
         }
-        room[(*used)++] = c;
+        out[written++] = c;
     }
-    *word = (tendon_act_word){room + start, *used - start};
-    return at == last && text[at] == '"';
+    *out_length = written;
+    return at < length ? at + 1 : 0;
+}
+
+size_t tendon_act_quote(const char *word, size_t length, char *out) {
+    size_t written = 0;
+    bool is_plain = length > 0 && word[0] != '"';
+    for (size_t i = 0; i < length; i++) {
+        is_plain = is_plain && !is_space(word[i]);
+    }
+    if (is_plain) {
+        memcpy(out, word, length);
+        return length;
+    }
+    out[written++] = '"';
+    for (size_t i = 0; i < length; i++) {
+        if (word[i] == '"' || word[i] == '\\') {
+            out[written++] = '\\';
+        }
+        out[written++] = word[i];
+    }
+    out[written++] = '"';
+    return written;
 }
 
 tendon_status tendon_act_parse_text(const char *family, const tendon_definition *definition, const char *text,
@@ -450,13 +472,19 @@ tendon_status tendon_act_parse_text(const char *family, const tendon_definition 
         if (words[count].length == 0) {
             break;
         }
-        bool is_quoted = words[count].text[0] == '"';
-        if (is_quoted && (words[count].length > ROOM - used || !unquote(&words[count], room, &used))) {
+        if (words[count].text[0] != '"') {
+            continue;
+        }
+        size_t length_of_all = words[count].length, own = 0;
+        if (length_of_all > ROOM - used ||
+            tendon_act_unquote(words[count].text, length_of_all, room + used, &own) != length_of_all) {
             sentence s = tendon_mistake(mistake, count);
             tendon_mistake_add(&s, "a word in quotation marks is too long, or not closed at its end");
             *out = (tendon_act){.kind = TENDON_ACT_NONE};
             return TENDON_ERROR_INVALID_ARGUMENT;
         }
+        words[count] = (tendon_act_word){room + used, own};
+        used += own;
     }
     return tendon_act_parse(family, definition, words, count, out, mistake);
 }

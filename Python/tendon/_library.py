@@ -75,6 +75,7 @@ _FUNCTIONS = {
     "tendon_fleet_has_ended": (ctypes.c_bool, [ctypes.c_void_p]),
     "tendon_fleet_summarize": (None, [ctypes.c_void_p]),
     "tendon_fleet_close": (None, [ctypes.c_void_p]),
+    "tendon_act_quote": (ctypes.c_size_t, [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p]),
     "tendon_fleet_act": (ctypes.c_int32, [ctypes.c_void_p, ctypes.POINTER(Address), ctypes.c_char_p, ctypes.c_size_t]),
 }
 

@@ -25,11 +25,12 @@ _parsed = json.JSONDecoder().raw_decode
 _TYPES = {"public": 0, "random": 1, "public_identity": 2, "random_identity": 3}
 
 
-def _quoted(word: str) -> str:
-    """A word in the text of an action, in quotation marks if it would not be one otherwise: as tendon_act_parse_text() takes it."""
-    if word and not word.startswith('"') and not set(word) & {" ", "\t"}:
-        return word
-    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _quoted(word: str) -> bytes:
+    """A word in the text of an action, in quotation marks if it would not be one otherwise."""
+    text = word.encode()
+    out = ctypes.create_string_buffer(2 * len(text) + 2)
+    length = c.tendon_act_quote(text, len(text), out)
+    return out.raw[:length]
 
 
 class DeviceFileError(Exception):
@@ -359,7 +360,7 @@ class Gateway:
         key = f"{device.address}/{device.address_type}"
         address = Address((ctypes.c_uint8 * 6)(*bytes.fromhex(device.address.replace(":", ""))),
                           _TYPES[device.address_type])
-        text = " ".join(words).encode()
+        text = b" ".join(words)
         # A refusal is reported as an event within the call: that has the reason, and is not the end of an action before.
         self._refusal = ""
         status = c.tendon_fleet_act(self._fleet, ctypes.byref(address), text, len(text))

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A word in the text of an action.
+import CTendon
 
 extension String {
     /// As `tendon_act_parse_text` takes it: in quotation marks if it would not be one word otherwise.
     package var actionWord: String {
-        guard isEmpty || utf8.first == UInt8(ascii: "\"") || utf8.contains(where: { $0 == 0x20 || $0 == 0x09 }) else {
-            return self
+        String(unsafeUninitializedCapacity: 2 * utf8.count + 2) { out in
+            withCString { word in
+                out.withMemoryRebound(to: CChar.self) { tendon_act_quote(word, utf8.count, $0.baseAddress) }
+            }
         }
-        var word = "\""
-        for character in unicodeScalars {
-            if character == "\"" || character == "\\" { word.unicodeScalars.append("\\") }
-            word.unicodeScalars.append(character)
-        }
-        return word + "\""
     }
 }

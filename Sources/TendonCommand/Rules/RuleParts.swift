@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What rules consist of: the events, values and actions that families declare, and the parts of one rule.
+import CTendon
+import Tendon
 import TendonSupport
 
 /// How an event of a rule is found in the lines of docs/events.md.
@@ -130,46 +132,40 @@ struct RuleWord: Sendable, Equatable {
 
     func isSign(_ sign: String) -> Bool { quoted == nil && text == sign }
 
-    /// Commas at the end of a word are words of their own. Quotation marks are those of `tendon_act_parse_text`.
+    /// Commas at the end of a word are words of their own.
     static func all(in text: String) -> [RuleWord] {
         var words: [RuleWord] = []
-        let characters = Array(text)
-        var at = 0
-        while at < characters.count {
-            guard !characters[at].isWhitespace else {
-                at += 1
+        var (rest, column) = (text[...], 1)
+        while let first = rest.first {
+            guard !first.isWhitespace else {
+                rest = rest.dropFirst()
+                column += 1
                 continue
             }
-            let start = at
-            let word = unquoted(characters, &at)
-            if word == nil { while at < characters.count, !characters[at].isWhitespace { at += 1 } }
-            let written = String(characters[start..<at])
-            let hasComma = word == nil && written.count > 1 && written.hasSuffix(",")
-            let plain = hasComma ? String(written.dropLast()) : written
-            words.append(RuleWord(text: word ?? plain, column: start + 1, quoted: word == nil ? nil : written))
-            if hasComma { words.append(RuleWord(text: ",", column: at)) }
+            let quoted = quoted(at: rest)
+            let written = quoted?.written ?? rest.prefix { !$0.isWhitespace }
+            let hasComma = quoted == nil && written.count > 1 && written.hasSuffix(",")
+            let plain = hasComma ? written.dropLast() : written
+            words.append(
+                RuleWord(
+                    text: quoted?.text ?? String(plain), column: column, quoted: quoted.map { String($0.written) }))
+            column += written.count
+            if hasComma { words.append(RuleWord(text: ",", column: column - 1)) }
+            rest = rest[written.endIndex...]
         }
         return words
     }
 
-    /// The word in quotation marks at this place, which goes behind it. Nil: there is none that ends with one.
-    private static func unquoted(_ characters: [Character], _ at: inout Int) -> String? {
-        let escapes: [Character: Character] = ["n": "\n", "r": "\r", "t": "\t"]
-        guard characters[at] == "\"" else { return nil }
-        var (word, next) = ("", at + 1)
-        while next < characters.count, characters[next] != "\"" {
-            if characters[next] == "\\", next + 1 < characters.count {
-                next += 1
-                word.append(escapes[characters[next]] ?? characters[next])
-            } else {
-                word.append(characters[next])
-            }
-            next += 1
-        }
-        let isEnd = { (place: Int) in place >= characters.count || characters[place].isWhitespace }
-        let hasComma = next + 1 < characters.count && characters[next + 1] == "," && isEnd(next + 2)
-        guard next < characters.count, hasComma || isEnd(next + 1) else { return nil }
-        at = next + 1
-        return word
+    /// The word in quotation marks that the text begins with. Nil: there is none, or more follows than a comma.
+    private static func quoted(at rest: Substring) -> (text: String, written: Substring)? {
+        guard rest.hasPrefix("\"") else { return nil }
+        let bytes = CBytes(Array(rest.utf8))
+        var (out, length) = ([CChar](repeating: 0, count: bytes.count), 0)
+        let end = bytes.lendText { tendon_act_unquote($0, bytes.count, &out, &length) }
+        let written = rest[..<rest.utf8.index(rest.startIndex, offsetBy: end)]
+        let behind = rest[written.endIndex...]
+        let next = behind.hasPrefix(",") ? behind.dropFirst().first : behind.first
+        guard end > 0, next?.isWhitespace != false else { return nil }
+        return (String(decoding: out.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self), written)
     }
 }

@@ -227,6 +227,39 @@ static void defined(void **state) {
     }
 }
 
+/* What is written is read as the same word. */
+static void quotation_marks(void **state) {
+    (void)state;
+    static const struct {
+        const char *word, *written;
+    } rows[] = {
+        {"go", "go"},       {"", "\"\""},       {"a b", "\"a b\""},         {"a\tb", "\"a\tb\""},
+        {"\"", "\"\\\"\""}, {"a\"\\", "a\"\\"}, {"\"a\\", "\"\\\"a\\\\\""}, {"a \n\"\\", "\"a \n\\\"\\\\\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t length = strlen(rows[i].word), own = 0;
+        char out[32], back[32];
+        size_t written = tendon_act_quote(rows[i].word, length, out);
+        assert_in_range(written, 1, 2 * length + 2);
+        assert_int_equal(written, strlen(rows[i].written));
+        assert_memory_equal(out, rows[i].written, written);
+        tendon_act_word word;
+        assert_int_equal(tendon_act_next_word(out, written, 0, &word), written);
+        assert_int_equal(word.length, written);
+        if (out[0] == '"') {
+            assert_int_equal(tendon_act_unquote(out, written, back, &own), written);
+            assert_int_equal(own, length);
+            assert_memory_equal(back, rows[i].word, length);
+            assert_int_equal(tendon_act_unquote(out, written - 1, back, &own), 0);
+        }
+    }
+    size_t own = 0;
+    char back[8];
+    assert_int_equal(tendon_act_unquote("\"a\\nb\" c", 8, back, &own), 6);
+    assert_memory_equal(back, "a\nb", own);
+    assert_int_equal(tendon_act_unquote("a", 1, back, &own), 0);
+}
+
 static void quoted(void **state) {
     (void)state;
     static const char text[] = "{'name': 'text', 'type': 'utf8'}";
@@ -337,8 +370,9 @@ static void long_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right),  cmocka_unit_test(mistakes), cmocka_unit_test(help),       cmocka_unit_test(defined),
-        cmocka_unit_test(quoted), cmocka_unit_test(numbers),  cmocka_unit_test(long_words),
+        cmocka_unit_test(right),   cmocka_unit_test(mistakes),   cmocka_unit_test(help),
+        cmocka_unit_test(defined), cmocka_unit_test(quoted),     cmocka_unit_test(quotation_marks),
+        cmocka_unit_test(numbers), cmocka_unit_test(long_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

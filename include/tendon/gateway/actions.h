@@ -86,6 +86,15 @@ tendon_status tendon_act_parse(const char *family, const tendon_definition *defi
  */
 tendon_status tendon_act_parse_text(const char *family, const tendon_definition *definition, const char *text,
                                     size_t length, tendon_act *out, tendon_act_mistake *mistake);
+/**
+ * Reads a word in quotation marks at the beginning of a text.
+ * @param out set to what is in them, which has fewer bytes than the text. @param out_length set to its length.
+ * @return the length with its quotation marks; 0: there is none that ends with one, and *out is not defined.
+ */
+size_t tendon_act_unquote(const char *text, size_t length, char *out, size_t *out_length);
+/** Writes a word as tendon_act_parse_text() reads it, in quotation marks if it would not be one word otherwise.
+ * @param out 2 * @p length + 2 bytes; without a terminator. @return what it has of them. */
+size_t tendon_act_quote(const char *word, size_t length, char *out);
 /** Finds the first word behind a place, with its quotation marks; its length is 0 if there is none. @return the place
  * behind it. */
 size_t tendon_act_next_word(const char *text, size_t length, size_t at, tendon_act_word *out);
