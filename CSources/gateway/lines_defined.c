@@ -53,41 +53,58 @@ typedef struct described_line {
     uint32_t lists;
 } described_line;
 
-/* Zeros at the end fill a text, as those do that actions write. */
-static size_t without_padding(const tendon_described *text) {
-    size_t length = text->length;
-    while (length > 0 && text->bytes[length - 1] == 0) {
-        length--;
+tendon_cell tendon_described_cell(const tendon_described *value) {
+    switch (value->kind) {
+    case TENDON_DESCRIBED_FLAG:
+        return (tendon_cell){.kind = TENDON_CELL_FLAG};
+    case TENDON_DESCRIBED_WORD:
+        return (tendon_cell){TENDON_CELL_TEXT, (const uint8_t *)value->text, tendon_string_length(value->text)};
+    case TENDON_DESCRIBED_TEXT: {
+        size_t length = value->length; /* zeros at its end fill it, as those do that actions write */
+        while (length > 0 && value->bytes[length - 1] == 0) {
+            length--;
+        }
+        return (tendon_cell){TENDON_CELL_TEXT, value->bytes, length};
     }
-    return length;
+    case TENDON_DESCRIBED_BYTES:
+        return (tendon_cell){TENDON_CELL_BYTES, value->bytes, value->length};
+    case TENDON_DESCRIBED_NUMBER:
+        if (value->is_integer) {
+            return (tendon_cell){.kind = TENDON_CELL_INTEGER};
+        }
+        /* of 64 bits, 2^63 or more */
+        if (value->integer < 0 && value->number == (double)(uint64_t)value->integer) {
+            return (tendon_cell){.kind = TENDON_CELL_COUNT};
+        }
+        return (tendon_cell){.kind = TENDON_CELL_NUMBER};
+    default:
+        return (tendon_cell){.kind = TENDON_CELL_NOTHING};
+    }
 }
 
 static void put_scalar(tendon_line *line, const tendon_described *value) {
-    switch (value->kind) {
-    case TENDON_DESCRIBED_FLAG:
+    const tendon_cell cell = tendon_described_cell(value);
+    switch (cell.kind) {
+    case TENDON_CELL_FLAG:
         tendon_line_bool(line, value->name, value->number != 0);
         break;
-    case TENDON_DESCRIBED_WORD:
-        tendon_line_text(line, value->name, value->text, tendon_string_length(value->text));
+    case TENDON_CELL_TEXT:
+        tendon_line_text(line, value->name, (const char *)cell.bytes, cell.length);
         break;
-    case TENDON_DESCRIBED_TEXT:
-        tendon_line_text(line, value->name, (const char *)value->bytes, without_padding(value));
+    case TENDON_CELL_BYTES:
+        tendon_line_bytes(line, value->name, cell.bytes, cell.length);
         break;
-    case TENDON_DESCRIBED_BYTES:
-        tendon_line_bytes(line, value->name, value->bytes, value->length);
-        break;
-    case TENDON_DESCRIBED_NOTHING:
+    case TENDON_CELL_NOTHING:
         tendon_line_null(line, value->name);
         break;
+    case TENDON_CELL_INTEGER:
+        tendon_line_integer(line, value->name, value->integer);
+        break;
+    case TENDON_CELL_COUNT:
+        tendon_line_count(line, value->name, (uint64_t)value->integer);
+        break;
     default:
-        if (value->is_integer) {
-            tendon_line_integer(line, value->name, value->integer);
-        } else if (value->integer < 0 &&
-                   value->number == (double)(uint64_t)value->integer) { /* of 64 bits, 2^63 or more */
-            tendon_line_count(line, value->name, (uint64_t)value->integer);
-        } else {
-            tendon_line_number(line, value->name, value->number, value->decimals);
-        }
+        tendon_line_number(line, value->name, value->number, value->decimals);
     }
 }
 

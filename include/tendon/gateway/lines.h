@@ -114,6 +114,25 @@ size_t tendon_defined_event_at(const tendon_definition *definition, const tendon
  * values. */
 void tendon_defined_take_rates(tendon_described_rates *rates, const tendon_definition *definition,
                                const tendon_defined_event *event);
+/** What a member of a line, or a cell of a table, has of a value. */
+typedef enum tendon_cell_kind {
+    TENDON_CELL_NUMBER = 0, /**< number */
+    TENDON_CELL_INTEGER,    /**< integer, exactly */
+    TENDON_CELL_COUNT,      /**< integer as a uint64_t, exactly: 2^63 or more */
+    TENDON_CELL_FLAG,       /**< number is 0 or 1 */
+    TENDON_CELL_TEXT,       /**< of the cell; UTF-8 according to the device */
+    TENDON_CELL_BYTES,      /**< of the cell */
+    TENDON_CELL_NOTHING
+} tendon_cell_kind;
+
+typedef struct tendon_cell {
+    tendon_cell_kind kind;
+    const uint8_t *bytes; /**< of TEXT and BYTES, lent by the value */
+    size_t length;
+} tendon_cell;
+
+/** @param value none that begins or ends a list. */
+tendon_cell tendon_described_cell(const tendon_described *value);
 /** The members of a value that has no mistake. @param event index of the definition. */
 void tendon_defined_members(tendon_line *line, const tendon_definition *definition, size_t event, const uint8_t *bytes,
                             size_t length, const tendon_described_rates *rates);

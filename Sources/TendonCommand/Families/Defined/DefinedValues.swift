@@ -47,12 +47,12 @@ private final class DescribedWords {
 
     init(_ form: SampleForm) { columns = form.columns.map(\.name) }
 
-    func take(_ value: tendon_described) {
-        switch value.kind {
+    func take(_ value: UnsafePointer<tendon_described>) {
+        switch value.pointee.kind {
         case TENDON_DESCRIBED_LIST, TENDON_DESCRIBED_ITEM: depth += 1
         case TENDON_DESCRIBED_END: depth -= 1
         default:
-            guard depth == 0, let name = value.name, let column = columns.firstIndex(of: text(name)),
+            guard depth == 0, let name = value.pointee.name, let column = columns.firstIndex(of: text(name)),
                 let word = DescribedWords.word(value)
             else { return }
             if words.isEmpty { words = Array(repeating: nil, count: columns.count) }
@@ -61,22 +61,16 @@ private final class DescribedWords {
     }
 
     /// As lines have it; nil: a double says all of it.
-    private static func word(_ value: tendon_described) -> String? {
-        switch value.kind {
-        case TENDON_DESCRIBED_WORD: text(value.text)
-        case TENDON_DESCRIBED_TEXT:
-            // Zeros at its end fill it.
-            String(decoding: bytes(of: value).reversed().drop { $0 == 0 }.reversed(), as: UTF8.self)
-        case TENDON_DESCRIBED_BYTES: hexText(bytes(of: value))
-        case TENDON_DESCRIBED_NUMBER where value.is_integer && abs(value.number) >= 0x1p53: "\(value.integer)"
-        case TENDON_DESCRIBED_NUMBER where value.number >= 0x1p63 && value.integer < 0:
-            "\(UInt64(bitPattern: value.integer))"
+    private static func word(_ value: UnsafePointer<tendon_described>) -> String? {
+        let cell = tendon_described_cell(value)
+        let bytes = UnsafeBufferPointer(start: cell.bytes, count: cell.length)
+        return switch cell.kind {
+        case TENDON_CELL_TEXT: String(decoding: bytes, as: UTF8.self)
+        case TENDON_CELL_BYTES: hexText(Array(bytes))
+        case TENDON_CELL_INTEGER where abs(value.pointee.number) >= 0x1p53: "\(value.pointee.integer)"
+        case TENDON_CELL_COUNT: "\(UInt64(bitPattern: value.pointee.integer))"
         default: nil
         }
-    }
-
-    private static func bytes(of value: tendon_described) -> [UInt8] {
-        Array(UnsafeBufferPointer(start: value.bytes, count: value.length))
     }
 }
 
@@ -99,7 +93,7 @@ extension Definition {
         withExtendedLifetime(visitor) {
             _ = tendon_describe(
                 pointer, event, bytes.baseAddress, bytes.count, nil,
-                { context, value in value.map { object(DescribedWords.self, context).take($0.pointee) } },
+                { context, value in value.map { object(DescribedWords.self, context).take($0) } },
                 context(of: visitor), nil)
         }
         return visitor.words
