@@ -47,3 +47,37 @@ tendon_osc_notice tendon_osc_delivery_took(tendon_osc_delivery *delivery, tendon
     /* The first failure of a socket that worked is no news: another one may work. */
     return now < delivery->retry_at ? noticed(delivery, TENDON_OSC_NOTICE_FAILED, now) : TENDON_OSC_NOTICE_NONE;
 }
+
+/* ---- sentences ---- */
+
+static size_t add(char *out, size_t length, const char *text) {
+    while (*text != 0 && length + 1 < TENDON_OSC_SENTENCE_SIZE) {
+        out[length++] = *text++;
+    }
+    out[length] = '\0';
+    return length;
+}
+
+const char *tendon_osc_notice_format(tendon_osc_notice notice, const char *endpoint, const char *reason,
+                                     char out[TENDON_OSC_SENTENCE_SIZE]) {
+    size_t length = add(out, 0, notice == TENDON_OSC_NOTICE_REFUSED ? "no program listens at " : "");
+    length = add(out, length, endpoint);
+    switch (notice) {
+    case TENDON_OSC_NOTICE_REFUSED:
+        (void)add(out, length, "; it is sent there all the same");
+        break;
+    case TENDON_OSC_NOTICE_FAILED:
+        length = add(out, length, ": ");
+        length = add(out, length, reason);
+        (void)add(out, length, "; it is tried again");
+        break;
+    case TENDON_OSC_NOTICE_UNUSED:
+        (void)add(out, length,
+                  " takes orientations, and none will be sent: they are those of Bose wearables, of the sensors "
+                  "rotation and game_rotation");
+        break;
+    default:
+        break;
+    }
+    return out;
+}

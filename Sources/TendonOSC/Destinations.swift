@@ -78,14 +78,8 @@ final class Destinations: @unchecked Sendable {
 
     private static func sentence(
         _ notice: tendon_osc_notice, _ endpoint: Endpoint, _ failure: @autoclosure () -> String
-    )
-        -> String?
-    {
-        switch notice {
-        case TENDON_OSC_NOTICE_REFUSED: "no program listens at \(endpoint.text); it is sent there all the same"
-        case TENDON_OSC_NOTICE_FAILED: "\(endpoint.text): \(failure()); it is tried again"
-        default: nil
-        }
+    ) -> String? {
+        notice == TENDON_OSC_NOTICE_NONE ? nil : endpoint.sentence(notice, failure())
     }
 
     var metrics: [Metric] {

@@ -43,6 +43,15 @@ struct Endpoint: Sendable, Hashable {
     }
 }
 
+extension Endpoint {
+    /// What is reported of it.
+    func sentence(_ notice: tendon_osc_notice, _ reason: String = "") -> String {
+        var out = [CChar](repeating: 0, count: Int(TENDON_OSC_SENTENCE_SIZE))
+        tendon_osc_notice_format(notice, text, reason, &out)
+        return ended(out)
+    }
+}
+
 /// A text up to its terminator.
 func ended(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 func ended(_ text: [CChar]) -> String { ended(text.map { UInt8(bitPattern: $0) }) }
@@ -169,8 +178,7 @@ package struct OSCSettings: Sendable {
     package func unused(_ hasOrientations: Bool) -> [String] {
         guard !hasOrientations else { return [] }
         return destinations.filter { $0.format != TENDON_OSC_RAW }.map {
-            "\($0.endpoint.text) takes orientations, and none will be sent: they are those of Bose wearables, of the sensors "
-                + "rotation and game_rotation"
+            $0.endpoint.sentence(TENDON_OSC_NOTICE_UNUSED)
         }
     }
 

@@ -11,7 +11,7 @@
 #include "tendon/linux/datagram.h"
 #include "tendon/linux/loop.h"
 
-static char message[320];
+static char message[TENDON_OSC_SENTENCE_SIZE];
 
 __attribute__((format(printf, 1, 2))) static const char *say(const char *format, ...) {
     va_list arguments;
@@ -152,14 +152,12 @@ tendon_status osc_set(osc *sound, const char *name, const char *value, const cha
 /* ---- sockets ---- */
 
 static void report_notice(osc *sound, const osc_destination *one, tendon_osc_notice notice, tendon_status status) {
-    char text[TENDON_OSC_ENDPOINT_SIZE];
-    if (notice == TENDON_OSC_NOTICE_NONE) {
-        return;
+    char endpoint[TENDON_OSC_ENDPOINT_SIZE], text[TENDON_OSC_SENTENCE_SIZE];
+    if (notice != TENDON_OSC_NOTICE_NONE) {
+        tendon_osc_endpoint_format(&one->to.endpoint, endpoint);
+        sound->report(
+            say("osc: %s", tendon_osc_notice_format(notice, endpoint, tendon_datagram_status_text(status), text)));
     }
-    tendon_osc_endpoint_format(&one->to.endpoint, text);
-    sound->report(notice == TENDON_OSC_NOTICE_REFUSED
-                      ? say("osc: no program listens at %s; it is sent there all the same", text)
-                      : say("osc: %s: %s; it is tried again", text, tendon_datagram_status_text(status)));
 }
 
 static void connect_to(osc *sound, osc_destination *one, uint64_t now) {
@@ -216,14 +214,9 @@ static bool has_orientations(const tendon_fleet_options *from) {
 }
 
 static void report_unused(osc *sound) {
-    char text[TENDON_OSC_ENDPOINT_SIZE];
     for (size_t i = 0; i < sound->destination_count; i++) {
-        const tendon_osc_destination *to = &sound->destinations[i].to;
-        if (to->format != TENDON_OSC_RAW) {
-            sound->report(
-                say("osc: %s takes orientations, and none will be sent: they are those of Bose wearables, of the "
-                    "sensors rotation and game_rotation",
-                    tendon_osc_endpoint_format(&to->endpoint, text)));
+        if (sound->destinations[i].to.format != TENDON_OSC_RAW) {
+            report_notice(sound, &sound->destinations[i], TENDON_OSC_NOTICE_UNUSED, TENDON_OK);
         }
     }
 }

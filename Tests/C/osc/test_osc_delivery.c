@@ -126,12 +126,28 @@ static void of_the_start_of_the_clock(void **state) {
     assert_true(tendon_osc_delivery_wants_socket(&delivery, 20000));
 }
 
+static void sentences(void **state) {
+    (void)state;
+    char text[TENDON_OSC_SENTENCE_SIZE], reason[2 * TENDON_OSC_SENTENCE_SIZE];
+    assert_string_equal(tendon_osc_notice_format(TENDON_OSC_NOTICE_REFUSED, "[::1]:9", "not used", text),
+                        "no program listens at [::1]:9; it is sent there all the same");
+    assert_string_equal(tendon_osc_notice_format(TENDON_OSC_NOTICE_FAILED, "[::1]:9", "no route", text),
+                        "[::1]:9: no route; it is tried again");
+    assert_string_equal(tendon_osc_notice_format(TENDON_OSC_NOTICE_UNUSED, "[::1]:9", "", text),
+                        "[::1]:9 takes orientations, and none will be sent: they are those of Bose wearables, of the "
+                        "sensors rotation and game_rotation");
+    memset(reason, 'x', sizeof reason - 1);
+    reason[sizeof reason - 1] = '\0';
+    tendon_osc_notice_format(TENDON_OSC_NOTICE_FAILED, "a", reason, text);
+    assert_int_equal(strlen(text), TENDON_OSC_SENTENCE_SIZE - 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_works_is_counted),     cmocka_unit_test(no_program_listens),
         cmocka_unit_test(a_network_that_is_not_up),  cmocka_unit_test(a_network_that_has_changed),
         cmocka_unit_test(an_error_that_persists),    cmocka_unit_test(errors_that_take_turns),
-        cmocka_unit_test(of_the_start_of_the_clock),
+        cmocka_unit_test(of_the_start_of_the_clock), cmocka_unit_test(sentences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,20 @@ typedef enum tendon_osc_outcome {
 typedef enum tendon_osc_notice {
     TENDON_OSC_NOTICE_NONE = 0,
     TENDON_OSC_NOTICE_REFUSED, /**< no program listens */
-    TENDON_OSC_NOTICE_FAILED   /**< there is no socket, or it fails each time; it is tried again */
+    TENDON_OSC_NOTICE_FAILED,  /**< there is no socket, or it fails each time; it is tried again */
+    TENDON_OSC_NOTICE_UNUSED   /**< by the caller: the destination takes orientations, and no device sends any */
 } tendon_osc_notice;
+
+/** Longest sentence, with its terminator; a longer one is cut. */
+#define TENDON_OSC_SENTENCE_SIZE 512
+
+/**
+ * Writes what is reported, without a full stop, with a terminator.
+ * @param endpoint as tendon_osc_endpoint_format() writes it. @param reason of FAILED, a word or a sentence.
+ * @return @p out.
+ */
+const char *tendon_osc_notice_format(tendon_osc_notice notice, const char *endpoint, const char *reason,
+                                     char out[TENDON_OSC_SENTENCE_SIZE]);
 
 /** The caller's memory; all zeros is its start. Counters and retry_at are for the caller to read, the rest is private.
  */
