@@ -54,6 +54,18 @@ is "$status" 2 "scan: a service that is no UUID"
 kill "$device"
 wait "$device" 2>/dev/null
 
+# Two files whose devices share a service: the one with a name decides, whose packet comes second. scan and run agree.
+start strap simulate polar_h10 --define "$root/packaging/devices" --radio virtual --json --name 'Polar H10 7'
+strap=$child
+until_true ready strap
+run scan --radio virtual --define "$root/packaging/devices" --families polar_h10 --count 1 --for 5 --json
+like "$status $out" '^0 .*"family":"polar_h10".*"name":"Polar H10 7"' "scan: the file with the name"
+unlike "$out" '"family":"heart_rate"' "scan: and not first the other one"
+run run --radio virtual --define "$root/packaging/devices" --for 5 --notifications 1 --json
+like "$out" '"event":"connected","family":"polar_h10"' "run takes it for the same"
+kill "$strap"
+wait "$strap" 2>/dev/null
+
 # A name that would play with the terminal.
 start evil simulate bose --radio virtual --json --name "$(printf 'a\033[2Jb\r\n\342\200\256c')"
 evil=$child

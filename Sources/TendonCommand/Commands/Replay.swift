@@ -117,6 +117,8 @@ struct Replay {
     private static let tableLimit = 256
     private var connections: [CaptureItem.Link: ReplayedConnection] = [:]
     private var devices: [Address: ScannedDevice] = [:]
+    /// A passive scan may have made the capture.
+    private let families = AdvertisedFamilies(hearsResponses: false)
     private var start: UInt64?
     /// Time of the last item: the summary has it too, so that a replay prints the same each time.
     private var last: UInt64 = 0
@@ -186,17 +188,20 @@ struct Replay {
             connection.take(pdu, fromServer: incoming, events, time)
             connections[link] = connection
         case .report(let address, let rssi, let data, let properties):
-            found(address, rssi, data, Int(properties) & TENDON_AD_CONNECTABLE != 0, microseconds)
+            found(address, rssi, data, Int(properties), microseconds)
         }
     }
 
     private mutating func found(
-        _ address: Address, _ rssi: Int?, _ data: [UInt8], _ connectable: Bool, _ microseconds: UInt64
+        _ address: Address, _ rssi: Int?, _ data: [UInt8], _ properties: Int, _ microseconds: UInt64
     ) {
         guard devices[address] != nil || devices.count < 4096 else { return }
         var device = devices[address] ?? ScannedDevice(address)
-        device.isConnectable = device.isConnectable || connectable
-        let isNew = device.add(data: data, rssi: rssi)
+        device.isConnectable = device.isConnectable || properties & TENDON_AD_CONNECTABLE != 0
+        let family = families.family(
+            of: address, sending: data, isScannable: false, isResponse: properties & TENDON_AD_SCAN_RESPONSE != 0,
+            microseconds / 1000)
+        let isNew = device.add(data: data, rssi: rssi, family: family)
         devices[address] = device
         if isNew { events.event("found", device.label, at: microseconds, device.members) }
     }

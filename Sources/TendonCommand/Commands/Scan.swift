@@ -46,7 +46,8 @@ extension Command {
         try Option.coded.check(arguments, on: [radio])
         let empty = ScanView(
             events: Events(json: arguments.has("--json")), every: arguments.has("--duplicates"),
-            filter: filter, limit: try arguments.integer("--count", in: 1...10000))
+            filter: filter, limit: try arguments.integer("--count", in: 1...10000),
+            hearsResponses: !arguments.has("--passive"))
         let limit = try arguments.duration() ?? (Output.standard.isTerminal ? nil : 10_000)
         let options = ScanOptions(
             isActive: !arguments.has("--passive"), includesCodedPHY: arguments.has(Option.coded.name))
@@ -150,15 +151,17 @@ struct ScannedDevice: Sendable {
     init(_ address: Address, number: Int = 0) { (self.address, self.number) = (address, number) }
 
     /// Returns true if the advertisement contains new data.
-    mutating func add(_ advertisement: Advertisement) -> Bool {
+    mutating func add(_ advertisement: Advertisement, of families: AdvertisedFamilies) -> Bool {
         lastSeen = advertisement.time
         privateAddress = advertisement.privateAddress ?? privateAddress
         isConnectable = isConnectable || advertisement.isConnectable
         isOnCoded = isOnCoded || advertisement.primaryPHY == .leCoded
-        return add(data: advertisement.data, rssi: advertisement.rssi)
+        return add(
+            data: advertisement.data, rssi: advertisement.rssi, family: families.family(of: advertisement))
     }
 
-    mutating func add(data: [UInt8], rssi: Int?) -> Bool {
+    /// - Parameter family: after this packet; nil: it tells none.
+    mutating func add(data: [UInt8], rssi: Int?, family told: String?) -> Bool {
         reports += 1
         self.rssi = rssi ?? self.rssi
         var isNew = reports == 1
@@ -169,8 +172,9 @@ struct ScannedDevice: Sendable {
             services.append(uuid)
             isNew = true
         }
-        if family == nil, isNew, let told = familyName(advertised: data) ?? familyName(services: services, name: name) {
+        if let told, told != family {
             family = told
+            isNew = true
         }
         return isNew
     }
@@ -200,11 +204,13 @@ struct ScanView: Sendable {
     var others: Int { devices.values.count { !$0.wasFound } }
     /// A hostile neighbor makes addresses up: the device that was received longest ago is forgotten.
     private var devices = RecentTable<Address, ScannedDevice>(capacity: 4096)
+    private let families: AdvertisedFamilies
     private var nextNumber = 0
     private var area = LiveArea()
     private var lastDraw: UInt64 = 0
 
-    init(events: Events, every: Bool, filter: ScanFilter, limit: Int?) {
+    init(events: Events, every: Bool, filter: ScanFilter, limit: Int?, hearsResponses: Bool = true) {
+        families = AdvertisedFamilies(hearsResponses: hearsResponses)
         self.events = events
         self.every = every
         self.filter = filter
@@ -217,7 +223,7 @@ struct ScanView: Sendable {
         let known = devices[address]
         var device = known ?? ScannedDevice(address, number: nextNumber)
         if known == nil { nextNumber += 1 }
-        let isNew = device.add(advertisement)
+        let isNew = device.add(advertisement, of: families)
         let accepted = filter.accepts(device)
         if accepted, !device.wasFound {
             device.wasFound = true

@@ -138,6 +138,7 @@ struct DeviceAccess: Sendable {
     private func find(_ central: Central) async throws(CommandError) -> Search {
         try await inTime { () throws(CommandError) in
             try await translating { () throws(TendonError) in
+                let families = AdvertisedFamilies()
                 var devices = RecentTable<Address, ScannedDevice>(capacity: 256)
                 var found: Address?
                 var other: ScannedDevice?
@@ -145,7 +146,7 @@ struct DeviceAccess: Sendable {
                 let advertisements = try await central.scan()
                 for try await advertisement in advertisements {
                     var device = devices[advertisement.address] ?? ScannedDevice(advertisement.address)
-                    _ = device.add(advertisement)
+                    _ = device.add(advertisement, of: families)
                     devices.set(device.address, device)
                     if found == nil, address?.matches(device.address) ?? true, device.family == family {
                         found = device.address

@@ -1,10 +1,62 @@
 // SPDX-License-Identifier: MIT
-// Search of the C core for a run: its memory, families by name, and the scans that it needs active.
+// Search of the C core: of which families the devices in range are, and for a run the scans that it needs active.
 import CTendon
 import Tendon
 import TendonSupport
 
-/// What the devices in range advertise. `tendon/gateway/search.h` says what each function does.
+/// What advertisers have sent, and of which families they are. `tendon/gateway/search.h` says what each function does.
+final class AdvertisedFamilies: @unchecked Sendable {
+    // Only memory; its owner determines who may use it.
+    let core = CBlock<tendon_search>()
+    private let advertisers = CTable<tendon_search_advertiser>(capacity: 1024)  // a crowd, in 128 KiB
+    private let definitions: CTable<UnsafePointer<tendon_definition>?>
+    /// By the numbers that the C core has.
+    let names = familyNames()
+    /// Whether a device can answer a scan request: a name that decides is waited for.
+    private let hearsResponses: Bool
+
+    init(
+        hearsResponses: Bool = true, context: CContext? = nil,
+        serves: (@convention(c) (CContext?, UnsafePointer<tendon_address>?, UInt8) -> Bool)? = nil
+    ) {
+        self.hearsResponses = hearsResponses
+        // As many as have numbers.
+        let all = Definitions.all.prefix(Int(TENDON_SEARCH_NO_FAMILY) - Int(TENDON_SEARCH_DEFINED))
+        definitions = CTable<UnsafePointer<tendon_definition>?>(capacity: all.count)
+        for (index, definition) in all.enumerated() { definitions.pointer[index] = UnsafePointer(definition.pointer) }
+        var scope = tendon_search_scope()
+        (scope.definitions, scope.definition_count) = (UnsafePointer(definitions.pointer), all.count)
+        (scope.context, scope.serves) = (context, serves)
+        tendon_search_init(core.pointer, advertisers.pointer, advertisers.capacity, &scope)
+    }
+
+    /// Nil: of none that is known so far.
+    func name(of found: tendon_search_found) -> String? {
+        Int(found.family) == Int(TENDON_SEARCH_NO_FAMILY) ? nil : names[Int(found.family)]
+    }
+
+    /// The family of an advertiser, after this packet.
+    func family(of address: Address, sending data: [UInt8], isScannable: Bool, isResponse: Bool, _ now: UInt64)
+        -> String?
+    {
+        data.withUnsafeBufferPointer { bytes in
+            var report = tendon_ad_report()
+            report.address = address.c
+            report.properties = UInt16(
+                (isScannable && hearsResponses ? TENDON_AD_SCANNABLE : 0) | (isResponse ? TENDON_AD_SCAN_RESPONSE : 0))
+            (report.data, report.length) = (bytes.baseAddress, bytes.count)
+            return name(of: tendon_search_take(core.pointer, &report, now))
+        }
+    }
+
+    func family(of advertisement: Advertisement) -> String? {
+        family(
+            of: advertisement.address, sending: advertisement.data, isScannable: advertisement.isScannable,
+            isResponse: advertisement.isScanResponse, advertisement.time)
+    }
+}
+
+/// The same for a run.
 @TendonActor
 final class Search {
     /// What a packet tells of its advertiser.
@@ -19,7 +71,6 @@ final class Search {
     /// What is looked for.
     @TendonActor
     private final class Scope {
-        /// By the numbers that the C core has.
         let families = familyNames()
         var plan: GatewayPlan?
         nonisolated init() {}
@@ -28,26 +79,16 @@ final class Search {
             plan?.serves(address, family: families[Int(family)]) ?? false
         }
     }
-    private let core = CBlock<tendon_search>()
-    private let advertisers = CTable<tendon_search_advertiser>(capacity: 1024)  // a crowd, in 128 KiB
-    private let definitions: CTable<UnsafePointer<tendon_definition>?>
+    private let families: AdvertisedFamilies
+    private var core: CBlock<tendon_search> { families.core }
     private let scope: Scope
 
     nonisolated init() {
-        // As many as have numbers.
-        let all = Definitions.all.prefix(Int(TENDON_SEARCH_NO_FAMILY) - Int(TENDON_SEARCH_DEFINED))
         let scope = Scope()
-        let definitions = CTable<UnsafePointer<tendon_definition>?>(capacity: all.count)
-        for (index, definition) in all.enumerated() { definitions.pointer[index] = UnsafePointer(definition.pointer) }
-        var parts = tendon_search_scope()
-        (parts.definitions, parts.definition_count) = (UnsafePointer(definitions.pointer), all.count)
-        parts.context = context(of: scope)
-        parts.serves = { context, address, family in
+        families = AdvertisedFamilies(context: context(of: scope)) { context, address, family in
             let (scope, address) = (object(Scope.self, context), Address(address!.pointee))
             return TendonActor.assumeIsolated { scope.serves(address, family) }
         }
-        tendon_search_init(core.pointer, advertisers.pointer, advertisers.capacity, &parts)
-        self.definitions = definitions
         self.scope = scope
     }
 
@@ -55,8 +96,8 @@ final class Search {
         scope.plan = plan
         let found = tendon_search_take(core.pointer, report, now)
         return Found(
-            family: Int(found.family) == Int(TENDON_SEARCH_NO_FAMILY) ? nil : scope.families[Int(found.family)],
-            isServed: found.is_served, awaitsResponse: found.awaits_response, isResponse: found.is_response)
+            family: families.name(of: found), isServed: found.is_served, awaitsResponse: found.awaits_response,
+            isResponse: found.is_response)
     }
 
     /// As lines and tables have it; nil: none is known, or it was received too long ago.

@@ -37,13 +37,19 @@ struct AdvertisedParts: Sendable, CustomTestStringConvertible {
 @Suite struct BeltAdvertisementTests {
     /// The table of `tendon scan`.
     @Test(arguments: AdvertisedParts.all, [false, true]) func theTable(_ parts: AdvertisedParts, responseFirst: Bool) {
+        let families = AdvertisedFamilies()
         var device = ScannedDevice(Address(1, type: .random))
-        for packet in responseFirst ? parts.packets.reversed() : parts.packets {
-            _ = device.add(data: packet, rssi: -50)
+        func add(_ number: Int) -> Bool {
+            let family = families.family(
+                of: device.address, sending: parts.packets[number], isScannable: number == 0, isResponse: number > 0, 0)
+            return device.add(data: parts.packets[number], rssi: -50, family: family)
+        }
+        for number in responseFirst ? parts.packets.indices.reversed() : Array(parts.packets.indices) {
+            _ = add(number)
         }
         #expect(device.family == parts.family)
-        for packet in parts.packets {
-            let isNew = device.add(data: packet, rssi: -50)
+        for number in parts.packets.indices {
+            let isNew = add(number)
             #expect(!isNew)
             #expect(device.family == parts.family)
         }

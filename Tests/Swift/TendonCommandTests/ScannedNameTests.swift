@@ -14,11 +14,11 @@ import Testing
     @Test func aNameDoesNotAlternate() {
         var device = ScannedDevice(Address(1, type: .random))
         let packets = [short, complete] + Array(repeating: [short, complete, empty, []], count: 10).flatMap(\.self)
-        let changes = packets.filter { device.add(data: $0, rssi: nil) }
+        let changes = packets.filter { device.add(data: $0, rssi: nil, family: nil) }
         #expect(changes == [short, complete])
         #expect(device.name == "Bellevue")
         // Another complete name is a new one.
-        #expect(device.add(data: other, rssi: nil) && device.name == "Two")
+        #expect(device.add(data: other, rssi: nil, family: nil) && device.name == "Two")
     }
 
     @Test func anEmptyNameHidesNone() {
