@@ -38,11 +38,6 @@ func familyTitle(_ name: String) -> String {
     tendon_family_find(name).map { text($0.pointee.title) } ?? Definitions.named(name)?.title ?? name
 }
 
-/// The family that advertising data may belong to, which the name in the scan response decides; nil: none.
-func familyName(awaitingName data: [UInt8]) -> String? {
-    tendon_family_awaiting_name(data, data.count).map { text($0.pointee.name) } ?? Definitions.awaitingName(data)?.name
-}
-
 /// The family of an advertiser, by its advertisement, its scan response, or both; nil: none that is known so far.
 func familyName(advertised data: [UInt8]) -> String? {
     tendon_family_from_advertisement(data, data.count).map { text($0.pointee.name) }

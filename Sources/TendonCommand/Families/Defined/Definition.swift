@@ -219,11 +219,6 @@ enum Definitions {
         return found.first { $0.pointer.pointee.find.name != 0 } ?? found.first
     }
 
-    /// The first that this is one of, if it has the right name, which is not in it.
-    static func awaitingName(_ data: [UInt8]) -> Definition? {
-        all.first { tendon_definition_awaits_name($0.pointer, data, data.count) }
-    }
-
     /// Reads what the words of the command line name, and what is installed. A mistake in an installed file is reported,
     /// and its device is unknown; in one that is named, it is an error.
     static func load(_ words: [String]) throws(CommandError) {
