@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 work=$build/static
 mkdir -p "$work"
-small=(-Os -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables)
+# The whole program at once (-flto): 12 KB less.
+small=(-Os -flto=auto -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables)
 
 # quietly COMMAND...: its output only if it fails.
 quietly() {
@@ -65,7 +66,7 @@ for machine in "$@"; do
     compiler=("$musl/bin/musl-gcc" -static "${options[@]}" -idirafter "/usr/$triplet/include")
     rm -rf "$output"
     mkdir -p "$output"
-    printf "[binaries]\nc = [%s]\n" "$(printf "'%s', " "${compiler[@]}")" >"$output/musl.ini"
+    printf "[binaries]\nc = [%s]\nar = '%s-gcc-ar'\n" "$(printf "'%s', " "${compiler[@]}")" "$triplet" >"$output/musl.ini"
     quietly meson setup "$output/library" . --cross-file "cross/$machine.ini" --cross-file "$output/musl.ini" -Dbluez=kernel \
         -Dtests=false -Dprograms=false -Dbuildtype=minsize -Ddefault_library=static "-Dc_args=${small[*]:1}"
     quietly ninja -C "$output/library" libtendon.a
