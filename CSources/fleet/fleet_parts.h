@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a fleet: radios.c (adapters and scans), turns.c (devices), report.c (lines), fleet.c (calls and time).
+/* The parts of a fleet: radios.c (adapters and scans), slots.c (devices), report.c (lines), fleet.c (calls and time).
  */
 #ifndef TENDON_FLEET_PARTS_H
 #define TENDON_FLEET_PARTS_H
@@ -28,7 +28,7 @@ uint64_t tendon_fleet_radio_deadline(const tendon_fleet_radio *radio);
 bool tendon_fleet_is_preparing(const tendon_fleet *fleet);
 void tendon_fleet_radio_close(tendon_fleet_radio *radio);
 
-/* ---- turns.c ---- */
+/* ---- slots.c ---- */
 
 /** Bits of the open radios, by their numbers. */
 uint8_t tendon_fleet_open_radios(const tendon_fleet *fleet);
