@@ -8,7 +8,7 @@
 #include "fleet_parts.h"
 #include "tendon/linux/time.h"
 
-enum { LOOK_PAUSE_MAX_MS = 4000, GRANULARITY_MS = 20 };
+enum { LOOK_PAUSE_MAX_MS = 4000 };
 
 size_t tendon_fleet_size(void) {
     return sizeof(tendon_fleet);
@@ -44,12 +44,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 
 /** Sets the timer. */
 static void arm(tendon_fleet *fleet, uint64_t now) {
-    uint64_t turns = fleet->is_ending ? UINT64_MAX : tendon_admission_deadline(&fleet->admission, now);
-    uint64_t deadline = earlier(earlier(fleet->look_at, fleet->end_at), tendon_search_deadline(&fleet->search, now));
-    if (turns != UINT64_MAX) {
-        uint64_t earliest = fleet->due_at + GRANULARITY_MS;
-        deadline = earlier(deadline, turns > earliest ? turns : earliest);
-    }
+    uint64_t deadline = earlier(earlier(fleet->look_at, fleet->end_at), tendon_turns_deadline(&fleet->turns, now));
     for (size_t i = 0; i < fleet->radio_count; i++) {
         deadline = earlier(deadline, tendon_fleet_radio_deadline(&fleet->radios[i]));
     }
@@ -69,7 +64,6 @@ static void expired(void *context, uint64_t now) {
     for (size_t i = 0; i < fleet->radio_count; i++) {
         tendon_fleet_radio_step(&fleet->radios[i], now);
     }
-    fleet->due_at = now;
     arm(fleet, now);
     if (fleet->on_ended != NULL && tendon_fleet_has_ended(fleet)) {
         tendon_fleet_on_ended on_ended = fleet->on_ended;
@@ -102,12 +96,14 @@ static void prepare(tendon_fleet *fleet, tendon_loop *loop, const tendon_fleet_o
                         : options->pair_s != 0        ? tendon_monotonic_ms() + options->pair_s * UINT64_C(1000)
                                                       : 0;
     fleet->options.no_gatt_cache = options->no_gatt_cache || tendon_gatt_store_open(&fleet->store, NULL) < 0;
-    tendon_admission_init(&fleet->admission, fleet->records, TENDON_FLEET_SLOTS, NULL, seed);
-    tendon_search_init(&fleet->search, fleet->advertisers, TENDON_SEARCH_ADVERTISERS,
-                       &(tendon_search_scope){.definitions = fleet->options.definitions,
-                                              .definition_count = options->definition_count,
-                                              .context = fleet,
-                                              .serves = tendon_fleet_serves});
+    tendon_turns_init(&fleet->turns, &(tendon_turns_config){.owner = tendon_fleet_turns_owner(fleet),
+                                                            .definitions = fleet->options.definitions,
+                                                            .definition_count = options->definition_count,
+                                                            .records = fleet->records,
+                                                            .record_count = TENDON_FLEET_SLOTS,
+                                                            .advertisers = fleet->advertisers,
+                                                            .advertiser_count = TENDON_SEARCH_ADVERTISERS,
+                                                            .seed = seed});
     tendon_source_init(&fleet->timer, -1, fleet, NULL, expired);
 }
 
@@ -139,6 +135,7 @@ void tendon_fleet_end(tendon_fleet *fleet) {
         return;
     }
     fleet->is_ending = true;
+    tendon_turns_finish(&fleet->turns);
     fleet->end_at = now + TENDON_FLEET_END_MS;
     tendon_fleet_end_turns(fleet, TENDON_FLEET_RADIOS, false, now);
 }

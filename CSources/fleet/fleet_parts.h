@@ -30,13 +30,12 @@ void tendon_fleet_radio_close(tendon_fleet_radio *radio);
 
 /* ---- slots.c ---- */
 
-/** Bits of the open radios, by their numbers. */
-uint8_t tendon_fleet_open_radios(const tendon_fleet *fleet);
+/** What turns ask of the fleet. */
+tendon_turns_owner tendon_fleet_turns_owner(tendon_fleet *fleet);
 /** A packet of a device, over a radio. */
 void tendon_fleet_take_report(tendon_fleet *fleet, uint8_t radio, const tendon_ad_report *report, uint64_t now);
 /** Ends what has ended, then begins the turns that are possible. */
 void tendon_fleet_step_turns(tendon_fleet *fleet, uint64_t now);
-void tendon_fleet_begin_turns(tendon_fleet *fleet, uint64_t now);
 /** Why a connection of this peer failed. */
 void tendon_fleet_note_cause(tendon_fleet *fleet, const tendon_address *peer, tendon_status cause);
 /** Whether a device has a turn over this radio. @param number TENDON_FLEET_RADIOS: over any. */
@@ -44,8 +43,6 @@ bool tendon_fleet_has_turns(const tendon_fleet *fleet, uint8_t number);
 /** Has all turns over a radio end, or over all. @p hard: immediately, without the sessions. */
 void tendon_fleet_end_turns(tendon_fleet *fleet, uint8_t number, bool hard, uint64_t now);
 tendon_fleet_slot *tendon_fleet_find_slot(tendon_fleet *fleet, const tendon_address *address);
-/** @param context the fleet */
-bool tendon_fleet_serves(void *context, const tendon_address *address, uint8_t family);
 
 /* ---- report.c ---- */
 
@@ -55,7 +52,7 @@ void tendon_fleet_begin_line(tendon_fleet *fleet, const char *event, const tendo
 void tendon_fleet_end_line(tendon_fleet *fleet, const tendon_fleet_slot *slot, tendon_status status);
 /** The lines of an event of a device. */
 void tendon_fleet_report_event(tendon_fleet_slot *slot, const tendon_device_event *event);
-void tendon_fleet_report_found(tendon_fleet *fleet, const tendon_address *address, const tendon_search_found *found,
+void tendon_fleet_report_found(tendon_fleet *fleet, const tendon_address *address, const tendon_turns_taken *taken,
                                int8_t rssi);
 /** connect_failed, or disconnected. @param pause_ms UINT64_MAX: no further attempt. */
 void tendon_fleet_report_end(tendon_fleet_slot *slot, uint64_t pause_ms);

@@ -86,6 +86,7 @@ static void on_failure(void *context, tendon_status status, uint64_t now) {
     tendon_fleet_radio *radio = context;
     if (radio->state == TENDON_FLEET_RADIO_OPEN) {
         radio->state = TENDON_FLEET_RADIO_LEAVING;
+        tendon_turns_stop_radio(&radio->fleet->turns, radio->number);
         radio->failure = status;
         radio->leave_at = now + TENDON_FLEET_LEAVE_MS;
         tendon_fleet_touch(radio->fleet);
@@ -126,13 +127,10 @@ static tendon_status prepare(tendon_fleet_radio *radio) {
     if (fleet->options.connection.max_interval != 0) {
         (void)tendon_radio_set_connection_parameters(it, &fleet->options.connection);
     }
-    tendon_status status = tendon_radio_group_add(&fleet->group, it, 0);
-    memset(&radio->passive, 0, sizeof radio->passive);
-    memset(&radio->active, 0, sizeof radio->active);
-    radio->is_active = false;
+    tendon_status status = tendon_turns_use_radio(&fleet->turns, radio->number, it);
+    memset(&radio->scan, 0, sizeof radio->scan);
     if (status >= 0) {
-        status =
-            tendon_radio_scan_acquire(it, &radio->passive, &(tendon_scan_parameters){.coded = fleet->options.coded});
+        status = tendon_radio_scan_acquire(it, &radio->scan, &(tendon_scan_parameters){.coded = fleet->options.coded});
     }
     return status;
 }
@@ -141,10 +139,10 @@ static void close_radio(tendon_fleet_radio *radio) {
     tendon_fleet *fleet = radio->fleet;
     if (radio->radio != NULL) {
         fleet->counters.lost_packets += radio->radio->lost;
-        tendon_radio_group_remove(&fleet->group, radio->radio);
+        tendon_turns_stop_radio(&fleet->turns, radio->number);
         tendon_radio_close(radio->radio);
         radio->radio = NULL;
-        tendon_admission_radio_lost(&fleet->admission, radio->number);
+        tendon_turns_lose_radio(&fleet->turns, radio->number);
     }
 }
 
@@ -261,25 +259,11 @@ static void leave(tendon_fleet_radio *radio, uint64_t now) {
     wait_for_adapter(radio, now);
 }
 
-/** Asks for scan responses while a device has something to tell. */
-static void step_scan(tendon_fleet_radio *radio, uint64_t now) {
-    bool is_active = tendon_search_is_active(&radio->fleet->search, now);
-    if (is_active == radio->is_active) {
-        return;
-    }
-    radio->is_active = is_active;
-    if (is_active) {
-        (void)tendon_radio_scan_acquire(radio->radio, &radio->active, &(tendon_scan_parameters){.active = true});
-    } else {
-        (void)tendon_radio_scan_release(radio->radio, &radio->active);
-    }
-}
-
 void tendon_fleet_radio_step(tendon_fleet_radio *radio, uint64_t now) {
     tendon_fleet *fleet = radio->fleet;
     switch (radio->state) {
     case TENDON_FLEET_RADIO_OPEN:
-        step_scan(radio, now);
+    case TENDON_FLEET_RADIO_PREPARING:
         break;
     case TENDON_FLEET_RADIO_LEAVING:
         if (!tendon_fleet_has_turns(fleet, radio->number)) {
@@ -288,8 +272,6 @@ void tendon_fleet_radio_step(tendon_fleet_radio *radio, uint64_t now) {
             radio->leave_at = UINT64_MAX;
             tendon_fleet_end_turns(fleet, radio->number, true, now);
         }
-        break;
-    case TENDON_FLEET_RADIO_PREPARING:
         break;
     default:
         if (now < radio->wait.retry_at || fleet->is_ending) {
@@ -310,11 +292,10 @@ void tendon_fleet_radio_step(tendon_fleet_radio *radio, uint64_t now) {
 uint64_t tendon_fleet_radio_deadline(const tendon_fleet_radio *radio) {
     switch (radio->state) {
     case TENDON_FLEET_RADIO_OPEN:
+    case TENDON_FLEET_RADIO_PREPARING:
         return UINT64_MAX;
     case TENDON_FLEET_RADIO_LEAVING:
         return radio->leave_at;
-    case TENDON_FLEET_RADIO_PREPARING:
-        return UINT64_MAX;
     default:
         return radio->fleet->is_ending ? UINT64_MAX : radio->wait.retry_at;
     }

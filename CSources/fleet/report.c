@@ -81,12 +81,12 @@ void tendon_fleet_report_event(tendon_fleet_slot *slot, const tendon_device_even
     }
 }
 
-void tendon_fleet_report_found(tendon_fleet *fleet, const tendon_address *address, const tendon_search_found *found,
+void tendon_fleet_report_found(tendon_fleet *fleet, const tendon_address *address, const tendon_turns_taken *taken,
                                int8_t rssi) {
-    const tendon_line_device label = {.family = family_name(fleet, found->family),
+    const tendon_line_device label = {.family = family_name(fleet, taken->family),
                                       .address = address,
-                                      .name = found->name,
-                                      .name_length = found->name_length};
+                                      .name = taken->name,
+                                      .name_length = taken->name_length};
     tendon_line_init(&fleet->line, fleet->text, sizeof fleet->text, fleet->options.is_exact);
     tendon_line_begin(&fleet->line, "found", tendon_realtime_us(), &label);
     if (rssi != TENDON_RSSI_UNKNOWN) {

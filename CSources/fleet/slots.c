@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The devices of a fleet: which of them were received, their turns, and how these end. */
+/* The devices of a fleet: their sessions, from the begin of a turn to its end. */
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -16,14 +16,6 @@ tendon_fleet_slot *tendon_fleet_find_slot(tendon_fleet *fleet, const tendon_addr
         }
     }
     return NULL;
-}
-
-uint8_t tendon_fleet_open_radios(const tendon_fleet *fleet) {
-    uint8_t radios = 0;
-    for (size_t i = 0; i < fleet->radio_count; i++) {
-        radios |= (uint8_t)((fleet->radios[i].state == TENDON_FLEET_RADIO_OPEN ? 1u : 0u) << i);
-    }
-    return radios;
 }
 
 static bool has_turn(const tendon_fleet_slot *slot) {
@@ -45,16 +37,6 @@ static tendon_fleet_slot *slot_without_turn(tendon_fleet *fleet) {
     return found;
 }
 
-bool tendon_fleet_serves(void *context, const tendon_address *address, uint8_t family) {
-    const tendon_fleet *fleet = context;
-    const tendon_fleet_addresses *only = &fleet->options.only;
-    bool is_meant = only->count == 0;
-    for (size_t i = 0; i < only->count && !is_meant; i++) {
-        is_meant = tendon_address_equal(&only->addresses[i], address);
-    }
-    return is_meant && family < 32 && (fleet->options.families >> family & 1u) != 0;
-}
-
 /* ---- events of devices ---- */
 
 static void on_device_event(void *context, tendon_device *device, const tendon_device_event *event, uint64_t now) {
@@ -69,7 +51,7 @@ static void on_device_event(void *context, tendon_device *device, const tendon_d
     }
     if (event->kind == TENDON_DEVICE_EVENT_OPENED) {
         fleet->counters.connected++;
-        tendon_admission_connected(&fleet->admission, &slot->address, now);
+        tendon_admission_connected(&fleet->turns.admission, &slot->address, now);
         slot->cause = TENDON_OK;
         fleet->look_pause = 1000;
         fleet->look_at = now + fleet->look_pause;
@@ -81,7 +63,7 @@ static void on_device_event(void *context, tendon_device *device, const tendon_d
 static void on_connected(void *context, uint64_t now) {
     tendon_fleet_slot *slot = context;
     (void)now;
-    tendon_admission_answered(&slot->fleet->admission, &slot->address);
+    tendon_admission_answered(&slot->fleet->turns.admission, &slot->address);
     tendon_fleet_touch(slot->fleet); /* another stranger may be tried now */
 }
 
@@ -103,29 +85,6 @@ void tendon_fleet_note_cause(tendon_fleet *fleet, const tendon_address *peer, te
 }
 
 /* ---- the begin of a turn ---- */
-
-/** The radio that connects to the device; NULL: none has room. */
-static tendon_fleet_radio *choose_radio(tendon_fleet *fleet, const tendon_address *address, uint64_t now) {
-    uint32_t radios = tendon_admission_radios(&fleet->admission, address) & tendon_fleet_open_radios(fleet);
-    uint32_t members = 0;
-    tendon_radio *chosen = NULL;
-    for (size_t i = 0; i < fleet->group.count; i++) {
-        for (size_t number = 0; number < fleet->radio_count; number++) {
-            if (fleet->group.members[i].radio == fleet->radios[number].radio && (radios >> number & 1u) != 0) {
-                members |= 1u << i;
-            }
-        }
-    }
-    if (tendon_radio_group_choose_among(&fleet->group, address, members, now, &chosen) < 0) {
-        return NULL;
-    }
-    for (size_t number = 0; number < fleet->radio_count; number++) {
-        if (fleet->radios[number].radio == chosen) {
-            return &fleet->radios[number];
-        }
-    }
-    return NULL;
-}
 
 /** The device is new here, or of another family than before. */
 static tendon_status set_up_device(tendon_fleet_slot *slot, uint8_t family) {
@@ -157,7 +116,7 @@ static void set_up_connection(tendon_fleet_slot *slot, tendon_radio *radio) {
     slot->is_set_up = true;
     tendon_connection_init(connection, radio, &slot->address,
                            tendon_device_pairs(&slot->body->device) ? tendon_radio_pairing(radio) : NULL, &callbacks);
-    connection->connect_timeout_ms = tendon_admission_answer_ms(&fleet->admission, &slot->address);
+    connection->connect_timeout_ms = tendon_admission_answer_ms(&fleet->turns.admission, &slot->address);
     if (!fleet->options.no_gatt_cache) {
         tendon_gatt_cache_store functions = tendon_gatt_store_functions(&fleet->store);
         tendon_gatt_cache_init(&slot->body->cache, &connection->peer, &functions);
@@ -167,11 +126,11 @@ static void set_up_connection(tendon_fleet_slot *slot, tendon_radio *radio) {
 }
 
 /** False: the device has no turn now. */
-static bool begin_turn(tendon_fleet *fleet, const tendon_address *address, uint8_t family, uint64_t now) {
+static bool begin_turn(tendon_fleet *fleet, const tendon_address *address, uint8_t family, uint8_t radio,
+                       uint64_t now) {
     tendon_fleet_slot *slot = tendon_fleet_find_slot(fleet, address);
-    tendon_fleet_radio *radio = choose_radio(fleet, address, now);
     slot = slot != NULL ? slot : slot_without_turn(fleet);
-    if (radio == NULL || slot == NULL || has_turn(slot)) {
+    if (slot == NULL || has_turn(slot)) {
         return false;
     }
     bool is_new = slot->state == TENDON_FLEET_SLOT_FREE || !tendon_address_equal(&slot->address, address);
@@ -185,11 +144,9 @@ static bool begin_turn(tendon_fleet *fleet, const tendon_address *address, uint8
         }
         fleet->counters.devices += is_new;
     }
-    set_up_connection(slot, radio->radio);
-    tendon_radio_group_assign(&fleet->group, radio->radio);
+    set_up_connection(slot, fleet->radios[radio].radio);
     slot->state = TENDON_FLEET_SLOT_TURN;
-    slot->radio = radio->number;
-    slot->is_assigned = true;
+    slot->radio = radio;
     slot->must_close = false;
     slot->cause = TENDON_OK;
     slot->used_at = now;
@@ -204,75 +161,74 @@ static bool begin_turn(tendon_fleet *fleet, const tendon_address *address, uint8
 static void keep_name(tendon_fleet *fleet, const tendon_address *address) {
     tendon_fleet_slot *slot = tendon_fleet_find_slot(fleet, address);
     size_t length;
-    const char *name = tendon_search_name(&fleet->search, address, &length);
+    const char *name = tendon_search_name(&fleet->turns.search, address, &length);
     if (slot != NULL && name != NULL) {
         slot->name_length = (uint8_t)length;
         memcpy(slot->name, name, length);
     }
 }
 
-void tendon_fleet_begin_turns(tendon_fleet *fleet, uint64_t now) {
-    uint8_t radios = tendon_fleet_open_radios(fleet);
-    tendon_address address;
-    uint8_t family;
-    while (!fleet->is_ending && radios != 0 &&
-           tendon_admission_next(&fleet->admission, radios, tendon_fleet_serves, fleet, now, &address, &family)) {
-        if (begin_turn(fleet, &address, family, now)) {
-            keep_name(fleet, &address);
-        } else {
-            tendon_admission_postpone(&fleet->admission, &address, now);
+/* ---- what turns ask ---- */
+
+static bool is_meant(const tendon_fleet_addresses *only, const tendon_address *address) {
+    for (size_t i = 0; i < only->count; i++) {
+        if (tendon_address_equal(&only->addresses[i], address)) {
+            return true;
         }
+    }
+    return only->count == 0;
+}
+
+static bool serves(void *context, const tendon_address *address, uint8_t family) {
+    const tendon_fleet_options *options = &((const tendon_fleet *)context)->options;
+    return is_meant(&options->only, address) && family < 32 && (options->families >> family & 1u) != 0;
+}
+
+static bool expects(void *context, const tendon_address *address) {
+    const tendon_fleet *fleet = context;
+    (void)address; /* no other one is served */
+    return fleet->options.only.count > 0;
+}
+
+static bool begin(void *context, const tendon_address *address, uint8_t family, uint8_t radio, uint64_t now) {
+    bool has_begun = begin_turn(context, address, family, radio, now);
+    if (has_begun) {
+        keep_name(context, address);
+    }
+    return has_begun;
+}
+
+static void bond_removed(void *context, const tendon_address *address) {
+    tendon_fleet_slot *slot = tendon_fleet_find_slot(context, address);
+    if (slot != NULL && has_turn(slot)) {
+        slot->must_close = true;
+        tendon_fleet_touch(context);
     }
 }
 
-/* ---- bonds ---- */
-
-/** Returns whether the device has a bond. A bond that another program has removed is noticed when the device
- * advertises, and when its turn has ended: it is left alone until it is paired again. */
-static bool look_at_bond(tendon_fleet *fleet, const tendon_address *address, uint8_t radio, uint64_t now) {
-    tendon_radio *it = fleet->radios[radio].radio;
-    const tendon_pairing_service *pairing = it != NULL ? tendon_radio_pairing(it) : NULL;
-    if (pairing == NULL) {
-        return false;
-    }
-    bool is_bonded = pairing->bonded(pairing->context, address);
-    if (tendon_admission_look_at_bond(&fleet->admission, address, is_bonded, radio)) {
-        tendon_fleet_slot *slot = tendon_fleet_find_slot(fleet, address);
-        (void)tendon_admission_dismiss(&fleet->admission, address, now);
-        if (slot != NULL && has_turn(slot)) {
-            slot->must_close = true;
-            tendon_fleet_touch(fleet);
-        }
-    }
-    return is_bonded;
+tendon_turns_owner tendon_fleet_turns_owner(tendon_fleet *fleet) {
+    return (tendon_turns_owner){
+        .context = fleet, .serves = serves, .expects = expects, .begin = begin, .bond_removed = bond_removed};
 }
 
 /* ---- the end of a turn ---- */
 
 static void finish_turn(tendon_fleet_slot *slot, uint64_t now) {
     tendon_fleet *fleet = slot->fleet;
-    tendon_fleet_radio *radio = &fleet->radios[slot->radio];
     const tendon_device_event *ended = &slot->ended;
     const tendon_admission_ending ending = {.radio = slot->radio,
                                             .was_open = ended->was_open,
-                                            .was_released =
-                                                ended->was_requested || radio->state != TENDON_FLEET_RADIO_OPEN,
+                                            .was_released = ended->was_requested,
                                             .may_retry = ended->may_retry,
                                             .is_last = fleet->options.no_reconnect};
-    uint64_t pause = tendon_admission_end_turn(&fleet->admission, &slot->address, &ending, now);
+    slot->state = TENDON_FLEET_SLOT_IDLE;
+    slot->used_at = now;
+    uint64_t pause = tendon_turns_end(&fleet->turns, &slot->address, &ending, slot->cause, now);
     fleet->counters.malformed += slot->body->device.counters.malformed;
     slot->body->device.counters.malformed = 0;
     if (ended->was_open || !ended->was_requested) {
         tendon_fleet_report_end(slot, pause);
     }
-    if (slot->is_assigned && radio->radio != NULL) {
-        tendon_radio_group_release(&fleet->group, radio->radio);
-        (void)tendon_radio_group_refused(&fleet->group, radio->radio, slot->cause, now);
-    }
-    slot->is_assigned = false;
-    slot->state = TENDON_FLEET_SLOT_IDLE;
-    slot->used_at = now;
-    (void)look_at_bond(fleet, &slot->address, slot->radio, now);
 }
 
 void tendon_fleet_step_turns(tendon_fleet *fleet, uint64_t now) {
@@ -287,7 +243,7 @@ void tendon_fleet_step_turns(tendon_fleet *fleet, uint64_t now) {
             finish_turn(slot, now);
         }
     }
-    tendon_fleet_begin_turns(fleet, now);
+    tendon_turns_step(&fleet->turns, now);
 }
 
 bool tendon_fleet_has_turns(const tendon_fleet *fleet, uint8_t number) {
@@ -316,43 +272,17 @@ void tendon_fleet_end_turns(tendon_fleet *fleet, uint8_t number, bool hard, uint
 
 /* ---- what is received ---- */
 
-/** Of a family that is served. */
-static void take_device(tendon_fleet *fleet, uint8_t radio, const tendon_ad_report *report,
-                        const tendon_search_found *found, uint64_t now) {
-    const tendon_address *address = &report->address;
-    bool is_bonded = look_at_bond(fleet, address, radio, now);
-    if (tendon_admission_received(&fleet->admission, address,
-                                  &(tendon_admission_report){.family = found->family,
-                                                             .radio = radio,
-                                                             .preferred = is_bonded || fleet->options.only.count > 0,
-                                                             .awaits_response = found->awaits_response},
-                                  now)) {
-        fleet->counters.found++;
-        tendon_fleet_report_found(fleet, address, found, report->rssi);
-    }
-    keep_name(fleet, address);
-}
-
 void tendon_fleet_take_report(tendon_fleet *fleet, uint8_t radio, const tendon_ad_report *report, uint64_t now) {
-    uint8_t family;
-    if (tendon_admission_heard(&fleet->admission, &report->address, radio, now, &family)) {
-        (void)look_at_bond(fleet, &report->address, radio, now);
-        return; /* it goes on advertising while it is connected */
-    }
-    tendon_search_found found = tendon_search_take(&fleet->search, report, now);
-    bool is_awaited = found.is_response && tendon_admission_responded(&fleet->admission, &report->address, now);
-    if (tendon_search_is_active(&fleet->search, now) != fleet->radios[radio].is_active) {
-        tendon_fleet_touch(fleet);
-    }
-    if (!found.is_served) {
+    const tendon_turns_taken taken = tendon_turns_take(&fleet->turns, radio, report, now);
+    if (taken.is_connected) {
         return;
     }
-    take_device(fleet, radio, report, &found, now);
-    if (is_awaited ||
-        tendon_admission_may_be_next(&fleet->admission, &report->address, tendon_fleet_open_radios(fleet), now)) {
-        tendon_fleet_begin_turns(fleet, now);
+    if (taken.is_new) {
+        fleet->counters.found++;
+        tendon_fleet_report_found(fleet, &report->address, &taken, report->rssi);
     }
-    uint64_t deadline = tendon_admission_deadline_of(&fleet->admission, &report->address, now);
-    uint64_t earliest = fleet->due_at + 20; /* of many devices a look at all takes long */
-    tendon_fleet_wake_at(fleet, deadline > earliest ? deadline : earliest);
+    if (taken.is_served) {
+        keep_name(fleet, &report->address);
+    }
+    tendon_fleet_wake_at(fleet, tendon_turns_follow(&fleet->turns, &report->address, &taken, now));
 }

@@ -78,22 +78,13 @@ public final class CentralGroup {
         }
     }
 
-    /// The central for a device, which counts as one of its connections until ``release(_:after:)``.
-    ///
-    /// - Parameter isConsidered: of the centrals that may connect.
-    package func assign(_ address: Address, where isConsidered: @Sendable (Central) -> Bool) throws(TendonError)
-        -> Central
-    {
-        try checkIsFree(address)
-        return count(try choose(address, where: isConsidered))
-    }
-
-    private func count(_ central: Central) -> Central {
+    /// It has one connection more, until ``release(_:after:)``.
+    func count(_ central: Central) -> Central {
         tendon_radio_group_assign(group.pointer, central.core.radio)
         return central
     }
 
-    private func checkIsFree(_ address: Address) throws(TendonError) {
+    func checkIsFree(_ address: Address) throws(TendonError) {
         guard !connecting.contains(address) else {
             throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .connect)
         }
@@ -104,14 +95,14 @@ public final class CentralGroup {
     /// - Parameter reason: why an attempt failed; `nil`: it did not.
     /// - Returns: whether the controller had no room for it.
     @discardableResult
-    package func release(_ central: Central, after reason: TendonError? = nil) -> Bool {
+    func release(_ central: Central, after reason: TendonError? = nil) -> Bool {
         let radio = central.core.radio
         tendon_radio_group_release(group.pointer, radio)
         return reason.map { tendon_radio_group_refused(group.pointer, radio, $0.status, tendon_monotonic_ms()) }
             ?? false
     }
 
-    private func choose(_ address: Address, where isConsidered: @Sendable (Central) -> Bool) throws(TendonError)
+    func choose(_ address: Address, where isConsidered: @Sendable (Central) -> Bool) throws(TendonError)
         -> Central
     {
         var members: UInt32 = 0

@@ -6,5 +6,6 @@
 
 #include "tendon/fleet/fleet.h"
 #include "tendon/fleet/options.h"
+#include "tendon/fleet/turns.h"
 
 #endif

@@ -41,7 +41,7 @@ extension Command {
             let reporter = Reporter()
             let device = ServedDevice(
                 label: found.label, central: central, settings: settings, reporter: reporter, rules: RuleBoard([]),
-                admission: Admission(), row: reporter.add(found.label))
+                turns: Turns(), row: reporter.add(found.label))
             try await access.inTime { () throws(CommandError) in
                 let server = await stream.server(of: device)
                 do throws(ServingError) {

@@ -32,14 +32,14 @@ final class GatewayCommands: CommandHandler {
     typealias Forget = @Sendable (Address) async throws(CommandError) -> Bool
 
     private let rules: RuleBoard
-    private let admission: Admission
+    private let turns: Turns
     private let state: Mutex<State>
     /// Devices that `scan` reports at most; the one that was received longest ago is forgotten.
     private static let seenLimit = 256
 
     /// - Parameter pairing: who may pair until a request changes it. A reload does not: its window has begun with the run.
-    init(_ rules: RuleBoard, pairing: PairingPolicy = PairingPolicy(), admission: Admission = Admission()) {
-        (self.rules, self.admission) = (rules, admission)
+    init(_ rules: RuleBoard, pairing: PairingPolicy = PairingPolicy(), turns: Turns = Turns()) {
+        (self.rules, self.turns) = (rules, turns)
         state = Mutex(State(pairing: pairing))
     }
 
@@ -248,7 +248,7 @@ final class GatewayCommands: CommandHandler {
         }
         guard !centrals.isEmpty else { throw CommandError(.noRadio, "the radio is not open") }
         for central in centrals { await applyPairing(to: central) }
-        if time > 0 { admission.recallAll() }
+        if time > 0 { await turns.recallAll() }
         return ["seconds": Int(exactly: time).map { JSON($0) } ?? .real(time)]
     }
 

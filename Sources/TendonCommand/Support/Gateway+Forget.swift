@@ -8,28 +8,23 @@ import TendonSupport
 
 extension Gateway {
     /// Of a request. Returns whether there was a bond. After an error the device is served again, as a new one.
+    @TendonActor
     func forget(_ address: Address) async throws(CommandError) -> Bool {
-        let isNew = admission.dismiss(address)
+        let isNew = turns.dismiss(address)
         await endTurn(of: address)
         var wasBonded = false
         do throws(TendonError) {
-            for central in centrals where try await central.forget(address) { wasBonded = true }
+            for central in centrals where try central.forget(address) { wasBonded = true }
         } catch {
-            if isNew { admission.recall(address) }
+            if isNew { turns.recall(address) }
             throw CommandError(error)
         }
         remove(address)
         return wasBonded
     }
 
-    /// A bond that another program has removed, such as `tendon forget`, is noticed when the device advertises and when its
-    /// connection has ended.
-    @TendonActor
-    func lookAtBond(of address: Address, _ radio: Int) {
-        guard let isBonded = central(radio)?.core.keepsBond(with: address),
-            admission.look(at: address, isBonded: isBonded, radio: radio)
-        else { return }
-        admission.dismiss(address)
+    /// By another program, such as `tendon forget`.
+    func bondRemoved(of address: Address) {
         Log.write(.notice, "\(address): its bond was removed; it is left alone until it is paired again")
         forgetServed(address)
     }
@@ -43,6 +38,7 @@ extension Gateway {
     }
 
     /// Nothing of the device is kept, and the outputs remove what they have.
+    @TendonActor
     private func remove(_ address: Address) {
         let (isIdle, row) = state.withLock { state in
             guard state.turns[address] == nil else { return (false, nil as Int?) }  // it is served again
@@ -51,7 +47,7 @@ extension Gateway {
         }
         guard isIdle else { return }
         if let row { reporter.release(row) }
-        admission.forget(address)
+        turns.forget(address)
         reporter.events.device(DeviceLabel(nil, address), is: .forgotten)
     }
 }

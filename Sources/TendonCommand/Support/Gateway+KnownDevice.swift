@@ -53,7 +53,7 @@ extension Gateway {
         }
         while !Task.isCancelled {
             if case .failed(let error) = central.state { throw CommandError(error) }
-            if receive(address, family, radio) { startTurns() }
+            if receive(address, family, radio) { turns.step() }
             try? await Loop.shared.sleep(for: .milliseconds(Gateway.lookInterval))
         }
     }

@@ -22,6 +22,7 @@ extension Gateway {
 
     /// Serves devices until the task is cancelled, or the only radio fails in another way than that its adapter is gone.
     func serveRadios() async throws(CommandError) {
+        await turns.decide(by: self, agrees: agreement != nil)
         // The configuration is valid and the outputs are open; an adapter may come much later.
         ServiceManager.shared.send("READY=1")
         let heart = Task { @TendonActor in await ServiceManager.shared.beat() }
@@ -56,7 +57,10 @@ extension Gateway {
     }
 
     private func closeRadios() async {
-        for central in centrals { await central.close() }
+        for (radio, central) in state.withLock({ $0.centrals }) {
+            await turns.stop(radio, central)
+            await central.close()
+        }
     }
 
     /// Opens the radios. Adapters that do not open are waited for, unless waiting cannot help.

@@ -40,7 +40,6 @@ extension Gateway {
     func replace(_ plan: GatewayPlan) -> Int {
         rules.replace(plan.rules, plan.programs)
         Log.level = plan.settings.logLevel
-        admission.recallAll()
         let (labels, changed, excluded) = state.withLock { state in
             let before = state.plan
             state.plan = plan
@@ -53,10 +52,13 @@ extension Gateway {
             return (labels, changed.keys.map { ($0, state.turns[$0]?.task) }, excluded)
         }
         for label in labels { reporter.events.device(label, is: .renamed) }
-        for (address, turn) in changed {
-            turn?.cancel()
-            // What was wrong with it may have been its settings.
-            admission.readmit(address)
+        for (_, turn) in changed { turn?.cancel() }
+        Loop.shared.runOrPost { [turns] in
+            TendonActor.assumeIsolated {
+                turns.recallAll()
+                // What was wrong with it may have been its settings.
+                for (address, _) in changed { turns.readmit(address) }
+            }
         }
         for address in excluded { forgetServed(address) }
         leaveAlone(plan)

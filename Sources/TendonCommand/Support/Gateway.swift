@@ -18,7 +18,7 @@ extension PHY {
 }
 
 /// Finds devices, serves them, writes a capture.
-final class Gateway: Sendable {
+final class Gateway: TurnOwner {
     struct Known {
         let label: DeviceLabel
         let row: Int
@@ -33,9 +33,8 @@ final class Gateway: Sendable {
     /// A device that is served, from the decision that it is to its end.
     struct Turn {
         let family: String
+        let radio: Int
         let task: Task<Void, Never>
-        /// Nil: not chosen yet.
-        var radio: Int?
     }
 
     struct State {
@@ -52,8 +51,6 @@ final class Gateway: Sendable {
         var wasOpen = false
         /// Those of them that only connect, to the device of --address.
         var withoutSearch: Set<Int> = []
-        /// No turn begins: the run ends.
-        var isOver = false
         /// Of the radios that have failed.
         var lostPackets: UInt64 = 0
         var adapters = AdapterWatch()
@@ -67,10 +64,7 @@ final class Gateway: Sendable {
     let rules: RuleBoard
     let commands: GatewayCommands
     private let figures: FigureBoard
-    let admission: Admission
-    let search = Search()
-    /// The radios that are open: which of them connects to a device.
-    private let group = CentralGroup()
+    let turns: Turns
     /// Nil: every device may be connected to.
     let agreement: (any LinkAgreement)?
     /// For the extensions in other files as well.
@@ -96,15 +90,15 @@ final class Gateway: Sendable {
     ///   - further: outputs of a test.
     init(
         _ plan: GatewayPlan, outputs arguments: Arguments?, opener: RadioOpener? = nil,
-        arrival: @escaping AdapterWait = OpenedRadio.arrival, admission: Admission = Admission(),
+        arrival: @escaping AdapterWait = OpenedRadio.arrival, turns: Turns = Turns(),
         further: [any EventOutput] = [], makeServer: @escaping ServerMaker = { await $0.server(of: $1) }
     ) throws(CommandError) {
         state = Mutex(State(plan: plan))
-        (self.arrival, self.admission, self.makeServer) = (arrival, admission, makeServer)
+        (self.arrival, self.turns, self.makeServer) = (arrival, turns, makeServer)
         if let opener { self.opener = opener } else { self.opener = OpenedRadio.opener(plan.settings.gattCache) }
         let rules = RuleBoard(plan.rules, programs: plan.programs)
         self.rules = rules
-        commands = GatewayCommands(rules, pairing: plan.settings.pairing, admission: admission)
+        commands = GatewayCommands(rules, pairing: plan.settings.pairing, turns: turns)
         figures = FigureBoard(commands)
         let settings = plan.settings
         Log.level = settings.logLevel
@@ -240,24 +234,12 @@ final class Gateway: Sendable {
     @TendonActor
     func scan(_ radio: Int, _ central: Central, _ capture: LinkCapture?) async throws(TendonError) {
         let options = ScanOptions(isActive: false, includesCodedPHY: settings.includesCodedPHY)
-        let responses = ResponseScan(central)
-        agenda.responses[radio] = responses
-        defer {
-            agenda.responses[radio] = nil
-            responses.update(isActive: false)
-        }
         // Reports as the radio makes them: most are of devices that are served already, or of other people's.
         let end = Pending<Void, TendonError>()
-        let scanner = try central.core.scan(options) { [self] report, now in
+        let scanner = try central.core.scan(options) { [self] report, _ in
             TendonActor.assumeIsolated {
                 capture?.write(report)
-                let address = Address(report.pointee.address)
-                guard !isServed(address, report, radio, now) else { return }
-                let isTaken = take(address, report, radio, now)
-                if search.isActive(now) != responses.isActive { dueNow() }
-                guard isTaken else { return }
-                startTurn(of: address, now)
-                arm(for: address, now)
+                take(report, radio)
             }
         } ended: { error in
             end.finish(error.map { .failure($0) } ?? .success(()))
@@ -271,25 +253,12 @@ final class Gateway: Sendable {
         }
     }
 
-    /// A device that goes on advertising while it is connected: nothing of it is new but its signal.
-    @TendonActor
-    private func isServed(_ address: Address, _ report: CReport, _ radio: Int, _ now: UInt64) -> Bool {
-        guard let family = admission.servedFamily(of: address, on: radio, now: now) else { return false }
-        lookAtBond(of: address, radio)
-        guard let rssi = Gateway.rssi(of: report) else { return true }
-        commands.hear(address, rssi: rssi)
-        agreement?.received(Gateway.shared(address, family), rssi: rssi)
-        return true
-    }
-
     /// The device of a run without a search counts as received. True if it may have its turn.
     @TendonActor
     func receive(_ address: Address, _ family: String, _ radio: Int) -> Bool {
         guard plan.serves(address, family: family) else { return false }
         commands.saw(address, family, nil, nil)
-        guard !admission.isDismissed(address) else { return false }
-        _ = admission.received(address, family: family, isPreferred: true, awaitsResponse: false, radio: radio)
-        return true
+        return turns.add(address, family: family, over: radio)
     }
 
     /// The parameters of the connections, once and when they change.
@@ -330,37 +299,42 @@ final class Gateway: Sendable {
         return rssi == Int(TENDON_RSSI_UNKNOWN) ? nil : rssi
     }
 
-    /// True if it is of a device that is served.
+    /// A packet of any device.
     @TendonActor
-    private func take(_ address: Address, _ report: CReport, _ radio: Int, _ now: UInt64) -> Bool {
-        let plan = plan
-        let found = search.take(report, for: plan, now)
-        if found.isResponse { _ = admission.responded(address) }
-        guard let family = found.family, found.isServed else {
-            notice(address, of: found.family)
-            return false
+    private func take(_ report: CReport, _ radio: Int) {
+        let (address, rssi) = (Address(report.pointee.address), Gateway.rssi(of: report))
+        let taken = turns.take(report, radio)
+        let family = turns.family(taken)
+        guard !taken.is_connected else {
+            guard let family, let rssi else { return }
+            commands.hear(address, rssi: rssi)
+            agreement?.received(Gateway.shared(address, family), rssi: rssi)
+            return
         }
-        let (name, rssi) = (learnName(of: address), Gateway.rssi(of: report))
+        if let family, taken.is_served {
+            received(address, family, rssi, taken)
+        } else {
+            notice(address, of: family)
+        }
+        wake(at: turns.follow(address, taken))
+    }
+
+    @TendonActor
+    private func received(_ address: Address, _ family: String, _ rssi: Int?, _ taken: tendon_turns_taken) {
+        let name = learnName(of: address)
         commands.saw(address, family, name, rssi)
-        let isPreferred = plan.isNamed(address) || centrals.contains { $0.core.isBonded(with: address) }
-        let isNew = admission.received(
-            address, family: family, isPreferred: isPreferred, awaitsResponse: found.awaitsResponse, radio: radio)
-        lookAtBond(of: address, radio)
-        guard !admission.isDismissed(address) else { return false }
-        if let rssi { agreement?.received(Gateway.shared(address, family), rssi: rssi) }
-        if isNew {
-            state.withLock { $0.found += 1 }
-            reporter.events.event("found", DeviceLabel(family, address, name: name)) { line in
-                if let rssi { line.member("rssi_dbm", rssi) }
-            }
+        if let rssi, !taken.is_left { agreement?.received(Gateway.shared(address, family), rssi: rssi) }
+        guard taken.is_new else { return }
+        state.withLock { $0.found += 1 }
+        reporter.events.event("found", DeviceLabel(family, address, name: name)) { line in
+            if let rssi { line.member("rssi_dbm", rssi) }
         }
-        return true
     }
 
     /// Returns the name of the device, as it was advertised.
     @TendonActor
     private func learnName(of address: Address) -> String? {
-        let name = search.name(of: address)
+        let name = turns.name(of: address)
         return state.withLock { state in
             guard let known = state.known[address] else { return name }
             guard let name, name != known.name else { return known.name }
@@ -377,45 +351,23 @@ final class Gateway: Sendable {
 
     // MARK: Turns
 
-    @TendonActor
-    func startTurns() {
-        let (isOver, radios) = state.withLock { state in
-            (state.isOver, state.centrals.keys.reduce(UInt8(0)) { $0 | 1 << $1 })
-        }
-        guard !isOver, radios != 0 else { return }
-        let isAllowed = { [agreement] (address: Address, family: String) in
-            agreement?.mayConnect(to: Gateway.shared(address, family)) ?? true
-        }
-        for (address, family) in admission.next(among: radios, where: isAllowed) {
-            guard begin(address, family) else {
-                admission.postpone(address)
-                continue
-            }
-        }
+    func serves(_ address: Address, family: String) -> Bool { plan.serves(address, family: family) }
+    func expects(_ address: Address) -> Bool { plan.isNamed(address) }
+    func mayConnect(to address: Address, family: String) -> Bool {
+        agreement?.mayConnect(to: Gateway.shared(address, family)) ?? true
     }
 
-    /// The device was received: it may have a turn.
+    /// Who ends a turn finds it, however early: it is noted before it can begin.
     @TendonActor
-    private func startTurn(of address: Address, _ now: UInt64) {
-        let radios = state.withLock { $0.centrals.keys.reduce(UInt8(0)) { $0 | 1 << $1 } }
-        guard admission.mayBeNext(address, now: now, among: radios),
-            agreement?.mayConnect(to: Gateway.shared(address, "")) ?? true
-        else { return }
-        startTurns()
-    }
-
-    /// Who ends a turn finds it, however early: it is noted before it can begin. False: there is to be none.
-    private func begin(_ address: Address, _ family: String) -> Bool {
+    func begin(_ address: Address, _ family: String, over radio: Int) -> Bool {
         state.withLock { state in
-            guard !state.isOver, state.plan.serves(address, family: family), !admission.isDismissed(address),
-                state.turns[address] == nil
-            else { return false }
+            guard let central = state.centrals[radio], state.turns[address] == nil else { return false }
             let task = Task(executorPreference: LoopPreference.shared) {
-                await self.serve(address, family)
+                await self.serve(address, family, radio, central)
                 self.state.withLock { $0.turns[address] = nil }
                 await self.arm()
             }
-            state.turns[address] = Turn(family: family, task: task)
+            state.turns[address] = Turn(family: family, radio: radio, task: task)
             return true
         }
     }
@@ -431,60 +383,44 @@ final class Gateway: Sendable {
     /// No further turn begins, and those in progress end.
     func finishTurns() async {
         Output.stopWaiting()
-        let turns = state.withLock { state in
-            state.isOver = true
-            return state.turns.values.map(\.task)
-        }
+        await self.turns.finish()
+        let turns = state.withLock { $0.turns.values.map(\.task) }
         for turn in turns { turn.cancel() }
         for turn in turns { await turn.value }
     }
 
-    /// One turn, over a radio that receives the device and has room for it.
     @TendonActor
-    private func serve(_ address: Address, _ family: String) async {
-        let (centrals, radios) = (state.withLock { $0.centrals }, admission.radios(for: address))
-        let central: Central
-        do throws(TendonError) {
-            central = try group.assign(address) { central in
-                centrals.contains { $0.value === central && radios & 1 << $0.key != 0 }
-            }
-        } catch {
-            admission.postpone(address)  // later, when a connection has ended
-            return
-        }
-        let radio = centrals.first { $0.value === central }?.key ?? 0
-        state.withLock { $0.turns[address]?.radio = radio }
-        if let server = await server(address, family, radio, central) {
-            await server.serve()
-            lookAtBond(of: address, radio)
-        } else {
-            admission.postpone(address)  // another plan does not serve it
-        }
-        group.release(central, after: central.core.peerFailure(of: address))
+    private func serve(_ address: Address, _ family: String, _ radio: Int, _ central: Central) async {
+        if let server = await server(address, family, radio, central) { return await server.serve() }
+        // Another plan does not serve it.
+        var ending = tendon_admission_ending()
+        (ending.radio, ending.was_released, ending.may_retry) = (UInt8(radio), true, true)
+        turns.end(address, ending)
     }
 
     /// A radio has failed: its connections end by themselves, each with that reason. Other sessions are made
     /// for the next radio; what is known of the devices stays.
+    @TendonActor
     func leave(_ radio: Int, _ central: Central) async {
-        await group.remove(central)
-        let turns = state.withLock { state in
+        turns.stop(radio, central)
+        let inProgress = state.withLock { state in
             state.centrals[radio] = nil
             state.withoutSearch.remove(radio)
             return state.turns.values.filter { $0.radio == radio }.map(\.task)
         }
         let limit = Task { @TendonActor in
             try await Loop.shared.sleep(for: .milliseconds(Gateway.leavingLimit))
-            for turn in turns { turn.cancel() }
+            for turn in inProgress { turn.cancel() }
         }
         await withTaskCancellationHandler {
-            for turn in turns { await turn.value }
+            for turn in inProgress { await turn.value }
         } onCancel: {
-            for turn in turns { turn.cancel() }
+            for turn in inProgress { turn.cancel() }
         }
         limit.cancel()
-        admission.forgetPresence(radio: radio)
-        let lost = await central.lostPackets
-        count([radio: await central.adapterCounters])
+        turns.lose(radio)
+        let lost = central.lostPackets
+        count([radio: central.adapterCounters])
         state.withLock { state in
             state.adapters.close(radio)
             for (address, known) in state.known where known.radio == radio {
@@ -497,7 +433,7 @@ final class Gateway: Sendable {
 
     /// The radio is open, and connects to devices from now on.
     func join(_ radio: Int, _ opened: OpenedRadio) async throws(TendonError) {
-        try await group.add(opened.central)
+        try await turns.use(opened.central, as: radio)
         state.withLock { state in
             state.centrals[radio] = opened.central
             state.waiting[radio] = nil
@@ -557,7 +493,7 @@ final class Gateway: Sendable {
     ) async -> (any DeviceServer)? {
         while true {
             let (old, plan) = state.withLock { ($0.known[address], $0.plan) }
-            let name = search.name(of: address) ?? old?.name
+            let name = turns.name(of: address) ?? old?.name
             guard plan.serves(address, family: family), let stream = plan.stream(of: address, family: family) else {
                 return nil
             }
@@ -566,7 +502,7 @@ final class Gateway: Sendable {
             let row = row(for: label, old)
             let device = ServedDevice(
                 label: label, central: central, settings: plan.settings, reporter: reporter, rules: rules,
-                admission: admission, onConnected: { [weak self] in self?.lookSoon() }, row: row,
+                turns: turns, onConnected: { [weak self] in self?.lookSoon() }, row: row,
                 radio: UInt8(radio), adapter: plan.settings.adapter(of: radio))
             let server = await makeServer(stream, device)
             let isOfPlan = state.withLock { state in

@@ -12,7 +12,7 @@ struct ServedDevice: Sendable {
     let settings: StreamSettings
     let reporter: Reporter
     let rules: RuleBoard
-    let admission: Admission
+    let turns: Turns
     /// Called when the device is connected.
     var onConnected: @TendonActor @Sendable () -> Void = {}
     /// Of the table.
@@ -122,7 +122,7 @@ extension DeviceServer {
         } catch {
             return didNotConnect(error)
         }
-        served.admission.connected(served.address)
+        served.turns.connected(served.address)
         let ending = await serveConnected()
         endTurn(wasOpen: true, wasReleased: ending.reason == TENDON_ENDING_REQUESTED, mayRetry: true)
     }
@@ -141,15 +141,15 @@ extension DeviceServer {
 
     @discardableResult
     private func endTurn(wasOpen: Bool, wasReleased: Bool, mayRetry: Bool) -> UInt64? {
-        served.admission.endTurn(
-            of: served.address,
+        served.turns.end(
+            served.address,
             tendon_admission_ending(
-                radio: served.radio, was_open: wasOpen,
-                was_released: wasReleased || served.central.core.failure != nil, may_retry: mayRetry,
-                is_last: !served.settings.reconnects))
+                radio: served.radio, was_open: wasOpen, was_released: wasReleased, may_retry: mayRetry,
+                is_last: !served.settings.reconnects),
+            served.central.core.peerFailure(of: served.address))
     }
 
-    /// Opens the session. That may take long over a connection; without one it ends after `Admission.answerLimit(_:)`.
+    /// Opens the session. That may take long over a connection; without one it ends after `Turns.answerLimit(_:)`.
     private func connect() async throws(ServingError) {
         served.show("connecting")
         served.central.core.clearPeerFailure(of: served.address)
@@ -162,14 +162,16 @@ extension DeviceServer {
             }
         }
         let core = served.central.core
-        core.onConnection(to: served.address) { [served] in served.admission.answered(served.address) }
+        core.onConnection(to: served.address) { [served] in
+            TendonActor.assumeIsolated { served.turns.answered(served.address) }
+        }
         let limit = Unanswered()
         let alarm = LoopTimer(core.loop.core) { [served] in
             guard !TendonActor.assumeIsolated({ served.central.hasLink(to: served.address) }) else { return }
             limit.isReached = true
             work.cancel()
         }
-        alarm.deadline = tendon_monotonic_ms() + served.admission.answerLimit(served.address)
+        alarm.deadline = tendon_monotonic_ms() + served.turns.answerLimit(served.address)
         let error = await withTaskCancellationHandler {
             await work.value
         } onCancel: {

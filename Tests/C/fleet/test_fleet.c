@@ -233,9 +233,9 @@ static void end_fleet(void) {
         assert_int_equal(tendon_loop_step(&w.loop, begin + 10000), TENDON_OK);
     }
     assert_true(tendon_fleet_has_ended(&w.fleet));
-    assert_int_equal(w.fleet.group.members[0].assigned, 0);
-    assert_int_equal(w.fleet.admission.served, 0);
-    assert_int_equal(w.fleet.admission.unproven, 0);
+    assert_int_equal(w.fleet.turns.group.members[0].assigned, 0);
+    assert_int_equal(w.fleet.turns.admission.served, 0);
+    assert_int_equal(w.fleet.turns.admission.unproven, 0);
     assert_in_range(fake_clock_ms - begin, 0, TENDON_FLEET_END_MS + 1000);
 }
 
@@ -317,7 +317,7 @@ static void a_bond_is_removed(void **state) {
     run(60000);
     assert_int_equal(count("connected", ""), 0);
     assert_int_equal(open_sessions(), 0);
-    tendon_admission_recall(&w.fleet.admission, NULL);
+    tendon_admission_recall(&w.fleet.turns.admission, NULL);
     run(5000);
     assert_int_equal(count("found", ""), 1); /* it is new */
 }

@@ -24,7 +24,7 @@ import Testing
         let (label, reporter, board) = (DeviceLabel("bose", directory.address), Reporter(), RuleBoard([]))
         let device = ServedDevice(
             label: label, central: central, settings: try StreamSettings(arguments), reporter: reporter, rules: board,
-            admission: Admission(), row: reporter.add(label))
+            turns: Turns(), row: reporter.add(label))
         #expect(board.order(calls(1), of: label.device) == nil, "it is not connected")
         let place = board.join(device)
         #expect(board.order(calls(14), of: label.device) == true)

@@ -317,7 +317,7 @@ final class PlayedGateway {
     /// Of the adapters that were lost.
     private var arrivals: [String: Bell] = [:]
 
-    /// Milliseconds by which the clock of the admission is ahead.
+    /// Milliseconds by which the clock of the turns is ahead.
     private let ahead = Ahead()
     private final class Ahead: Sendable {
         let time = Mutex<UInt64>(0)
@@ -371,7 +371,7 @@ final class PlayedGateway {
                 return central
             },
             arrival: { [weak self] name, _ in await self?.arrival(of: name ?? "").waitOrCancel() },
-            admission: Admission(random: .zero, clock: { [ahead] in ahead.now }), further: [record, outputs] + further,
+            turns: Turns(random: .zero, clock: { [ahead] in ahead.now }), further: [record, outputs] + further,
             makeServer: { [unowned self] stream, served in
                 if holds(.beginning, served.address) { await release.wait() }
                 guard let stream = stream as? Activ5Stream else { return makeOther(served) }
@@ -412,7 +412,7 @@ final class PlayedGateway {
     func advertise(_ address: Address) -> Bool {
         guard !isStopped else { return false }
         let isTaken = gateway.centrals.isEmpty || [0, 1].allSatisfy { gateway.receive(address, "activ5", $0) }
-        gateway.startTurns()
+        gateway.turns.step()
         return isTaken
     }
 
@@ -507,7 +507,7 @@ final class PlayedGateway {
     /// The configuration serves the device, and it may pair.
     func serve(_ address: Address) async {
         if excluded.remove(address) != nil { await reload() }
-        if gateway.admission.isDismissed(address) { _ = await gateway.commands.request("pair", ["seconds": 60]) }
+        if gateway.turns.isDismissed(address) { _ = await gateway.commands.request("pair", ["seconds": 60]) }
     }
 
     func serveAll() async {
@@ -618,10 +618,8 @@ final class PlayedGateway {
     private func checkPlaces(_ what: String) {
         passTime()
         for number in 0..<40 as Range<UInt64> {
-            _ = gateway.admission.received(
-                Address(0xC700_0000_0000 + number, type: .random), family: "activ5", isPreferred: number >= 20,
-                awaitsResponse: false)
+            _ = gateway.turns.received(Address(0xC700_0000_0000 + number, type: .random), isPreferred: number >= 20)
         }
-        #expect(gateway.admission.next().count == 28, "\(what): 20 that are preferred and 8 strangers")
+        #expect(gateway.turns.next().count == 28, "\(what): 20 that are preferred and 8 strangers")
     }
 }

@@ -46,21 +46,23 @@ import Testing
         let directory = RadioDirectory()
         let central = try await Central(radio: directory.radio, bonds: .none)
         let arguments = try Arguments([], options: Option.common + Command.runAll.options)
-        let (lines, admission) = (Lines(), Admission(random: .zero))
+        let (lines, turns) = (Lines(), Turns(random: .zero))
         let label = DeviceLabel("bose", directory.address)
         let reporter = Reporter(json: true, lines: false, others: [lines])
         let server = Server(
             ServedDevice(
                 label: label, central: central, settings: try StreamSettings(arguments), reporter: reporter,
-                rules: RuleBoard([]), admission: admission, row: reporter.add(label)))
+                rules: RuleBoard([]), turns: turns, row: reporter.add(label)))
+        try turns.use(central, as: 0)
         let scripts: [Script] = [.fails, .fails, .isLost, .fails, .isEnded, .fails, .fails, .fails, .fails, .fails]
         for script in scripts {
-            _ = admission.received(directory.address, family: "bose", isPreferred: false, awaitsResponse: false)
+            _ = turns.received(directory.address)
             server.script = script
             await server.serve()
         }
         // The third setback, 4 s, was the short connection.
         #expect(lines.pauses.withLock { $0 } == [1, 2, 8, 16, 32, 60, 60, 60])
+        turns.stop(0, central)
         central.close()
     }
 }

@@ -5,6 +5,16 @@ import Testing
 
 @testable import Tendon
 
+extension CentralGroup {
+    /// As `connect` begins, of the centrals that are considered.
+    fileprivate func assign(_ address: Address, where isConsidered: @Sendable (Central) -> Bool) throws(TendonError)
+        -> Central
+    {
+        try checkIsFree(address)
+        return count(try choose(address, where: isConsidered))
+    }
+}
+
 /// Which of several radios connects; the rules are the C core's: Tests/C/linux/test_radio_group.c.
 struct CentralGroupTests {
     private static func error(_ status: Int) -> TendonError {

@@ -11,12 +11,11 @@
 #define TENDON_FLEET_FLEET_H
 
 #include "tendon/fleet/options.h"
-#include "tendon/gateway/admission.h"
+#include "tendon/fleet/turns.h"
 #include "tendon/linux/connection.h"
 #include "tendon/linux/ending.h"
 #include "tendon/linux/gateway.h"
 #include "tendon/linux/gatt_store.h"
-#include "tendon/linux/radio_group.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,9 +83,8 @@ typedef struct tendon_fleet_slot {
     uint8_t state; /**< tendon_fleet_slot_state */
     uint8_t radio; /**< number of that of the turn */
     uint8_t family, name_length;
-    bool is_set_up;   /**< body was used */
-    bool is_assigned; /**< counted by the group of radios */
-    bool must_close;  /**< the turn is ended as soon as it can be */
+    bool is_set_up;  /**< body was used */
+    bool must_close; /**< the turn is ended as soon as it can be */
     tendon_address address;
     tendon_status cause; /**< what the radio reported of the device in this turn */
     tendon_device_event ended;
@@ -107,13 +105,13 @@ typedef enum tendon_fleet_radio_state {
 typedef struct tendon_fleet_radio {
     tendon_fleet *fleet;
     uint8_t number, state;
-    bool was_open, was_tried, is_active;
+    bool was_open, was_tried;
     tendon_status prepared; /**< result of the other thread */
     tendon_status failure;  /**< why it is not open, or fails */
     tendon_status reported; /**< the failure that was reported last */
     uint64_t leave_at;
     tendon_adapter_wait wait;
-    tendon_scan_lease passive, active;
+    tendon_scan_lease scan;
     tendon_radio *radio; /**< NULL: not open */
     tendon_bonds bonds;
     union {
@@ -137,17 +135,14 @@ struct tendon_fleet {
     bool is_open, is_ending, is_due;
     uint8_t radio_count, untried; /**< radios; those whose first attempt has no result yet */
     tendon_status first_failure;  /**< why waiting cannot help */
-    uint64_t due_at;              /**< when turns were last looked for because of the time */
     uint64_t end_at;              /**< when turns end without their sessions */
     uint64_t look_at;             /**< when the parameters of the connections are looked at */
     uint32_t look_pause;
     uint64_t pair_until;
     tendon_gatt_store store;
-    tendon_radio_group group;
     tendon_line line;
     tendon_fleet_options options;
-    tendon_admission admission;
-    tendon_search search;
+    tendon_turns turns;
     char text[TENDON_LINE_SIZE];
     tendon_fleet_radio radios[TENDON_FLEET_RADIOS];
     tendon_search_advertiser advertisers[TENDON_SEARCH_ADVERTISERS];
