@@ -179,9 +179,9 @@ static void wait_for_adapter(tendon_fleet_radio *radio, uint64_t now) {
     }
 }
 
-/** Waiting cannot help. */
+/** Nor is a kernel waited for that has no Bluetooth, as the command does, whose user can see that it waits. */
 static bool is_final(tendon_status status) {
-    return status == TENDON_RADIO_ERROR_NO_CAP_NET_RAW || status == TENDON_ERROR_INVALID_ARGUMENT ||
+    return tendon_adapter_absence_of(status) == TENDON_ADAPTER_UNUSABLE ||
            status == TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
 }
 
@@ -249,13 +249,11 @@ tendon_status tendon_fleet_radio_open(tendon_fleet_radio *radio, uint64_t now) {
 
 /** Its connections have ended: it is closed, and waited for. */
 static void leave(tendon_fleet_radio *radio, uint64_t now) {
-    bool is_switched_off =
-        radio->failure == TENDON_RADIO_ERROR_ADAPTER_DOWN || radio->failure == TENDON_RADIO_ERROR_RFKILL;
     close_radio(radio);
     radio->state = TENDON_FLEET_RADIO_WAITING;
     radio->reported = radio->failure;
     tendon_fleet_report_radio(radio, "radio_lost");
-    radio->wait.is_off = is_switched_off;
+    radio->wait.is_off = tendon_adapter_absence_of(radio->failure) == TENDON_ADAPTER_OFF;
     wait_for_adapter(radio, now);
 }
 

@@ -74,8 +74,7 @@ static tendon_status open_kernels(tendon_gateway *gateway) {
     tendon_source_init(&gateway->retry, -1, gateway, NULL, try_again);
     tendon_adapter_wait_init(&gateway->wait, gateway, adapter_reported);
     open_adapter(gateway);
-    if (gateway->radio != NULL || gateway->adapter_failure == TENDON_RADIO_ERROR_NO_CAP_NET_RAW ||
-        gateway->adapter_failure == TENDON_ERROR_INVALID_ARGUMENT) {
+    if (gateway->radio != NULL || tendon_adapter_absence_of(gateway->adapter_failure) == TENDON_ADAPTER_UNUSABLE) {
         return gateway->adapter_failure;
     }
     wait_for_adapter(gateway, tendon_monotonic_ms());

@@ -191,11 +191,6 @@ package final class RadioCore: @unchecked Sendable {
         return pairing.map { $0.pointee.bonded($0.pointee.context, &peer) } ?? false
     }
 
-    /// The same; `nil`: this radio is not open any more.
-    package func keepsBond(with address: Address) -> Bool? {
-        closing || failure != nil ? nil : isBonded(with: address)
-    }
-
     /// The file of the bonds; `nil`: they are in memory.
     package var bondPath: String? { BondStorage.path(of: bonds) }
 

@@ -15,10 +15,8 @@ extension StreamSettings {
 
 extension Gateway {
     /// Milliseconds before an adapter that did not open is tried again: at first, and at most.
-    private static let shortestPause: UInt64 = 1000
-    private static let longestPause: UInt64 = 30_000
-    /// An adapter that comes and goes costs at most ten attempts per second.
-    private static let arrivalPause: UInt64 = 100
+    private static let shortestPause = UInt64(TENDON_GATEWAY_PAUSE_MS)
+    private static let longestPause = UInt64(TENDON_GATEWAY_PAUSE_MAX_MS)
 
     /// Serves devices until the task is cancelled, or the only radio fails in another way than that its adapter is gone.
     func serveRadios() async throws(CommandError) {
@@ -69,7 +67,9 @@ extension Gateway {
             do throws(TendonError) {
                 try await open(radio, settings.radios[radio])
             } catch {
-                guard settings.waitsForAdapters, error.mayPass, settings.radios[radio].isAdapter else {
+                guard settings.waitsForAdapters, error.absence != TENDON_ADAPTER_UNUSABLE,
+                    settings.radios[radio].isAdapter
+                else {
                     await closeRadios()
                     throw CommandError(opening: error, for: settings.address)
                 }
@@ -137,7 +137,7 @@ extension Gateway {
             } catch {
                 let removal = await central.removal
                 guard settings.reconnects, !Task.isCancelled, removal != nil || centrals.count > 1 else { throw error }
-                wasSwitchedOff = removal != nil && removal?.status != Int32(TENDON_RADIO_ERROR_NO_ADAPTER)
+                wasSwitchedOff = removal?.absence == TENDON_ADAPTER_OFF
                 pause = removal != nil ? 0 : min(max(2 * pause, Gateway.shortestPause), Gateway.longestPause)
                 await leave(radio, central, error.message, removal?.members ?? [:])
             }
@@ -212,7 +212,7 @@ extension Gateway {
             } catch {
                 if Task.isCancelled { return nil }
                 reportWaiting(radio, error)
-                isMissing = error.isOfMissingAdapter
+                isMissing = error.absence == TENDON_ADAPTER_MISSING
             }
             // Another wait without a limit would not end for an adapter that is not configured and was there before it.
             waits = wasSwitchedOff
@@ -231,7 +231,7 @@ extension Gateway {
             tasks.addTask { try? await Loop.shared.sleep(for: .milliseconds(pause)) }
             tasks.addTask { [arrival] in
                 await arrival(name, false)
-                try? await Loop.shared.sleep(for: .milliseconds(Gateway.arrivalPause))
+                try? await Loop.shared.sleep(for: .milliseconds(UInt64(TENDON_GATEWAY_ARRIVAL_MS)))
             }
             await tasks.next()
             tasks.cancelAll()
@@ -242,18 +242,10 @@ extension Gateway {
 extension Central {
     /// Why the radio can no longer be used, if that is because its adapter is gone or was switched off.
     fileprivate var removal: TendonError? {
-        let passing = [TENDON_RADIO_ERROR_NO_ADAPTER, TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_RADIO_ERROR_RFKILL]
-        guard let failure = core.failure, passing.contains(where: { Int32($0) == failure.status }) else { return nil }
-        return failure
+        core.failure.flatMap { [TENDON_ADAPTER_MISSING, TENDON_ADAPTER_OFF].contains($0.absence) ? $0 : nil }
     }
 }
 
 extension TendonError {
-    /// The kernel reports the adapter when it comes, or is configured.
-    fileprivate var isOfMissingAdapter: Bool {
-        [TENDON_RADIO_ERROR_NO_ADAPTER, TENDON_RADIO_ERROR_UNCONFIGURED].contains { Int32($0) == status }
-    }
-
-    /// Whether a radio that failed to open with this error may open later, without another start of the program.
-    fileprivate var mayPass: Bool { status != Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW) }
+    fileprivate var absence: tendon_adapter_absence { tendon_adapter_absence_of(status) }
 }

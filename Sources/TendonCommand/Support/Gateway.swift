@@ -72,7 +72,7 @@ final class Gateway: TurnOwner {
     /// Maximum number of sessions that are kept; those that never had a connection are removed first.
     private static let knownLimit = 256
     /// Milliseconds that sessions have for their end after the radio has failed.
-    private static let leavingLimit = 2000
+    private static let leavingLimit = UInt64(TENDON_FLEET_LEAVE_MS)
     /// What is due next: see Gateway+Deadlines.swift.
     let agenda = Agenda()
 

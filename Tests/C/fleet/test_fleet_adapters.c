@@ -213,6 +213,30 @@ static void without_the_capability(void **state) {
     assert_int_equal(lines("radio_waiting"), 0); /* waiting would not help */
 }
 
+static void what_is_waited_for(void **state) {
+    (void)state;
+    static const struct {
+        tendon_status failure;
+        tendon_adapter_absence absence;
+    } rows[] = {
+        {TENDON_RADIO_ERROR_NO_ADAPTER, TENDON_ADAPTER_MISSING},
+        {TENDON_RADIO_ERROR_UNCONFIGURED, TENDON_ADAPTER_MISSING},
+        {TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_ADAPTER_OFF},
+        {TENDON_RADIO_ERROR_RFKILL, TENDON_ADAPTER_OFF},
+        {TENDON_RADIO_ERROR_ADAPTER_BUSY, TENDON_ADAPTER_FAILING},
+        {TENDON_RADIO_ERROR_COMMAND_TIMEOUT, TENDON_ADAPTER_FAILING},
+        {TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN, TENDON_ADAPTER_FAILING}, /* another program may switch it on */
+        {TENDON_SYSTEM_ERROR(EMFILE), TENDON_ADAPTER_FAILING},
+        {TENDON_RADIO_ERROR_NO_CAP_NET_RAW, TENDON_ADAPTER_UNUSABLE},
+        {TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, TENDON_ADAPTER_FAILING}, /* its module may be loaded later */
+        {TENDON_RADIO_ERROR_UNKNOWN_RADIO, TENDON_ADAPTER_UNUSABLE},
+        {TENDON_ERROR_INVALID_ARGUMENT, TENDON_ADAPTER_UNUSABLE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(tendon_adapter_absence_of(rows[i].failure), rows[i].absence);
+    }
+}
+
 /* ---- two ---- */
 
 static void one_of_two_is_lost(void **state) {
@@ -261,6 +285,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_socket_that_waits_for_power_fails, start, end),
         cmocka_unit_test_setup_teardown(a_broken_adapter, start, end),
         cmocka_unit_test_setup_teardown(without_the_capability, start, end),
+        cmocka_unit_test(what_is_waited_for),
         cmocka_unit_test_setup_teardown(one_of_two_is_lost, start, end),
         cmocka_unit_test_setup_teardown(closed_while_it_waits, start, end),
     };

@@ -24,10 +24,23 @@ extern "C" {
  * second one. */
 #define TENDON_GATEWAY_PAUSE_MS 1000u
 #define TENDON_GATEWAY_PAUSE_MAX_MS 30000u
+/** Between the kernel's report of an adapter and the attempt, in ms: one that comes and goes costs at most ten attempts
+ * per second. */
+#define TENDON_GATEWAY_ARRIVAL_MS 100u
 /** The environment variable that names the radio of a gateway: bluez or virtual. */
 #define TENDON_GATEWAY_RADIO_VARIABLE "TENDON_RADIO"
 /** The one that names its Bluetooth adapter: hciN, an address, or a USB path; see tendon_bluez_open(). */
 #define TENDON_GATEWAY_ADAPTER_VARIABLE "TENDON_ADAPTER"
+
+/** What can be done about an adapter that did not open, or has failed. */
+typedef enum tendon_adapter_absence {
+    TENDON_ADAPTER_MISSING = 0, /**< the kernel reports it when it comes, or is configured */
+    TENDON_ADAPTER_OFF,         /**< it was switched off, perhaps by another program, and on purpose */
+    TENDON_ADAPTER_FAILING,     /**< another attempt may succeed */
+    TENDON_ADAPTER_UNUSABLE     /**< waiting cannot help */
+} tendon_adapter_absence;
+
+tendon_adapter_absence tendon_adapter_absence_of(tendon_status failure);
 
 /** When an adapter that did not open is tried again. Opaque: of a gateway, and of each radio of a fleet. */
 typedef struct tendon_adapter_wait {
