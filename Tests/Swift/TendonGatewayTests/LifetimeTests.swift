@@ -104,7 +104,7 @@ struct LifetimeTests {
                 return true
             }
         }
-        try await closed.value()
+        await gateway.close()
         #expect(await acting.value?.reason == .closed)
         #expect(await searching.value?.reason == .closed)
     }
