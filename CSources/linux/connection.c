@@ -291,9 +291,14 @@ static void established(tendon_connection *connection, uint64_t now) {
     }
 }
 
+static tendon_status no_pairing(const tendon_connection *connection) {
+    tendon_status failure = connection->radio->bonds_failure;
+    return failure < 0 ? failure : TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
+}
+
 /** Encrypts the link, or pairs, once. The next step is paired(). */
 static tendon_status begin_securing(tendon_connection *connection, uint64_t now) {
-    tendon_status missing = connection->pairing == NULL  ? TENDON_RADIO_ERROR_NO_PAIRING_SERVICE
+    tendon_status missing = connection->pairing == NULL  ? no_pairing(connection)
                             : connection->link.encrypted ? TENDON_RADIO_ERROR_PAIRING_TOO_WEAK
                                                          : TENDON_OK;
     tendon_radio_note_failure(&connection->link, missing, now);
@@ -459,7 +464,7 @@ static void session_disconnect(void *context) {
 
 tendon_status tendon_connection_pair(tendon_connection *connection) {
     if (connection->pairing == NULL) {
-        return TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
+        return no_pairing(connection);
     }
     if (connection->state != TENDON_CONNECTION_UP) {
         return TENDON_ERROR_WRONG_STATE;

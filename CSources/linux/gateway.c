@@ -23,6 +23,7 @@ static void use_bonds(tendon_gateway *gateway) {
     if (gateway->bonds_failure >= 0) {
         gateway->bonds_failure = tendon_radio_use_bonds(gateway->radio, &gateway->bonds);
     }
+    gateway->radio->bonds_failure = gateway->bonds_failure;
 }
 
 static void stop_waiting(tendon_gateway *gateway) {

@@ -182,6 +182,7 @@ package final class RadioCore: @unchecked Sendable {
         if status >= 0 {
             pairing = tendon_radio_pairing(radio).map { CPointer(mutating: $0) }
         } else {
+            radio.pointee.bonds_failure = status
             bondFailure = TendonError(status: status, operation: .pair)
         }
     }

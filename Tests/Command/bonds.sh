@@ -245,6 +245,15 @@ run bonds list
 is "$status" 1 "a file of bonds that others can read: status 1"
 like "$err" "ERROR_FILE_PERMISSION" "a file of bonds that others can read: the cause"
 like "$err" "try: chmod 600 $XDG_STATE_HOME/tendon/bonds" "a file of bonds that others can read: what to do"
+# A belt would let itself be used without encryption.
+open=C0:00:00:00:00:73
+start open simulate feelspace --radio virtual --json --generation 2 --address $open/random
+until_true ready open
+run run --radio virtual --address $open/random --no-reconnect --for 10 --json
+is "$status" 1 "a belt is not used without encryption because the file of bonds cannot be used"
+unlike "$out" '"event":"connected"' "it does not connect"
+like "$out$err" "$XDG_STATE_HOME/tendon/bonds" "and the reason names the file"
+stop open
 if [ "$(id -u)" = 0 ]; then
     chmod 755 "$work"
     chmod 600 "$XDG_STATE_HOME/tendon/bonds"

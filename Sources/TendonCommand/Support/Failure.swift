@@ -24,7 +24,8 @@ struct Failure: Sendable {
     init(_ what: String, _ device: DeviceLabel, on central: Central, isAttempt: Bool = false) {
         let address = device.address
         let isBonded = central.core.isBonded(with: address)
-        let isPairing = ["pair", "bond", "encrypt"].contains { what.lowercased().contains($0) }
+        let isOfBonds = central.core.bondFailure.map { what.contains($0.cause) } ?? false
+        let isPairing = isOfBonds || ["pair", "bond", "encrypt"].contains { what.lowercased().contains($0) }
         cause = central.core.peerFailure(of: address) ?? (isPairing && !isBonded ? central.core.bondFailure : nil)
         if cause?.status == Int32(TENDON_RADIO_ERROR_NO_PAIRING_SERVICE) {
             let family = device.family ?? ""

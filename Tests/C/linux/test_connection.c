@@ -370,6 +370,9 @@ static void pairing_without_a_service_is_refused(void **state) {
     assert_int_equal(b->pair_status, TENDON_RADIO_ERROR_NO_PAIRING_SERVICE);
     assert_false(b->link.bonded(b->link.context));
     assert_int_equal(b->link.forget(b->link.context), TENDON_RADIO_ERROR_NO_PAIRING_SERVICE);
+    /* A device that may be used without pairing tells the two apart. */
+    b->connection.radio->bonds_failure = TENDON_ERROR_FILE_PERMISSION;
+    assert_int_equal(b->link.pair(b->link.context), TENDON_ERROR_FILE_PERMISSION);
     bench_close(b);
 }
 

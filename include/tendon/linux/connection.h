@@ -168,8 +168,9 @@ void tendon_connection_close(tendon_connection *connection);
 /**
  * Pairs, or waits for the pairing that a request has begun; tendon_connection_callbacks.paired() follows, unless the
  * connection ends first. With a key that is stored, the connection is encrypted with that.
- * @return TENDON_OK; TENDON_RADIO_ERROR_NO_PAIRING_SERVICE; TENDON_ERROR_WRONG_STATE: not connected;
- * TENDON_ERROR_BUSY: it was called already; another error of tendon_pairing_service.start().
+ * @return TENDON_OK; TENDON_RADIO_ERROR_NO_PAIRING_SERVICE, or the bonds_failure of the radio;
+ * TENDON_ERROR_WRONG_STATE: not connected; TENDON_ERROR_BUSY: it was called already; another error of
+ * tendon_pairing_service.start().
  */
 tendon_status tendon_connection_pair(tendon_connection *connection);
 /** The caller of tendon_connection_pair() no longer waits, and is not notified. The pairing goes on if a request needs

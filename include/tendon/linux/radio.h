@@ -280,6 +280,7 @@ struct tendon_radio {
     tendon_listener *listener;               /**< NULL: it does not listen */
     tendon_connection_parameters connection; /**< of new connections; max_interval 0: the kernel's */
     tendon_bonds *bonds;                     /**< NULL: no pairing */
+    tendon_status bonds_failure; /**< why there are none, from who opened them: devices that pair end with it */
     tendon_resolver resolver;
     tendon_pairing_service pairing;
     tendon_pairing_policy policy;
@@ -371,7 +372,8 @@ void tendon_radio_close(tendon_radio *radio);
  * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; TENDON_ERROR_WRONG_STATE: the radio has bonds already; an error of the
  * management socket (bluez); TENDON_RADIO_ERROR_OTHER_BOND_STORE: the store has keys for this adapter, and another
  * process uses the adapter with another store. The kernel has one list of keys per adapter, so loading these keys would
- * remove the others.
+ * remove the others. The caller sets `bonds_failure` of the radio to this, and to the failure of tendon_bonds_open(): a
+ * device that pairs is not used without encryption because a file cannot be read.
  */
 tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
 /**
