@@ -130,6 +130,46 @@ extension JSON {
 
     /// Parses one array or object, at most 32 levels deep. Duplicate keys: the last one counts.
     package init(parsing text: [UInt8]) throws(ParseError) {
+        do {
+            try self.init(parsingNumbers: text)
+        } catch {
+            guard let quoted = JSON.quotingLargeIntegers(text) else { throw error }
+            try self.init(parsingNumbers: quoted)
+        }
+    }
+
+    /// With integers of more than 64 bits, or without a sign above 9223372036854775807, as texts: jansson has no number for
+    /// them, and a real would lose digits. Nil: there are none.
+    private static func quotingLargeIntegers(_ text: [UInt8]) -> [UInt8]? {
+        let quote = UInt8(ascii: "\"")
+        var (result, inText, isEscaped, found): ([UInt8], Bool, Bool, Bool) = ([], false, false, false)
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            let token = inText ? text[index..<index] : text[index...].prefix { isOfNumber($0) }
+            let digits = String(decoding: token, as: UTF8.self)
+            if token.count > 18, Int64(digits) == nil,
+                digits.dropFirst(digits.hasPrefix("-") ? 1 : 0).allSatisfy(\.isNumber)
+            {
+                found = true
+                result += [quote] + token + [quote]
+            } else {
+                result += token.isEmpty ? [byte] : Array(token)
+            }
+            if token.isEmpty {
+                if byte == quote, !isEscaped { inText.toggle() }
+                isEscaped = inText && byte == UInt8(ascii: "\\") && !isEscaped
+            }
+            index += max(1, token.count)
+        }
+        return found ? result : nil
+    }
+
+    private static func isOfNumber(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)
+    }
+
+    private init(parsingNumbers text: [UInt8]) throws(ParseError) {
         if let position = JSON.firstTooDeep(text) {
             throw ParseError(text: "nested more than \(JSON.deepest) levels deep", position: position)
         }

@@ -68,6 +68,18 @@ import Testing
         #expect(throws: JSON.ParseError.self) { try JSON(parsingVector: Array("[NaN".utf8)) }
     }
 
+    /// Integers beyond those of 64 bits with a sign are texts with all digits; mistakes beside them keep their place.
+    @Test func largeIntegers() throws {
+        let text =
+            #"{"18446744073709551615":18446744073709551615,"b":[-9223372036854775809,9223372036854775807],"c":"9 \" 99999999999999999999","d":1e300}"#
+        #expect(
+            try JSON(parsing: Array(text.utf8)) == [
+                "18446744073709551615": "18446744073709551615",
+                "b": ["-9223372036854775809", 9_223_372_036_854_775_807], "c": "9 \" 99999999999999999999", "d": 1e300,
+            ])
+        #expect(throws: JSON.ParseError.self) { try JSON(parsing: Array("[18446744073709551615".utf8)) }
+    }
+
     @Test func membersAreSetInTheirPlaces() {
         var value: JSON = ["a": 1, "b": 2, "c": 3]
         value["b"] = "two"
