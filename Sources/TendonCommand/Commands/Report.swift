@@ -172,7 +172,11 @@ struct Report {
             sentences.append("No capture: \(anonymizer.text(reason)).")
         } else {
             let reader = CaptureReader()
-            try take(reader, opened: try reader.open(bytes: bytes), called: path)
+            do throws(CommandError) {
+                try take(reader, opened: try reader.open(bytes: bytes), called: path)
+            } catch {
+                throw ending ?? error  // the end of a capture is missing because of what ended the run
+            }
             if let ending { sentences.append("The run ended with: \(anonymizer.text(ending.message)).") }
         }
         addMessages(events.lines)
