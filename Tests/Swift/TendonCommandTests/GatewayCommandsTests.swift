@@ -53,7 +53,7 @@ import Testing
 
     @Test func anIntegerIsNotRounded() throws {
         #expect(try JSON(parsing: Array(#"{"a":9007199254740993}"#.utf8))["a"] == .integer(9_007_199_254_740_993))
-        #expect(throws: (any Error).self) { try JSON(parsing: Array(#"{"a":9223372036854775808}"#.utf8)) }
+        #expect(try JSON(parsing: Array(#"{"a":9223372036854775808}"#.utf8))["a"] == "9223372036854775808")
     }
 
     @Test func whatIsNotInTheTableIsRefused() {
