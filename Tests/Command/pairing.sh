@@ -85,7 +85,7 @@ touch "$work/file"
 kept=$XDG_STATE_HOME
 export XDG_STATE_HOME=$work/file
 folder="is not a directory [(]SYSTEM_ENOTDIR, 20[)]; the bonds are in $work/file/tendon/bonds"
-failing "a state folder that cannot be made, a grip" "pairing with the grip failed: .*$folder" pair fjorden --address C0:00:00:00:00:23
+failing "a state folder that cannot be made, a grip" "$work/file/tendon/bonds: .*$folder" pair fjorden --address C0:00:00:00:00:23
 failing "a state folder that cannot be made, a wearable" "pairing .*: .*$folder" bose info --address C0:00:00:00:00:24
 start folder run --radio virtual --json --pair --for 20 --address C0:00:00:00:00:23
 folder=$child

@@ -37,6 +37,7 @@ extension Command {
         let events = Events(json: arguments.has("--json"))
         let access = try DeviceAccess(arguments, family: name, timeout: choice.asksUser ? 60 : 15)
         try await access.withDevice { (central, found) throws(CommandError) in
+            if let failure = await central.bondFailure { throw CommandError(ofBonds: failure) }
             try await choice.apply(to: central)
             let reporter = Reporter()
             let device = ServedDevice(
@@ -50,7 +51,6 @@ extension Command {
                     throw failure(error, of: name)
                 }
             }
-            if let failure = await central.bondFailure { throw CommandError(ofBonds: failure) }
             guard await central.isBonded(with: found.address) else {
                 throw CommandError(
                     .failed, "the device connects without pairing; no bond was stored", next: "tendon stream \(name)")
