@@ -120,8 +120,7 @@ static tendon_status prepare(tendon_fleet_radio *radio) {
     it->on_report = on_report;
     it->on_failure = on_failure;
     it->on_peer_failure = on_peer_failure;
-    tendon_status bonds = tendon_bonds_open(&radio->bonds, NULL);
-    it->bonds_failure = bonds < 0 ? bonds : tendon_radio_use_bonds(it, &radio->bonds); /* of devices that pair */
+    (void)tendon_radio_open_bonds(it, &radio->bonds, NULL); /* without them devices that do not pair connect */
     set_pairing_policy(radio);
     if (fleet->options.connection.max_interval != 0) {
         (void)tendon_radio_set_connection_parameters(it, &fleet->options.connection);

@@ -463,10 +463,14 @@ static void session_disconnect(void *context) {
 }
 
 tendon_status tendon_connection_pair(tendon_connection *connection) {
+    bool is_up = connection->state == TENDON_CONNECTION_UP;
     if (connection->pairing == NULL) {
+        if (is_up) {
+            tendon_radio_note_failure(&connection->link, connection->radio->bonds_failure, tendon_monotonic_ms());
+        }
         return no_pairing(connection);
     }
-    if (connection->state != TENDON_CONNECTION_UP) {
+    if (!is_up) {
         return TENDON_ERROR_WRONG_STATE;
     }
     if (connection->pairing_asked) {

@@ -18,14 +18,6 @@ static tendon_status open_virtual(tendon_gateway *gateway, const char *directory
     return tendon_virtual_radio_open(&gateway->virtual_radio, &gateway->loop, directory, &address);
 }
 
-static void use_bonds(tendon_gateway *gateway) {
-    gateway->bonds_failure = tendon_bonds_open(&gateway->bonds, NULL);
-    if (gateway->bonds_failure >= 0) {
-        gateway->bonds_failure = tendon_radio_use_bonds(gateway->radio, &gateway->bonds);
-    }
-    gateway->radio->bonds_failure = gateway->bonds_failure;
-}
-
 static void stop_waiting(tendon_gateway *gateway) {
     gateway->waiting = false;
     tendon_adapter_wait_end(&gateway->wait);
@@ -64,7 +56,7 @@ static void try_again(void *context, uint64_t now) {
         return;
     }
     stop_waiting(gateway);
-    use_bonds(gateway);
+    gateway->bonds_failure = tendon_radio_open_bonds(gateway->radio, &gateway->bonds, NULL);
     if (gateway->on_adapter != NULL) {
         gateway->on_adapter(gateway->adapter_context, now);
     }
@@ -111,7 +103,7 @@ tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory
         return status;
     }
     if (gateway->radio != NULL) {
-        use_bonds(gateway);
+        gateway->bonds_failure = tendon_radio_open_bonds(gateway->radio, &gateway->bonds, NULL);
     }
     return TENDON_OK;
 }

@@ -169,20 +169,18 @@ package final class RadioCore: @unchecked Sendable {
     // MARK: Bonds
 
     private func use(_ storage: BondStorage) {
-        var status: tendon_status
+        let status: tendon_status
         switch storage {
         case .none: return
         case .memory:
             tendon_bonds_init(bonds.pointer)
-            status = 0
-        case .standard: status = tendon_bonds_open(bonds.pointer, nil)
-        case .file(let path): status = path.withCString { tendon_bonds_open(bonds.pointer, $0) }
+            status = tendon_radio_use_bonds(radio, bonds.pointer)
+        case .standard: status = tendon_radio_open_bonds(radio, bonds.pointer, nil)
+        case .file(let path): status = path.withCString { tendon_radio_open_bonds(radio, bonds.pointer, $0) }
         }
-        if status >= 0 { status = tendon_radio_use_bonds(radio, bonds.pointer) }
         if status >= 0 {
             pairing = tendon_radio_pairing(radio).map { CPointer(mutating: $0) }
         } else {
-            radio.pointee.bonds_failure = status
             bondFailure = TendonError(status: status, operation: .pair)
         }
     }

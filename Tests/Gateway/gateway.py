@@ -257,6 +257,24 @@ CLOCK = {"name": "clock", "title": "Clock", "find": {"name": "Clock"}, "characte
     "actions": [{"name": "set_clock", "characteristic": "time"}]}
 
 
+def unusable_bonds():
+    """A belt lets itself be used without a bond: not because the file of the bonds cannot be read."""
+    file = pathlib.Path(os.environ["XDG_STATE_HOME"], "tendon/bonds")
+    kept = file.read_bytes() if file.exists() else None
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file.write_bytes(b"no bonds")
+    file.chmod(0o600)
+    with Devices("feelspace"):
+        end = run(*VIRTUAL, "--pair", "--families", "feelspace", "--for", "3")
+    events = [line["event"] for line in lines_of(end.stdout)]
+    report("a belt is not used without encryption because the file of bonds is damaged",
+           "connect_failed" in events and "connected" not in events, end.stdout.decode() + end.stderr.decode())
+    if kept is None:
+        file.unlink()
+    else:
+        file.write_bytes(kept)
+
+
 def clock():
     path = work / "clock.json"
     path.write_text(json.dumps(CLOCK))
@@ -438,7 +456,7 @@ with tempfile.TemporaryDirectory() as folder:
     work = pathlib.Path(folder)
     os.chmod(work, 0o700)
     os.environ |= {"XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder + "/state"}
-    for part in (command_line, same_lines, readers, actions, clock, osc_wrong, osc_sends, costs):
+    for part in (command_line, same_lines, readers, actions, unusable_bonds, clock, osc_wrong, osc_sends, costs):
         try:
             part()
         except (AssertionError, KeyError, IndexError, ValueError, subprocess.TimeoutExpired, OSError) as error:

@@ -317,8 +317,18 @@ tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds) {
     tendon_status status = radio->ops->use_bonds(radio);
     if (status < 0) {
         radio->bonds = NULL;
+        radio->bonds_failure = status;
     }
     return status;
+}
+
+tendon_status tendon_radio_open_bonds(tendon_radio *radio, tendon_bonds *bonds, const char *path) {
+    tendon_status status = tendon_bonds_open(bonds, path);
+    if (status < 0) {
+        radio->bonds_failure = status;
+        return status;
+    }
+    return tendon_radio_use_bonds(radio, bonds);
 }
 
 const tendon_pairing_service *tendon_radio_pairing(tendon_radio *radio) {

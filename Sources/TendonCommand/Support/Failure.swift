@@ -24,8 +24,7 @@ struct Failure: Sendable {
     init(_ what: String, _ device: DeviceLabel, on central: Central, isAttempt: Bool = false) {
         let address = device.address
         let isBonded = central.core.isBonded(with: address)
-        let isOfBonds = central.core.bondFailure.map { what.contains($0.cause) } ?? false
-        let isPairing = isOfBonds || ["pair", "bond", "encrypt"].contains { what.lowercased().contains($0) }
+        let isPairing = ["pair", "bond", "encrypt"].contains { what.lowercased().contains($0) }
         cause = central.core.peerFailure(of: address) ?? (isPairing && !isBonded ? central.core.bondFailure : nil)
         if cause?.status == Int32(TENDON_RADIO_ERROR_NO_PAIRING_SERVICE) {
             let family = device.family ?? ""
@@ -43,7 +42,7 @@ struct Failure: Sendable {
         let isClosed =
             isAttempt && cause.map { tendon_ending_of($0.status) == TENDON_ENDING_DEVICE_DISCONNECTED } ?? false
         let advice = cause.flatMap { cause in
-            isPairing || isRefusedHere || isClosed
+            isPairing || isRefusedHere || isClosed || cause.status == central.core.bondFailure?.status
                 ? Failure.advice(
                     on: cause, device, isBonded: isBonded, central.core.choice.words + StateDirectory.words)
                     ?? Failure.place(of: cause, central) : nil

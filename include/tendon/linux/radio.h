@@ -280,7 +280,7 @@ struct tendon_radio {
     tendon_listener *listener;               /**< NULL: it does not listen */
     tendon_connection_parameters connection; /**< of new connections; max_interval 0: the kernel's */
     tendon_bonds *bonds;                     /**< NULL: no pairing */
-    tendon_status bonds_failure; /**< why there are none, from who opened them: devices that pair end with it */
+    tendon_status bonds_failure;             /**< TENDON_OK: they can be used, or were not requested */
     tendon_resolver resolver;
     tendon_pairing_service pairing;
     tendon_pairing_policy policy;
@@ -367,15 +367,18 @@ void tendon_radio_close(tendon_radio *radio);
 /**
  * Enables pairing (LE; Just Works unless an agent is set) and keeps the bonds from now on. Call it once, before links
  * exist. A connection to a bonded peer is encrypted automatically, by the kernel before connected(). If the peer has
- * lost its key, the connection ends with TENDON_RADIO_ERROR_PAIRING_FAILED.
+ * lost its key, the connection ends with TENDON_RADIO_ERROR_PAIRING_FAILED. After a failure, pairing over the radio
+ * fails with that: a device which pairs is not used without encryption because its bonds cannot be.
  * @param bonds borrowed until the radio is closed.
  * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; TENDON_ERROR_WRONG_STATE: the radio has bonds already; an error of the
  * management socket (bluez); TENDON_RADIO_ERROR_OTHER_BOND_STORE: the store has keys for this adapter, and another
  * process uses the adapter with another store. The kernel has one list of keys per adapter, so loading these keys would
- * remove the others. The caller sets `bonds_failure` of the radio to this, and to the failure of tendon_bonds_open(): a
- * device that pairs is not used without encryption because a file cannot be read.
+ * remove the others.
  */
 tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
+/** tendon_bonds_open(), then tendon_radio_use_bonds(): a failure of either is one of the bonds. @return that, or
+ * TENDON_OK. */
+tendon_status tendon_radio_open_bonds(tendon_radio *radio, tendon_bonds *bonds, const char *path);
 /**
  * The radio's pairing as a service, for tendon_connection_init(). NULL before use_bonds(). Valid while the radio is
  * open.
