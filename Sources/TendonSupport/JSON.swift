@@ -128,48 +128,69 @@ extension JSON {
     /// have as little as 128 KiB.
     private static let deepest = 32
 
-    /// Parses one array or object, at most 32 levels deep. Duplicate keys: the last one counts.
+    /// Parses one array or object, at most 32 levels deep. Duplicate keys: the last one counts. An integer that 64 bits with
+    /// a sign do not have becomes a text with its digits: jansson has no number for it, and a real would lose some.
     package init(parsing text: [UInt8]) throws(ParseError) {
+        try self.init(text, quoting: JSON.largeInteger)
+    }
+
+    /// As `init(parsing:)`. The words NaN, Infinity and -Infinity, which JSON has not and which many write all the
+    /// same, become texts.
+    package init(parsingVector text: [UInt8]) throws(ParseError) {
+        try self.init(text) { rest in
+            let word = ["NaN", "Infinity", "-Infinity"].first { rest.starts(with: $0.utf8) }
+            return word.map { ($0.utf8.count, true) } ?? JSON.largeInteger(rest)
+        }
+    }
+
+    /// The token at the beginning of what stands outside of texts.
+    private typealias Token = (length: Int, isQuoted: Bool)
+
+    /// If the text is not accepted as it is, with some of its tokens in quotation marks.
+    private init(_ text: [UInt8], quoting token: (ArraySlice<UInt8>) -> Token) throws(ParseError) {
         do {
-            try self.init(parsingNumbers: text)
+            try self.init(plain: text)
         } catch {
-            guard let quoted = JSON.quotingLargeIntegers(text) else { throw error }
-            try self.init(parsingNumbers: quoted)
+            let (quoted, marks) = JSON.quoting(text, token)
+            guard !marks.isEmpty else { throw error }
+            do {
+                try self.init(plain: quoted)
+            } catch {
+                let added = marks.count { $0 < error.position }
+                throw ParseError(text: error.text, position: error.position - added)
+            }
         }
     }
 
-    /// With integers of more than 64 bits, or without a sign above 9223372036854775807, as texts: jansson has no number for
-    /// them, and a real would lose digits. Nil: there are none.
-    private static func quotingLargeIntegers(_ text: [UInt8]) -> [UInt8]? {
-        let quote = UInt8(ascii: "\"")
-        var (result, inText, isEscaped, found): ([UInt8], Bool, Bool, Bool) = ([], false, false, false)
-        var index = 0
+    /// Returns the positions of the marks, too.
+    private static func quoting(_ text: [UInt8], _ token: (ArraySlice<UInt8>) -> Token) -> ([UInt8], marks: [Int]) {
+        let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+        var (result, marks, inText, index): ([UInt8], [Int], Bool, Int) = ([], [], false, 0)
+        func mark() {
+            marks.append(result.count)
+            result.append(quote)
+        }
         while index < text.count {
-            let byte = text[index]
-            let token = inText ? text[index..<index] : text[index...].prefix { isOfNumber($0) }
-            let digits = String(decoding: token, as: UTF8.self)
-            if token.count > 18, Int64(digits) == nil,
-                digits.dropFirst(digits.hasPrefix("-") ? 1 : 0).allSatisfy(\.isNumber)
-            {
-                found = true
-                result += [quote] + token + [quote]
-            } else {
-                result += token.isEmpty ? [byte] : Array(token)
-            }
-            if token.isEmpty {
-                if byte == quote, !isEscaped { inText.toggle() }
-                isEscaped = inText && byte == UInt8(ascii: "\\") && !isEscaped
-            }
-            index += max(1, token.count)
+            let isEscape = inText && text[index] == backslash && index + 1 < text.count
+            let (length, isQuoted) = inText ? (isEscape ? 2 : 1, false) : token(text[index...])
+            if isQuoted { mark() }
+            result += text[index..<index + length]
+            if isQuoted { mark() }
+            if text[index] == quote { inText.toggle() }
+            index += length
         }
-        return found ? result : nil
+        return (result, marks)
     }
 
-    private static func isOfNumber(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)
+    private static func largeInteger(_ rest: ArraySlice<UInt8>) -> Token {
+        let number = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.eE".utf8.contains($0) }
+        guard number.count > 18 else { return (max(1, number.count), false) }
+        let digits = String(decoding: number.drop { $0 == UInt8(ascii: "-") }, as: UTF8.self)
+        let isInteger = !digits.hasPrefix("0") && digits.allSatisfy(\.isNumber)
+        return (number.count, isInteger && Int64(String(decoding: number, as: UTF8.self)) == nil)
     }
 
-    private init(parsingNumbers text: [UInt8]) throws(ParseError) {
+    private init(plain text: [UInt8]) throws(ParseError) {
         if let position = JSON.firstTooDeep(text) {
             throw ParseError(text: "nested more than \(JSON.deepest) levels deep", position: position)
         }
@@ -203,40 +224,6 @@ extension JSON {
             }
         }
         return nil
-    }
-
-    /// As `init(parsing:)`. The words NaN, Infinity and -Infinity, which JSON has not and which many write all the
-    /// same, become texts.
-    package init(parsingVector text: [UInt8]) throws(ParseError) {
-        do {
-            try self.init(parsing: text)
-        } catch {
-            guard let quoted = JSON.quotingWordsForNumbers(text) else { throw error }
-            try self.init(parsing: quoted)
-        }
-    }
-
-    /// Nil when none of these words stands outside a text.
-    private static func quotingWordsForNumbers(_ text: [UInt8]) -> [UInt8]? {
-        let words = ["NaN", "Infinity", "-Infinity"].map { Array($0.utf8) }
-        let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
-        var result: [UInt8] = []
-        var (inText, found, index) = (false, false, 0)
-        while index < text.count {
-            let byte = text[index]
-            var length = 1
-            if inText {
-                if byte == backslash, index + 1 < text.count { length = 2 }
-            } else if let word = words.first(where: { text[index...].starts(with: $0) }) {
-                length = word.count
-                found = true
-                result.append(quote)
-            }
-            result += text[index..<index + length]
-            if byte == quote { inText.toggle() } else if !inText && length > 1 { result.append(quote) }
-            index += length
-        }
-        return found ? result : nil
     }
 
     private init(borrowing value: UnsafeMutablePointer<json_t>) {

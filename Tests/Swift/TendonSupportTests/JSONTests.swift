@@ -77,7 +77,11 @@ import Testing
                 "18446744073709551615": "18446744073709551615",
                 "b": ["-9223372036854775809", 9_223_372_036_854_775_807], "c": "9 \" 99999999999999999999", "d": 1e300,
             ])
-        #expect(throws: JSON.ParseError.self) { try JSON(parsing: Array("[18446744073709551615".utf8)) }
+        // A mistake behind one has its place in the text as it was written.
+        let error = #expect(throws: JSON.ParseError.self) { try JSON(parsing: Array("[18446744073709551615,}".utf8)) }
+        let same = #expect(throws: JSON.ParseError.self) { try JSON(parsing: Array("[10000000000000000000,}".utf8)) }
+        let plain = #expect(throws: JSON.ParseError.self) { try JSON(parsing: Array("[1000000000000000000 ,}".utf8)) }
+        #expect(error?.position == plain?.position && same?.position == plain?.position)
     }
 
     @Test func membersAreSetInTheirPlaces() {
