@@ -107,4 +107,4 @@ static void take(const replay_taking *to) {
     }
 }
 
-const tendon_replay_family tendon_activ5_replay = {&tendon_activ5_family, recognizes, NULL, take};
+const tendon_replay_family tendon_activ5_replay = {&tendon_activ5_family, recognizes, NULL, take, NULL};

@@ -211,4 +211,8 @@ static void take(const replay_taking *to) {
     }
 }
 
-const tendon_replay_family tendon_bose_replay = {&tendon_bose_family, recognizes, NULL, take};
+static void put_malformed(const tendon_replay_line *one, tendon_line *line) {
+    tendon_line_count(line, "error_offset", one->place);
+}
+
+const tendon_replay_family tendon_bose_replay = {&tendon_bose_family, recognizes, NULL, take, put_malformed};

@@ -57,4 +57,4 @@ static void take(const replay_taking *to) {
     }
 }
 
-const tendon_replay_family tendon_defined_replay = {NULL, recognizes, NULL, take};
+const tendon_replay_family tendon_defined_replay = {NULL, recognizes, NULL, take, NULL};

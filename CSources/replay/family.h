@@ -18,6 +18,8 @@ struct tendon_replay_family {
     bool (*recognizes)(const tendon_definition *definition, const tendon_uuid *characteristic);
     void (*init)(tendon_replay *replay); /**< NULL: zeros will do */
     void (*take)(const replay_taking *to);
+    /** Members of a malformed value beside the reason. NULL: none. */
+    void (*put_malformed)(const tendon_replay_line *one, tendon_line *line);
 };
 
 /* Beside device files. */
@@ -43,7 +45,9 @@ void tendon_replay_sample(const replay_taking *to, void (*members)(const tendon_
                           bool (*view)(const tendon_replay_line *one, tendon_replay_numbers *out), const void *decoded);
 /** Tells a line of bytes. @param key, word the member before them; NULL: none. */
 void tendon_replay_tell_bytes(const replay_taking *to, const char *event, const char *key, const char *word);
-/** Counts and tells a value that is malformed. @param offset only of Bose wearables. */
+/** The bytes of a value. */
+void tendon_replay_put_bytes(const tendon_replay_line *one, tendon_line *line);
+/** Counts and tells a value that is malformed. @param offset of the mistake, the `place` of the line. */
 void tendon_replay_malformed(const replay_taking *to, tendon_status status, size_t offset);
 
 /** The 16 bits of a UUID; 0: it has more. */

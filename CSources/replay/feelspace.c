@@ -156,4 +156,5 @@ static void take(const replay_taking *to) {
     }
 }
 
-const tendon_replay_family tendon_feelspace_replay = {&tendon_feelspace_family, recognizes, NULL, take};
+const tendon_replay_family tendon_feelspace_replay = {&tendon_feelspace_family, recognizes, NULL, take,
+                                                      tendon_replay_put_bytes};

@@ -99,4 +99,4 @@ static void take(const replay_taking *to) {
     }
 }
 
-const tendon_replay_family tendon_fjorden_replay = {&tendon_fjorden_family, recognizes, init, take};
+const tendon_replay_family tendon_fjorden_replay = {&tendon_fjorden_family, recognizes, init, take, NULL};

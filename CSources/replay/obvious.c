@@ -236,4 +236,4 @@ static void take(const replay_taking *to) {
     }
 }
 
-const tendon_replay_family tendon_obvious_replay = {&tendon_obvious_family, recognizes, init, take};
+const tendon_replay_family tendon_obvious_replay = {&tendon_obvious_family, recognizes, init, take, NULL};

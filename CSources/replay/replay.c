@@ -93,7 +93,7 @@ void tendon_replay_sample(const replay_taking *to, void (*members)(const tendon_
                 .event = "sample", .write = write_own, .members = members, .view = view, .decoded = decoded});
 }
 
-static void put_bytes(const tendon_replay_line *one, tendon_line *line) {
+void tendon_replay_put_bytes(const tendon_replay_line *one, tendon_line *line) {
     if (one->key != NULL) {
         tendon_line_word(line, one->key, one->decoded);
     }
@@ -101,17 +101,16 @@ static void put_bytes(const tendon_replay_line *one, tendon_line *line) {
 }
 
 void tendon_replay_tell_bytes(const replay_taking *to, const char *event, const char *key, const char *word) {
-    tendon_replay_emit(to, (tendon_replay_line){
-                               .event = event, .write = write_own, .members = put_bytes, .key = key, .decoded = word});
+    tendon_replay_emit(
+        to, (tendon_replay_line){
+                .event = event, .write = write_own, .members = tendon_replay_put_bytes, .key = key, .decoded = word});
 }
 
 static void put_mistake(const tendon_replay_line *one, tendon_line *line) {
     tendon_line_error(line, one->status);
     tendon_line_reason(line, NULL, one->status);
-    if (one->replay->family == &tendon_bose_replay) {
-        tendon_line_count(line, "error_offset", one->place);
-    } else if (one->replay->family == &tendon_feelspace_replay) {
-        put_bytes(one, line);
+    if (one->replay->family->put_malformed != NULL) {
+        one->replay->family->put_malformed(one, line);
     }
 }
 

@@ -32,8 +32,7 @@ class DeviceView {
     let served: ServedDevice
     /// The readings that the row has.
     private(set) var readings: [Reading] = []
-    /// The form of a sensor's samples, by the name that the C library has, and never frees.
-    private var forms: [UnsafePointer<CChar>: SampleForm] = [:]
+    private var forms = ViewForms()
 
     init(_ served: ServedDevice) { self.served = served }
 
@@ -57,27 +56,13 @@ class DeviceView {
         var view = tendon_view()
         guard tendon_device_view(event.device, event.pointer, index, &view) else { return nil }
         let own = form(of: event, index)
-        let form = own ?? self.form(of: view)
+        let form = own ?? forms.form(of: view)
         guard !form.columns.isEmpty else { return nil }
-        var sample = OutputSample(form)
-        withUnsafeBytes(of: &view.values) { bytes in
-            for (place, value) in bytes.bindMemory(to: Double.self).prefix(view.count).enumerated() {
-                let channel =
-                    own == nil ? place : form.channels.firstIndex { $0.name == text(view.channels[place].name) }
-                if let channel, channel < sample.count { sample[channel] = value }
-            }
-        }
+        var sample = OutputSample(form, &view, inPlaces: own == nil)
         sample.take(
             SampleTimes(receivedAt: view.received_at, sampledAt: view.sampled_at, errorMicroseconds: view.error_us))
         complete(&sample, event, index)
         return sample
-    }
-
-    private func form(of view: tendon_view) -> SampleForm {
-        if let known = forms[view.sensor], known.channels.count == view.count { return known }
-        let made = SampleForm(view)
-        forms[view.sensor] = made
-        return made
     }
 
     final func keep(_ change: RowChange) {

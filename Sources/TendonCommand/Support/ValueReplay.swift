@@ -9,8 +9,7 @@ import TendonSupport
 final class ValueReplay {
     private let block = CBlock<tendon_replay>()
     private let definition: Definition?
-    /// By the name of the sensor, which the C library has, and never frees.
-    private var forms: [UnsafePointer<CChar>: SampleForm] = [:]
+    private var forms = ViewForms()
 
     init(_ family: Family) {
         definition = Definitions.named(family.name)
@@ -60,9 +59,10 @@ final class ValueReplay {
     private func numbers(of line: UnsafePointer<tendon_replay_line>) -> OutputSample? {
         var numbers = tendon_replay_numbers()
         guard tendon_replay_view(line, &numbers) else { return nil }
-        let form = definition?.forms[line.pointee.defined_event] ?? form(of: numbers.view)
+        let own = definition?.forms[line.pointee.defined_event]
+        let form = own ?? forms.form(of: numbers.view)
         guard !form.columns.isEmpty else { return nil }
-        var sample = OutputSample(form, &numbers.view)
+        var sample = OutputSample(form, &numbers.view, inPlaces: own == nil)
         if let value = line.pointee.value?.pointee, let definition {
             sample.words = definition.words(
                 UnsafeBufferPointer(start: value.bytes, count: value.length), of: line.pointee.defined_event)
@@ -70,13 +70,6 @@ final class ValueReplay {
         if !numbers.device_time_ms.isNaN { sample.deviceTime = numbers.device_time_ms }
         sample.head = numbers.bose.map { tendon_head_from_bose($0.pointee) }
         return sample
-    }
-
-    private func form(of view: tendon_view) -> SampleForm {
-        if let known = forms[view.sensor] { return known }
-        let made = SampleForm(view)
-        forms[view.sensor] = made
-        return made
     }
 }
 
@@ -101,32 +94,5 @@ extension Family {
         var uuid = characteristic
         let start = value.withUnsafeBufferPointer { tendon_replay_name(name, &uuid, $0.baseAddress, $0.count) }
         return value.startIndex + start..<value.endIndex
-    }
-}
-
-extension SampleForm {
-    /// The channels of a view.
-    convenience init(_ view: tendon_view) {
-        self.init(
-            text(view.sensor),
-            (0..<view.count).map { SampleChannel(text(view.channels[$0].name), text(view.channels[$0].unit)) })
-    }
-}
-
-extension OutputSample {
-    /// The values of a view, in the channels of the same names.
-    init(_ form: SampleForm, _ view: inout tendon_view) {
-        self.init(form)
-        let channels = UnsafeBufferPointer(start: view.channels, count: view.count)
-        withUnsafeBytes(of: &view.values) { bytes in
-            for (channel, value) in zip(channels, bytes.bindMemory(to: Double.self)) {
-                let name = text(channel.name)
-                if let place = form.channels.firstIndex(where: { $0.name == name }) { self[place] = value }
-            }
-        }
-    }
-
-    mutating func take(_ times: SampleTimes) {
-        (receivedAt, sampledAt, errorMilliseconds) = (times.receivedAt, times.sampledAt, times.errorMilliseconds)
     }
 }

@@ -25,4 +25,4 @@ static void take(const replay_taking *to) {
     tendon_replay_tell(to, "level", put_level, &level);
 }
 
-const tendon_replay_family tendon_toy_replay = {&tendon_toy_family, recognizes, NULL, take};
+const tendon_replay_family tendon_toy_replay = {&tendon_toy_family, recognizes, NULL, take, NULL};

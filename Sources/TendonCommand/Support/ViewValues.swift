@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Samples of the views of the C library (tendon/gateway/view.h), for outputs that take numbers.
+import CTendon
+import Tendon
+import TendonOutputs
+import TendonSupport
+
+/// The forms of the samples of a device, or of a captured connection.
+struct ViewForms {
+    /// By the name of the sensor, which the C library has, and never frees.
+    private var known: [UnsafePointer<CChar>: SampleForm] = [:]
+
+    mutating func form(of view: tendon_view) -> SampleForm {
+        if let form = known[view.sensor], form.channels.count == view.count { return form }
+        let channels = (0..<view.count).map {
+            SampleChannel(text(view.channels[$0].name), text(view.channels[$0].unit))
+        }
+        let form = SampleForm(text(view.sensor), channels)
+        known[view.sensor] = form
+        return form
+    }
+}
+
+extension OutputSample {
+    /// The values of a view.
+    /// - Parameter inPlaces: the channels are those of the view; otherwise they are found by their names.
+    init(_ form: SampleForm, _ view: inout tendon_view, inPlaces: Bool) {
+        self.init(form)
+        withUnsafeBytes(of: &view.values) { bytes in
+            for (place, value) in bytes.bindMemory(to: Double.self).prefix(view.count).enumerated() {
+                let channel = inPlaces ? place : form.channels.firstIndex { $0.name == text(view.channels[place].name) }
+                if let channel, channel < count { self[channel] = value }
+            }
+        }
+    }
+
+    mutating func take(_ times: SampleTimes) {
+        (receivedAt, sampledAt, errorMilliseconds) = (times.receivedAt, times.sampledAt, times.errorMilliseconds)
+    }
+}
