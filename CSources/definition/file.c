@@ -337,7 +337,11 @@ size_t tendon_definition_scratch_size(void) {
 
 tendon_status tendon_definition_parse(const char *text, size_t length, tendon_definition *out,
                                       tendon_definition_scratch *scratch, tendon_definition_mistake *mistake) {
-    parser p = {.j = {.text = text, .length = length, .scratch = scratch, .mistake = mistake},
+    parser p = {.j = {.text = text,
+                      .length = length,
+                      .tokens = scratch->tokens,
+                      .capacity = TENDON_DEFINITION_TOKENS,
+                      .mistake = mistake},
                 .out = out,
                 .inside = TENDON_DEFINITION_NONE};
     memset(out, 0, sizeof *out);

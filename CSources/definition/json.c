@@ -45,7 +45,7 @@ static bool wrong_at(const json *j, size_t position, const char *text) {
 }
 
 bool tendon_json_wrong(const json *j, json_at at, const char *before, json_at quoted, const char *after) {
-    locate(j, j->scratch->tokens[at].start);
+    locate(j, j->tokens[at].start);
     size_t length = append(j->mistake, 0, before, tendon_string_length(before));
     if (quoted != JSON_NOWHERE) {
         size_t size;
@@ -85,17 +85,17 @@ static char at(const json *j, size_t position) {
 }
 
 static bool add(scanner *s, json_type type, size_t start, size_t end) {
-    if (s->j->count == TENDON_DEFINITION_TOKENS) {
-        return wrong_at(s->j, start, "the file has too many values");
+    if (s->j->count == s->j->capacity) {
+        return wrong_at(s->j, start, "too many values");
     }
     uint32_t number = s->j->count++;
-    s->j->scratch->tokens[number].type = (uint8_t)type;
-    s->j->scratch->tokens[number].start = (uint32_t)start;
-    s->j->scratch->tokens[number].end = (uint32_t)end;
-    s->j->scratch->tokens[number].next = number + 1;
-    s->j->scratch->tokens[number].children = 0;
+    s->j->tokens[number].type = (uint8_t)type;
+    s->j->tokens[number].start = (uint32_t)start;
+    s->j->tokens[number].end = (uint32_t)end;
+    s->j->tokens[number].next = number + 1;
+    s->j->tokens[number].children = 0;
     if (s->depth > 0) {
-        s->j->scratch->tokens[s->open[s->depth - 1]].children++;
+        s->j->tokens[s->open[s->depth - 1]].children++;
     }
     return true;
 }
@@ -208,14 +208,14 @@ static bool open_one(scanner *s, json_type type) {
 }
 
 static json_type around(const scanner *s) {
-    return (json_type)s->j->scratch->tokens[s->open[s->depth - 1]].type;
+    return (json_type)s->j->tokens[s->open[s->depth - 1]].type;
 }
 
 static bool close_one(scanner *s) {
     json_at number = s->open[--s->depth];
     s->position++;
-    s->j->scratch->tokens[number].end = (uint32_t)s->position;
-    s->j->scratch->tokens[number].next = s->j->count;
+    s->j->tokens[number].end = (uint32_t)s->position;
+    s->j->tokens[number].next = s->j->count;
     return true;
 }
 
@@ -252,7 +252,7 @@ static bool expect(scanner *s, char c, const char *text) {
 static bool read_inside(scanner *s) {
     json_type type = around(s);
     char end = type == JSON_OBJECT ? '}' : ']';
-    bool is_first = s->j->scratch->tokens[s->open[s->depth - 1]].children == 0;
+    bool is_first = s->j->tokens[s->open[s->depth - 1]].children == 0;
     skip_spaces(s);
     if (at(s->j, s->position) == end) {
         return close_one(s);
@@ -301,17 +301,17 @@ tendon_status tendon_json_read(json *j) {
 /* Access */
 
 json_type tendon_json_type_of(const json *j, json_at at) {
-    return (json_type)j->scratch->tokens[at].type;
+    return (json_type)j->tokens[at].type;
 }
 
 const char *tendon_json_raw(const json *j, json_at at, size_t *length) {
-    size_t start = j->scratch->tokens[at].start;
-    *length = j->scratch->tokens[at].end - start;
+    size_t start = j->tokens[at].start;
+    *length = j->tokens[at].end - start;
     return j->text + start;
 }
 
 bool tendon_json_is_true(const json *j, json_at at) {
-    return j->text[j->scratch->tokens[at].start] == 't';
+    return j->text[j->tokens[at].start] == 't';
 }
 
 bool tendon_json_is(const char *text, const char *word, size_t length) {
@@ -376,7 +376,7 @@ static size_t decode_one(const char *text, size_t end, size_t *i, char out[4]) {
 }
 
 size_t tendon_json_string(const json *j, json_at at, char *out, size_t capacity) {
-    size_t i = j->scratch->tokens[at].start, end = j->scratch->tokens[at].end, length = 0;
+    size_t i = j->tokens[at].start, end = j->tokens[at].end, length = 0;
     while (i < end) {
         char one[4] = {0};
         size_t count = decode_one(j->text, end, &i, one);

@@ -16,7 +16,8 @@ typedef uint32_t json_at;
 typedef struct json {
     const char *text;
     size_t length;
-    tendon_definition_scratch *scratch;
+    tendon_definition_token *tokens; /* the caller's, for as many values */
+    uint32_t capacity;
     uint32_t count;
     tendon_definition_mistake *mistake;
 } json;
@@ -30,7 +31,7 @@ static inline json_at tendon_json_first(json_at at) {
     return at + 1;
 }
 static inline json_at tendon_json_next(const json *j, json_at at) {
-    return j->scratch->tokens[at].next;
+    return j->tokens[at].next;
 }
 /* The bytes of a value as the file has them, of a string those between the quotes. */
 const char *tendon_json_raw(const json *j, json_at at, size_t *length);

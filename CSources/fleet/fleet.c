@@ -189,14 +189,6 @@ void tendon_fleet_close(tendon_fleet *fleet) {
     tendon_loop_remove(fleet->loop, &fleet->timer);
 }
 
-static void report_refusal(tendon_fleet *fleet, const tendon_fleet_slot *slot, const char *action, size_t length,
-                           const char *text, tendon_status status) {
-    tendon_fleet_begin_line(fleet, "action_failed", slot);
-    tendon_line_text(&fleet->line, "action", action, length);
-    tendon_line_text(&fleet->line, "text", text, strlen(text));
-    tendon_fleet_end_line(fleet, slot, status);
-}
-
 static tendon_fleet_slot *find_connected(tendon_fleet *fleet, const tendon_address *address) {
     bool of_any_type = address->type == TENDON_ADDRESS_TYPE_ANONYMOUS;
     for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
@@ -256,7 +248,8 @@ tendon_status tendon_fleet_act(tendon_fleet *fleet, const tendon_address *addres
     char timed[TENDON_DEVICE_ACTION_SIZE];
     tendon_act_mistake mistake = {0};
     if (slot == NULL) {
-        report_refusal(fleet, NULL, action, length, "the device is not connected", TENDON_ERROR_NOT_FOUND);
+        tendon_fleet_report_action(fleet, NULL, address, action, length, "the device is not connected",
+                                   TENDON_ERROR_NOT_FOUND);
         return TENDON_ERROR_NOT_FOUND;
     }
     const tendon_device_config *config = &slot->body->device.config;
@@ -269,7 +262,7 @@ tendon_status tendon_fleet_act(tendon_fleet *fleet, const tendon_address *addres
         const char *text = mistake.text[0] != '\0'               ? mistake.text
                            : status == TENDON_ERROR_DISCONNECTED ? "the device is not connected"
                                                                  : tendon_status_text(status);
-        report_refusal(fleet, slot, action, length, text, status);
+        tendon_fleet_report_action(fleet, slot, address, action, length, text, status);
         return status;
     }
     tendon_connection_refresh(&slot->body->connection);
@@ -292,16 +285,7 @@ bool tendon_fleet_was_open(const tendon_fleet *fleet) {
 
 void tendon_fleet_acted(tendon_fleet *fleet, const tendon_address *address, const char *action, size_t length,
                         const char *failure) {
-    const tendon_fleet_slot *slot = find_connected(fleet, address);
-    if (failure != NULL) {
-        report_refusal(fleet, slot, action, length, failure, TENDON_ERROR_WRONG_STATE);
-        return;
-    }
-    tendon_fleet_begin_line(fleet, "action", slot);
-    tendon_line_text(&fleet->line, "action", action, length);
-    tendon_fleet_end_line(fleet, slot, TENDON_OK);
-}
-
-void tendon_fleet_refuse(tendon_fleet *fleet, const char *text) {
-    report_refusal(fleet, NULL, "", 0, text, TENDON_ERROR_INVALID_ARGUMENT);
+    const tendon_fleet_slot *slot = address != NULL ? find_connected(fleet, address) : NULL;
+    tendon_fleet_report_action(fleet, slot, address, action, length, failure,
+                               failure != NULL ? TENDON_ERROR_WRONG_STATE : TENDON_OK);
 }

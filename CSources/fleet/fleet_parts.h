@@ -50,6 +50,10 @@ tendon_fleet_slot *tendon_fleet_find_slot(tendon_fleet *fleet, const tendon_addr
 void tendon_fleet_begin_line(tendon_fleet *fleet, const char *event, const tendon_fleet_slot *slot);
 /** Ends it, and passes it on. @param status why, if it reports a failure; else TENDON_OK. */
 void tendon_fleet_end_line(tendon_fleet *fleet, const tendon_fleet_slot *slot, tendon_status status);
+/** Reports `action`, or `action_failed` if it failed: a sentence says why. @param slot NULL: of the address alone, or
+ * of no device if that is NULL, too. */
+void tendon_fleet_report_action(tendon_fleet *fleet, const tendon_fleet_slot *slot, const tendon_address *address,
+                                const char *action, size_t length, const char *failure, tendon_status status);
 /** The lines of an event of a device. */
 void tendon_fleet_report_event(tendon_fleet_slot *slot, const tendon_device_event *event);
 void tendon_fleet_report_found(tendon_fleet *fleet, const tendon_address *address, const tendon_turns_taken *taken,

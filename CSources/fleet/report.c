@@ -14,7 +14,11 @@ static const char *family_name(const tendon_fleet *fleet, uint8_t family) {
     return tendon_definition_text(definition, definition->name);
 }
 
+/** @param slot NULL: the label is not to be used. */
 static tendon_line_device label_of(const tendon_fleet_slot *slot) {
+    if (slot == NULL) {
+        return (tendon_line_device){0};
+    }
     return (tendon_line_device){.family = family_name(slot->fleet, slot->family),
                                 .address = &slot->address,
                                 .name = slot->name_length > 0 ? slot->name : NULL,
@@ -47,22 +51,35 @@ static void pass_on(tendon_fleet *fleet, tendon_status length, const tendon_line
     }
 }
 
-void tendon_fleet_begin_line(tendon_fleet *fleet, const char *event, const tendon_fleet_slot *slot) {
+static void begin_line(tendon_fleet *fleet, const char *event, const tendon_line_device *label) {
     tendon_line_init(&fleet->line, fleet->text, sizeof fleet->text, fleet->options.is_exact);
-    tendon_line_device label;
-    if (slot != NULL) {
-        label = label_of(slot);
-    }
-    tendon_line_begin(&fleet->line, event, tendon_realtime_us(), slot != NULL ? &label : NULL);
+    tendon_line_begin(&fleet->line, event, tendon_realtime_us(), label);
+}
+
+static void end_line(tendon_fleet *fleet, const tendon_line_device *label, tendon_status status) {
+    fleet->line.is_sample = false;
+    pass_on(fleet, tendon_line_end(&fleet->line), label, NULL, status);
+}
+
+void tendon_fleet_begin_line(tendon_fleet *fleet, const char *event, const tendon_fleet_slot *slot) {
+    const tendon_line_device label = label_of(slot);
+    begin_line(fleet, event, slot != NULL ? &label : NULL);
 }
 
 void tendon_fleet_end_line(tendon_fleet *fleet, const tendon_fleet_slot *slot, tendon_status status) {
-    tendon_line_device label;
-    if (slot != NULL) {
-        label = label_of(slot);
+    const tendon_line_device label = label_of(slot);
+    end_line(fleet, slot != NULL ? &label : NULL, status);
+}
+
+void tendon_fleet_report_action(tendon_fleet *fleet, const tendon_fleet_slot *slot, const tendon_address *address,
+                                const char *action, size_t length, const char *failure, tendon_status status) {
+    const tendon_line_device label = slot != NULL ? label_of(slot) : (tendon_line_device){.address = address};
+    begin_line(fleet, failure == NULL ? "action" : "action_failed", &label);
+    tendon_line_text(&fleet->line, "action", action, length);
+    if (failure != NULL) {
+        tendon_line_text(&fleet->line, "text", failure, strlen(failure));
     }
-    fleet->line.is_sample = false;
-    pass_on(fleet, tendon_line_end(&fleet->line), slot != NULL ? &label : NULL, NULL, status);
+    end_line(fleet, &label, status);
 }
 
 void tendon_fleet_report_event(tendon_fleet_slot *slot, const tendon_device_event *event) {

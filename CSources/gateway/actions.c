@@ -441,10 +441,11 @@ size_t tendon_act_unquote(const char *text, size_t length, char *out, size_t *ou
 }
 
 size_t tendon_act_quote(const char *word, size_t length, char *out) {
+    static const char escapes[] = "\"\"\\\\\nn\rr\tt";
     size_t written = 0;
     bool is_plain = length > 0 && word[0] != '"';
     for (size_t i = 0; i < length; i++) {
-        is_plain = is_plain && !is_space(word[i]);
+        is_plain = is_plain && !is_space(word[i]) && word[i] != '\n' && word[i] != '\r';
     }
     if (is_plain) {
         memcpy(out, word, length);
@@ -452,10 +453,14 @@ size_t tendon_act_quote(const char *word, size_t length, char *out) {
     }
     out[written++] = '"';
     for (size_t i = 0; i < length; i++) {
-        if (word[i] == '"' || word[i] == '\\') {
-            out[written++] = '\\';
+        char c = word[i];
+        for (size_t e = 0; escapes[e] != '\0'; e += 2) {
+            if (escapes[e] == word[i]) {
+                out[written++] = '\\';
+                c = escapes[e + 1];
+            }
         }
-        out[written++] = word[i];
+        out[written++] = c;
     }
     out[written++] = '"';
     return written;

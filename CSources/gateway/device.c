@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device_family.h"
+#include "mistake.h"
 #include "tendon/base/packed.h"
 
 static const device_family *const families[TENDON_DEVICE_FAMILIES] = {
@@ -122,16 +123,22 @@ tendon_status tendon_device_act(tendon_device *device, const char *text, size_t 
                                 uint64_t now) {
     tendon_act act;
     (void)now;
-    *mistake = (tendon_act_mistake){0};
     tendon_status status = tendon_act_parse_text(tendon_device_family_name(device), device->config.definition, text,
                                                  length, &act, mistake);
     if (status < 0) {
         return status;
     }
+    sentence why = tendon_mistake(mistake, 0);
     if (length > TENDON_DEVICE_ACTION_SIZE) {
+        tendon_mistake_add(&why, "the action is longer than 160 bytes");
         return TENDON_ERROR_OVERFLOW;
     }
-    return add_action(device, &act, text, length);
+    status = add_action(device, &act, text, length);
+    if (status == TENDON_ERROR_TABLE_FULL) {
+        tendon_mistake_add_integer(&why, TENDON_DEVICE_ACTIONS);
+        tendon_mistake_add(&why, " actions of this device wait already");
+    }
+    return status;
 }
 
 bool tendon_device_withdraw(tendon_device *device, size_t index) {

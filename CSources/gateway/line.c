@@ -94,7 +94,9 @@ static void put_device(tendon_line *line, const tendon_line_device *device) {
         return;
     }
     tendon_line_word(line, "address", tendon_address_format(device->address, address));
-    tendon_line_word(line, "address_type", tendon_line_address_type(device->address->type));
+    if (device->address->type != (uint8_t)TENDON_ADDRESS_TYPE_ANONYMOUS) {
+        tendon_line_word(line, "address_type", tendon_line_address_type(device->address->type));
+    }
     if (device->name != NULL && device->name_length > 0) {
         tendon_line_text(line, "name", device->name, device->name_length);
     }

@@ -1,247 +1,170 @@
 /* SPDX-License-Identifier: MIT */
+/* Lines of JSON to actions; the JSON is read as that of device files. */
 #include "tendon/gateway/request.h"
 
-#include <string.h>
+#include "../definition/json.h"
+#include "mistake.h"
 
-#include "tendon/base/packed.h"
-
-enum { WORD_SIZE = 64 };
+enum {
+    /* Of an object with four members whose arguments are as many as an action has, and one more. */
+    TOKENS = 1 + 4 * 2 + TENDON_ACT_WORDS
+};
 
 typedef struct parser {
-    const char *at, *end;
-    const char *mistake; /**< the first one; NULL: none */
+    json j;
+    tendon_request *out;
+    sentence mistake;
 } parser;
 
-static void fail(parser *p, const char *mistake) {
-    p->mistake = p->mistake == NULL ? mistake : p->mistake;
-    p->at = p->end;
-}
-
-static void skip_space(parser *p) {
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\r')) {
-        p->at++;
-    }
-}
-
-/** The next character that is no space, if it is this one. */
-static bool take(parser *p, char c) {
-    skip_space(p);
-    if (p->at < p->end && *p->at == c) {
-        p->at++;
-        return true;
-    }
+static bool wrong(parser *p, const char *text) {
+    tendon_mistake_add(&p->mistake, text);
     return false;
 }
 
-static void expect(parser *p, char c) {
-    if (!take(p, c)) {
-        fail(p, "the line is no JSON object of a request");
-    }
-}
-
-/** The value of a hexadecimal digit, or -1. */
-static int digit_value(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-/** The character of \uXXXX, if words may have it; else 0. */
-static char escaped_code(parser *p) {
-    int code = 0;
-    for (int i = 0; i < 4; i++, p->at++) {
-        int digit = p->at < p->end ? digit_value(*p->at) : -1;
-        if (digit < 0) {
-            return 0;
+/** Finds a member. @return its value; 0, the object itself: there is none. */
+static json_at member(const parser *p, const char *name) {
+    for (json_at at = tendon_json_first(0); at < p->j.count; at = tendon_json_next(&p->j, at + 1)) {
+        if (tendon_json_equals(&p->j, at, name)) {
+            return at + 1;
         }
-        code = code * 16 + digit;
     }
-    return code > ' ' && code <= '~' ? (char)code : 0;
+    return 0;
 }
 
-/** One character of a string; 0: it is none that words have. */
-static char string_character(parser *p) {
-    char c = *p->at++;
-    if (c != '\\') {
-        return c > ' ' && c <= '~' ? c : 0;
+static bool has_members(parser *p) {
+    for (json_at at = tendon_json_first(0); at < p->j.count; at = tendon_json_next(&p->j, at + 1)) {
+        tendon_act_word name;
+        name.text = tendon_json_raw(&p->j, at, &name.length);
+        if (tendon_packed_index("address\0address_type\0action\0arguments", 4, name.text, name.length) < 0) {
+            tendon_mistake_add_word(&p->mistake, &name);
+            return wrong(p, " is none of address, address_type, action, arguments");
+        }
+        for (json_at other = tendon_json_first(0); other < at; other = tendon_json_next(&p->j, other + 1)) {
+            size_t length;
+            const char *text = tendon_json_raw(&p->j, other, &length);
+            if (length == name.length && memcmp(text, name.text, length) == 0) {
+                tendon_mistake_add_word(&p->mistake, &name);
+                return wrong(p, " is there twice");
+            }
+        }
     }
-    c = p->at < p->end ? *p->at++ : 0;
-    return c == '"' || c == '\\' || c == '/' ? c : c == 'u' ? escaped_code(p) : 0;
+    return true;
 }
 
-/** A string of printable ASCII. Returns its length. */
-static size_t take_string(parser *p, char out[WORD_SIZE]) {
+/* ---- values ---- */
+
+/** Returns the length of a text or of the digits of a number; negative: there is none, or it is too long. */
+static int take_word(parser *p, json_at at, bool takes_numbers, char out[TENDON_REQUEST_WORD_MAX + 1]) {
+    json_type type = tendon_json_type_of(&p->j, at);
     size_t length = 0;
-    expect(p, '"');
-    while (p->at < p->end && *p->at != '"') {
-        char c = string_character(p);
-        if (c == 0) {
-            fail(p, "a word has a space, or a character that is not printable ASCII");
-        } else if (length == WORD_SIZE) {
-            fail(p, "a word is longer than 64 bytes");
-        } else {
-            out[length++] = c;
-        }
+    if (type == JSON_STRING) {
+        length = tendon_json_string(&p->j, at, out, TENDON_REQUEST_WORD_MAX + 1);
+    } else if (type == JSON_NUMBER && takes_numbers) {
+        const char *digits = tendon_json_raw(&p->j, at, &length);
+        memcpy(out, digits, length <= TENDON_REQUEST_WORD_MAX ? length : 0);
+    } else {
+        return -1;
     }
-    if (p->mistake == NULL) {
-        expect(p, '"');
-    }
-    return length;
+    return length <= TENDON_REQUEST_WORD_MAX ? (int)length : -1;
 }
 
-/** A number, as it is written. */
-static size_t take_number(parser *p, char out[WORD_SIZE]) {
-    size_t length = 0;
-    while (p->at < p->end && ((*p->at >= '0' && *p->at <= '9') || *p->at == '-' || *p->at == '+' || *p->at == '.' ||
-                              *p->at == 'e' || *p->at == 'E')) {
-        if (length == WORD_SIZE) {
-            fail(p, "a number is longer than 64 bytes");
-            return 0;
-        }
-        out[length++] = *p->at++;
+static bool take_type(parser *p, json_at at, bool has_type) {
+    char word[TENDON_REQUEST_WORD_MAX + 1];
+    int length = take_word(p, at, false, word);
+    int type = length < 0 ? -1 : tendon_packed_index("public\0random", 2, word, (size_t)length);
+    if (type < 0) {
+        return wrong(p, "the address type is neither public nor random");
     }
-    if (length == 0) {
-        fail(p, "an argument is neither a word nor a number");
+    p->out->address.type = (uint8_t)(type == 0 ? TENDON_ADDRESS_TYPE_PUBLIC : TENDON_ADDRESS_TYPE_RANDOM);
+    return has_type ? wrong(p, "the line has the type of the address twice") : true;
+}
+
+/** Its type may stand behind it, as in options. */
+static bool take_address(parser *p) {
+    char word[TENDON_REQUEST_WORD_MAX + 1];
+    json_at at = member(p, "address"), type = member(p, "address_type");
+    int length = at == 0 ? -1 : take_word(p, at, false, word);
+    if (at == 0) {
+        return wrong(p, "the line has no address");
     }
-    return length;
+    if (length < TENDON_ADDRESS_STRING_SIZE - 1 ||
+        tendon_address_parse(word, (size_t)length, &p->out->address, NULL) < 0) {
+        return wrong(p, "the address is not of the form AA:BB:CC:DD:EE:FF, or AA:BB:CC:DD:EE:FF/random");
+    }
+    bool has_type = length > TENDON_ADDRESS_STRING_SIZE - 1;
+    p->out->has_address = true;
+    p->out->address.type = has_type ? p->out->address.type : (uint8_t)TENDON_ADDRESS_TYPE_ANONYMOUS;
+    return type == 0 || take_type(p, type, has_type);
 }
 
 /** Adds a word to the action. */
-static void add_word(parser *p, tendon_request *request, const char *word, size_t length) {
-    size_t space = request->length > 0;
-    if (p->mistake == NULL && length == 0) {
-        fail(p, "a word is empty");
-    } else if (p->mistake == NULL && word[0] == '"') { /* would begin a word with spaces */
-        fail(p, "a word begins with a quotation mark");
-    } else if (p->mistake == NULL && request->length + space + length > sizeof request->action) {
-        fail(p, "the action is longer than 160 bytes");
+static bool add_word(parser *p, json_at at, bool takes_numbers) {
+    char word[TENDON_REQUEST_WORD_MAX + 1], quoted[2 * TENDON_REQUEST_WORD_MAX + 2];
+    int length = take_word(p, at, takes_numbers, word);
+    if (length < 0) {
+        return wrong(p, takes_numbers ? "an argument is a text or a number of at most 64 bytes"
+                                      : "the action is a text of at most 64 bytes");
     }
-    if (p->mistake == NULL) {
-        if (space) {
-            request->action[request->length] = ' ';
-        }
-        memcpy(request->action + request->length + space, word, length);
-        request->length += space + length;
-    }
-}
-
-static bool is_word(const char *word, size_t length, const char *name) {
-    return length == tendon_string_length(name) && memcmp(word, name, length) == 0;
-}
-
-/* ---- members ---- */
-
-/** What has been seen; the arguments may come before the action. */
-typedef struct members {
-    bool address, type, action, arguments;
-    const char *arguments_at; /**< after their bracket; NULL: none */
-    uint8_t address_type;
-} members;
-
-/** Its type may stand behind it, as in options. */
-static void take_address(parser *p, tendon_request *request, members *seen) {
-    char word[WORD_SIZE];
-    size_t length = take_string(p, word);
-    if (p->mistake != NULL) {
-        return;
-    }
-    if (length < TENDON_ADDRESS_STRING_SIZE - 1 || tendon_address_parse(word, length, &request->address, NULL) < 0) {
-        fail(p, "the address is not of the form AA:BB:CC:DD:EE:FF, or AA:BB:CC:DD:EE:FF/random");
-    } else if (length > TENDON_ADDRESS_STRING_SIZE - 1) {
-        seen->address_type = request->address.type;
-        if (seen->type) {
-            fail(p, "the line has the type of the address twice");
-        }
-        seen->type = true;
-    }
-}
-
-static void take_type(parser *p, members *seen) {
-    char word[WORD_SIZE];
-    size_t length = take_string(p, word);
-    bool is_random = is_word(word, length, "random");
-    if (p->mistake == NULL && !is_random && !is_word(word, length, "public")) {
-        fail(p, "the address type is neither public nor random");
-    }
-    seen->address_type = is_random ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC;
-}
-
-/** An array of words and numbers. @param request NULL: it is only checked. */
-static void take_arguments(parser *p, tendon_request *request) {
-    bool is_first = true;
-    while (p->mistake == NULL && !take(p, ']')) {
-        char word[WORD_SIZE];
-        if (!is_first) {
-            expect(p, ',');
-        }
-        is_first = false;
-        skip_space(p);
-        bool is_string = p->at < p->end && *p->at == '"';
-        size_t length = p->mistake != NULL ? 0 : is_string ? take_string(p, word) : take_number(p, word);
-        if (request != NULL) {
-            add_word(p, request, word, length);
+    for (int i = 0; i < length; i++) {
+        if ((uint8_t)word[i] < ' ' && word[i] != '\n' && word[i] != '\r' && word[i] != '\t') {
+            return wrong(p, "a text has a control character");
         }
     }
+    size_t size = tendon_act_quote(word, (size_t)length, quoted), space = p->out->length > 0;
+    if (p->out->length + space + size > sizeof p->out->action) {
+        return wrong(p, "the action is longer than 160 bytes");
+    }
+    p->out->action[p->out->length] = ' ';
+    memcpy(p->out->action + p->out->length + space, quoted, size);
+    p->out->length += space + size;
+    return true;
 }
 
-static void take_member(parser *p, tendon_request *request, members *seen) {
-    char name[WORD_SIZE];
-    size_t length = take_string(p, name);
-    bool *which = is_word(name, length, "address")        ? &seen->address
-                  : is_word(name, length, "address_type") ? &seen->type
-                  : is_word(name, length, "action")       ? &seen->action
-                  : is_word(name, length, "arguments")    ? &seen->arguments
-                                                          : NULL;
-    if (p->mistake == NULL && which == NULL) {
-        fail(p, "the line has a member that is none of address, address_type, action, arguments");
-    } else if (p->mistake == NULL && *which) {
-        fail(p, "the line has a member twice");
+static bool take_action(parser *p) {
+    json_at action = member(p, "action"), arguments = member(p, "arguments");
+    if (action == 0) {
+        return wrong(p, "the line has no action");
     }
-    if (p->mistake != NULL || which == NULL) {
-        return;
+    if (!add_word(p, action, false)) {
+        return false;
     }
-    *which = true;
-    expect(p, ':');
-    if (which == &seen->address) {
-        take_address(p, request, seen);
-    } else if (which == &seen->type) {
-        take_type(p, seen);
-    } else if (which == &seen->action) {
-        char word[WORD_SIZE];
-        length = take_string(p, word);
-        add_word(p, request, word, length);
-    } else {
-        expect(p, '[');
-        seen->arguments_at = p->at;
-        take_arguments(p, NULL);
+    if (arguments == 0 || tendon_json_type_of(&p->j, arguments) == JSON_NULL) {
+        return true;
     }
+    if (tendon_json_type_of(&p->j, arguments) != JSON_ARRAY) {
+        return wrong(p, "arguments is a list, such as [90]");
+    }
+    size_t length = p->out->length;
+    for (json_at at = tendon_json_first(arguments); at < tendon_json_next(&p->j, arguments);
+         at = tendon_json_next(&p->j, at)) {
+        if (!add_word(p, at, true)) {
+            p->out->length = length;
+            return false;
+        }
+    }
+    return true;
 }
 
-tendon_status tendon_request_parse(const char *text, size_t length, tendon_request *out, const char **mistake) {
-    parser p = {.at = text, .end = text + length};
-    members seen = {.address_type = (uint8_t)TENDON_ADDRESS_TYPE_ANONYMOUS};
-    *out = (tendon_request){.length = 0};
+tendon_status tendon_request_parse(const char *text, size_t length, tendon_request *out, tendon_act_mistake *mistake) {
+    tendon_definition_token tokens[TOKENS];
+    tendon_definition_mistake found = {0};
+    parser p = {.j = {.text = text, .length = length, .tokens = tokens, .capacity = TOKENS, .mistake = &found},
+                .out = out,
+                .mistake = tendon_mistake(mistake, 0)};
+    out->has_address = false;
+    out->length = 0;
+    bool is_right = true;
     if (length > TENDON_REQUEST_LINE_MAX) {
-        fail(&p, "the line is longer than 1024 bytes");
+        is_right = wrong(&p, "the line is longer than 1024 bytes");
+    } else if (tendon_json_read(&p.j) < 0) {
+        tendon_mistake_add(&p.mistake, "no JSON: ");
+        tendon_mistake_add(&p.mistake, found.text);
+        tendon_mistake_add(&p.mistake, " (column ");
+        tendon_mistake_add_integer(&p.mistake, found.column);
+        is_right = wrong(&p, ")");
+    } else if (tendon_json_type_of(&p.j, 0) != JSON_OBJECT) {
+        is_right = wrong(&p, "a request is an object with address and action");
     }
-    expect(&p, '{');
-    do {
-        take_member(&p, out, &seen);
-    } while (p.mistake == NULL && take(&p, ','));
-    expect(&p, '}');
-    skip_space(&p);
-    if (p.at != p.end) {
-        fail(&p, "the line goes on after its object");
-    } else if (!seen.address || !seen.action) {
-        fail(&p, "the line has no address, or no action");
-    }
-    if (p.mistake == NULL && seen.arguments) {
-        parser arguments = {.at = seen.arguments_at, .end = text + length};
-        take_arguments(&arguments, out);
-        p.mistake = arguments.mistake;
-    }
-    out->address.type = seen.address_type;
-    *mistake = p.mistake;
-    return p.mistake == NULL ? TENDON_OK : TENDON_ERROR_MALFORMED;
+    is_right = is_right && has_members(&p) && take_address(&p) && take_action(&p);
+    return is_right ? TENDON_OK : TENDON_ERROR_MALFORMED;
 }

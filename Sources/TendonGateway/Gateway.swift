@@ -103,14 +103,14 @@ public final class Gateway {
     /// try await gateway.perform("vibrate", [90], on: belt)
     /// ```
     ///
-    /// The names and arguments are those of docs/rules.md, and the actions of a device file. A device carries out one action at a time, and at most four are kept for it.
+    /// The names and arguments are those of docs/rules.md, and the actions of a device file. A device carries out one action at a time, and at most 16 wait for their turn.
     ///
     /// - Parameters:
     ///   - action: its name: `vibrate`, `led` …
     ///   - arguments: words and numbers; a text is one word, with its spaces.
     ///   - device: a connected one.
     /// - Returns: the event `action`.
-    /// - Throws: ``GatewayError``: `refused` if the words are no action of the device, or four wait already;
+    /// - Throws: ``GatewayError``: `refused` if the words are no action of the device, or 16 wait already;
     ///   `notConnected`, also if it was lost meanwhile; `failed` if the device did not carry it out; `closed`. If the task is
     ///   cancelled, an action that still waits for others is taken back; one that was sent may still be carried out.
     @discardableResult

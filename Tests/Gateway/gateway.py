@@ -237,6 +237,9 @@ def actions():
                       request(address=address["feelspace"], action="vibrate", arguments=["round"]))
         report("what is no request is refused", [line["event"] for line in refused] == ["action_failed"] * 8
                and all(line["text"] for line in refused), refused)
+        report("a refusal has the address and the action of its request",
+               [(line.get("address"), line["action"]) for line in refused[5:]]
+               == [(address["fjorden"], "dance"), ("00:00:00:00:00:00", "led on"), (address["feelspace"], "vibrate round")], refused)
         follow_schema("its answers", seen)
         before = len(seen)
         child.stdin.write(request(address=address["fjorden"], action="led", arguments=["off"]).rstrip(b"\n"))
@@ -253,8 +256,10 @@ def actions():
 
 CLOCK = {"name": "clock", "title": "Clock", "find": {"name": "Clock"}, "characteristics": [
     {"name": "time", "service": "1805", "uuid": "2a2b", "examples": ["ea 07 0b 1d 0d 07 1e"],
-     "value": [{"name": "shown", "type": "datetime"}], "write": [{"name": "date", "type": "datetime"}]}],
-    "actions": [{"name": "set_clock", "characteristic": "time"}]}
+     "value": [{"name": "shown", "type": "datetime"}], "write": [{"name": "date", "type": "datetime"}]},
+    {"name": "label", "service": "1805", "uuid": "2a3d", "write": [{"name": "label", "type": "utf8"}]}],
+    "actions": [{"name": "set_clock", "characteristic": "time"}, {"name": "set_label", "characteristic": "label"}]}
+LABELS = ["TEA TIME", "", "Süß", "a\nb", "\"5 o'clock\" \\o/"]
 
 
 def unusable_bonds():
@@ -284,12 +289,12 @@ def clock():
         read_until(child, seen, lambda lines: any(line["event"] == "connected" for line in lines))
         address = next(line["address"] for line in seen if line["event"] == "connected")
         before = time.time()
-        for argument in ("now", "soon"):
-            child.stdin.write(json.dumps({"address": address, "action": "set_clock", "arguments": [argument]}).encode() + b"\n")
+        for action, argument in [("clock", "now"), ("clock", "soon"), *(("label", label) for label in LABELS)]:
+            child.stdin.write(json.dumps({"address": address, "action": f"set_{action}", "arguments": [argument]}).encode() + b"\n")
         child.stdin.flush()
-        read_until(child, seen, lambda lines: {line["event"] for line in lines} >= {"action", "action_failed"})
+        read_until(child, seen, lambda lines: sum(line["event"] in ("action", "action_failed") for line in lines) == 2 + len(LABELS))
         until, written = time.monotonic() + 10, []
-        while not written and time.monotonic() < until:
+        while len(written) < 1 + len(LABELS) and time.monotonic() < until:
             written = [line["bytes"] for line in devices.lines() if line["event"] == "write"]
             time.sleep(0.1)
         child.send_signal(signal.SIGTERM)
@@ -298,6 +303,7 @@ def clock():
     data = bytes.fromhex(written[0]) if written else b""
     moment = time.mktime((data[0] | data[1] << 8, *data[2:7], 0, 0, -1)) if len(data) == 7 else 0
     report("it sets a clock to the time of this place", before - 2 < moment < time.time() + 2, (written, moment))
+    report("texts of any kind arrive", [bytes.fromhex(one).decode() for one in written[1:]] == LABELS, written)
     failed_texts = [line["text"] for line in seen if line["event"] == "action_failed"]
     report("what is no time is refused", failed_texts == ["date takes now or a time of the place, without a zone, such as 2026-11-29T13:07:30, not 'soon'"],
            failed_texts)
@@ -420,7 +426,7 @@ def osc_sends():
         done = [(line["event"], line["action"], line.get("address"), line.get("name")) for line in seen
                 if line["event"].startswith("action")]
         report("--osc: an action recenters: the head looks straight ahead",
-               done == [("action", "recenter", address, "LE-Bose Frames"), ("action_failed", "recenter", None, None)]
+               done == [("action", "recenter", address, "LE-Bose Frames"), ("action_failed", "recenter", "C0:00:00:00:00:00", None)]
                and min(angles()[before:before + 10], default=180) < 3, (done, angles()[before - 2:before + 10]))
         report("--osc: custom: its address and its map", {(message["address"], len(message["args"]), message["args"][3])
                                                           for message in to.messages("custom")} == {("/head", 4, 0)}, to.messages("custom")[:2])

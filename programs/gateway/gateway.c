@@ -267,21 +267,22 @@ static bool is_recenter(const tendon_request *request) {
            memcmp(request->action, name, sizeof name - 1) == 0;
 }
 
+/** @return why it failed; NULL: it did not. */
+static const char *recenter(const tendon_request *request) {
+    return osc_recenter(&sound, &request->address) ? NULL : "no orientation of this device was received";
+}
+
 static void on_request(void *context, const char *line, size_t length) {
-    tendon_request request;
-    const char *mistake = "the line is longer than 1024 bytes";
+    tendon_request request = {.has_address = false};
+    tendon_act_mistake mistake = {.text = "the line is longer than 1024 bytes"};
     (void)context;
-    if (line != NULL && tendon_request_parse(line, length, &request, &mistake) >= 0) {
-        if (!is_recenter(&request)) {
-            (void)tendon_fleet_act(&fleet, &request.address, request.action, request.length);
-        } else {
-            const char *failure =
-                osc_recenter(&sound, &request.address) ? NULL : "no orientation of this device was received";
-            tendon_fleet_acted(&fleet, &request.address, request.action, request.length, failure);
-        }
-        return;
+    bool is_request = line != NULL && tendon_request_parse(line, length, &request, &mistake) >= 0;
+    if (is_request && !is_recenter(&request)) {
+        (void)tendon_fleet_act(&fleet, &request.address, request.action, request.length);
+    } else {
+        tendon_fleet_acted(&fleet, request.has_address ? &request.address : NULL, request.action, request.length,
+                           is_request ? recenter(&request) : mistake.text);
     }
-    tendon_fleet_refuse(&fleet, mistake);
 }
 
 /* ---- the run ---- */

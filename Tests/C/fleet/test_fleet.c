@@ -421,9 +421,14 @@ static void actions(void **state) {
     assert_int_equal(count("action", label), 1);
     assert_int_equal(count("action_failed", label), 1);
     assert_int_equal(count("action_failed", "\"text\":\"there is no target\""), 1);
-    tendon_fleet_refuse(&w.fleet, "why not");
-    assert_int_equal(count("action_failed", "\"text\":\"why not\""), 1);
-    assert_int_equal(w.status, TENDON_ERROR_INVALID_ARGUMENT);
+    /* A request that names no device, and one of a device that is not connected, which a program finds by its address.
+     */
+    tendon_fleet_acted(&w.fleet, NULL, "", 0, "why not");
+    assert_int_equal(count("action_failed", "\"event\":\"action_failed\",\"action\":\"\",\"text\":\"why not\""), 1);
+    assert_int_equal(count("action_failed", "\"event\":\"action_failed\",\"address\":\"C0:00:00:00:00:03\","
+                                            "\"address_type\":\"random\",\"action\":\"tare\""),
+                     1);
+    assert_int_equal(w.status, TENDON_ERROR_WRONG_STATE);
 }
 
 static void actions_that_are_taken_back(void **state) {

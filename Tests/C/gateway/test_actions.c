@@ -233,8 +233,9 @@ static void quotation_marks(void **state) {
     static const struct {
         const char *word, *written;
     } rows[] = {
-        {"go", "go"},       {"", "\"\""},       {"a b", "\"a b\""},         {"a\tb", "\"a\tb\""},
-        {"\"", "\"\\\"\""}, {"a\"\\", "a\"\\"}, {"\"a\\", "\"\\\"a\\\\\""}, {"a \n\"\\", "\"a \n\\\"\\\\\""},
+        {"go", "go"},       {"", "\"\""},          {"a b", "\"a b\""},         {"a\tb", "\"a\\tb\""},
+        {"\"", "\"\\\"\""}, {"a\"\\", "a\"\\"},    {"\"a\\", "\"\\\"a\\\\\""}, {"a \n\"\\", "\"a \\n\\\"\\\\\""},
+        {"\r", "\"\\r\""},  {"a\nb", "\"a\\nb\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t length = strlen(rows[i].word), own = 0;

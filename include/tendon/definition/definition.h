@@ -190,13 +190,16 @@ typedef struct tendon_definition_mistake {
 /** Number of JSON values that a file may have. */
 enum { TENDON_DEFINITION_TOKENS = 6144 };
 
+/** A JSON value of a text. Private. */
+typedef struct tendon_definition_token {
+    uint32_t start, end, next;
+    uint16_t children;
+    uint8_t type;
+} tendon_definition_token;
+
 /** Memory that is needed while a file is read; about 100 KiB. Opaque. */
 typedef struct tendon_definition_scratch {
-    struct {
-        uint32_t start, end, next;
-        uint16_t children;
-        uint8_t type;
-    } tokens[TENDON_DEFINITION_TOKENS];
+    tendon_definition_token tokens[TENDON_DEFINITION_TOKENS];
 } tendon_definition_scratch;
 
 /** Sizes of tendon_definition and of tendon_definition_scratch, for callers that cannot use sizeof. */

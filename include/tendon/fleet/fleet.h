@@ -201,14 +201,12 @@ tendon_status tendon_fleet_act(tendon_fleet *fleet, const tendon_address *addres
 bool tendon_fleet_withdraw(tendon_fleet *fleet, const tendon_address *address, size_t index);
 
 /**
- * Reports an action of a device that the program itself carried out, or not: `action` or `action_failed`.
- * @param address as for tendon_fleet_act(). @param failure why it failed: a sentence; NULL: it did not.
+ * Reports an action that the program itself carried out, or a request that it refused: `action` or `action_failed`.
+ * @param address as for tendon_fleet_act(); NULL: of no device. @param action may be empty. @param failure why it
+ * failed: a sentence; NULL: it did not.
  */
 void tendon_fleet_acted(tendon_fleet *fleet, const tendon_address *address, const char *action, size_t length,
                         const char *failure);
-
-/** Reports `action_failed` for a request that names no action. @param text why: a sentence. */
-void tendon_fleet_refuse(tendon_fleet *fleet, const char *text);
 
 /** Returns whether a radio is open, or was. */
 bool tendon_fleet_was_open(const tendon_fleet *fleet);

@@ -91,7 +91,7 @@ typedef struct tendon_device_config {
 } tendon_device_config;
 
 /** Actions that can wait for their turn, and the longest text of one, in bytes. */
-#define TENDON_DEVICE_ACTIONS 4
+#define TENDON_DEVICE_ACTIONS 16
 #define TENDON_DEVICE_ACTION_SIZE 160
 /** Bytes of values, and events, that are held until OPENED is reported. If there are more, it is reported earlier. */
 #define TENDON_DEVICE_HELD_BYTES 1024
@@ -106,7 +106,7 @@ typedef struct tendon_device_action {
     char text[TENDON_DEVICE_ACTION_SIZE];
 } tendon_device_action;
 
-/** Caller's memory, about 5 KiB. A program may read state, config.family and counters. */
+/** Caller's memory, about 9 KiB. A program may read state, config.family and counters. */
 struct tendon_device {
     uint8_t state; /**< tendon_device_state */
     struct {
