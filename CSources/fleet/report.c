@@ -115,9 +115,11 @@ void tendon_fleet_report_found(tendon_fleet *fleet, const tendon_address *addres
 
 /* ---- the end of a turn ---- */
 
-/** The session's own words, then the cause behind them. */
+enum { WORDS_SIZE = TENDON_BONDS_PATH_SIZE + 40 };
+
+/** Words, then the cause behind them. */
 static void write_text(tendon_fleet *fleet, const char *what, tendon_status cause) {
-    char text[TENDON_STATUS_FORMAT_SIZE + 160];
+    char text[WORDS_SIZE + TENDON_STATUS_FORMAT_SIZE];
     int length = snprintf(text, sizeof text, "%s", what);
     size_t used = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
     if (cause < 0 && used + 3 < sizeof text) {
@@ -130,6 +132,23 @@ static void write_text(tendon_fleet *fleet, const char *what, tendon_status caus
         used = added >= 0 ? used + (size_t)added : sizeof text - 1;
     }
     tendon_line_text(&fleet->line, "text", text, used);
+}
+
+/** What stands before the cause of an attempt: the words of the session, or the file behind it. */
+static const char *words_of(const tendon_fleet_slot *slot, tendon_status cause, char room[WORDS_SIZE]) {
+    const tendon_fleet_radio *radio = &slot->fleet->radios[slot->radio];
+    const tendon_device_event *ended = &slot->ended;
+    if (radio->radio != NULL && cause < 0 && cause == radio->radio->store_failure) {
+        snprintf(room, WORDS_SIZE, "the bond cannot be stored in %s", radio->bonds.path);
+        return room;
+    }
+    if (radio->radio != NULL && cause < 0 && cause == radio->radio->bonds_failure) {
+        snprintf(room, WORDS_SIZE, "the bonds in %s cannot be used", radio->bonds.path);
+        return room;
+    }
+    return cause == TENDON_ERROR_TIMEOUT                 ? "the device did not respond to the connection request"
+           : ended->status < 0 && ended->status != cause ? tendon_family_status_text(ended->status)
+                                                         : "";
 }
 
 /** Why it ended: what the radio reported of the device, else the reason of the connection, else the session's. */
@@ -153,11 +172,9 @@ void tendon_fleet_report_end(tendon_fleet_slot *slot, uint64_t pause_ms) {
         tendon_line_word(&fleet->line, "reason", tendon_ending_name(ending));
         write_text(fleet, tendon_ending_text(ending), cause);
     } else {
-        const char *what = cause == TENDON_ERROR_TIMEOUT ? "the device did not respond to the connection request"
-                           : ended->status < 0 && ended->status != cause ? tendon_family_status_text(ended->status)
-                                                                         : "";
+        char room[WORDS_SIZE];
         tendon_fleet_begin_line(fleet, "connect_failed", slot);
-        write_text(fleet, what, cause);
+        write_text(fleet, words_of(slot, cause, room), cause);
     }
     if (cause < 0) {
         tendon_line_error(&fleet->line, cause);

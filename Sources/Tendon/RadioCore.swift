@@ -190,6 +190,12 @@ package final class RadioCore: @unchecked Sendable {
         return pairing.map { $0.pointee.bonded($0.pointee.context, &peer) } ?? false
     }
 
+    /// Why the latest bond was not stored; `nil`: it was, or there was none.
+    package var storeFailure: TendonError? {
+        let status = radio.pointee.store_failure
+        return status < 0 ? TendonError(status: status, operation: .pair) : nil
+    }
+
     /// The file of the bonds; `nil`: they are in memory.
     package var bondPath: String? { BondStorage.path(of: bonds) }
 

@@ -152,6 +152,12 @@ for family in obvious fjorden feelspace; do
     like "$(cat "$work/err")" "the bond cannot be stored in /proc/.local/state/tendon/bonds: /proc/.local: No such file" \
         "$family: a directory that cannot be made"
 done
+start other_belt simulate feelspace --radio virtual --address C0:00:00:00:00:31/random --json
+until_true ready other_belt
+(unset XDG_STATE_HOME; HOME=/proc exec timeout 20 "$TENDON" pair feelspace --radio virtual \
+    --address C0:00:00:00:00:31/random --timeout 4 >"$work/err" 2>&1)
+like "$(cat "$work/err")" "the bond cannot be stored in /proc/.local/state/tendon/bonds: /proc/.local: No such file" \
+    "pair: a directory that cannot be made"
 for option in --log-level=warning --pair; do
     run run --radio virtual --families activ5 --require-encryption --no-reconnect --for 3 $option
     like "$err" "devices of the family activ5 do not pair: use them without --require-encryption, or .*--ignore activ5" \

@@ -273,11 +273,16 @@ def unusable_bonds():
         end = run(*VIRTUAL, "--pair", "--families", "feelspace", "--for", "3")
     events = [line["event"] for line in lines_of(end.stdout)]
     report("a belt is not used without encryption because the file of bonds is damaged",
-           "connect_failed" in events and "connected" not in events, end.stdout.decode() + end.stderr.decode())
+           "connect_failed" in events and "connected" not in events and f"the bonds in {file} cannot be used: " in end.stdout.decode(),
+           end.stdout.decode() + end.stderr.decode())
     if kept is None:
         file.unlink()
     else:
         file.write_bytes(kept)
+    with Devices("feelspace"):
+        end = run(*VIRTUAL, "--pair", "--families", "feelspace", "--for", "3", env={**os.environ, "XDG_STATE_HOME": "/proc"})
+    report("a bond that cannot be stored: its file is named",
+           "the bond cannot be stored in /proc/tendon/bonds: " in end.stdout.decode(), end.stdout.decode() + end.stderr.decode())
 
 
 def clock():

@@ -31,8 +31,10 @@ static bool in_use(void *context, const tendon_bond *bond) {
 }
 
 tendon_status tendon_pairing_store(tendon_radio *radio, const tendon_bond *bond, bool replaces) {
-    return replaces ? tendon_bonds_store_replacing(radio->bonds, bond, in_use, radio)
-                    : tendon_bonds_store(radio->bonds, bond);
+    tendon_status status = replaces ? tendon_bonds_store_replacing(radio->bonds, bond, in_use, radio)
+                                    : tendon_bonds_store(radio->bonds, bond);
+    radio->store_failure = status < 0 ? status : TENDON_OK;
+    return status;
 }
 
 void tendon_pairing_stored(tendon_link *link, uint64_t now) {

@@ -33,8 +33,9 @@ struct Failure: Sendable {
                 + "--require-encryption, or leave them alone with --ignore \(family)"
             return
         }
-        if isPairing, !isBonded, let obstacle = Failure.obstacle(central) {
-            text = "\(what); \(obstacle)"
+        if !isBonded, let cause, cause.status == central.core.storeFailure?.status {
+            let unstored = Failure.unstored(central, cause)
+            text = isPairing ? "\(what); \(unstored)" : unstored
             return
         }
         let isRefusedHere = cause?.status == Int32(TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED)
@@ -92,15 +93,14 @@ struct Failure: Sendable {
         }
     }
 
-    /// Why no bond can be stored, whatever the device answered; nil: its file can be made.
+    /// Why the bond was not stored: what is in the way of its file, or what happened when it was written.
     @TendonActor
-    private static func obstacle(_ central: Central) -> String? {
-        guard let path = central.core.bondPath, central.core.bondFailure == nil else { return nil }
+    private static func unstored(_ central: Central, _ cause: TendonError) -> String {
+        let path = central.core.bondPath ?? ""
         let folder = WholeFile.makeFolders(above: path)
         let (place, number) = folder ?? (path, WholeFile.obstacle(to: path))
-        return number == 0
-            ? nil
-            : "the bond cannot be stored in \(sanitized(path)): \(sanitized(place)): \(TendonSupport.text(strerror(number)))"
+        let why = number == 0 ? cause.cause : "\(sanitized(place)): \(TendonSupport.text(strerror(number)))"
+        return "the bond cannot be stored in \(sanitized(path)): \(why)"
     }
 
     /// Which file, if the store of bonds failed.

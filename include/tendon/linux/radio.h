@@ -281,6 +281,7 @@ struct tendon_radio {
     tendon_connection_parameters connection; /**< of new connections; max_interval 0: the kernel's */
     tendon_bonds *bonds;                     /**< NULL: no pairing */
     tendon_status bonds_failure;             /**< TENDON_OK: they can be used, or were not requested */
+    tendon_status store_failure; /**< why the latest bond was not stored; TENDON_OK: it was, or there was none */
     tendon_resolver resolver;
     tendon_pairing_service pairing;
     tendon_pairing_policy policy;
