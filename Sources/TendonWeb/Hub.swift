@@ -237,14 +237,14 @@ final class Hub: @unchecked Sendable {
     /// All that is known of a device.
     private func description(_ key: String) -> [UInt8] {
         guard let device = devices[key]?.device else { return [] }
-        return message(
-            "device",
-            [
-                "key": .string(key), "family": .string(device.family), "address": .string(device.address),
-                "address_type": .string(device.addressType), "name": device.name.map { .string($0) } ?? .null,
-                "connected": .bool(devices[key]!.isConnected), "state": devices[key]!.state.complete(),
-                "commands": families[device.family]?.commands ?? [],
-            ])
+        let family = families[device.family]
+        let known: JSON = [
+            "key": .string(key), "family": .string(device.family), "address": .string(device.address),
+            "address_type": .string(device.addressType), "name": device.name.map { .string($0) } ?? .null,
+            "connected": .bool(devices[key]!.isConnected), "state": devices[key]!.state.complete(),
+            "commands": family?.commands ?? [],
+        ]
+        return message("device", known.merging(family?.shown ?? [:]))
     }
 
     private var radios: JSON { ["waiting": .array(waiting.map { .string($0) })] }
@@ -320,6 +320,22 @@ final class Hub: @unchecked Sendable {
 }
 
 extension FamilyDescription {
+    /// The values of a family, which the page lists if it has no drawing of it: their places in the state, and the events that
+    /// bring them.
+    var shown: JSON {
+        let values = entities.compactMap { entity -> JSON? in
+            let title: JSON = ["title": .string(entity.title)]
+            switch entity.kind {
+            case .sensor(let path, let unit, _) where !entity.isDiagnostic:
+                return title.merging(["path": .string(path), "unit": unit.map { .string($0) } ?? .null])
+            case .binary(let path, _, _) where !entity.isDiagnostic:
+                return title.merging(["path": .string(path), "unit": .null])
+            default: return nil
+            }
+        }
+        return ["values": .array(values), "states": .array(states.map { .string($0) })]
+    }
+
     /// What a person can command, from the same table as the discovery of MQTT.
     var commands: JSON {
         var all: [JSON] = []

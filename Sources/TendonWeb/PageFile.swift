@@ -12,6 +12,7 @@ enum PageFile: String, CaseIterable {
     case force = "/force.js"
     case grip = "/grip.js"
     case features = "/features.js"
+    case values = "/values.js"
 
     static func named(_ path: String) -> PageFile? { PageFile(rawValue: path) }
 
@@ -27,6 +28,7 @@ enum PageFile: String, CaseIterable {
         case .force: PackageResources.force_js
         case .grip: PackageResources.grip_js
         case .features: PackageResources.features_js
+        case .values: PackageResources.values_js
         }
     }
 

@@ -130,6 +130,21 @@ def features():
     shows("a switch that is on is switched off", "sent.at(-1)", {"toggle": ["3", "off"]})
 
 
+def listed():
+    dl = part("strap", "dl")
+    row = f"[...{dl}.children].map(d => [...d.children].map(c => c.textContent))"
+    shows("a family without a drawing: its values by name", row,
+          [["Heart rate", "–bpm"], ["Contact", "–"], ["Yaw", "–°"]])
+    of("strap", "measurement", heart_bpm=61, contact=True)
+    of("strap", "sample", sensor="motion", device_time_ms=1, yaw_deg=-12.5)
+    of("strap", "connect_failed", text="", heart_bpm=99)
+    shows("with their units, as they come", row, [["Heart rate", "61bpm"], ["Contact", "yes"], ["Yaw", "-12.5°"]])
+    describe("strap", state={"heart_bpm": 64, "contact": False})
+    shows("and all that is known", row, [["Heart rate", "64bpm"], ["Contact", "no"], ["Yaw", "–°"]])
+    describe("strap", values=[])
+    shows("without values there is no list", dl, None)
+
+
 def table():
     link = {"connected": True, "notifications": 9, "samples": 10, "dropped": 2, "malformed": 3, "reconnections": 4,
             "failed_connections": 0, "rssi_dbm": -50, "battery_percent": 61}
@@ -197,7 +212,7 @@ def ends():
 
 try:
     browser.open(sys.argv[1])
-    for checks in (reader, head, belt, force, grip, features, table, commands, pausing, ends):
+    for checks in (reader, head, belt, force, grip, features, listed, table, commands, pausing, ends):
         checks()
     check("no exception on the page", browser.problems() == [], browser.problems())
 finally:

@@ -21,7 +21,9 @@ window.fetch = async (path, options) => {
 }
 window.bytes = text => stream.enqueue(new TextEncoder().encode(text))
 """
-FAMILIES = ("activ5", "bose", "feelspace", "fjorden", "obvious")
+FAMILIES = ("activ5", "bose", "feelspace", "fjorden", "obvious", "strap")
+VALUES = {"strap": [{"title": "Heart rate", "path": "heart_bpm", "unit": "bpm"}, {"title": "Contact", "path": "contact"},
+                    {"title": "Yaw", "path": "motion.yaw_deg", "unit": "°"}]}
 COMMANDS = {
     "feelspace": [{"id": "angle", "title": "Angle", "kind": "number", "action": "vibrate", "from": 0, "to": 359,
                    "unit": "°"}],
@@ -49,7 +51,8 @@ class ComposedBrowser(Browser):
     def describe(self, family, **members):
         self.give("device", **{"key": key(family), "family": family, "address": key(family)[:17],
                                "address_type": "random", "name": family, "connected": True, "state": {},
-                               "commands": COMMANDS.get(family, []), **members})
+                               "commands": COMMANDS.get(family, []), "values": VALUES.get(family, []),
+                               "states": ["measurement"], **members})
 
     def gateway(self, keys, commands=True):
         self.give("gateway", version="1", commands=commands, devices=keys)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The page: it reads the live data, and hands it to the cards of the devices.
-import { Card, el, fixed } from './parts.js'
+import { el, fixed } from './parts.js'
 import { HeadCard } from './head.js'
 import { BeltCard } from './belt.js'
 import { ForceCard } from './force.js'
 import { GripCard } from './grip.js'
 import { FeaturesCard } from './features.js'
+import { ValuesCard } from './values.js'
 
 const FAMILIES = { bose: HeadCard, feelspace: BeltCard, activ5: ForceCard, fjorden: GripCard, obvious: FeaturesCard }
 const find = id => document.getElementById(id)
@@ -40,7 +41,7 @@ async function send(device, actions) {
 function describe(device) {
   let card = cards.get(device.key)
   if (!card) {
-    card = new (FAMILIES[device.family] || Card)(device, send)
+    card = new (FAMILIES[device.family] || ValuesCard)(device, send)
     cards.set(device.key, card)
     const after = [...cards.keys()].sort().find(key => key > device.key)
     find('devices').insertBefore(card.element, after ? cards.get(after).element : null)
