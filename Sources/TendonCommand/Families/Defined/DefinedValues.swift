@@ -75,15 +75,14 @@ private final class DescribedWords {
 }
 
 extension Definition {
-    /// The channels of an event's samples: its numbers and flags outside of lists; and its texts and bytes, if no line of
-    /// an event has them.
+    /// The channels of an event: its numbers and flags outside of lists; and its texts, times and bytes.
     func form(of event: Int) -> SampleForm {
         func channels(_ isWanted: (tendon_field) -> Bool) -> [SampleChannel] {
             fields(of: event).filter(isWanted).map { SampleChannel(word($0.name) ?? "", word($0.unit) ?? "") }
         }
         return SampleForm(
             word(events[event].name) ?? "", channels { $0.isNumber || $0.isFlag },
-            texts: events[event].isSample ? channels { $0.isText || $0.isDate || $0.isBytes } : [])
+            texts: channels { $0.isText || $0.isDate || $0.isBytes })
     }
 
     /// The words of a value that has no mistake. They do not depend on the values before.
