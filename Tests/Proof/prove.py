@@ -254,10 +254,7 @@ def find_bug(row):
     original = SOURCES / row.bug_file
     copy = row.log(".seeded") / original.name
     copy.parent.mkdir(exist_ok=True)
-    copy.write_text(subprocess.run(["sed", row.bug, str(original)], capture_output=True, text=True, check=True).stdout)
-    if copy.read_text() == original.read_text():
-        say(False, f"{row.name}: the seeded bug changes nothing")
-        return
+    copy.write_text(seeded(row))
     # The first alarm decides: Frama-C ends there, which it calls an abortion.
     _, log, _ = frama_c(row.log(".seeded.log"), row.short[0], row, {row.bug_file: copy}, "-eva-stop-at-nth-alarm", "1")
     found = re.search(r"^\[eva:alarm\]", log, re.M)
@@ -286,18 +283,33 @@ def problems_of_functions(root):
     return missing + listing.problems_of_functions(root, rows_of(root), without_row)
 
 
-def check_rows(also_the_list):
-    """Every file that reads bytes has a row or a fuzz target; every public function that takes some is called by one."""
-    files, functions = problems_of_files(ROOT), problems_of_functions(ROOT)
+def seeded(row):
+    """The text of the file of the bug, with the bug."""
+    path = SOURCES / row.bug_file
+    return subprocess.run(["sed", row.bug, str(path)], capture_output=True, text=True, check=True).stdout
+
+
+def problems_of_rows(rows):
+    """Rows whose files are gone, or whose bug changes nothing: the long run alone would find it."""
+    found = [f"{row.name}: {path} does not exist" for row in rows
+             for path in (row.program, *(SOURCES / source for source in row.sources)) if not path.exists()]
+    found += [f"{row.name}: the bug is in {row.bug_file}, which is no source of it" for row in rows if row.bug_file not in row.sources]
+    return found or [f"{row.name}: the seeded bug changes nothing" for row in rows if seeded(row) == (SOURCES / row.bug_file).read_text()]
+
+
+def check_rows(rows, also_the_list):
+    """Every row can be run; every file that reads bytes has a row or a fuzz target; every public function that takes some is called by one."""
+    files, functions, broken = problems_of_files(ROOT), problems_of_functions(ROOT), problems_of_rows(rows)
+    say(not broken, "every row has its files, and its bug changes one", broken)
     say(not files, "every file that reads bytes is an own source of a row, or is linked into a fuzz target", files)
     say(not functions, "every public function that takes a peer's bytes is called by a harness, or is reached as without_row says",
         functions)
     if not also_the_list:
-        return 2
+        return 3
     cases = list(test_listing.cases(ROOT, lambda root: problems_of_files(root) + problems_of_functions(root)))
     for good, name, notes in cases:
         say(good, name, [] if good else notes)
-    return 2 + len(cases)
+    return 3 + len(cases)
 
 
 def rows_of(root):
@@ -316,7 +328,7 @@ def main():
         sys.exit(f"run.sh: no such decoder: {' '.join(sorted(unknown))}")
     rows = [row for row in rows if not wanted or row.name in wanted]
     views = [row for row in views if not wanted or row.name in wanted]
-    listed = 0 if wanted else check_rows("--list" not in arguments)
+    listed = 0 if wanted else check_rows(rows + views, "--list" not in arguments)
     if "--list" in arguments:
         sys.exit(failed)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

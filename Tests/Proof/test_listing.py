@@ -24,7 +24,7 @@ CASES = (
      [("CSources/devices/new.c", None, "void f(void *to, const void *from) { memcpy(to, from, 4); }\n")]),
     ("a file that is in no table", f"{PEER} reads bytes", [(TABLE, f"{PEER} | bluez\n", "")]),
     ("a file that its row has lost", "CSources/host/att_decode.c reads bytes",
-     [(ROWS, "|host/att_decode.c host/att_table.c", "|host/att_table.c")]),
+     [(ROWS, "|host/att_decode.c + host/att_table.c", "|host/att_table.c")]),
     ("a reader in a comment or in a string is none", "CSources/host/new.c reads nothing",
      [("CSources/host/new.c", None, '/* tendon_read_u8() */ const char *text = "tendon_reader_make";\n'),
       (TABLE, None, "CSources/host/new.c | att\n")]),
