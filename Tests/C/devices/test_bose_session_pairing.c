@@ -26,12 +26,30 @@ static void example_03_pairing_mode_is_awaited(void **state) {
     assert_int_equal(f->session.state, TENDON_BOSE_BONDING);
     assert_int_equal(f->pair_calls, 1);
     fixture_advance(f, 3600000);
+    fixture_status(f, 0x0003); /* it is bonding: nothing else begins */
+    assert_int_equal(f->pair_calls, 1);
     assert_int_equal(f->session.state, TENDON_BOSE_BONDING);
     tendon_bose_session_inputs.paired(&f->session, TENDON_OK, f->now);
     assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_PAIRING_FINISHED)->status, TENDON_OK);
     fixture_run(f);
     assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
     assert_int_equal(fixture_asked(f, 0x12, 0x13), 1); /* not subscribed twice */
+}
+
+static void close_when_informed(fixture *f, const tendon_bose_event *event) {
+    if (event->kind == TENDON_BOSE_EVENT_DEVICE_INFORMATION) {
+        tendon_bose_session_close(&f->session, f->now);
+    }
+}
+
+/* The program closes the session in the event of the value that would have it pair. */
+static void closed_before_it_pairs(void **state) {
+    fixture *f = *state;
+    fixture_reach(f, TENDON_BOSE_WAITING_PAIRING_MODE);
+    f->hook = close_when_informed;
+    fixture_status(f, 0x0003);
+    assert_int_equal(f->pair_calls, 0);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSING);
 }
 
 static void example_03_pairing_mode_is_on(void **state) {
@@ -452,6 +470,7 @@ static void closed_in_every_callback(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         T(example_03_pairing_mode_is_awaited),
+        T(closed_before_it_pairs),
         T(example_03_pairing_mode_is_on),
         T(the_opening_deadline_rests_while_waiting),
         T(pairing_refused),

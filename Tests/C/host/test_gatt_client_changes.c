@@ -185,6 +185,23 @@ static void own_writes_are_not_sent_after_out_of_sync(void **state) {
     peer_close(p);
 }
 
+/* After a change of the server the descriptor has another handle: this one is written, too. */
+static void own_writes_to_two_handles_both_wait(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    tendon_status id = own_writes_behind_a_read(p);
+    tendon_status other = tendon_gatt_enable_service_changed(&p->client, 19, 20, p->now);
+    assert_int_equal(tendon_gatt_enable_service_changed(&p->client, 19, 20, p->now), other);
+    assert_int_equal(p->client.queued, 4);
+    peer_exchange(p, NULL, "0B 01");
+    peer_done_value(p, id, "01");
+    peer_exchange(p, "12 0A 00 02 00", "13");
+    peer_exchange(p, "12 0C 00 01", "13");
+    peer_exchange(p, "12 14 00 02 00", "13");
+    peer_quiet(p);
+    peer_close(p);
+}
+
 /* Sessions that discover again enable both again, and the table of requests has few places. */
 static void an_own_write_waits_once(void **state) {
     (void)state;
@@ -218,6 +235,7 @@ int main(void) {
         RUN(mal_B19_service_changed_a_thousand_times),
         RUN(own_writes_to_stale_handles_are_not_sent),
         RUN(own_writes_are_not_sent_after_out_of_sync),
+        RUN(own_writes_to_two_handles_both_wait),
         RUN(an_own_write_waits_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,6 +120,8 @@ static void bose_says_what_was_written_and_when_it_is_suspended(void **state) {
     assert_null(strstr(take(information, "0400402c010000000f0007000e08002f041008"), "reason"));
     assert_non_null(
         strstr(take(information, "0400402c010000000f0007000e08002f040000"), "\"suspended\":false}\n\"resumed\"}\n"));
+    assert_string_equal(take(tendon_bose_uuid(TENDON_BOSE_GESTURE_INFORMATION), "81 01 c1 01"),
+                        "\"gesture_information\",\"gestures\":[\"double_tap\",\"affirmative\"]}\n");
     assert_string_equal(take(tendon_bose_uuid(TENDON_BOSE_GESTURE_DATA), "c12710"),
                         "\"gesture\",\"gesture\":\"affirmative\",\"gesture_id\":193,\"device_time_ms\":10000}\n");
 }
