@@ -18,7 +18,7 @@ import signal
 import sys
 import urllib.request
 
-# Device, sensor: its values as CSV has them, from the members of its line. OSC and LSL have no words.
+# Device, sensor: its values as CSV has them, from the members of its line.
 SENSORS = {
     ("head", "rotation"): lambda line: [*line["quaternion"], line["pitch_deg"], line["roll_deg"], line["yaw_deg"]],
     ("head", "accelerometer"): lambda line: line["acceleration_g"],
@@ -26,6 +26,8 @@ SENSORS = {
     ("hand", "force"): lambda line: [line["force_n"]],
     ("strap", "heart_rate"): lambda line: [line.get("contact"), line["heart_rate_bpm"], line.get("energy_kj")],
 }
+# OSC leaves words out, which are the first values of these; LSL has a channel without a number for each.
+WORDS = {("strap", "heart_rate"): 1}
 # Devices that two programs are connected to, as they have names in this run. A belt has one connection.
 SHARED = {"bose": "head", "activ5": "hand", "fjorden": "camera", "heart_rate": "strap"}
 # A line has the digits that the sensor resolves, OSC has float32, and Pure Data prints six digits.
@@ -191,7 +193,7 @@ def in_order(found, sent, what):
     """OSC. Pure Data has 0 for what is not a number."""
     for key, pairs in sent.items():
         if key in SENSORS:
-            part = [[0 if is_nothing(value) else value for value in numbers(values)] for _, values in pairs]
+            part = [[0 if is_nothing(value) else value for value in values[WORDS.get(key, 0):]] for _, values in pairs]
             report(places(found[key], part), f"{what}, {key[0]} {key[1]}, each number in order",
                    f"{len(pairs)} lines, {len(found[key])} messages in both runs")
 
