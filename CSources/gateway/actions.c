@@ -267,11 +267,17 @@ static void add_usage(sentence *s, const tendon_definition *definition, const ui
     }
 }
 
-static void add_length(sentence *s, const tendon_field *field) {
+size_t tendon_act_most(const tendon_definition *definition, size_t action, const tendon_field *field) {
+    const tendon_layout *layout = &definition->layouts[definition->actions[action].layout];
+    size_t most = TENDON_DEFINITION_VALUE;
+    for (uint16_t i = 0; i < layout->count; i++) {
+        most -= definition->fields[layout->first + i].size; /* the definition was checked: they have room */
+    }
+    return field->size > 0 ? field->size : field->at_most < most ? field->at_most : most;
+}
+
+static void add_length(sentence *s, const tendon_field *field, size_t most) {
     bool is_text = field->type == TENDON_FIELD_UTF8;
-    unsigned most = field->size > 0                            ? field->size
-                    : field->at_most < TENDON_DEFINITION_VALUE ? field->at_most
-                                                               : (unsigned)TENDON_DEFINITION_VALUE;
     tendon_mistake_add(s, is_text ? "text of " : "");
     if (field->size == 0 && field->at_least > 0) {
         tendon_mistake_add_number(s, field->at_least);
@@ -279,7 +285,7 @@ static void add_length(sentence *s, const tendon_field *field) {
     } else if (is_text || field->size == 0) {
         tendon_mistake_add(s, "at most ");
     }
-    tendon_mistake_add_number(s, most);
+    tendon_mistake_add_number(s, (double)most);
     tendon_mistake_add(s, is_text ? " bytes" : " bytes as hexadecimal digits");
 }
 
@@ -300,8 +306,8 @@ static void add_range(sentence *s, const tendon_field *field) {
     tendon_mistake_add_number(s, low < high ? high : low);
 }
 
-static void say_argument(const parsing *p, const tendon_definition *definition, const tendon_field *field,
-                         size_t index) {
+static void say_argument(const parsing *p, const tendon_definition *definition, size_t action,
+                         const tendon_field *field, size_t index) {
     const defined_field of = {definition, field};
     const char *name = tendon_definition_text(definition, field->name);
     sentence s = tendon_mistake(p->mistake, index + 1);
@@ -312,7 +318,7 @@ static void say_argument(const parsing *p, const tendon_definition *definition, 
     tendon_mistake_add(&s, name);
     tendon_mistake_add(&s, " takes ");
     if (is_bytes(field)) {
-        add_length(&s, field);
+        add_length(&s, field, tendon_act_most(definition, action, field));
     } else if (is_date(field)) {
         tendon_mistake_add(&s, "now or a time ");
         tendon_mistake_add(&s, is_of_place(field) ? "of the place, without a zone, " : "");
@@ -361,7 +367,7 @@ static tendon_status take_defined(const parsing *p, const tendon_definition *def
     }
     tendon_status length = tendon_action_encode(definition, action, arguments, count, p->out->bytes, &at);
     if (length < 0) {
-        say_argument(p, definition, &definition->fields[fields[at]], at);
+        say_argument(p, definition, action, &definition->fields[fields[at]], at);
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     p->out->length = (uint8_t)length;

@@ -209,6 +209,11 @@ static void defined(void **state) {
          "key takes 2 bytes as hexadecimal digits, not '00f'"},
         {"{'name': 'pin', 'type': 'utf8', 'length': 4}", "set_it 12345", NULL,
          "pin takes text of at most 4 bytes, not '12345'"},
+        {"{'type': 'u16', 'equals': 7}, {'name': 'pin', 'type': 'utf8'}",
+         "set_it 1234567890123456789012345678901234567890123456789012345678901234", NULL,
+         "pin takes text of at most 62 bytes, not '1234567890123456789012345678901234567890123456789012345678901234'"},
+        {"{'type': 'u16', 'equals': 7}, {'name': 'key', 'type': 'bytes', 'at_most': 63}", "set_it 0", NULL,
+         "key takes at most 62 bytes as hexadecimal digits, not '0'"},
         {"{'type': 'u8', 'equals': 7}", "set", NULL, "unknown action of toy 'set'; known: set_it"},
         {"{'type': 'u8', 'equals': 7}", "", NULL, "the name of an action is missing; known: set_it"},
     };

@@ -86,6 +86,9 @@ tendon_status tendon_act_parse(const char *family, const tendon_definition *defi
  */
 tendon_status tendon_act_parse_text(const char *family, const tendon_definition *definition, const char *text,
                                     size_t length, tendon_act *out, tendon_act_mistake *mistake);
+/** Returns the most bytes that a text or bytes of an action of a device file can have beside its other fields.
+ * @param field of the layout of the action. */
+size_t tendon_act_most(const tendon_definition *definition, size_t action, const tendon_field *field);
 /**
  * Reads a word in quotation marks at the beginning of a text.
  * @param out set to what is in them, which has fewer bytes than the text. @param out_length set to its length.

@@ -217,7 +217,10 @@ extension Entity {
             return
         }
         if only.isText || only.isBytes {
-            self.init(name, title, .text(action: name, length: only.characters, pattern: only.hexPattern))
+            let bytes = definition.bytes(of: only, action)
+            self.init(
+                name, title,
+                .text(action: name, length: only.characters(bytes), pattern: only.hexPattern(bytes)))
             return
         }
         let (range, step) = only.figures
@@ -227,19 +230,22 @@ extension Entity {
     }
 }
 
-extension tendon_field {
-    /// How many bytes an action takes.
-    private var bytes: ClosedRange<Int> {
-        if size > 0 { return (isBytes ? Int(size) : Int(at_least))...Int(size) }
-        return Int(at_least)...min(Int(at_most), Int(TENDON_DEFINITION_VALUE))
+extension Definition {
+    /// How many bytes of a text or of bytes an action takes.
+    fileprivate func bytes(of field: tendon_field, _ action: Int) -> ClosedRange<Int> {
+        let most = withUnsafePointer(to: field) { Int(tendon_act_most(pointer, action, $0)) }
+        return min(field.size > 0 && field.isBytes ? most : Int(field.at_least), most)...most
     }
+}
+
+extension tendon_field {
     /// As characters: one of a text can have several bytes. Home Assistant wants less of them at least than at most.
-    fileprivate var characters: ClosedRange<Int> {
+    fileprivate func characters(_ bytes: ClosedRange<Int>) -> ClosedRange<Int> {
         let most = max(1, bytes.upperBound)
         return isBytes ? 0...2 * most : min(1, bytes.lowerBound, most - 1)...most
     }
     /// Of bytes.
-    fileprivate var hexPattern: String? {
+    fileprivate func hexPattern(_ bytes: ClosedRange<Int>) -> String? {
         isBytes ? "^([0-9a-fA-F]{2}){\(bytes.lowerBound),\(bytes.upperBound)}$" : nil
     }
     /// What a person may choose, and the smallest difference: 0.1 of an integer with the factor 0.1.
