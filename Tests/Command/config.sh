@@ -63,6 +63,11 @@ mistake '[rules]\nrule = activ5.squeeze => publish a/b yes\n' 2 "rule: the rule 
 printf '[gateway]\nnope\nradoi = virtual\nneither\n' >"$work/wrong.conf"
 run config check "$work/wrong.conf"
 is "$(cut -d: -f2 <<<"$out" | xargs)" "2 3 4" "each line that is wrong is named"
+mistake '[rules]\nrule = activ5.squeeze => feelspace.signal "warning\n' 2 \
+    "rule: the rule '.*': what begins with a quotation mark ends with one: '\"warning' \(column 36\)" "an open quotation mark"
+printf '[rules]\nrule = activ5.squeeze => exec none\nrule = activ5.bogus => publish a b\nrule = activ5.squeeze => bose.stop\n' >"$work/rules.conf"
+run config check "$work/rules.conf"
+is "$(cut -d: -f2 <<<"$out" | tr '\n' ' ')" "2 3 4 " "each wrong rule, with its line"
 printf '[rules]\nrule = activ5.squeeze => %s\n' "feelspace.signal warning$(printf ', feelspace.signal warning%.0s' $(seq 20))" >"$work/long.conf"
 run config check "$work/long.conf"
 is "$status" 0 "a line may be long"

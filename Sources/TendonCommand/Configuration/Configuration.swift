@@ -78,6 +78,13 @@ struct Configuration: Sendable {
         return other
     }
 
+    /// Without the value of a line.
+    func without(_ option: Option, _ line: Int) -> Configuration {
+        var other = self
+        other.values[option.name]?.removeAll { $0.line == line }
+        return other
+    }
+
     /// The section of a device; nil: there is none.
     func device(_ matches: (WantedAddress) -> Bool) -> Device? { devices.first { matches($0.address) } }
 
@@ -170,6 +177,10 @@ struct Configuration: Sendable {
         for (name, values) in programs where values[Program.command.key] == nil && !wrongPrograms.contains(name) {
             problems.append(
                 IniProblem(line: programLines[name] ?? 1, text: "[program \(sanitized(name))] needs the key command"))
+        }
+        for value in values["--rule"] ?? [] {
+            guard let mistake = (try? Rule(value.text))?.mistake(amongPrograms: Array(programs.keys)) else { continue }
+            problems.append(IniProblem(line: value.line, text: "rule: \(mistake)"))
         }
     }
 

@@ -86,16 +86,9 @@ final class GatewayPlan: Sendable {
             for family in rule.families where streams[family] == nil {
                 throw .usage("the rule '\(rule.text)': \(family) is not streamed here", next: "tendon run")
             }
-            for name in rule.programs where programs[name] == nil {
-                let known = programs.keys.sorted()
-                let reason =
-                    known.isEmpty
-                    ? "no program '\(sanitized(name))': the configuration needs a section [program \(sanitized(name))]"
-                    : CommandError.unknown("program", name, among: known).message
-                throw .usage(
-                    "the rule '\(rule.text)': \(reason)",
-                    next: configuration.map { "tendon config check \(sanitized($0.path))" } ?? "--config FILE")
-            }
+            guard let mistake = rule.mistake(amongPrograms: Array(programs.keys)) else { continue }
+            throw .usage(
+                mistake, next: configuration.map { "tendon config check \(sanitized($0.path))" } ?? "--config FILE")
         }
         return rules
     }

@@ -12,7 +12,7 @@ import TendonSupport
 
 enum SettingsCheck {
     /// Each mistake with the line of a setting that has a part in it; line 0: none has. After a mistake the check goes on
-    /// without its section, so that it finds those of other sections too.
+    /// without its section, or without this one of several values, so that it finds the others too.
     static func problems(_ arguments: Arguments, _ configuration: Configuration) -> [IniProblem] {
         var rest = configuration
         var problems: [IniProblem] = []
@@ -24,8 +24,11 @@ enum SettingsCheck {
                 guard let option = option(of: error.message, in: rest), let setting = option.setting else {
                     return problems + [IniProblem(line: 0, text: error.message)]
                 }
-                problems.append(IniProblem(line: rest.line(of: option) ?? 0, text: words(error.message, option)))
-                rest = rest.without(SettingsTable.rows(of: setting.section))
+                // Of several rules the one that the message has.
+                let one = setting.isRepeated ? rest.values[option.name]?.first { error.message.contains($0.text) } : nil
+                let line = one?.line ?? rest.line(of: option) ?? 0
+                problems.append(IniProblem(line: line, text: words(error.message, option)))
+                rest = one == nil ? rest.without(SettingsTable.rows(of: setting.section)) : rest.without(option, line)
             }
         }
     }

@@ -62,6 +62,16 @@ struct Rule: Sendable {
         }
     }
 
+    /// What is wrong with the first program that it has and the configuration has not; nil: the configuration has all.
+    func mistake(amongPrograms known: [String]) -> String? {
+        guard let name = programs.first(where: { !known.contains($0) }) else { return nil }
+        let reason =
+            known.isEmpty
+            ? "no program '\(sanitized(name))': the configuration needs a section [program \(sanitized(name))]"
+            : CommandError.unknown("program", name, among: known.sorted()).message
+        return "the rule '\(text)': \(reason)"
+    }
+
     /// All that the command line names: `--rule`, and lines of the files of `--rules`; `#` starts a comment.
     static func all(_ arguments: Arguments) throws(CommandError) -> [Rule] {
         var rules: [Rule] = []
@@ -302,6 +312,9 @@ struct RuleParser {
                     : CommandError.unknown(
                         "action of \(title(subject))", name, among: Help.once(actions.map(\.1.name))
                     ).message, own[0])
+        }
+        if let open = own.first(where: { $0.quoted == nil && $0.text.hasPrefix("\"") }) {
+            throw wrong("what begins with a quotation mark ends with one: '\(sanitized(open.text))'", open)
         }
         var calls: [String: any RuleCall] = [:]
         var failure: CommandError?
