@@ -34,7 +34,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Event:
     """An event. What a device file calls its values are attributes, too: `event.heart_rate_bpm`."""
 
@@ -50,6 +50,10 @@ class Event:
 
     if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any: ...
+
+    def __repr__(self) -> str:
+        members = (f"{name}={value!r}" for name, value in vars(self).items() if value is not None)
+        return f"{type(self).__name__}({', '.join(members)})"
 
     @property
     def more(self) -> dict[str, Any]:
@@ -106,7 +110,7 @@ def described(text, indent):
 
 
 def event_class(name, definition):
-    lines = ["", "@dataclasses.dataclass(kw_only=True)", f"class {class_name(name)}(Event):",
+    lines = ["", "@dataclasses.dataclass(kw_only=True, repr=False)", f"class {class_name(name)}(Event):",
              *described(definition["description"], "    "), "", f'    EVENT: ClassVar[str] = "{name}"']
     required = set(definition["required"])
     for key, schema in definition["properties"].items():

@@ -8,7 +8,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Event:
     """An event. What a device file calls its values are attributes, too: `event.heart_rate_bpm`."""
 
@@ -25,6 +25,10 @@ class Event:
     if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any: ...
 
+    def __repr__(self) -> str:
+        members = (f"{name}={value!r}" for name, value in vars(self).items() if value is not None)
+        return f"{type(self).__name__}({', '.join(members)})"
+
     @property
     def more(self) -> dict[str, Any]:
         """Members that the class does not have: of device files, and of later versions."""
@@ -37,7 +41,7 @@ class Event:
         return self.event == "sample"
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class AccuracySignal(Event):
     """Whether a feelSpace belt signals an inaccurate compass."""
 
@@ -46,7 +50,7 @@ class AccuracySignal(Event):
     in_compass: bool
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Action(Event):
     """A device carried out the action of a rule, or of a line of the input of tendon-gateway."""
 
@@ -54,7 +58,7 @@ class Action(Event):
     action: str
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class ActionFailed(Event):
     """A device did not carry out the action of a rule, or of a line of the input of tendon-gateway."""
 
@@ -63,7 +67,7 @@ class ActionFailed(Event):
     text: str
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Battery(Event):
     """Battery level. time_left_s: null: not known."""
 
@@ -74,7 +78,7 @@ class Battery(Event):
     time_left_s: float | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Button(Event):
     """A button of a feelSpace belt was pressed."""
 
@@ -85,7 +89,7 @@ class Button(Event):
     mode: str
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class ConfigurationFailed(Event):
     """The device did not accept its configuration."""
 
@@ -93,7 +97,7 @@ class ConfigurationFailed(Event):
     text: str
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class ConnectFailed(Event):
     """An attempt to connect failed. error: the cause, if it is known. retry_in_s: pause before the next attempt; null: no
     further attempt."""
@@ -105,7 +109,7 @@ class ConnectFailed(Event):
     retry_in_s: float | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Connected(Event):
     """A device is connected and its session is open; what the device reports about itself. adapter: of a run with several
     adapters."""
@@ -127,7 +131,7 @@ class Connected(Event):
     battery_percent: float | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class ConnectionParameters(Event):
     """The parameters of a connection: once it has them, and when they change. Not on the virtual radio. tx_phy and rx_phy:
     `1m`, `2m` or `coded`; tx_packet_bytes and rx_packet_bytes: longest payload of one packet over the air (data
@@ -143,7 +147,7 @@ class ConnectionParameters(Event):
     rx_packet_bytes: int | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class DefaultIntensity(Event):
     """Default vibration intensity of a feelSpace belt."""
 
@@ -151,7 +155,7 @@ class DefaultIntensity(Event):
     intensity_percent: int
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Disconnected(Event):
     """A connection ended."""
 
@@ -162,7 +166,7 @@ class Disconnected(Event):
     error_number: int | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Done(Event):
     """The command was carried out and has no other result."""
 
@@ -170,14 +174,14 @@ class Done(Event):
     command: str
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class DoubleSqueeze(Event):
     """Two squeezes of an Activ5 trainer in a row."""
 
     EVENT: ClassVar[str] = "double_squeeze"
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Feature(Event):
     """State of a feature of an Obvious device: whether it is bought, and its switch. toggle: `unsupported` if it has none,
     and of a disabled feature always, because its switch has no effect. title: the name that the cloud knows."""
@@ -189,7 +193,7 @@ class Feature(Event):
     toggle: Literal["unsupported", "activated", "deactivated", "unknown"]
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Found(Event):
     """A device advertises, or its advertising data contains something new. primary_phy: `coded` if it was heard on LE
     Coded; absent: on LE 1M only. private_address: in the packet, if the device is bonded and was recognized by it;
@@ -203,7 +207,7 @@ class Found(Event):
     private_address: str | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Gesture(Event):
     """A Bose wearable detected a gesture."""
 
@@ -220,7 +224,7 @@ class Gesture(Event):
     """Bound of the error of sampled_at."""
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class GestureConfiguration(Event):
     """Enabled gestures of a Bose wearable."""
 
@@ -228,7 +232,7 @@ class GestureConfiguration(Event):
     enabled: list[str]
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Grip(Event):
     """A hand moved a control of a Fjorden grip, or the grip reports its state."""
 
@@ -247,7 +251,7 @@ class Grip(Event):
     synthesized: bool | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class HeadingOffset(Event):
     """Heading offset of a feelSpace belt."""
 
@@ -255,7 +259,7 @@ class HeadingOffset(Event):
     offset_deg: int
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Malformed(Event):
     """A device sent a value that its format does not allow; error: name of the status."""
 
@@ -267,7 +271,7 @@ class Malformed(Event):
     characteristic: str | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Missing(Event):
     """The device does not support what the options request."""
 
@@ -275,7 +279,7 @@ class Missing(Event):
     what: list[str]
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Mode(Event):
     """Mode of a feelSpace belt."""
 
@@ -283,14 +287,14 @@ class Mode(Event):
     mode: str
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Paired(Event):
     """A bond with the device was stored."""
 
     EVENT: ClassVar[str] = "paired"
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Pairing(Event):
     """Pairing with a device."""
 
@@ -299,7 +303,7 @@ class Pairing(Event):
     text: str | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class RadioLost(Event):
     """The adapter was unplugged: all connections over it have ended, and run waits for an adapter. Or one of several
     adapters failed in another way. adapter: of a run with several adapters."""
@@ -311,7 +315,7 @@ class RadioLost(Event):
     error_number: int | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class RadioRestored(Event):
     """An adapter was opened after radio_waiting or radio_lost; devices are searched for and connected to again. adapter:
     of a run with several adapters."""
@@ -322,7 +326,7 @@ class RadioRestored(Event):
     adapter_address: str
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class RadioWaiting(Event):
     """An adapter is missing or did not open, and run waits for it; once for each reason. remedy: what to try. adapter: of
     a run with several adapters."""
@@ -335,7 +339,7 @@ class RadioWaiting(Event):
     error_number: int | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Refused(Event):
     """A device rejected a request, or lacks a characteristic that its device file requires."""
 
@@ -344,14 +348,14 @@ class Refused(Event):
     text: str
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Resumed(Event):
     """A Bose wearable resumed its sensors."""
 
     EVENT: ClassVar[str] = "resumed"
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Sample(Event):
     """One sample of a sensor. norm: of a quaternion that is no rotation, because it differs from 1 by more than 0.1;
     pitch_deg, roll_deg and yaw_deg are null then. near_gimbal_lock: true if the head is so near the pole that pitch_deg
@@ -389,7 +393,7 @@ class Sample(Event):
     profile: Literal["fixed"] | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class SensorConfiguration(Event):
     """Enabled sensors of a Bose wearable."""
 
@@ -398,7 +402,7 @@ class SensorConfiguration(Event):
     period_ms: int | None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Squeeze(Event):
     """The force on an Activ5 trainer passed a limit."""
 
@@ -406,7 +410,7 @@ class Squeeze(Event):
     state: Literal["squeezed", "released"]
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Summary(Event):
     """Last line: counters. run: samples = delivered + dropped; the events of a grip are counted as samples; dropped_lines:
     lines that found the output full; lost_packets: packets of devices that the kernel dropped because the gateway read
@@ -416,7 +420,7 @@ class Summary(Event):
     missing_rows: int | None = None
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Suspended(Event):
     """A Bose wearable suspended its sensors."""
 
@@ -424,7 +428,7 @@ class Suspended(Event):
     reason: Literal["voice_assistant", "multipoint_connection", "music_share", "ota_firmware_update", "unknown"]
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, repr=False)
 class Update(Event):
     """A step of a feature update, of its provisioning or of a firmware upgrade, or its result: the names of
     FeatureUpdateConstants, of ProvisionUpdateConstants, or PREPARING, RESETTING, and of `run` the result: SUCCESS,

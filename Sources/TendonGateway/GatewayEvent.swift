@@ -49,13 +49,16 @@ public struct GatewayDevice: Sendable, Hashable {
 /// ```
 public struct GatewayEvent: Sendable {
     /// The name of an event.
-    public struct Kind: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
+    public struct Kind: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// "sample", "connected" …
         public let rawValue: String
         /// The kind with this name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The kind with this name: `"heart_rate"` of a device file, for example.
         public init(stringLiteral name: String) { rawValue = name }
+
+        /// Its name.
+        public var description: String { rawValue }
 
         /// A device of a family that is served advertises.
         public static let found: Kind = "found"

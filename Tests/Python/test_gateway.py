@@ -276,6 +276,8 @@ class EventTests(unittest.TestCase):
             self.assertIsInstance(events.from_members(members), kind)
             later = events.from_members({**members, "later": 7})
             self.assertEqual((later.later, later.more), (7, {"later": 7}))
+            self.assertIn("later=7", repr(later))
+            self.assertNotIn("None", repr(later))
             self.assertEqual(later.family, None)
 
     def test_unknown_events_keep_their_members(self):
