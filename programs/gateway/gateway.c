@@ -360,7 +360,9 @@ static int serve(void) {
     output_open(&out, &loop, STDOUT_FILENO, on_output_end, NULL);
     tendon_status status = tendon_fleet_open(&fleet, &loop, &options, on_line, NULL);
     if (status < 0) {
-        complain("tendon-gateway: no radio: %s (%s)", tendon_status_text(status), tendon_status_name(status));
+        bool is_of_file = options.is_virtual && TENDON_STATUS_LAYER(status) == TENDON_LAYER_SYSTEM;
+        complain("tendon-gateway: no radio: %s (%s)%s", tendon_status_text(status), tendon_status_name(status),
+                 is_of_file ? "; the virtual radio needs the directory $XDG_RUNTIME_DIR" : "");
         return status == TENDON_ERROR_INVALID_ARGUMENT ? USAGE : NO_RADIO;
     }
     watch_signals();
