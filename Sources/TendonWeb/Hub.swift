@@ -321,12 +321,12 @@ final class Hub: @unchecked Sendable {
 
 extension FamilyDescription {
     /// The values of a family, which the page lists if it has no drawing of it: their places in the state, and the events that
-    /// bring them.
+    /// bring them. The battery has a place of its own on each card.
     var shown: JSON {
         let values = entities.compactMap { entity -> JSON? in
             let title: JSON = ["title": .string(entity.title)]
             switch entity.kind {
-            case .sensor(let path, let unit, _) where !entity.isDiagnostic:
+            case .sensor(let path, let unit, _) where !entity.isDiagnostic && path != "battery_percent":
                 return title.merging(["path": .string(path), "unit": unit.map { .string($0) } ?? .null])
             case .binary(let path, _, _) where !entity.isDiagnostic:
                 return title.merging(["path": .string(path), "unit": .null])

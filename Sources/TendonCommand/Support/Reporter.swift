@@ -297,18 +297,32 @@ final class Reporter: Sendable {
         return picture
     }
 
+    /// As many letters of each name as tell it from the others.
+    static func shortest(_ names: [String]) -> [String] {
+        names.map { name in
+            let length = (1..<max(name.count, 2)).first { length in
+                names.filter { $0.hasPrefix(name.prefix(length)) }.count == 1
+            }
+            return String(name.prefix(length ?? name.count))
+        }
+    }
+
     /// "pitch   25.0 roll   11.0 yaw   42.0", in less room "pitch 25 roll 11 yaw 42", in little "p 25 r 11 y 42", then fewer
     /// of them: a number that is cut would be another number.
     private static func readings(_ row: DeviceRow, _ room: Int) -> String {
         func value(_ reading: Reading) -> String {
             fixed(reading.value, reading.decimals) + (reading.unit.isEmpty ? "" : " \(reading.unit)")
         }
-        func whole(_ length: Int) -> [String] { row.readings.map { "\($0.name.prefix(length)) \(fixed($0.value, 0))" } }
+        let names = row.readings.map(\.name)
+        func whole(_ names: [String]) -> [String] {
+            zip(names, row.readings).map { "\($0) \(fixed($1.value, 0))" }
+        }
         let long = row.readings.map { reading in
             "\(reading.name) \(right(fixed(reading.value, reading.decimals), 6))"
                 + (reading.unit.isEmpty ? "" : " \(reading.unit)")
         }
-        let forms = [long] + (row.readings.count > 1 ? [whole(.max), whole(1)] : [row.readings.map(value)])
+        let forms =
+            [long] + (row.readings.count > 1 ? [whole(names), whole(shortest(names))] : [row.readings.map(value)])
         let note = row.note.isEmpty ? [] : [row.note]
         let texts = forms.map { ($0 + note).joined(separator: " ") } + forms.map { $0.joined(separator: " ") }
         if let text = texts.first(where: { columnWidth($0) <= room }) { return text }

@@ -25,6 +25,12 @@ struct ReporterTests {
         #expect(reporter.total.dropped == 15)
     }
 
+    @Test func namesInLittleRoomDiffer() {
+        #expect(Reporter.shortest(["pitch", "roll", "yaw"]) == ["p", "r", "y"])
+        #expect(Reporter.shortest(["red", "green", "blue", "brightness"]) == ["r", "g", "bl", "br"])
+        #expect(Reporter.shortest(["rate", "rate_hz", "", "same", "same"]) == ["rate", "rate_", "", "same", "same"])
+    }
+
     @Test func anotherDeviceBeginsAtZero() {
         let reporter = Reporter()
         let row = reporter.add(DeviceLabel("bose", device))

@@ -24,7 +24,9 @@ private final class TestHub {
     static let family = FamilyDescription(
         family: "feelspace", manufacturer: "feelSpace", model: "naviBelt", states: ["mode"],
         entities: [
-            .battery, Entity("stop", "Stop", .button(payload: #"{"stop":true}"#)),
+            .battery, Entity("heading", "Heading", .sensor(path: "orientation.heading_deg", unit: "°")),
+            Entity("worn", "Worn", .binary(path: "worn", on: "true")),
+            Entity("stop", "Stop", .button(payload: #"{"stop":true}"#)),
             Entity("broken", "Broken", .button(payload: "no JSON")),
             Entity("mode", "Mode", .choice(path: "mode", action: "mode", options: ["wait", "compass"])),
             Entity(
@@ -38,6 +40,10 @@ private final class TestHub {
         + #"{"id":"firmware","title":"Firmware","kind":"upgrade","actions":{"firmware":"upgrade"}},"#
         + #"{"id":"vibrate","title":"Vibrate","kind":"number","action":"vibrate","from":0,"to":359,"step":1,"unit":"°"},"#
         + #"{"id":"show","title":"Show","kind":"text","action":"show","most":20,"pattern":"^a*$"}]"#
+
+    // The battery has a place of its own.
+    static let values =
+        #"[{"title":"Heading","path":"orientation.heading_deg","unit":"°"},{"title":"Worn","path":"worn","unit":null}]"#
 
     let hub: Hub
     var isWatched: Bool { hub.isWatched.load(ordering: .relaxed) }
@@ -79,7 +85,8 @@ private final class TestHub {
 
 private func about(connected: Bool, _ state: String = "{}") -> String {
     #"{"event":"device","key":"C0:01/random","family":"feelspace","address":"C0:01","address_type":"random","#
-        + #""name":"naviBelt","connected":\#(connected),"state":\#(state),"commands":\#(TestHub.commands)}"#
+        + #""name":"naviBelt","connected":\#(connected),"state":\#(state),"commands":\#(TestHub.commands),"#
+        + #""values":\#(TestHub.values),"states":["mode"]}"#
 }
 
 private let status =
