@@ -179,6 +179,7 @@ static void limits(void **state) {
     for (int space = 0; space < 1200; space++) {
         int size = snprintf(line, sizeof line, "{" A ",\"action\":\"a\"}%*s", space, "");
         assert_int_equal(parse(line, (size_t)size, &request), size <= 1024 ? TENDON_OK : TENDON_ERROR_MALFORMED);
+        assert_string_equal(mistake.text, size <= 1024 ? "" : "the line is longer than 1024 bytes");
     }
 }
 
