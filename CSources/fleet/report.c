@@ -146,6 +146,9 @@ static const char *words_of(const tendon_fleet_slot *slot, tendon_status cause, 
         snprintf(room, WORDS_SIZE, "the bonds in %s cannot be used", radio->bonds.path);
         return room;
     }
+    if (cause == TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED) {
+        return ""; /* the device has declined nothing, as its family would say */
+    }
     return cause == TENDON_ERROR_TIMEOUT                 ? "the device did not respond to the connection request"
            : ended->status < 0 && ended->status != cause ? tendon_family_status_text(ended->status)
                                                          : "";

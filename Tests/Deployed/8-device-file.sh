@@ -50,7 +50,7 @@ check "a file with a mistake does not stop the start" restarted
 streams 60 "beside a file with a mistake" bose heart_rate
 check "the journal says file, line, column and what was meant" wait_for 5 since_start \
     "$devices/watch.json:4:96: 'uint16' is no type; did you mean 'u16'?; the device is left out"
-check "config check says the same to a person" eval "tendon config check $devices/watch.json 2>&1 | tee /dev/stderr | grep -qF 'watch.json:4:96: no type'"
+check "config check says the same to a person" eval "tendon config check $devices/watch.json 2>&1 | tee /dev/stderr | grep -qF 'watch.json:4:96: '\''uint16'\'' is no type'"
 
 # A mistake in the file itself, and one that only root may read: the service runs as a user without rights.
 sed -i 's/"find"/"fnid"/' $devices/heart_rate.json

@@ -4,11 +4,12 @@
 #include <errno.h>
 #include <ftw.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "test_bytes.h"
-
+#include "../../../CSources/fleet/fleet_parts.h"
 #include "../linux/fake_clock.h"
+#include "definition/definition_fixture.h"
 #include "tendon/tendon.h"
 
 enum { DEVICES = 40, KINDS = 3 };
@@ -24,6 +25,7 @@ typedef struct thing {
         tendon_simulated_activ5 activ5;
         tendon_simulated_fjorden fjorden;
         tendon_simulated_obvious obvious;
+        tendon_simulated_defined defined;
     } of;
 } thing;
 
@@ -34,6 +36,7 @@ static struct {
     tendon_fleet_options options;
     thing things[DEVICES];
     bool drops; /* lines */
+    const tendon_definition *simulated;
     unsigned views, ends;
     tendon_status status; /* of the latest line that is no sample */
     size_t length;
@@ -118,10 +121,15 @@ static tendon_peripheral_device make(thing *t, const char *kind) {
         assert_int_equal(tendon_simulated_bose_init(&t->of.bose, NULL), TENDON_OK);
         return tendon_simulated_bose_device(&t->of.bose);
     }
-    if (strcmp(kind, "fjorden") == 0) {
+    if (strcmp(kind, "clock") == 0) {
         assert_int_equal(
-            tendon_simulated_fjorden_init(&t->of.fjorden, &(tendon_simulated_fjorden_options){.open = true}),
+            tendon_simulated_defined_init(&t->of.defined, w.simulated, &(tendon_simulated_defined_options){0}),
             TENDON_OK);
+        return tendon_simulated_defined_device(&t->of.defined);
+    }
+    if (strcmp(kind, "fjorden") == 0 || strcmp(kind, "mute grip") == 0) {
+        const tendon_simulated_fjorden_options options = {.open = true, .mute = kind[0] == 'm'};
+        assert_int_equal(tendon_simulated_fjorden_init(&t->of.fjorden, &options), TENDON_OK);
         return tendon_simulated_fjorden_device(&t->of.fjorden);
     }
     assert_int_equal(tendon_simulated_activ5_init(&t->of.activ5, &(tendon_simulated_activ5_options){.no_script = true}),
@@ -241,6 +249,11 @@ static void end_fleet(void) {
 
 /* ---- tests ---- */
 
+static tendon_status act(uint8_t number, uint8_t type, const char *action) {
+    const tendon_address address = {.bytes = {0xC0, 0, 0, 0, 0, number}, .type = type};
+    return tendon_fleet_act(&w.fleet, &address, action, strlen(action));
+}
+
 static void devices_of_several_families(void **state) {
     (void)state;
     add(1, "bose");
@@ -296,6 +309,109 @@ static void pairing_is_not_enabled(void **state) {
     run(60000);
     assert_int_equal(open_sessions(), 0);
     assert_in_range(count("connect_failed", "RADIO_ERROR_PAIRING_NOT_ALLOWED"), 4, 6);
+    assert_int_equal(count("connect_failed", "\"retry_in_s\":null"), 0);
+    static const char words[] = "\"text\":\"the device is not bonded, and pairing with new devices is not enabled "
+                                "(RADIO_ERROR_PAIRING_NOT_ALLOWED)\"";
+    assert_in_range(count("connect_failed", words), 4, 6);
+    end_fleet();
+}
+
+#define CLOCK(characteristic)                                                                                          \
+    "{'name': 'clock', 'title': 'Clock', 'find': {'name': 'Clock'}, 'characteristics': [{'name': 'time', 'service': "  \
+    "'1805', 'uuid': '" characteristic                                                                                 \
+    "', 'required': true, 'write': [{'name': 'n', 'type': 'u8'}, {'name': 'date', 'type': "                            \
+    "'datetime'}, {'name': 'text', 'type': 'utf8'}]}], 'actions': [{'name': 'set', 'characteristic': 'time'}]}"
+
+/* A device that lacks what its file demands: the session has the cause, the radio none. It is tried once. */
+static void a_session_fails(void **state) {
+    (void)state;
+    static tendon_definition served, other;
+    served = *parsed(CLOCK("2a2b"));
+    other = *parsed(CLOCK("2a2c"));
+    w.simulated = &other;
+    assert_int_equal(tendon_fleet_options_define(&w.options, &served), TENDON_OK);
+    add(1, "clock");
+    w.options.no_reconnect = true;
+    open_fleet();
+    run(60000);
+    assert_int_equal(count("connect_failed", "\"retry_in_s\":null"), 1);
+    assert_int_equal(count("connect_failed", "ERROR_NOT_FOUND"), 1);
+    assert_int_equal(count("refused", "\"request\":\"time\""), 1);
+}
+
+/* What a connection has without an option, and with it has not. */
+static void connections_have_a_cache(void **state) {
+    (void)state;
+    add(1, "activ5");
+    for (unsigned without = 0; without < 2; without++) {
+        w.options.no_gatt_cache = without;
+        open_fleet();
+        run(5000);
+        assert_int_equal(open_sessions(), 1);
+        assert_int_equal(w.fleet.slots[0].body->connection.cache == NULL, without);
+        end_fleet();
+        tendon_fleet_close(&w.fleet);
+    }
+}
+
+static void parameters_of_a_connection(void **state) {
+    (void)state;
+    static const struct {
+        tendon_connection_timing timing;
+        const char *members;
+    } rows[] = {
+        {{.interval = 6, .latency = 2, .timeout = 42},
+         "\"interval_ms\":7.5,\"latency\":2,\"supervision_timeout_ms\":420}"},
+        {{.interval = 40, .timeout = 500, .tx_phy = 1, .rx_phy = 2, .tx_octets = 27, .rx_octets = 251},
+         "\"interval_ms\":50,\"latency\":0,\"supervision_timeout_ms\":5000,\"tx_phy\":\"1m\",\"rx_phy\":\"2m\","
+         "\"tx_packet_bytes\":27,\"rx_packet_bytes\":251}"},
+        {{.interval = 6, .timeout = 10, .rx_phy = 3, .tx_octets = 69},
+         "\"supervision_timeout_ms\":100,\"rx_phy\":\"coded\",\"tx_packet_bytes\":69}"},
+    };
+    add(1, "activ5");
+    open_fleet();
+    run(5000);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        w.fleet.slots[0].timing = rows[i].timing;
+        tendon_fleet_report_timing(&w.fleet.slots[0]);
+        assert_int_equal(count("connection_parameters", rows[i].members), 1);
+    }
+    assert_int_equal(count("connection_parameters", "\"family\":\"activ5\",\"address\":\"C0:00:00:00:00:01\""), 3);
+}
+
+/* The word `now` is the time of this place, for a field with a zone and for one without. */
+static void a_clock_is_set(void **state) {
+    (void)state;
+    static tendon_definition clock;
+    w.simulated = &clock;
+    clock = *parsed(CLOCK("2a2b"));
+    assert_int_equal(tendon_fleet_options_define(&w.options, &clock), TENDON_OK);
+    add(1, "clock");
+    open_fleet();
+    run(5000);
+    assert_int_equal(count("connected", "\"family\":\"clock\""), 1);
+    time_t before = time(NULL), after;
+    assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "set 7 now \"now now\""), TENDON_OK);
+    assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "set now now x"), TENDON_ERROR_INVALID_ARGUMENT);
+    run(1000);
+    after = time(NULL);
+    const tendon_simulated_defined *device = &w.things[1].of.defined;
+    assert_int_equal(device->writes, 1);
+    assert_int_equal(device->written.length, 1 + 7 + 7);
+    const uint8_t *bytes = device->written.bytes;
+    assert_int_equal(bytes[0], 7);
+    assert_memory_equal(bytes + 8, "now now", 7);
+    struct tm date = {.tm_year = (bytes[1] | bytes[2] << 8) - 1900,
+                      .tm_mon = bytes[3] - 1,
+                      .tm_mday = bytes[4],
+                      .tm_hour = bytes[5],
+                      .tm_min = bytes[6],
+                      .tm_sec = bytes[7],
+                      .tm_isdst = -1};
+    assert_in_range(mktime(&date), before, after);
+    /* The action is told as it was carried out: `now` alone would not say what the device was told. */
+    assert_int_equal(count("action", "\"action\":\"set 7 20"), 1);
+    assert_int_equal(count("action_failed", "\"text\":\"n takes a whole number from 0 to 255, not 'now'\""), 1);
 }
 
 /* Another program removes the bond of a device: it is left alone until it is paired again. */
@@ -360,6 +476,8 @@ static void once(void **state) {
     add(1, "activ5");
     run(60000);
     assert_int_equal(count("connected", ""), 1);
+    assert_int_equal(count("disconnected", ""), 1);
+    assert_int_equal(count("disconnected", "retry_in_s"), 0);
 }
 
 /* More than are served at the same time: 32 at most. */
@@ -384,11 +502,6 @@ static void forty_devices(void **state) {
         assert_true(count("connected", address) >= 1);
     }
     end_fleet();
-}
-
-static tendon_status act(uint8_t number, uint8_t type, const char *action) {
-    const tendon_address address = {.bytes = {0xC0, 0, 0, 0, 0, number}, .type = type};
-    return tendon_fleet_act(&w.fleet, &address, action, strlen(action));
 }
 
 static void actions(void **state) {
@@ -583,6 +696,10 @@ int main(void) {
         IN_WORLD(what_a_device_lacks),
         IN_WORLD(once),
         IN_WORLD(pairing_is_not_enabled),
+        IN_WORLD(a_session_fails),
+        IN_WORLD(connections_have_a_cache),
+        IN_WORLD(parameters_of_a_connection),
+        IN_WORLD(a_clock_is_set),
         IN_WORLD(forty_devices),
         IN_WORLD(actions),
         IN_WORLD(actions_that_are_taken_back),

@@ -260,6 +260,25 @@ static void one_of_two_is_lost(void **state) {
     assert_int_equal(state_of(0), TENDON_FLEET_RADIO_OPEN);
 }
 
+/* Opened again in the same memory, without an adapter: nothing is left of the one before. */
+static void the_last_of_four(void **state) {
+    (void)state;
+    for (size_t i = 0; i < TENDON_FLEET_RADIOS; i++) {
+        snprintf(w.options.adapters[i], sizeof w.options.adapters[i], "hci%u", (unsigned)i);
+    }
+    w.options.adapter_count = TENDON_FLEET_RADIOS;
+    add_powered(TENDON_FLEET_RADIOS - 1);
+    for (unsigned time = 0; time < 2; time++) {
+        open_fleet(TENDON_OK);
+        pass(1000);
+        assert_int_equal(tendon_fleet_was_open(&w.fleet), time == 0);
+        tendon_fleet_close(&w.fleet);
+        if (time == 0) {
+            fake_remove(TENDON_FLEET_RADIOS - 1);
+        }
+    }
+}
+
 /* Closed in each state. */
 static void closed_while_it_waits(void **state) {
     (void)state;
@@ -287,6 +306,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(without_the_capability, start, end),
         cmocka_unit_test(what_is_waited_for),
         cmocka_unit_test_setup_teardown(one_of_two_is_lost, start, end),
+        cmocka_unit_test_setup_teardown(the_last_of_four, start, end),
         cmocka_unit_test_setup_teardown(closed_while_it_waits, start, end),
     };
     return cmocka_run_group_tests_name("fleet: adapters", tests, NULL, NULL);

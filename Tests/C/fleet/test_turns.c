@@ -215,6 +215,17 @@ static void expected_devices_come_first(void **state) {
     w.bonded[1] = device(12);
     assert_int_equal(begin_turn(12, 4000), 1);
     assert_int_equal(begin_turn(13, 4000), 0);
+    /* The bond may be of any radio, of the last one, too. */
+    enum { LAST = TENDON_ADMISSION_RADIOS - 1 };
+    tendon_address other = device(14);
+    tendon_radio last = w.radios[0];
+    last.pairing.context = &other;
+    assert_int_equal(tendon_turns_use_radio(&w.turns, LAST, &last), TENDON_OK);
+    unsigned before = w.begun;
+    (void)hear(14, LAST, TENDON_AD_CONNECTABLE, 4000);
+    (void)begin_turn(14, 4000);
+    assert_int_equal(w.begun, before + 1);
+    tendon_turns_stop_radio(&w.turns, LAST);
 }
 
 /* Another gateway may have it: it is asked each second, for as long as the device is in range. A packet of the device
