@@ -219,6 +219,7 @@ static void expected_devices_come_first(void **state) {
     enum { LAST = TENDON_ADMISSION_RADIOS - 1 };
     tendon_address other = device(14);
     tendon_radio last = w.radios[0];
+    last.address.bytes[0] = LAST;
     last.pairing.context = &other;
     assert_int_equal(tendon_turns_use_radio(&w.turns, LAST, &last), TENDON_OK);
     unsigned before = w.begun;
