@@ -67,13 +67,6 @@ static void on_connected(void *context, uint64_t now) {
     tendon_fleet_touch(slot->fleet); /* another stranger may be tried now */
 }
 
-static void on_closed(void *context, tendon_status reason, uint64_t now) {
-    tendon_fleet_slot *slot = context;
-    (void)reason;
-    (void)now;
-    tendon_fleet_touch(slot->fleet);
-}
-
 void tendon_fleet_note_cause(tendon_fleet *fleet, const tendon_address *peer, tendon_status cause) {
     for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
         tendon_fleet_slot *slot = &fleet->slots[i];
@@ -109,7 +102,7 @@ static tendon_status set_up_device(tendon_fleet_slot *slot, uint8_t family) {
 static void set_up_connection(tendon_fleet_slot *slot, tendon_radio *radio) {
     tendon_fleet *fleet = slot->fleet;
     tendon_connection *connection = &slot->body->connection;
-    const tendon_connection_callbacks callbacks = {.context = slot, .connected = on_connected, .closed = on_closed};
+    const tendon_connection_callbacks callbacks = {.context = slot, .connected = on_connected};
     if (slot->is_set_up) {
         tendon_loop_remove(fleet->loop, &connection->timer); /* the device's deadline can outlast its connection */
     }

@@ -2,8 +2,10 @@
 /* A fleet over the virtual radio with simulated devices, in one process and in simulated time. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -314,6 +316,24 @@ static void pairing_is_not_enabled(void **state) {
                                 "(RADIO_ERROR_PAIRING_NOT_ALLOWED)\"";
     assert_in_range(count("connect_failed", words), 4, 6);
     end_fleet();
+}
+
+/* A file of bonds that is none: the line has its name, then what is wrong with it. */
+static void bonds_that_are_damaged(void **state) {
+    (void)state;
+    char path[128], words[256];
+    snprintf(path, sizeof path, "%s/tendon", w.directory);
+    assert_int_equal(mkdir(path, 0700), 0);
+    strcat(path, "/bonds");
+    int file = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(write(file, "no bonds", 8), 8);
+    assert_int_equal(close(file), 0);
+    add(1, "fjorden");
+    open_fleet();
+    run(1000);
+    snprintf(words, sizeof words, "\"text\":\"the bonds in %s cannot be used: ", path);
+    assert_int_equal(count("connect_failed", words), 1);
+    assert_int_equal(count("connected", ""), 0);
 }
 
 #define CLOCK(characteristic)                                                                                          \
@@ -696,6 +716,7 @@ int main(void) {
         IN_WORLD(what_a_device_lacks),
         IN_WORLD(once),
         IN_WORLD(pairing_is_not_enabled),
+        IN_WORLD(bonds_that_are_damaged),
         IN_WORLD(a_session_fails),
         IN_WORLD(connections_have_a_cache),
         IN_WORLD(parameters_of_a_connection),
