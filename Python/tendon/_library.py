@@ -51,6 +51,7 @@ _FUNCTIONS = {
     "tendon_version": (ctypes.c_char_p, []),
     "tendon_family_status_name": (ctypes.c_char_p, [ctypes.c_int32]),
     "tendon_family_status_text": (ctypes.c_char_p, [ctypes.c_int32]),
+    "tendon_address_parse": (ctypes.c_int32, [ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(Address), ctypes.c_void_p]),
     "tendon_loop_size": (ctypes.c_size_t, []),
     "tendon_loop_init": (ctypes.c_int32, [ctypes.c_void_p]),
     "tendon_loop_close": (None, [ctypes.c_void_p]),

@@ -37,6 +37,42 @@ class DeviceFileError(Exception):
     """A device file is wrong: `path:line:column: why`."""
 
 
+def _mistake(name: str, text: bytes | None) -> ValueError:
+    """Why the value of an option is not possible."""
+    mistake = ctypes.create_string_buffer(MISTAKE_SIZE)
+    c.tendon_fleet_option_mistake(name.encode(), text, mistake)
+    return ValueError(f"{name.replace('-', '_')} {mistake.value.decode(errors='replace')}")
+
+
+class _Wanted:
+    """What a program looks for; what is None is not compared."""
+
+    def __init__(self, family: str | None, name: str | None, address: str | None) -> None:
+        known = c.tendon_family_find(family.encode()) if family else None
+        self.family, self.name, self.address = known[0].decode() if known else family, name, None
+        self.text = " ".join(word for word in (family, name, address) if word) or "device"
+        self.obstacle = ""
+        """The last reason why it has not connected."""
+        if address is not None:
+            parsed = Address()
+            if c.tendon_address_parse(address.encode(), len(address.encode()), ctypes.byref(parsed), None) < 0:
+                raise _mistake("address", address.encode())
+            self.address = bytes(parsed.bytes).hex(":").upper()
+            self.types = (parsed.type,) if "/" in address else _TYPES.values()
+
+    def matches(self, one: Device | Event) -> bool:
+        return (self.family in (None, one.family) and self.name in (None, one.name)
+                and (self.address is None or self.address == one.address and _TYPES.get(one.address_type or "") in self.types))
+
+    def note(self, event: Event) -> None:
+        """A device that another program looks for has reasons of its own; what an adapter lacks concerns all of them."""
+        if isinstance(event, (events.ConnectFailed, events.RadioWaiting, events.RadioLost)):
+            if not event.address:
+                self.obstacle = event.text
+            elif self.matches(event):
+                self.obstacle = f"{event.name or event.address}: {event.text}"
+
+
 class Events:
     """Events as they come: an asynchronous iterator. If it is not read, 65,536 events wait; then the oldest one is dropped."""
 
@@ -112,7 +148,6 @@ class Gateway:
         self._due = _NEVER  # the deadline that the timer is for
         self._ended: asyncio.Future[None] | None = None
         self._directly: collections.deque[Event] | None = None
-        self._obstacle = ""  # why no device has connected yet
         self._options = ctypes.create_string_buffer(c.tendon_fleet_options_size())
         c.tendon_fleet_options_init(self._options)
         files = [device_files] if isinstance(device_files, (str, pathlib.PurePath)) else device_files
@@ -145,12 +180,10 @@ class Gateway:
         else:
             text = str(value).encode()
         if c.tendon_fleet_options_set(self._options, name.encode(), text) < 0:
-            known, own = options(), name.replace("-", "_")
+            known = options()
             if name not in known:
-                raise TypeError(f"Gateway() has no option {own!r}; it has {', '.join(one.replace('-', '_') for one in known)}")
-            mistake = ctypes.create_string_buffer(MISTAKE_SIZE)
-            c.tendon_fleet_option_mistake(name.encode(), text, mistake)
-            raise ValueError(f"{own} {mistake.value.decode(errors='replace')}")
+                raise TypeError(f"Gateway() has no option {name.replace('-', '_')!r}; it has {', '.join(one.replace('-', '_') for one in known)}")
+            raise _mistake(name, text)
 
     def _define(self, path: pathlib.Path) -> ctypes.Array[ctypes.c_char]:
         text = path.read_bytes()
@@ -294,8 +327,6 @@ class Gateway:
             self._async.call_exception_handler({"message": f"on_event({function!r})", "exception": error})
 
     def _note(self, event: Event, key: str, device: Device | None) -> Device | None:
-        if isinstance(event, (events.ConnectFailed, events.RadioWaiting, events.RadioLost)):
-            self._obstacle = f"{event.name or event.address}: {event.text}" if event.address else event.text
         if isinstance(event, events.Connected) and event.address and event.address_type and event.family:
             if device is None:
                 kind = devices.CLASSES.get(event.family, devices.DefinedDevice)
@@ -333,22 +364,19 @@ class Gateway:
         self._has_filters = self._has_filters or of is not None
 
     async def device(self, family: str | None = None, *, name: str | None = None, address: str | None = None) -> Device:
-        """The first device that is connected, or will be, of a family, with a name or an address."""
-        known = c.tendon_family_find(family.encode()) if family else None
-        family = known[0].decode() if known else family
+        """The first device that is connected, or will be, of a family, with a name or an address. The address is in any case, with
+        or without a type: "c0:7e:02:00:77:d2", "C0:7E:02:00:77:D2/random"."""
+        return await self._device(_Wanted(family, name, address))
 
-        def matches(device: Device) -> bool:
-            return (device.connected and family in (None, device.family) and name in (None, device.name)
-                    and address in (None, device.address))
-
+    async def _device(self, wanted: _Wanted) -> Device:
         stream = self.events()
         try:
             await self.open()
             while True:
                 for device in self.devices.values():
-                    if matches(device):
+                    if device.connected and wanted.matches(device):
                         return device
-                await anext(stream)
+                wanted.note(await anext(stream))
         except StopAsyncIteration:
             raise RuntimeError("the gateway was closed") from None
 
@@ -396,19 +424,17 @@ class Gateway:
 class _Found:
     """A device with a gateway of its own."""
 
-    def __init__(self, gateway: Gateway, family: str | None, seconds: float, wanted: dict[str, Any]) -> None:
-        self._gateway, self._family, self._seconds, self._wanted = gateway, family, seconds, wanted
+    def __init__(self, gateway: Gateway, wanted: _Wanted, seconds: float) -> None:
+        self._gateway, self._wanted, self._seconds = gateway, wanted, seconds
 
     async def __aenter__(self) -> Device:
-        await self._gateway.open()
         try:
-            return await asyncio.wait_for(self._gateway.device(self._family, **self._wanted), self._seconds)
+            return await asyncio.wait_for(self._gateway._device(self._wanted), self._seconds)
         except BaseException as error:
-            obstacle = self._gateway._obstacle
             await self._gateway.close()
             if isinstance(error, (TimeoutError, asyncio.TimeoutError)):  # of Python 3.10 it is another class
-                what = " ".join(word for word in (self._family, *self._wanted.values()) if word) or "device"
-                raise TimeoutError(f"no {what} was connected within {self._seconds:g} s" + (obstacle and f"; {obstacle}")) from None
+                reason = f"; {self._wanted.obstacle}" if self._wanted.obstacle else ""
+                raise TimeoutError(f"no {self._wanted.text} was connected within {self._seconds:g} s{reason}") from None
             raise
 
     async def __aexit__(self, *_: object) -> None:
@@ -422,7 +448,8 @@ def find(family: str | None = None, *, name: str | None = None, address: str | N
     >>> async with find("feelspace") as belt:
     ...     await belt.vibrate(90)
 
-    TimeoutError: none has connected; its text has the last reason that the gateway reported. Options are those of Gateway.
+    TimeoutError: none has connected; its text has the last reason that the gateway reported of such a device. Options are those of
+    Gateway. Only devices of the family, or with the address, are connected, and pair; of a name it is known too late.
     """
-    gateway = Gateway(families=[family] if family and not options.get("device_files") else (), **options)
-    return _Found(gateway, family, timeout, {"name": name, "address": address})
+    wanted = _Wanted(family, name, address)
+    return _Found(Gateway(families=[family] if family else (), address=address, **options), wanted, timeout)

@@ -171,6 +171,43 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                     file.write_text("?")
                     tendon.Gateway(radio="virtual", device_files=str(file))  # one path is no list of letters
 
+    async def test_find_by_address_serves_and_pairs_with_no_other(self):
+        with simulated("fjorden", "feelspace", "activ5", "--address", "C0:00:00:00:60:01/random"):
+            async with tendon.find(address="C0:00:00:00:60:03", radio="virtual", pair=60, timeout=20) as trainer:
+                self.assertIsInstance(trainer, tendon.Trainer)
+                await asyncio.sleep(1)
+                self.assertEqual(list(trainer._gateway.devices.values()), [trainer])
+            bonds = subprocess.run([PROGRAM, "bonds", "list"], capture_output=True, text=True)
+            self.assertEqual((bonds.returncode, "60:0" in bonds.stdout), (0, False), bonds)
+
+    async def test_addresses_are_not_compared_letter_by_letter(self):
+        with simulated("activ5", "fjorden", "--address", "C0:7E:02:00:77:D2/random"):
+            for address in ("c0:7e:02:00:77:d2", "C0:7E:02:00:77:D2/random"):
+                async with tendon.find(address=address, radio="virtual", timeout=20) as trainer:
+                    self.assertEqual(trainer.address, "C0:7E:02:00:77:D2")
+            async with tendon.Gateway(radio="virtual") as gateway:
+                self.assertIs(await asyncio.wait_for(gateway.device(address="c0:7e:02:00:77:d2/random"), 20),
+                              await gateway.device(address="c0:7E:02:00:77:d2"))
+                with self.assertRaises(asyncio.TimeoutError):  # the type is another one
+                    await asyncio.wait_for(gateway.device(address="c0:7e:02:00:77:d2/public"), 1)
+                with self.assertRaisesRegex(ValueError, "^address 'nonsense' is not possible: .*AA:BB:CC:DD:EE:FF"):
+                    await gateway.device(address="nonsense")
+            with self.assertRaisesRegex(ValueError, "^address '' is not possible"):
+                tendon.find(address="", radio="virtual")
+
+    async def test_find_says_the_reason_of_no_other_device(self):
+        with simulated("fjorden", "feelspace"):  # neither may pair
+            with self.assertRaisesRegex(TimeoutError, "^no Somebody was connected within 5 s$"):
+                async with tendon.find(name="Somebody", radio="virtual", timeout=5):
+                    pass
+
+    async def test_find_serves_only_its_device_file(self):
+        file = SOURCE / "packaging/devices/heart_rate.json"
+        with simulated("heart_rate", "activ5", "--define", str(file)):
+            async with tendon.find("heart_rate", radio="virtual", device_files=file, timeout=20) as strap:
+                await asyncio.sleep(1)
+                self.assertEqual(list(strap._gateway.devices.values()), [strap])
+
     async def test_cancelled(self):
         """At the start, and while it waits; nothing is left, and the radio can be used again."""
         with simulated("feelspace"):
