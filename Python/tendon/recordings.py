@@ -34,7 +34,7 @@ def frame(events: Iterable[Event]) -> pandas.DataFrame:
 
 def read_recording(folder: str | pathlib.Path) -> dict[str, pandas.DataFrame]:
     """The sensors of a folder of `tendon run --record`: {"left-C00000000010.rotation": ...}. `attrs` has what its session.json says of
-    each: units, gaps, clock."""
+    each: units, gaps, clock. Columns of words, texts, bytes and times of device files are texts, whatever they look like."""
     import pandas
 
     folder = pathlib.Path(folder)
@@ -42,7 +42,11 @@ def read_recording(folder: str | pathlib.Path) -> dict[str, pandas.DataFrame]:
     tables = {}
     for device in session["devices"]:
         for sensor in device["sensors"]:
-            table = pandas.read_csv(folder / sensor["file"], parse_dates=["time"])
+            # pandas takes the bytes 12e5 for a number, and the text NA for nothing. Only a cell that is empty is nothing.
+            texts = {channel["column"]: str for channel in sensor["channels"]
+                     if channel.get("kind", "number") not in ("number", "flag")}
+            table = pandas.read_csv(folder / sensor["file"], parse_dates=["time"], dtype=texts, keep_default_na=False,
+                                    na_values=[""])
             table.attrs = {"device": {key: value for key, value in device.items() if key != "sensors"}, "sensor": sensor,
                            "gaps": session["gaps"]}
             tables[sensor["file"].removesuffix(".csv")] = table

@@ -2,13 +2,24 @@
 // The numbers of a sample, for outputs that send or store numbers: without a line that is composed and parsed again.
 import CTendon
 
-/// One number of a sample.
+/// One value of a sample.
 package struct SampleChannel: Sendable, Equatable {
+    /// What a table has in its cells. Bytes and texts can look like numbers: a reader has to know.
+    package enum Kind: String, Sendable {
+        case number, flag
+        /// One of those that a device file has for some numbers; for others the number.
+        case word
+        case text, bytes, time
+    }
+
     package let name: String
     /// "g", "deg", "N" ...; empty: it has none, or it is not known.
     package let unit: String
+    package let kind: Kind
 
-    package init(_ name: String, _ unit: String = "") { (self.name, self.unit) = (name, unit) }
+    package init(_ name: String, _ unit: String = "", _ kind: Kind = .number) {
+        (self.name, self.unit, self.kind) = (name, unit, kind)
+    }
 }
 
 /// What the samples of a sensor look like. It is made once and does not change: outputs keep what they have prepared for it

@@ -60,7 +60,10 @@ struct RecordedSensor {
 
     var json: JSON {
         let columns = zip(form.columns, RecordedRows.columns(form)).map { channel, column -> JSON in
-            ["name": .string(channel.name), "unit": .string(channel.unit), "column": .string(column)]
+            [
+                "name": .string(channel.name), "unit": .string(channel.unit), "column": .string(column),
+                "kind": .string(channel.kind.rawValue),
+            ]
         }
         var json: JSON = [
             "sensor": .string(form.sensor), "file": .string(file), "samples": JSON(samples),

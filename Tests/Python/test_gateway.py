@@ -285,6 +285,30 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(str(table.time.dtype)[:10], "datetime64")
 
 
+class RecordingTests(unittest.TestCase):
+    def test_what_looks_like_a_number_stays_a_text(self):
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        fields = [{"name": "code", "type": "bytes", "length": 2}, {"name": "level", "type": "u8"},
+                  {"name": "state", "type": "u8", "values": [[1, "on"]]}, {"name": "label", "type": "utf8"}]
+        lamp = {"name": "lamp", "title": "Lamp", "find": {"name": "Lamp"}, "events": [{"name": "v", "layout": "v", "sample": True}],
+                "characteristics": [{"name": "v", "service": "180d", "uuid": "2a37", "every_ms": 100, "notify": fields,
+                                     "examples": ["0203 07 05 4e41", "12e5 08 06 3037", "0012 09 07"]}]}
+        with tempfile.TemporaryDirectory() as place:
+            file = pathlib.Path(place, "lamp.json")
+            file.write_text(json.dumps(lamp))
+            with simulated("lamp", "--define", str(file)):
+                subprocess.run([PROGRAM, "run", "--define", str(file), "--families", "lamp", "--radio", "virtual", "--record", place,
+                                "--for", "3", "--no-lines"], check=True, capture_output=True)
+            (folder,) = (one for one in pathlib.Path(place).iterdir() if one.is_dir())
+            (table,) = tendon.read_recording(folder).values()
+        rows = {tuple(row) for row in table[["code", "level", "state", "label"]].fillna("nothing").itertuples(index=False)}
+        self.assertEqual(rows, {("0203", 7, "5", "NA"), ("12e5", 8, "6", "07"), ("0012", 9, "7", "nothing")})
+        self.assertEqual(str(table.time.dtype)[:10], "datetime64")
+
+
 class ListenTests(unittest.TestCase):
     def test_without_asyncio(self):
         with simulated("bose"):

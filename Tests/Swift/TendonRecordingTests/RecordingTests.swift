@@ -105,7 +105,8 @@ struct RecordingTests {
     /// Words, texts and bytes are in the column of their name, beside numbers without a word.
     @Test func words() throws {
         let form = SampleForm(
-            "mode", [SampleChannel("state"), SampleChannel("level", "%")], texts: [SampleChannel("note")])
+            "mode", [SampleChannel("state", "", .word), SampleChannel("level", "%")],
+            texts: [SampleChannel("note", "", .text)])
         let recording = try Recording(in: place.path, at: ten, information: [:])
         var first = sample(form, .nan, 80)
         first.words = ["Off position", nil, "a,\"b\"\n"]
@@ -125,6 +126,7 @@ struct RecordingTests {
             ])
         let sensor = try description(recording)["devices"]?.array?.first?["sensors"]?.array?.first
         #expect(sensor?["channels"]?.array?.compactMap { $0["column"]?.string } == ["state", "level_percent", "note"])
+        #expect(sensor?["channels"]?.array?.compactMap { $0["kind"]?.string } == ["word", "number", "text"])
     }
 
     /// What is in no file is counted, and said at the end, however it was lost.
@@ -199,7 +201,8 @@ struct RecordingTests {
         #expect(device["connections"]?.array?[0]["reason"] == "connection_lost")
         let sensor = try #require(device["sensors"]?.array?.first)
         #expect(sensor["samples"] == 21 && sensor["file"] == "left-C00000000010.rotation.csv")
-        #expect(sensor["channels"]?.array?[0] == ["name": "pitch", "unit": "deg", "column": "pitch_deg"])
+        #expect(
+            sensor["channels"]?.array?[0] == ["name": "pitch", "unit": "deg", "column": "pitch_deg", "kind": "number"])
         // The device's clock is slow by 100 ppm.
         #expect(abs((sensor["clock"]?["drift_ppm"]?.number ?? 0) - 100) < 0.01)
         #expect(sensor["clock"]?["largest_error_ms"]?.number == 20)

@@ -78,7 +78,9 @@ extension Definition {
     /// The channels of an event: its numbers and flags outside of lists; and its texts, times and bytes.
     func form(of event: Int) -> SampleForm {
         func channels(_ isWanted: (tendon_field) -> Bool) -> [SampleChannel] {
-            fields(of: event).filter(isWanted).map { SampleChannel(word($0.name) ?? "", word($0.unit) ?? "") }
+            fields(of: event).filter(isWanted).map {
+                SampleChannel(word($0.name) ?? "", word($0.unit) ?? "", $0.cell)
+            }
         }
         return SampleForm(
             word(events[event].name) ?? "", channels { $0.isNumber || $0.isFlag },

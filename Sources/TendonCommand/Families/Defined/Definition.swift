@@ -145,6 +145,14 @@ extension tendon_field {
         return at_least > 0 ? "\(at_least) to \(most)" : "at most \(most)"
     }
     var isFlag: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_PART && bits == 1 && count == 0 }
+    /// What tables have of it.
+    var cell: SampleChannel.Kind {
+        if isText { return .text }
+        if isBytes { return .bytes }
+        if isDate { return .time }
+        if isFlag { return .flag }
+        return count > 0 ? .word : .number
+    }
 }
 
 /// Where a file is wrong.
