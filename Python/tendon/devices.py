@@ -19,7 +19,7 @@ class ActionError(Exception):
 class Device:
     """A device that the gateway has connected to. The same object for its next connections."""
 
-    def __init__(self, gateway: Gateway, address: str, address_type: str, family: str) -> None:
+    def __init__(self, gateway: Gateway, address: str, address_type: str, family: str, information: Connected) -> None:
         self._gateway = gateway
         self.address = address
         """"AA:BB:CC:DD:EE:FF"."""
@@ -30,7 +30,7 @@ class Device:
         self.name: str | None = None
         """The name that it advertises."""
         self.connected = False
-        self.information: Connected | None = None
+        self.information = information
         """What it said of itself when it was connected the last time: firmware, serial number ..."""
 
     def __repr__(self) -> str:

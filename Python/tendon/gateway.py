@@ -10,11 +10,11 @@ import json
 import pathlib
 import time
 import weakref
-from typing import Any, AsyncIterator, Callable, Iterable, Iterator
+from typing import Any, AsyncIterator, Callable, Generic, Iterable, Iterator, Literal, TypeVar, overload
 
 from . import devices, events
 from ._library import MISTAKE_SIZE, ON_LINE, Address, Mistake, StatusError, c, check, options
-from .devices import ActionError, Device
+from .devices import ActionError, Belt, Device, Grip, Head, ObviousDevice, Trainer
 from .events import Event
 
 __all__ = ["DeviceFileError", "Events", "Gateway", "find"]
@@ -22,6 +22,7 @@ __all__ = ["DeviceFileError", "Events", "Gateway", "find"]
 _NEVER = 2**64 - 1
 _REPEATED = ("address", "allow")  # options whose lists are not separated by commas
 _parsed = json.JSONDecoder().raw_decode
+_D = TypeVar("_D")
 _TYPES = {"public": 0, "random": 1, "public_identity": 2, "random_identity": 3}
 
 
@@ -330,7 +331,7 @@ class Gateway:
         if isinstance(event, events.Connected) and event.address and event.address_type and event.family:
             if device is None:
                 kind = devices.CLASSES.get(event.family, devices.DefinedDevice)
-                device = self.devices[key] = kind(self, event.address, event.address_type, event.family)
+                device = self.devices[key] = kind(self, event.address, event.address_type, event.family, event)
             device.connected, device.information, device.name = True, event, event.name
         elif isinstance(event, events.Disconnected) and device is not None:
             device.connected = False
@@ -363,12 +364,31 @@ class Gateway:
         self._calls.append((function, of))
         self._has_filters = self._has_filters or of is not None
 
-    async def device(self, family: str | None = None, *, name: str | None = None, address: str | None = None) -> Device:
+    # Type checkers know the actions of a device that is named by its family; of another word anything is possible.
+    @overload
+    async def device(self, family: Literal["bose"], *, name: str | None = None, address: str | None = None) -> Head: ...
+
+    @overload
+    async def device(self, family: Literal["feelspace", "belt"], *, name: str | None = None, address: str | None = None) -> Belt: ...
+
+    @overload
+    async def device(self, family: Literal["activ5"], *, name: str | None = None, address: str | None = None) -> Trainer: ...
+
+    @overload
+    async def device(self, family: Literal["fjorden", "grip"], *, name: str | None = None, address: str | None = None) -> Grip: ...
+
+    @overload
+    async def device(self, family: Literal["obvious"], *, name: str | None = None, address: str | None = None) -> ObviousDevice: ...
+
+    @overload
+    async def device(self, family: str | None = None, *, name: str | None = None, address: str | None = None) -> Any: ...
+
+    async def device(self, family: str | None = None, *, name: str | None = None, address: str | None = None) -> Any:
         """The first device that is connected, or will be, of a family, with a name or an address. The address is in any case, with
         or without a type: "c0:7e:02:00:77:d2", "C0:7E:02:00:77:D2/random"."""
         return await self._device(_Wanted(family, name, address))
 
-    async def _device(self, wanted: _Wanted) -> Device:
+    async def _device(self, wanted: _Wanted) -> Any:
         stream = self.events()
         try:
             await self.open()
@@ -421,13 +441,13 @@ class Gateway:
             self._finish()
 
 
-class _Found:
+class _Found(Generic[_D]):
     """A device with a gateway of its own."""
 
     def __init__(self, gateway: Gateway, wanted: _Wanted, seconds: float) -> None:
         self._gateway, self._wanted, self._seconds = gateway, wanted, seconds
 
-    async def __aenter__(self) -> Device:
+    async def __aenter__(self) -> _D:
         try:
             return await asyncio.wait_for(self._gateway._device(self._wanted), self._seconds)
         except BaseException as error:
@@ -441,8 +461,38 @@ class _Found:
         await self._gateway.close()
 
 
+@overload
+def find(family: Literal["bose"], *, name: str | None = None, address: str | None = None, timeout: float = 30,
+         **options: Any) -> _Found[Head]: ...
+
+
+@overload
+def find(family: Literal["feelspace", "belt"], *, name: str | None = None, address: str | None = None, timeout: float = 30,
+         **options: Any) -> _Found[Belt]: ...
+
+
+@overload
+def find(family: Literal["activ5"], *, name: str | None = None, address: str | None = None, timeout: float = 30,
+         **options: Any) -> _Found[Trainer]: ...
+
+
+@overload
+def find(family: Literal["fjorden", "grip"], *, name: str | None = None, address: str | None = None, timeout: float = 30,
+         **options: Any) -> _Found[Grip]: ...
+
+
+@overload
+def find(family: Literal["obvious"], *, name: str | None = None, address: str | None = None, timeout: float = 30,
+         **options: Any) -> _Found[ObviousDevice]: ...
+
+
+@overload
 def find(family: str | None = None, *, name: str | None = None, address: str | None = None, timeout: float = 30,
-         **options: Any) -> _Found:
+         **options: Any) -> _Found[Any]: ...
+
+
+def find(family: str | None = None, *, name: str | None = None, address: str | None = None, timeout: float = 30,
+         **options: Any) -> _Found[Any]:
     """One device, found and connected.
 
     >>> async with find("feelspace") as belt:
