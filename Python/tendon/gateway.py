@@ -9,6 +9,7 @@ import ctypes
 import json
 import pathlib
 import time
+import warnings
 import weakref
 from typing import Any, AsyncIterator, Callable, Generic, Iterable, Iterator, Literal, TypeVar, overload
 
@@ -131,6 +132,8 @@ class Gateway:
     adapters: names of adapters, such as "hci0"; default: the first one. One that is missing is waited for.
     families: those that are served; default: all.
     device_files: paths of device files (docs/device-files.md), or one path.
+
+    It is for one event loop, and one time: `async with`, or `close()`, ends its connections. Until then the loop keeps it.
     """
 
     def __init__(self, *, radio: str | None = None, adapters: str | Iterable[str] = (), families: str | Iterable[str] = (),
@@ -217,6 +220,7 @@ class Gateway:
     async def open(self) -> Gateway:
         """Opens the radio and begins to search. Without effect if it is open, or was."""
         if self._is_open or self._has_ended:
+            self._check_loop()
             return self
         self._async = asyncio.get_running_loop()
         self._begin()
@@ -228,13 +232,29 @@ class Gateway:
         """Ends the connections, in at most five seconds, and closes the radio."""
         if not self._is_open or self._async is None:
             return
+        self._check_loop()
         if self._ended is None:
             self._ended = self._async.create_future()
             c.tendon_fleet_end(self._fleet)
             self._turn()
         await asyncio.shield(self._ended)
 
+    def _check_loop(self) -> None:
+        """In another loop nothing would ever come, without a word."""
+        if self._is_open and self._async is not asyncio.get_running_loop():
+            raise RuntimeError("the gateway was opened in another event loop: each needs a Gateway of its own")
+
+    def __del__(self) -> None:
+        """Its event loop has ended without close(): connections and descriptors would stay as long as the program."""
+        if getattr(self, "_is_open", False):
+            warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self)
+            self._is_open = False
+            c.tendon_fleet_close(self._fleet)
+            c.tendon_loop_close(self._loop)
+
     async def __aenter__(self) -> Gateway:
+        if self._has_ended:
+            raise RuntimeError("the gateway was closed: make another one")
         return await self.open()
 
     async def __aexit__(self, *_: object) -> None:
@@ -404,6 +424,7 @@ class Gateway:
         """See Device.act()."""
         if not self._is_open or self._async is None:
             raise ActionError("the gateway is not open")
+        self._check_loop()
         words = [_quoted(word) for word in [action, *(str(argument) for argument in arguments)]]
         key = f"{device.address}/{device.address_type}"
         address = Address((ctypes.c_uint8 * 6)(*bytes.fromhex(device.address.replace(":", ""))),

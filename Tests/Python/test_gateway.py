@@ -208,6 +208,14 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                 await asyncio.sleep(1)
                 self.assertEqual(list(strap._gateway.devices.values()), [strap])
 
+    async def test_it_is_for_one_time(self):
+        with simulated("activ5"):
+            async with tendon.Gateway(radio="virtual") as gateway:
+                pass
+            with self.assertRaisesRegex(RuntimeError, "the gateway was closed"):
+                async with gateway:
+                    pass
+
     async def test_cancelled(self):
         """At the start, and while it waits; nothing is left, and the radio can be used again."""
         with simulated("feelspace"):
@@ -344,6 +352,39 @@ class EventTests(unittest.TestCase):
     def test_unknown_events_keep_their_members(self):
         event = events.from_members({"time": "t", "event": "heart_rate", "heart_rate_bpm": 72})
         self.assertEqual((type(event), event.heart_rate_bpm), (events.Event, 72))
+
+
+class LoopTests(unittest.TestCase):
+    def test_a_gateway_is_of_one_loop(self):
+        async def begin():
+            gateway = tendon.Gateway(radio="virtual")
+            return gateway, await asyncio.wait_for(gateway.device("activ5"), 20)
+
+        async def use(awaitable):
+            with self.assertRaisesRegex(RuntimeError, "opened in another event loop"):
+                await asyncio.wait_for(awaitable, 5)
+
+        with simulated("activ5"):
+            gateway, trainer = asyncio.run(begin())
+            for awaitable in (gateway.device("activ5"), anext(gateway.events()), trainer.tare(), gateway.close()):
+                asyncio.run(use(awaitable))
+            with self.assertWarns(ResourceWarning):
+                del gateway, trainer, awaitable
+                gc.collect()
+
+    def test_what_was_not_closed_is_told_and_closed(self):
+        async def begin():
+            gateway = tendon.Gateway(radio="virtual")
+            await asyncio.wait_for(gateway.device("activ5"), 20)
+
+        with simulated("activ5"):
+            gc.collect()
+            before = os.listdir("/proc/self/fd")
+            for _ in range(3):
+                asyncio.run(begin())
+                with self.assertWarnsRegex(ResourceWarning, "Gateway.* was not closed"):
+                    gc.collect()
+            self.assertEqual(len(os.listdir("/proc/self/fd")), len(before))
 
 
 class GrowthTests(unittest.IsolatedAsyncioTestCase):
