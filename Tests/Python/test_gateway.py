@@ -300,10 +300,12 @@ class RecordingTests(unittest.TestCase):
         except ImportError:
             self.skipTest("pandas is not installed")
         fields = [{"name": "code", "type": "bytes", "length": 2}, {"name": "level", "type": "u8"},
-                  {"name": "state", "type": "u8", "values": [[1, "on"]]}, {"name": "label", "type": "utf8"}]
+                  {"name": "state", "type": "u8", "values": [[1, "on"]]},
+                  {"type": "u8", "bits": [{"name": "door", "bit": 0, "values": [[1, "open"]]}]},
+                  {"name": "label", "type": "utf8"}]
         lamp = {"name": "lamp", "title": "Lamp", "find": {"name": "Lamp"}, "events": [{"name": "v", "layout": "v", "sample": True}],
                 "characteristics": [{"name": "v", "service": "180d", "uuid": "2a37", "every_ms": 100, "notify": fields,
-                                     "examples": ["0203 07 05 4e41", "12e5 08 06 3037", "0012 09 07"]}]}
+                                     "examples": ["0203 07 01 01 4e41", "12e5 08 06 01 3037", "0012 09 07 00"]}]}
         with tempfile.TemporaryDirectory() as place:
             file = pathlib.Path(place, "lamp.json")
             file.write_text(json.dumps(lamp))
@@ -312,8 +314,8 @@ class RecordingTests(unittest.TestCase):
                                 "--for", "3", "--no-lines"], check=True, capture_output=True)
             (folder,) = (one for one in pathlib.Path(place).iterdir() if one.is_dir())
             (table,) = tendon.read_recording(folder).values()
-        rows = {tuple(row) for row in table[["code", "level", "state", "label"]].fillna("nothing").itertuples(index=False)}
-        self.assertEqual(rows, {("0203", 7, "5", "NA"), ("12e5", 8, "6", "07"), ("0012", 9, "7", "nothing")})
+        rows = {tuple(row) for row in table[["code", "level", "state", "door", "label"]].fillna("nothing").itertuples(index=False)}
+        self.assertEqual(rows, {("0203", 7, "on", "open", "NA"), ("12e5", 8, "6", "open", "07"), ("0012", 9, "7", "0", "nothing")})
         self.assertEqual(str(table.time.dtype)[:10], "datetime64")
 
 

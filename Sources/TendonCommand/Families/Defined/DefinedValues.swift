@@ -83,7 +83,7 @@ extension Definition {
             }
         }
         return SampleForm(
-            word(events[event].name) ?? "", channels { $0.isNumber || $0.isFlag },
+            word(events[event].name) ?? "", channels { $0.isNumber || $0.isBit },
             texts: channels { $0.isText || $0.isDate || $0.isBytes })
     }
 

@@ -144,7 +144,9 @@ extension tendon_field {
         let most = min(Int(at_most), Int(TENDON_DEFINITION_VALUE))
         return at_least > 0 ? "\(at_least) to \(most)" : "at most \(most)"
     }
-    var isFlag: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_PART && bits == 1 && count == 0 }
+    /// A bit; one without words is a flag.
+    var isBit: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_PART && bits == 1 }
+    var isFlag: Bool { isBit && count == 0 }
     /// What tables have of it.
     var cell: SampleChannel.Kind {
         if isText { return .text }
