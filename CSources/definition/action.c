@@ -6,6 +6,9 @@
 #include "number.h"
 
 size_t tendon_action_arguments(const tendon_definition *definition, size_t action, uint16_t *fields, size_t capacity) {
+    if (action >= definition->action_count) {
+        return 0;
+    }
     const tendon_layout *layout = &definition->layouts[definition->actions[action].layout];
     size_t count = 0;
     for (uint16_t i = 0; i < layout->count; i++) {
@@ -93,6 +96,9 @@ static bool encode_argument(const tendon_definition *definition, const tendon_fi
 
 tendon_status tendon_action_encode(const tendon_definition *definition, size_t action, const tendon_argument *arguments,
                                    size_t count, uint8_t out[TENDON_DEFINITION_VALUE], size_t *wrong) {
+    if (action >= definition->action_count) {
+        return TENDON_ERROR_NOT_FOUND;
+    }
     const tendon_layout *layout = &definition->layouts[definition->actions[action].layout];
     size_t used = 0, length = 0;
     *wrong = tendon_action_arguments(definition, action, NULL, 0);

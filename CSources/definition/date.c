@@ -44,8 +44,12 @@ static bool take(scan *s, char c) {
 
 static bool take_number(scan *s, unsigned digits, uint32_t *out) {
     *out = 0;
-    for (; digits > 0 && s->at < s->length && s->text[s->at] >= '0' && s->text[s->at] <= '9'; digits--) {
-        *out = *out * 10 + (uint32_t)(s->text[s->at++] - '0');
+    for (; digits > 0 && s->at < s->length; digits--, s->at++) {
+        uint32_t digit = (uint32_t)(uint8_t)s->text[s->at] - '0';
+        if (digit > 9) {
+            return false;
+        }
+        *out = *out * 10 + digit;
     }
     return digits == 0;
 }
@@ -139,13 +143,12 @@ tendon_status tendon_date_decode(const tendon_field *field, const uint8_t *bytes
 bool tendon_date_encode(const tendon_field *field, const char *text, size_t length, uint8_t *out) {
     int64_t seconds = 0;
     tendon_calendar date;
-    if (!tendon_date_parse(text, length, is_utc(field), &seconds)) {
+    if (!tendon_date_parse(text, length, is_utc(field), &seconds) || !tendon_calendar_from_seconds(seconds, &date)) {
         return false;
     }
     if (field->type == TENDON_FIELD_EPOCH) {
         return tendon_number_encode(field, (double)seconds, out);
     }
-    (void)tendon_calendar_from_seconds(seconds, &date); /* as it was parsed */
     out[is_big(field) ? 1 : 0] = (uint8_t)date.year;
     out[is_big(field) ? 0 : 1] = (uint8_t)(date.year >> 8);
     const uint8_t rest[DATE_BYTES - 2] = {date.month, date.day, date.hour, date.minute, date.second};

@@ -274,7 +274,8 @@ tendon_status tendon_defined_session_write(tendon_defined_session *session, size
     if (length > TENDON_DEFINITION_VALUE) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    if (!tendon_defined_session_has(session, session->definition->actions[action].row)) {
+    if (action >= session->definition->action_count ||
+        !tendon_defined_session_has(session, session->definition->actions[action].row)) {
         return TENDON_ERROR_NOT_FOUND;
     }
     if (session->count == TENDON_DEFINED_WRITES) {

@@ -258,6 +258,12 @@ static void it_writes_actions_in_order(void **state) {
     start(&w, FILE_TEXT);
     assert_int_equal(act(&w, 1, &wrong), TENDON_ERROR_WRONG_STATE);
     connect_it(&w);
+    /* A name that no action has: its index is behind the last one. */
+    const size_t unknown = tendon_definition_action_named(&w.definition, "nothing");
+    assert_int_equal(tendon_defined_session_write(&w.session, unknown, (const uint8_t *)"a", 1, w.now),
+                     TENDON_ERROR_NOT_FOUND);
+    assert_int_equal(act_on(&w, unknown, 1, &wrong), TENDON_ERROR_NOT_FOUND);
+    assert_int_equal(tendon_action_arguments(&w.definition, SIZE_MAX, NULL, 0), 0);
     look(&w);
     tendon_status first = act(&w, 100, &wrong), second = act(&w, 500, &wrong);
     assert_true(first > 0 && second == first + 1);

@@ -3,21 +3,25 @@
 #include "tendon/definition/describe.h"
 #include "proof.h"
 
-enum { EVENT_LAYOUT, RECORD_LAYOUT, CASE_LAYOUT, PLAIN_LAYOUT, NUMBER_LAYOUT, LAYOUTS };
+enum { EVENT_LAYOUT, RECORD_LAYOUT, CASE_LAYOUT, PLAIN_LAYOUT, NUMBER_LAYOUT, TIME_LAYOUT, LAYOUTS };
 
 static tendon_definition definition = {
     .layout_count = LAYOUTS,
-    .event_count = 2,
-    .events = {{.layout = EVENT_LAYOUT}, {.layout = PLAIN_LAYOUT, .first_member = 0, .member_count = 2}},
+    .event_count = 3,
+    .events = {{.layout = EVENT_LAYOUT},
+               {.layout = PLAIN_LAYOUT, .first_member = 0, .member_count = 2},
+               {.layout = TIME_LAYOUT}},
     .members = {2, 1},
     .layouts = {{.first = 0, .count = 7},
                 {.first = 7, .count = 2},
                 {.first = 9, .count = 2, .is_exact = true},
                 {.first = 11, .count = 3},
-                {.first = 14, .count = 1}},
+                {.first = 14, .count = 1},
+                {.first = 15, .count = 4}},
     .cases = {{.value = 1, .layout = CASE_LAYOUT}},
     .words = {{.value = 2, .text = 1}},
-    .kept_count = 3,
+    .kept_count = 5,
+    .rate_count = 1,
     .text_length = 4,
     .text = "\0a\0",
     .fields =
@@ -64,6 +68,24 @@ static tendon_definition definition = {
              .condition_from = 1},
             {.type = TENDON_FIELD_RECORDS, .flags = TENDON_FIELD_PLAIN, .layout = NUMBER_LAYOUT, .name = 1, .fixed = 2},
             {.type = TENDON_FIELD_INTEGER, .size = 1, .factor = 1, .divisor = 1, .name = 1},
+            {.type = TENDON_FIELD_INTEGER,
+             .size = 1,
+             .flags = TENDON_FIELD_LIMITED,
+             .factor = 1,
+             .divisor = 1,
+             .keep = 4,
+             .low = 1,
+             .high = 200},
+            {.type = TENDON_FIELD_INTEGER, .size = 2, .factor = 1, .divisor = 1024, .keep = 5, .name = 1},
+            {.type = TENDON_FIELD_RATE, .first = 15, .fixed = 16, .name = 1},
+            {.type = TENDON_FIELD_INTEGER,
+             .size = 1,
+             .factor = 1,
+             .divisor = 1,
+             .name = 1,
+             .condition = TENDON_FIELD_IF_EQUAL,
+             .condition_from = 4,
+             .condition_value = 7},
         },
 };
 
@@ -81,9 +103,9 @@ int main(void) {
     //@ split length;
     uint8_t *input = proof_input(length);
     size_t offset = 0;
-    tendon_described_rates_take(&rates, &definition, 0, input, length);
-    tendon_status status =
-        tendon_describe(&definition, proof_unknown ? 0 : 1, input, length, &rates, visit, NULL, &offset);
+    size_t event = proof_unknown ? 0 : proof_unknown ? 1 : 2;
+    tendon_described_rates_take(&rates, &definition, proof_unknown ? 0 : 2, input, length);
+    tendon_status status = tendon_describe(&definition, event, input, length, &rates, visit, NULL, &offset);
     if (status < 0 && offset > length) {
         proof_fail();
     }

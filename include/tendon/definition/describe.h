@@ -87,16 +87,17 @@ typedef struct tendon_argument {
     int64_t integer;
 } tendon_argument;
 
-/** Returns the number of arguments of an action. @param first set to the index of the field of each; may be NULL,
- * otherwise for @p capacity of them. */
+/** Returns the number of arguments of an action; 0, too, if there is none with this index. @param fields set to the
+ * index of the field of each; may be NULL, otherwise for @p capacity of them. */
 size_t tendon_action_arguments(const tendon_definition *definition, size_t action, uint16_t *fields, size_t capacity);
 
 /**
  * Encodes an action.
  * @param action index. @param count of arguments.
  * @param out TENDON_DEFINITION_VALUE bytes.
- * @return the length; TENDON_ERROR_INVALID_ARGUMENT: @p count is wrong (*wrong = count that is right), or the argument
- *   *wrong is out of range, too long or too short, or a word that is not known.
+ * @return the length; TENDON_ERROR_NOT_FOUND: no action has this index; TENDON_ERROR_INVALID_ARGUMENT: @p count is
+ * wrong (*wrong = count that is right), or the argument *wrong is out of range, too long or too short, or a word that
+ * is not known.
  */
 tendon_status tendon_action_encode(const tendon_definition *definition, size_t action, const tendon_argument *arguments,
                                    size_t count, uint8_t out[TENDON_DEFINITION_VALUE], size_t *wrong);

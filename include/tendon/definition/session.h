@@ -78,9 +78,9 @@ void tendon_defined_session_init(tendon_defined_session *session, const tendon_d
 /**
  * Writes an action to the device; WRITTEN follows, unless the connection ends first.
  * @param action index. @param bytes what tendon_action_encode() has made of its arguments; copied.
- * @return the number of the write, 1 or more; TENDON_ERROR_WRONG_STATE: not open; TENDON_ERROR_NOT_FOUND: the device
- *   does not have the characteristic; TENDON_ERROR_TABLE_FULL: too many writes wait; TENDON_ERROR_INVALID_ARGUMENT:
- *   longer than a value.
+ * @return the number of the write, 1 or more; TENDON_ERROR_WRONG_STATE: not open; TENDON_ERROR_NOT_FOUND: no action has
+ *   this index, or the device does not have its characteristic; TENDON_ERROR_TABLE_FULL: too many writes wait;
+ * TENDON_ERROR_INVALID_ARGUMENT: longer than a value.
  */
 tendon_status tendon_defined_session_write(tendon_defined_session *session, size_t action, const uint8_t *bytes,
                                            size_t length, uint64_t now);
