@@ -237,16 +237,19 @@ bool tendon_radio_may_pair(const tendon_radio *radio, const tendon_address *peer
 }
 
 /** Permitted, with an entry for its key, and an agent that can make the key that is required. */
-static tendon_status permission(const tendon_link *link, const tendon_address *peer, uint64_t now) {
-    const tendon_radio *radio = link->radio;
+static tendon_status permission(tendon_link *link, const tendon_address *peer, uint64_t now) {
+    tendon_radio *radio = link->radio;
     if (!tendon_radio_may_pair(radio, peer, now)) {
         return TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED;
     }
     if (tendon_pairing_is_strict(link) && radio->agent.io == TENDON_PAIRING_NO_INPUT_NO_OUTPUT) {
         return TENDON_RADIO_ERROR_PAIRING_TOO_WEAK; /* the kernel would lose the key that it has for others */
     }
-    bool has_entry = tendon_pairing_bond_of(link) != NULL || tendon_bonds_have_room(radio->bonds);
-    return has_entry ? TENDON_OK : TENDON_RADIO_ERROR_BONDS_FULL;
+    if (tendon_pairing_bond_of(link) == NULL && !tendon_bonds_have_room(radio->bonds)) {
+        return TENDON_RADIO_ERROR_BONDS_FULL;
+    }
+    /* The device would keep a key that this radio has not: one with room for one bond would be locked. */
+    return radio->store_failure = tendon_bonds_may_change(radio->bonds);
 }
 
 /** Begins the procedure of link->pairing in its state; RUNNING: the radio pairs. */

@@ -242,6 +242,17 @@ tendon_status tendon_bonds_store_replacing(tendon_bonds *bonds, const tendon_bon
     return keep(bonds, bond, &(replacement){.in_use = in_use, .context = context});
 }
 
+tendon_status tendon_bonds_may_change(tendon_bonds *bonds) {
+    if (bonds->path[0] == '\0') {
+        return bonds->status;
+    }
+    tendon_status lock = begin_change(bonds);
+    if (lock >= 0) {
+        close(lock);
+    }
+    return lock >= 0 || lock == TENDON_ERROR_BUSY ? TENDON_OK : lock; /* it is busy now, not when the key is there */
+}
+
 tendon_status tendon_bonds_remove(tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
                                   const tendon_address *peer) {
     if (bonds->path[0] == '\0') {

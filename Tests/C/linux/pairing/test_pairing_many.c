@@ -310,10 +310,16 @@ static void the_cause_of_a_failure_is_reported(void **state) {
     world *w = *state;
     side *s = &w->sides[2];
     strcpy(w->bonds.path, "/proc/nowhere/bonds");
+    assert_int_equal(pair(s), TENDON_SYSTEM_ERROR(2)); /* nothing is sent: the device keeps its only bond for others */
+    assert_int_equal(w->central.radio.store_failure, TENDON_SYSTEM_ERROR(2));
+    assert_int_equal(s->bonds.count, 0);
+    assert_failure(w, 1, 2, TENDON_SYSTEM_ERROR(2));
+    memset(w->bonds.path, 0, sizeof w->bonds.path);
     assert_int_equal(pair(s), TENDON_OK);
+    strcpy(w->bonds.path, "/proc/nowhere/bonds"); /* in the meantime */
     STEP_UNTIL(&w->loop, s->session.paired == 1); /* the device has a key, and the store cannot keep it */
     assert_int_equal(s->session.pair_status, TENDON_SYSTEM_ERROR(2));
-    assert_failure(w, 1, 2, TENDON_SYSTEM_ERROR(2)); /* ENOENT */
+    assert_failure(w, 2, 2, TENDON_SYSTEM_ERROR(2)); /* ENOENT */
     memset(w->bonds.path, 0, sizeof w->bonds.path);
 
     side *closed = &w->sides[3];
@@ -321,21 +327,21 @@ static void the_cause_of_a_failure_is_reported(void **state) {
     tendon_radio_set_pairable(&closed->radio.radio, false);
     assert_int_equal(pair(closed), TENDON_OK);
     STEP_UNTIL(&w->loop, closed->session.paired == 1);
-    assert_failure(w, 2, 3, TENDON_RADIO_ERROR_PAIRING_FAILED);
+    assert_failure(w, 3, 3, TENDON_RADIO_ERROR_PAIRING_FAILED);
 
     tendon_radio_set_pairing_policy(&w->central.radio, &(tendon_pairing_policy){.restricted = true});
     assert_int_equal(pair(&w->sides[4]), TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED);
-    assert_failure(w, 3, 4, TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED);
+    assert_failure(w, 4, 4, TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED);
 
     side *own = &w->sides[5];
     own->link.disconnect(own->link.context);
     STEP_UNTIL(&w->loop, own->session.client == NULL);
-    assert_int_equal(w->failure.count, 3);
+    assert_int_equal(w->failure.count, 4);
 
     side *leaving = &w->sides[6];
     tendon_link_close(&leaving->peripheral.links[0].link);
     STEP_UNTIL(&w->loop, leaving->session.client == NULL);
-    assert_failure(w, 4, 6, TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_failure(w, 5, 6, TENDON_RADIO_ERROR_PEER_CLOSED);
 }
 
 /* A device that was reset, or another one with the address of a bonded one. */
