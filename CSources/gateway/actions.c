@@ -438,6 +438,9 @@ size_t tendon_act_unquote(const char *text, size_t length, char *out, size_t *ou
         char c = text[at];
         if (c == '\\' && at + 1 < length) {
             c = text[++at];
+            if (c != 'n' && c != 'r' && c != 't' && c != '"' && c != '\\') {
+                return 0;
+            }
             c = c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
         }
         out[written++] = c;
@@ -490,7 +493,8 @@ tendon_status tendon_act_parse_text(const char *family, const tendon_definition 
         if (length_of_all > ROOM - used ||
             tendon_act_unquote(words[count].text, length_of_all, room + used, &own) != length_of_all) {
             sentence s = tendon_mistake(mistake, count);
-            tendon_mistake_add(&s, "a word in quotation marks is too long, or not closed at its end");
+            tendon_mistake_add(&s, "a word in quotation marks is too long, not closed at its end, or has another "
+                                   "escape than \\n \\r \\t \\\" \\\\");
             *out = (tendon_act){.kind = TENDON_ACT_NONE};
             return TENDON_ERROR_INVALID_ARGUMENT;
         }

@@ -275,6 +275,7 @@ struct RuleParser {
                 throw wrong("a blank follows the comma before an action: '\(sanitized(joined.text))'", joined)
             }
             guard arguments.count >= 2 else { throw wrong("publish takes a name and a value", first) }
+            if let open = own.first(where: \.isUnclosed) { throw wrong(RuleParser.unclosed(open), open) }
             guard arguments[0].isTopicLevel else {
                 throw wrong(
                     "'\(sanitized(arguments[0]))' is no name to publish under: it is one level of a topic, without / + #, 64 "
@@ -301,6 +302,10 @@ struct RuleParser {
         }
     }
 
+    private static func unclosed(_ word: RuleWord) -> String {
+        "what begins with a quotation mark ends with one, and its escapes are \\n \\r \\t \\\" \\\\: '\(sanitized(word.text))'"
+    }
+
     private func call(_ own: [RuleWord]) throws(CommandError) -> RuleStep {
         let (subject, name) = try subject(own[0])
         let actions = streams(subject).flatMap { row in row.stream.actions.map { (row.family, $0) } }
@@ -313,8 +318,8 @@ struct RuleParser {
                         "action of \(title(subject))", name, among: Help.once(actions.map(\.1.name))
                     ).message, own[0])
         }
-        if let open = own.first(where: { $0.quoted == nil && $0.text.hasPrefix("\"") }) {
-            throw wrong("what begins with a quotation mark ends with one: '\(sanitized(open.text))'", open)
+        if let open = own.first(where: \.isUnclosed) {
+            throw wrong(RuleParser.unclosed(open), open)
         }
         var calls: [String: any RuleCall] = [:]
         var failure: CommandError?

@@ -130,6 +130,8 @@ struct RuleWord: Sendable, Equatable {
 
     var written: String { quoted ?? text }
 
+    var isUnclosed: Bool { quoted == nil && text.hasPrefix("\"") }
+
     func isSign(_ sign: String) -> Bool { quoted == nil && text == sign }
 
     /// Commas at the end of a word are words of their own.

@@ -276,7 +276,8 @@ static void quoted(void **state) {
         {text, "set_it \"HELLO WORLD\"", "48454c4c4f20574f524c44"},
         {text, "set_it LED1.set()\n", "4c4544312e73657428290a"}, /* a newline separates no words */
         {text, "set_it \"LED1.set()\\n\" ", "4c4544312e73657428290a"},
-        {text, "set_it \"\\r\\t\\\"\\\\\\x\n\"", "0d09225c780a"},
+        {text, "set_it \"\\r\\t\\\"\\\\x\n\"", "0d09225c780a"},
+        {text, "set_it \"\\x\"", NULL},
         {text, "set_it \"\"", ""},
         {text, "set_it a\"b", "612262"},
         {choice, "set_it \"all on\"", "08"},
@@ -293,7 +294,8 @@ static void quoted(void **state) {
         if (rows[i].hex != NULL) {
             assert_hex(act.bytes, act.length, rows[i].hex);
         } else if (rows[i].fields == text) {
-            assert_string_equal(mistake.text, "a word in quotation marks is too long, or not closed at its end");
+            assert_string_equal(mistake.text, "a word in quotation marks is too long, not closed at its end, or has "
+                                              "another escape than \\n \\r \\t \\\" \\\\");
             assert_int_equal(mistake.word, 1);
         }
     }

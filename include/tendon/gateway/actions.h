@@ -92,7 +92,8 @@ size_t tendon_act_most(const tendon_definition *definition, size_t action, const
 /**
  * Reads a word in quotation marks at the beginning of a text.
  * @param out set to what is in them, which has fewer bytes than the text. @param out_length set to its length.
- * @return the length with its quotation marks; 0: there is none that ends with one, and *out is not defined.
+ * @return the length with its quotation marks; 0: there is none that ends with one, or it has an escape that words do
+ * not have, and *out is not defined.
  */
 size_t tendon_act_unquote(const char *text, size_t length, char *out, size_t *out_length);
 /** Writes a word as tendon_act_parse_text() reads it, in quotation marks if it would not be one word otherwise.
