@@ -35,12 +35,25 @@ package final class MetricsFile: EventOutput, @unchecked Sendable {
         compose: @escaping @Sendable () -> [UInt8]
     ) throws(MetricsError) {
         (self.path, self.interval, self.compose, self.report) = (path, interval, compose, report)
+        try MetricsFile.check(path)
         try write(compose())
         let number = startThread { self.run() }
         guard number == 0 else {
             unlink(path)
             throw MetricsError(text: "\(sanitized(path)): no thread: \(text(strerror(number)))")
         }
+    }
+
+    /// The file is replaced, and removed at the end: one that is something else is left alone.
+    private static func check(_ path: String) throws(MetricsError) {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let beginning = Array("# TYPE tendon_".utf8)
+        var found = [UInt8](repeating: 0, count: beginning.count)
+        let count = read(descriptor, &found, found.count)
+        guard count > 0, found != beginning else { return }
+        throw MetricsError(text: "\(sanitized(path)) exists and has no metrics of tendon; it is not replaced")
     }
 
     package func takes(_ event: EventName, of device: OutputDevice?) -> Bool { false }

@@ -86,6 +86,14 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
         guard error == 0 else { throw RecordingError(recording.path, error) }
     }
 
+    /// Removes what was written.
+    package func discard() {
+        guard let path else { return }
+        recording = nil
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        _ = Recording.remove(name, in: directory)
+    }
+
     package func end() {
         guard let recording, failure == nil else { return }
         do throws(RecordingError) {

@@ -92,4 +92,10 @@ run run --radio virtual --for 1 --metrics-file "$work/pipe"
 is "$status $(stat -c %F "$work/pipe")" "2 fifo" "a pipe is no file: usage, and it stays"
 run run --radio virtual --metrics-interval 5
 is "$status" 2 "an interval without a file is refused"
+# What is no file of metrics stays as it is.
+echo notes >"$work/notes.txt"
+run run --radio virtual --families activ5 --metrics-file "$work/notes.txt" --for 1 --no-lines
+like "$status $err" "^1 .*notes.txt exists and has no metrics of tendon; it is not replaced" "--metrics-file: another file"
+is "$(cat "$work/notes.txt")" notes "it is left alone"
+
 finish

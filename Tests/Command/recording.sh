@@ -166,6 +166,21 @@ like "$status $err" "^1 .*not a btsnoop file" "export of another file"
 run export
 is "$status" 2 "export without a file"
 
+# One that is interrupted leaves nothing: a part would look like the whole.
+python3 - "$work/long.btsnoop" "$work/capture" <<'END'
+import sys
+data = open(sys.argv[2], "rb").read()
+open(sys.argv[1], "wb").write(data[:16] + data[16:] * 3000)
+END
+"$TENDON" export "$work/long.btsnoop" "$work/interrupted" --json >"$work/out" 2>"$work/err" &
+exporting=$!
+until_true eval 'test -n "$(find "$work/interrupted" -name samples.csv)"'
+kill -INT $exporting
+wait $exporting
+is "$?" 1 "an export that is interrupted"
+like "$(cat "$work/err")" "interrupted; nothing was written" "says so"
+is "$(find "$work/interrupted" -mindepth 1)$(grep exported "$work/out")" "" "and leaves nothing"
+
 # Words, texts, bytes and integers of 64 bits of a device file: in the cells they are what the lines have.
 cat >"$work/odd.json" <<'END'
 {

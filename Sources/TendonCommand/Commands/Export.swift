@@ -27,7 +27,7 @@ extension Command {
         ],
         common: ["--json"],
         examples: [
-            ("tendon export head.btsnoop", "a folder beside the capture"),
+            ("tendon export head.btsnoop", "a folder in the present directory"),
             ("tendon export head.btsnoop recordings", "a folder in recordings"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
@@ -53,6 +53,11 @@ extension Command {
         }
         progress.finish()
         export.end()
+        // A part of a capture would look like all of it.
+        guard !Termination.shared.isRequested else {
+            export.discard()
+            throw CommandError(.failed, "interrupted; nothing was written")
+        }
         if let failure = export.failure { throw CommandError(.failed, failure.text) }
         _ = try result.get()
         guard let made = export.path, export.samples > 0 else {

@@ -30,6 +30,7 @@ extension Command {
         }
         let trial = RuleTrial(rules, Events(json: arguments.has("--json"), waits: true))
         let replay = try Replay.run(arguments.operands[1], Events(style: .none, others: [trial]), att: false)
+        guard !Termination.shared.isSignalled else { throw CommandError(.failed, "interrupted") }
         trial.finish(records: replay)
         return .done
     }
