@@ -289,8 +289,9 @@ cat >"$work/soil.json" <<'END'
 {
   "name": "soil", "title": "Soil", "find": {"services": ["fff0"], "name": "Soil*"},
   "characteristics": [
-    {"name": "moisture", "service": "fff0", "uuid": "fff1", "read_every_ms": 1000, "every_ms": 1700, "examples": ["0a", "14"],
-     "read": [{"name": "moisture_percent", "type": "u8", "unit": "%"}]}
+    {"name": "moisture", "service": "fff0", "uuid": "fff1", "read_every_ms": 1000, "every_ms": 1700, "examples": ["0a 00", "14 01"],
+     "read": [{"name": "moisture_percent", "type": "u8", "unit": "%"},
+              {"type": "u8", "bits": [{"name": "lid", "bit": 0, "values": [[1, "open"]]}]}]}
   ]
 }
 END
@@ -298,10 +299,15 @@ soil=(--define "$work/soil.json" --radio virtual --json)
 start soil simulate soil "${soil[@]}"
 device=$child
 until_true grep -q ready "$work/soil.out"
-start reads run "${soil[@]}" --rule 'soil.moisture_percent > 15 => publish wet yes'
+start reads run "${soil[@]}" --rule 'soil.moisture_percent > 15 => publish wet yes' \
+    --rule 'soil.lid == 1 => publish lid open' --rule 'soil.lid == 0 => publish lid shut'
 gateway=$child
 until_true grep -q '"event":"rule".*moisture_percent' "$work/reads.out"
 result $? "a value that is read again changes, and a rule sees it" "$(tail -3 "$work/reads.out")"
+for lid in open shut; do
+    until_true grep -q "\"event\":\"publish\".*\"topic\":\"lid\",\"value\":\"$lid\"" "$work/reads.out"
+    result $? "a bit with a word and without: $lid" "$(tail -3 "$work/reads.err")"
+done
 is "$(grep -o '"moisture_percent":[0-9]*' "$work/reads.out" | sort -u | tr '\n' ' ')" '"moisture_percent":10 "moisture_percent":20 ' \
     "it is an event each time"
 kill -INT "$gateway" "$device"

@@ -89,7 +89,7 @@ extension StreamForm {
                 }
             },
             values: definition.events.indices.flatMap { index in
-                definition.fields(of: index).filter { $0.isNumber || $0.isFlag }.map { field in
+                definition.fields(of: index).filter { $0.isNumber || $0.isBit }.map { field in
                     RuleValue(
                         name: definition.word(field.name) ?? "", event: definition.lineName(of: index),
                         member: definition.word(field.name) ?? "",
