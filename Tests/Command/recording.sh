@@ -189,8 +189,9 @@ cat >"$work/odd.json" <<'END'
     {"name": "mode", "service": "fff0", "uuid": "fff1", "every_ms": 100, "examples": ["01 01000000000020 00 0a0b 4d 00"],
      "notify": [{"name": "state", "type": "u8", "values": [[1, "Off position"]]}, {"name": "big", "type": "u64"},
                 {"name": "key", "type": "bytes", "length": 2}, {"name": "note", "type": "utf8"}]},
-    {"name": "timer", "service": "fff0", "uuid": "fff2", "every_ms": 100, "examples": ["ea 07 0b 1d 0d 07 1e 54 0a 3d"],
-     "notify": [{"name": "until", "type": "datetime"}, {"name": "label", "type": "utf8"}]}
+    {"name": "timer", "service": "fff0", "uuid": "fff2", "every_ms": 100, "examples": ["ea 07 0b 1d 0d 07 1e 03 54 0a 3d"],
+     "notify": [{"name": "until", "type": "datetime"},
+                {"type": "u8", "bits": [{"name": "door", "bit": 0, "values": [[1, "open"]]}, {"name": "wet", "bit": 1}]}, {"name": "label", "type": "utf8"}]}
   ],
   "events": [{"name": "mode", "sample": true}]
 }
@@ -208,7 +209,9 @@ for folder in odd "odd exported"; do
     is "$(cut -d, -f 3-6 "$(newest "$work/$folder")/samples.csv" | grep ^mode | sort -u | tr '\n' ' ')" \
         "mode,big,,9007199254740993 mode,key,,0a0b mode,note,,M mode,state,,Off position " "$folder: its rows"
     is "$(cut -d, -f 6- "$(newest "$work/$folder")"/odd-*.timer.csv | uniq | tr '\n' ' ')" \
-        "until,label 2026-11-29T13:07:30,\"T =\" " "$folder: an event that is no sample has its cells, too"
+        "door,wet,until,label open,1,2026-11-29T13:07:30,\"T =\" " "$folder: an event that is no sample has its cells, too"
+    is "$(folder "$(newest "$work/$folder")" "[[c['name'] + ' ' + c['kind'] for c in s['channels']] for s in session['devices'][0]['sensors']]")" \
+        "[['state word', 'big number', 'key bytes', 'note text'], ['door word', 'wet flag', 'until time', 'label text']]" "$folder: what its cells are"
 done
 
 # Mistakes.
