@@ -48,7 +48,7 @@ struct IniFile: Sendable {
         let content = trimmed(text)
         guard let first = content.first, first != "#", first != ";" else { return }
         if continues, text.first?.isWhitespace ?? false {
-            return extend(IniFile.withoutComment(content))
+            return extend(IniFile.withoutComment(content[...]))
         }
         continues = false
         if first == "[" {
@@ -76,12 +76,33 @@ struct IniFile: Sendable {
     }
 
     /// A comment within a line begins with `;` after white space.
-    private static func withoutComment(_ value: some StringProtocol) -> String {
-        var before: Character = " "
-        for index in value.indices {
-            if value[index] == ";", before.isWhitespace { return trimmed(value[..<index]) }
-            before = value[index]
+    private static func withoutComment(_ value: Substring) -> String {
+        trimmed(value.beforeComment { $0 == ";" && $1.isWhitespace })
+    }
+}
+
+extension Substring {
+    /// What stands before a comment. None begins between quotation marks, of which the first stands after white space.
+    ///
+    /// - Parameter begins: whether a character begins one, given the character before.
+    func beforeComment(_ begins: (Character, Character) -> Bool) -> Substring {
+        var (index, before) = (startIndex, Character(" "))
+        while index < endIndex {
+            if begins(self[index], before) { return self[..<index] }
+            let isQuoted = self[index] == "\"" && (before.isWhitespace || before == "=")
+            let last = isQuoted ? closingMark(of: index) ?? index : index
+            before = self[last]
+            index = self.index(after: last)
         }
-        return trimmed(value)
+        return self
+    }
+
+    private func closingMark(of first: Index) -> Index? {
+        var isEscaped = false
+        for index in self[first...].dropFirst().indices {
+            if self[index] == "\"", !isEscaped { return index }
+            isEscaped = self[index] == "\\" && !isEscaped
+        }
+        return nil
     }
 }

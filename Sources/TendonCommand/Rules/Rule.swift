@@ -86,7 +86,7 @@ struct Rule: Sendable {
         let lines = String(decoding: try readText(path, limit: 1 << 16), as: UTF8.self)
             .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
-            let text = line.prefix { $0 != "#" }
+            let text = line.beforeComment { sign, _ in sign == "#" }
             guard text.contains(where: { !$0.isWhitespace }) else { continue }
             do throws(CommandError) {
                 rules.append(try Rule(String(text)))
