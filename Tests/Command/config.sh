@@ -69,6 +69,8 @@ mistake '[rules]\nrule = activ5.squeeze => publish a "x\n' 2 "rule: the rule '.*
 printf '[rules]\nrule = activ5.squeeze => publish a "x ; \\" y" b ; a comment\n' >"$work/quoted.conf"
 run config show "$work/quoted.conf"
 like "$out" 'rule = activ5.squeeze => publish a "x ; \\" y" b +; ' "no comment begins between quotation marks"
+run config show --rule 'activ5.squeeze => publish a "two  blanks"'
+like "$out" 'rule = activ5.squeeze => publish a "two  blanks" +; option' "config show keeps the blanks of a text"
 printf '[rules]\nrule = activ5.squeeze => exec none\nrule = activ5.bogus => publish a b\nrule = activ5.squeeze => bose.stop\n' >"$work/rules.conf"
 run config check "$work/rules.conf"
 is "$(cut -d: -f2 <<<"$out" | tr '\n' ' ')" "2 3 4 " "each wrong rule, with its line"

@@ -176,8 +176,10 @@ struct SettingsListing {
                 lines.append("; \(entry.key) is not set")
                 continue
             }
-            // What follows white space and a semicolon is a comment.
-            lines += Help.wrap("\(entry.key) = \(sanitized(value))  ; \(entry.origin)", 98)
+            // What follows white space and a semicolon is a comment. Wrapped lines are joined again with one blank.
+            let line = "\(entry.key) = \(sanitized(value))  ; \(entry.origin)"
+            let isOneLine = value.contains("  ") || value.contains("\"")
+            lines += (isOneLine ? [line] : Help.wrap(line, 98))
                 .enumerated().map { $0.offset == 0 ? $0.element : "    " + $0.element }
         }
         return lines.joined(separator: "\n") + "\n"
