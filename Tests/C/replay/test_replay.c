@@ -187,6 +187,9 @@ static void a_belt(void **state) {
                         "\"heading_offset\",\"offset_deg\":359}\n");
     assert_string_equal(take(belt(TENDON_FEELSPACE_PARAMETER_NOTIFICATION), "010441"),
                         "\"parameter\",\"parameter\":\"name\",\"bytes\":\"010441\"}\n");
+    assert_string_equal(take(belt(TENDON_FEELSPACE_FIRMWARE_INFO), "3400"), "\"firmware\",\"firmware\":\"52\"}\n");
+    assert_string_equal(take(belt(TENDON_FEELSPACE_FIRMWARE_INFO), "340007"),
+                        "\"firmware\",\"firmware\":\"52\",\"variant\":7}\n");
     assert_string_equal(take(belt(TENDON_FEELSPACE_KEEP_ALIVE), "01"),
                         "\"malformed\"," TRUNCATED ",\"bytes\":\"01\"}\n");
     assert_string_equal(take_write(belt(TENDON_FEELSPACE_KEEP_ALIVE), "00"), "");
@@ -211,6 +214,8 @@ static void a_grip(void **state) {
     assert_string_equal(take(profile.control, "820100"), "\"response\",\"bytes\":\"820100\"}\n");
     assert_string_equal(take(tendon_uuid_from_u16(0x2A19), "1d"),
                         "\"battery\",\"battery_percent\":29,\"battery_low\":true}\n");
+    assert_string_equal(take(tendon_uuid_from_u16(0x2A19), "00"),
+                        "\"battery\",\"battery_percent\":0,\"battery_low\":true}\n");
     assert_string_equal(take(profile.event, "00"),
                         "\"malformed\",\"error\":\"LENGTH\",\"text\":\"the value has a wrong length\"}\n");
     assert_counters(2, 1, 1, 1);
@@ -240,6 +245,8 @@ static void features_of_a_device(void **state) {
     begin("obvious", NULL);
     assert_string_equal(take(tendon_obvious_gatt_ogp.status, "00"),
                         "\"malformed\",\"error\":\"UNSUPPORTED_PROFILE\",\"text\":\"not an OGP/1 device\"}\n");
+    assert_string_equal(take(tendon_obvious_gatt_ogp.status, "4f4750010300"),
+                        "\"protocol\",\"protocol\":\"OGP/1\",\"flags\":3}\n");
     payload.features.items = request;
     payload.features.count = 1;
     payload.features.item_size = 2;
@@ -262,8 +269,21 @@ static void features_of_a_device(void **state) {
     assert_string_equal(segment(true, 1, &frame, &payload), "");
     assert_counters(3, 2, 1, 1);
     assert_string_equal(take(tendon_uuid_from_u16(0x2A19), "10"), "\"battery\",\"battery_percent\":16}\n");
+    assert_string_equal(take(tendon_uuid_from_u16(0x2A19), ""), "");
     assert_string_equal(tendon_replay_opcode_name(0x83), "EVT_FW_TRIAL");
     assert_null(tendon_replay_opcode_name(0x84));
+}
+
+/* Bytes of firmware are counted, not shown. */
+static void firmware_of_a_device(void **state) {
+    (void)state;
+    tendon_obvious_payload payload = {
+        .data = {.session = 1, .offset = 512, .data = (const uint8_t *)"abc", .length = 3}};
+    tendon_obvious_frame frame = {.opcode = TENDON_OBVIOUS_XFER_DATA, .corr = 4};
+    begin("obvious", NULL);
+    assert_string_equal(
+        segment(false, 1, &frame, &payload),
+        "\"ogp\",\"opcode\":\"XFER_DATA\",\"kind\":\"request\",\"corr\":4,\"offset\":512,\"length\":3}\n");
 }
 
 static const char *const file =
@@ -337,6 +357,7 @@ int main(void) {
         cmocka_unit_test(a_belt),
         cmocka_unit_test(a_grip),
         cmocka_unit_test(features_of_a_device),
+        cmocka_unit_test(firmware_of_a_device),
         cmocka_unit_test(a_device_of_a_file),
         cmocka_unit_test(whose_a_characteristic_is),
         cmocka_unit_test(where_a_name_is),
