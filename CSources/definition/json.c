@@ -258,8 +258,8 @@ static bool read_inside(scanner *s) {
         return close_one(s);
     }
     if (!is_first) {
-        if (!expect(s, ',',
-                    type == JSON_OBJECT ? "a ',' or a '}' is missing here" : "a ',' or a ']' is missing here")) {
+        if (!expect(s, ',', "a ',' or a '}' is missing here")) {
+            s->j->mistake->text[sizeof "a ',' or a '" - 1] = end;
             return false;
         }
         skip_spaces(s);

@@ -14,7 +14,7 @@ static const char *family_name(const tendon_fleet *fleet, uint8_t family) {
     return tendon_definition_text(definition, definition->name);
 }
 
-/** @param slot NULL: the label is not to be used. */
+/** @param slot NULL: of no device. */
 static tendon_line_device label_of(const tendon_fleet_slot *slot) {
     if (slot == NULL) {
         return (tendon_line_device){0};
@@ -25,7 +25,7 @@ static tendon_line_device label_of(const tendon_fleet_slot *slot) {
                                 .name_length = slot->name_length};
 }
 
-/** Passes a finished line on, and counts it. @param label NULL: about no device. @param status as in the line. */
+/** Passes a finished line on, and counts it. @param status as in the line. */
 static void pass_on(tendon_fleet *fleet, tendon_status length, const tendon_line_device *label, const tendon_view *view,
                     tendon_status status) {
     tendon_fleet_line line = {.text = fleet->text,
@@ -34,13 +34,11 @@ static void pass_on(tendon_fleet *fleet, tendon_status length, const tendon_line
                               .view = view,
                               .event = fleet->line.event,
                               .wall_us = fleet->line.wall_us,
-                              .status = status < 0 ? status : TENDON_OK};
-    if (label != NULL) {
-        line.address = label->address;
-        line.family = label->family;
-        line.name = label->name;
-        line.name_length = label->name_length;
-    }
+                              .status = status < 0 ? status : TENDON_OK,
+                              .address = label->address,
+                              .family = label->family,
+                              .name = label->name,
+                              .name_length = label->name_length};
     bool is_delivered = length > 0 && fleet->on_line(fleet->context, &line);
     if (fleet->line.is_sample) {
         fleet->counters.samples++;
@@ -63,12 +61,12 @@ static void end_line(tendon_fleet *fleet, const tendon_line_device *label, tendo
 
 void tendon_fleet_begin_line(tendon_fleet *fleet, const char *event, const tendon_fleet_slot *slot) {
     const tendon_line_device label = label_of(slot);
-    begin_line(fleet, event, slot != NULL ? &label : NULL);
+    begin_line(fleet, event, &label);
 }
 
 void tendon_fleet_end_line(tendon_fleet *fleet, const tendon_fleet_slot *slot, tendon_status status) {
     const tendon_line_device label = label_of(slot);
-    end_line(fleet, slot != NULL ? &label : NULL, status);
+    end_line(fleet, &label, status);
 }
 
 void tendon_fleet_report_action(tendon_fleet *fleet, const tendon_fleet_slot *slot, const tendon_address *address,

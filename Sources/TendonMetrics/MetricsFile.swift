@@ -46,7 +46,8 @@ package final class MetricsFile: EventOutput, @unchecked Sendable {
 
     /// The file is replaced, and removed at the end: one that is something else is left alone.
     private static func check(_ path: String) throws(MetricsError) {
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        // What comes out of a pipe or a terminal is for others.
+        let descriptor = WholeFile.isSpecial(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         let beginning = Array("# TYPE tendon_".utf8)

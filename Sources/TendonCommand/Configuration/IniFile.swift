@@ -89,20 +89,11 @@ extension Substring {
         var (index, before) = (startIndex, Character(" "))
         while index < endIndex {
             if begins(self[index], before) { return self[..<index] }
-            let isQuoted = self[index] == "\"" && (before.isWhitespace || before == "=")
-            let last = isQuoted ? closingMark(of: index) ?? index : index
-            before = self[last]
-            index = self.index(after: last)
+            let isWord = before.isWhitespace || before == "="
+            let next = (isWord ? self[index...].quotedWord?.written.endIndex : nil) ?? self.index(after: index)
+            before = self[self.index(before: next)]
+            index = next
         }
         return self
-    }
-
-    private func closingMark(of first: Index) -> Index? {
-        var isEscaped = false
-        for index in self[first...].dropFirst().indices {
-            if self[index] == "\"", !isEscaped { return index }
-            isEscaped = self[index] == "\\" && !isEscaped
-        }
-        return nil
     }
 }

@@ -160,14 +160,22 @@ struct RuleWord: Sendable, Equatable {
 
     /// The word in quotation marks that the text begins with. Nil: there is none, or more follows than a comma.
     private static func quoted(at rest: Substring) -> (text: String, written: Substring)? {
-        guard rest.hasPrefix("\"") else { return nil }
-        let bytes = CBytes(Array(rest.utf8))
+        guard let word = rest.quotedWord else { return nil }
+        let behind = rest[word.written.endIndex...]
+        let next = behind.hasPrefix(",") ? behind.dropFirst().first : behind.first
+        return next?.isWhitespace != false ? word : nil
+    }
+}
+
+extension Substring {
+    /// The word in quotation marks that it begins with, without them and with them. Nil: it begins with none that ends.
+    var quotedWord: (text: String, written: Substring)? {
+        guard hasPrefix("\"") else { return nil }
+        let bytes = CBytes(Array(utf8))
         var (out, length) = ([CChar](repeating: 0, count: bytes.count), 0)
         let end = bytes.lendText { tendon_act_unquote($0, bytes.count, &out, &length) }
-        let written = rest[..<rest.utf8.index(rest.startIndex, offsetBy: end)]
-        let behind = rest[written.endIndex...]
-        let next = behind.hasPrefix(",") ? behind.dropFirst().first : behind.first
-        guard end > 0, next?.isWhitespace != false else { return nil }
-        return (String(decoding: out.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self), written)
+        guard end > 0 else { return nil }
+        let text = String(decoding: out.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return (text, self[..<utf8.index(startIndex, offsetBy: end)])
     }
 }
