@@ -135,12 +135,15 @@ package struct MQTTSettings: Sendable {
         for (what, name) in [("the base topic", base), ("the topic of the discovery", discovery ?? "x")] {
             let levels = name.split(separator: "/", omittingEmptySubsequences: false)
             guard !name.isEmpty, levels.allSatisfy({ Topics.isLevel(String($0)) }) else {
-                throw MQTTError("\(what) '\(sanitized(name))' has an empty level, +, # or control characters")
+                throw MQTTError(
+                    "\(what) '\(sanitized(name))' has a level that is empty, longer than 64 bytes, or has +, # or "
+                        + "control characters")
             }
         }
         guard Topics.isLevel(gateway) else {
             throw MQTTError(
-                "the name of the gateway '\(sanitized(gateway))' is empty or has /, +, # or control characters")
+                "the name of the gateway '\(sanitized(gateway))' is empty, longer than 64 bytes, or has /, +, # or control "
+                    + "characters")
         }
         if !usesTLS, caFile != nil || certificateFile != nil || keyFile != nil {
             throw MQTTError("certificates are for mqtts://, and the broker is mqtt://")

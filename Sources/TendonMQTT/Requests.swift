@@ -70,7 +70,11 @@ extension Worker {
         let transaction = data["transaction"]
         data["transaction"] = nil
         switch name {
-        case "health": respond(name, transaction, .done(health.merging(["healthy": .bool(!delivery.isFailing)])))
+        case "health":
+            if let other = data.all.first {
+                return respond(name, transaction, .failed("health takes no members, so not '\(sanitized(other.key))'"))
+            }
+            respond(name, transaction, .done(health.merging(["healthy": .bool(!delivery.isFailing)])))
         case "rename": respond(name, transaction, rename(data, now))
         default:
             if let text = data["device"]?.string, let device = named(text, type: data["address_type"]?.string) {

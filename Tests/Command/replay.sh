@@ -24,6 +24,7 @@ run replay --test "$work/test" --json
 is "$status" 0 "--test: the same events, without the capture's own file"
 is "$(field differences "$out")" 0 "--test: no difference"
 is "$(field events "$out")" "$events" "--test: so many events"
+is "$(field differences "$("$TENDON" replay --test - --json <"$work/test")")" 0 "--test -: standard input"
 
 # Each way to differ.
 differs() { # name, expected differences, first event's number

@@ -47,6 +47,9 @@ like "$err" "the device C0:00:00:00:00:02 was not found" "run --address: which d
 like "$err" "try: tendon simulate bose --radio virtual --address C0:00:00:00:00:02/random &" "and how to simulate it"
 run feelspace mode --radio virtual --address C0:00:00:00:00:01 --timeout 1
 like "$status $err" "^4 .*C0:00:00:00:00:01 is in range, and is no feelSpace belt but of the family bose" "a device of another family: says so"
+run feelspace mode --radio virtual --address C0:00:00:00:00:01/public --timeout 1
+like "$status $err" "^4 .*C0:00:00:00:00:01 is in range, with the type random" "a device with another type of address: its type"
+like "$err" "try: --address C0:00:00:00:00:01/random" "and the option that means it"
 run feelspace mode --radio virtual --address C0:00:00:00:00:02 --timeout 0.5
 like "$err" "no feelSpace belt was found with the address C0:00:00:00:00:02" "a device that is not in range: its address"
 run scan --radio virtual --service nonsense

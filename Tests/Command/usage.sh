@@ -217,6 +217,10 @@ is "$status" 4 "run --family: another spelling of --families"
 like "$err" "try: tendon simulate bose --radio virtual" "run --family: for this family"
 run run --radio virtual --sensors rotation,all
 like "$status $err" "^2 .*'all' stands alone" "all and a sensor"
+run run --radio virtual --measure none,imu
+like "$status $err" "^2 .*'none' stands alone" "none and a measure"
+run run --radio virtual --gatt-cache=
+like "$status $err" "^2 .*--gatt-cache= needs a value; without '=' it stands alone" "an optional value that is empty"
 run simulate activ5 --radio virtual --fault drop=200% --for 0.1
 like "$status $err" "^2 .*probabilities are 0 to 100 %" "a fault that is more than certain"
 run simulate activ5 --radio virtual --scenario none --for 0.1

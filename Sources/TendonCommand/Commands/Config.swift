@@ -82,8 +82,8 @@ extension Arguments {
     /// The file that a command of `config` is about; nil: there is none, and none is required.
     fileprivate func configurationFile(isRequired: Bool) throws(CommandError) -> String? {
         guard operands.count <= 1 else { throw .usage("one file at most", next: "tendon config check FILE") }
-        if operands.first == "-" { return "/dev/stdin" }
-        if let path = operands.first ?? value("--config") ?? Configuration.fromEnvironment { return path }
+        if let operand = operands.first { return inputPath(operand) }
+        if let path = value("--config") ?? Configuration.fromEnvironment { return path }
         return isRequired || isReadable(Configuration.standardPath) ? Configuration.standardPath : nil
     }
 }

@@ -34,7 +34,7 @@ struct ReplayTest {
 
     /// Replays a capture, or that of a test or a report again.
     init(capturing path: String, att: Bool, compact: Bool) throws(CommandError) {
-        var bytes = try readFile(path == "-" ? "/dev/stdin" : path, limit: ReplayTest.captureLimit)
+        var bytes = try readFile(inputPath(path), limit: ReplayTest.captureLimit)
         if bytes.starts(with: ReplayTest.beginning) {
             bytes = try ReplayTest(parsing: bytes, called: path).capture
         }
@@ -49,7 +49,7 @@ struct ReplayTest {
 
     /// Reads a test.
     init(reading path: String) throws(CommandError) {
-        try self.init(parsing: try readFile(path, limit: ReplayTest.testLimit), called: path)
+        try self.init(parsing: try readFile(inputPath(path), limit: ReplayTest.testLimit), called: path)
     }
 
     private init(parsing bytes: [UInt8], called path: String) throws(CommandError) {

@@ -19,7 +19,7 @@ extension Command {
         guard arguments.operands.count == 2 else {
             throw .usage("rules test takes two files", next: "tendon rules test FILE CAPTURE")
         }
-        let path = arguments.operands[0] == "-" ? "/dev/stdin" : arguments.operands[0]
+        let path = inputPath(arguments.operands[0])
         let rules: [Rule]
         if path.hasSuffix(".conf") {
             let configuration = try Configuration(reading: path).checked()

@@ -179,7 +179,7 @@ final class GatewayCommands: CommandHandler {
     /// Of those that take some.
     private static let members = [
         "scan": ["seconds"], "pair": ["seconds"], "forget": ["device", "address", "address_type"],
-        "recenter": ["device", "address", "address_type"],
+        "recenter": ["device", "address", "address_type"], "restart": [],
     ]
     /// An action of each device whose orientation is sent, and a request about all of them.
     static let recenter = "recenter"
@@ -188,6 +188,7 @@ final class GatewayCommands: CommandHandler {
         do throws(CommandError) {
             if let known = GatewayCommands.members[name], let other = data.all.first(where: { !known.contains($0.key) })
             {
+                guard !known.isEmpty else { throw .usage("\(name) takes no members, so not '\(sanitized(other.key))'") }
                 throw .unknown("member of \(name)", sanitized(other.key), among: known)
             }
             switch name {

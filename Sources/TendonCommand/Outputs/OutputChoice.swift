@@ -26,7 +26,7 @@ enum OutputChoice {
 
     /// What `run` would refuse about the outputs, by the same code; nothing is opened.
     static func check(_ arguments: Arguments) throws(CommandError) {
-        _ = try RecordingOptions.settings(arguments)
+        try RecordingOptions.check(arguments)
         #if MQTT
             _ = try MQTTOptions.settings(arguments)
         #endif

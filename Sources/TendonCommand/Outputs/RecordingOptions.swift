@@ -4,6 +4,12 @@ import TendonOutputs
 import TendonRecording
 import TendonSupport
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
 enum RecordingOptions {
     private static let directory = Option(
         name: "--record", value: "DIR",
@@ -44,6 +50,15 @@ enum RecordingOptions {
         return RecordingSettings(
             directory: directory, part: try arguments.number(part).map { UInt64($0 * 1000) },
             limit: try arguments.value(limit.name).map { (text) throws(CommandError) in try bytes(text) })
+    }
+
+    /// What `run` would refuse. Who may write there depends on the user, who is another one when a service runs.
+    static func check(_ arguments: Arguments) throws(CommandError) {
+        guard let path = try settings(arguments)?.directory else { return }
+        let number = isDirectory(path) ? 0 : access(path, F_OK) == 0 ? ENOTDIR : WholeFile.obstacle(to: path)
+        guard ![ENOENT, ENOTDIR].contains(number) else {
+            throw CommandError(.failed, "--record: \(sanitized(path)): \(text(strerror(number)))")
+        }
     }
 
     static func output(_ arguments: Arguments) throws(CommandError) -> (any EventOutput)? {

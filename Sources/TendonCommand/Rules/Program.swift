@@ -43,6 +43,7 @@ struct Program: Sendable {
                 "'\(sanitized(path))': \(TendonSupport.text(strerror(number)))"
                     + (isFile ? "; 'chmod +x \(sanitized(path))' permits to execute it" : ""))
         }
+        guard !isDirectory(path) else { throw .usage("'\(sanitized(path))' is a directory, not a program") }
     }
 
     /// - Parameter values: of the section, by key; checked.

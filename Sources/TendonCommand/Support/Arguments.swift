@@ -146,6 +146,7 @@ extension Arguments {
             }
             var value = parts.count > 1 ? String(parts[1]) : nil
             if option.isValueOptional {
+                guard value != "" else { throw .usage("\(name)= needs a value; without '=' it stands alone") }
                 values[name, default: []].append(Given(text: value ?? ""))
                 if value == nil, let next = rest.first, (try? option.check(next, called: name)) != nil {
                     separated.append("\(name)=\(next)")

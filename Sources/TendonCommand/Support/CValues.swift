@@ -49,6 +49,9 @@ func readText(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
     Array(withoutByteOrderMark(try readFile(path, limit: limit)))
 }
 
+/// The path that an operand means: "-" is standard input.
+func inputPath(_ operand: String) -> String { operand == "-" ? "/dev/stdin" : operand }
+
 /// A whole file, unless it is too long.
 func readFile(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
     guard !path.isEmpty else { throw .usage("the name of a file is empty") }

@@ -118,19 +118,23 @@ struct DeviceAccess: Sendable {
 
     private struct Search: Sendable {
         var found: Found?
-        /// The device of --address was received, and is not of the family.
-        var isOther = false
-        /// Its family.
-        var otherFamily: String?
+        /// What was received of the address of --address, with its type or another one, and is not what is meant.
+        var other: ScannedDevice?
     }
 
     private func notFound(_ search: Search) -> CommandError {
         let next = "tendon scan --families \(family)" + Definitions.words(for: family)
         guard let address else { return CommandError(.noDevice, "no \(title) was found", next: next) }
-        guard search.isOther else {
+        guard let other = search.other else {
             return CommandError(.noDevice, "no \(title) was found with the address \(address.address)", next: next)
         }
-        let what = search.otherFamily.map { " but of the family \($0)" } ?? ""
+        guard address.matches(other.address) else {
+            let name = other.address.typeName
+            return CommandError(
+                .noDevice, "\(address.address) is in range, with the type \(name)",
+                next: "--address \(address.address)/\(name)")
+        }
+        let what = other.family.map { " but of the family \($0)" } ?? ""
         return CommandError(.noDevice, "\(address.address) is in range, and is no \(title)\(what)", next: next)
     }
 
@@ -151,7 +155,10 @@ struct DeviceAccess: Sendable {
                     if found == nil, address?.matches(device.address) ?? true, device.family == family {
                         found = device.address
                     }
-                    if let address, address.matches(device.address) {
+                    // One with another type does not hide the one that is meant.
+                    if let address, address.address.value == device.address.value,
+                        other == nil || address.matches(device.address)
+                    {
                         other = device
                     }
                     guard let address = found else { continue }
@@ -161,8 +168,7 @@ struct DeviceAccess: Sendable {
                     }
                     if seen > DeviceAccess.patience { break }
                 }
-                return Search(
-                    found: found.map { Found(family, $0) }, isOther: other != nil, otherFamily: other?.family)
+                return Search(found: found.map { Found(family, $0) }, other: other)
             }
         }
     }

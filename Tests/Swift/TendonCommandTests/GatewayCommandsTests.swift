@@ -159,6 +159,11 @@ import Testing
         }
     }
 
+    @Test func aRestartTakesNoMembers() async throws {
+        let commands = GatewayCommands(RuleBoard([]))
+        #expect(await commands.request("restart", ["x": 1]) == .failed("restart takes no members, so not 'x'"))
+    }
+
     /// Every button and choice of a description is an action that its family takes.
     @Test func everyCommandOfADescriptionIsAnAction() throws {
         for family in families {

@@ -201,6 +201,14 @@ private func response(_ gateway: TestGateway) async -> String {
                 + #""queue_syncs":1,"healthy":true}}"#)
     }
 
+    @Test func healthTakesNoMembers() async throws {
+        let gateway = try site()
+        gateway.received(requests + "health", #"{"x":1,"transaction":2}"#)
+        #expect(
+            await response(gateway)
+                == #"health {"status":"error","error":"health takes no members, so not 'x'","transaction":2}"#)
+    }
+
     /// The command gets the address of a device that is named.
     @Test func requestsGoToTheCommand() async throws {
         let gateway = try site()

@@ -79,15 +79,16 @@ import TestSupport
     @Test func whatDoesNotFitTogetherIsRefused() throws {
         #expect(refusal { (_: inout MQTTSettings) in } == nil)
         #expect(refusal { $0.base = "house/wearables" } == nil)
-        let levels = "has an empty level, +, # or control characters"
+        let levels = "has a level that is empty, longer than 64 bytes, or has +, # or control characters"
         for wrong in ["", "a//b", "/a", "a/", "a/#", "+", "a\nb"] {
             #expect(refusal { $0.base = wrong } == "the base topic '\(sanitized(wrong))' \(levels)")
             #expect(refusal { $0.discovery = wrong } == "the topic of the discovery '\(sanitized(wrong))' \(levels)")
         }
-        for wrong in ["", "a/b", "#"] {
+        for wrong in ["", "a/b", "#", String(repeating: "a", count: 65)] {
             #expect(
                 refusal { $0.gateway = wrong }
-                    == "the name of the gateway '\(wrong)' is empty or has /, +, # or control characters")
+                    == "the name of the gateway '\(wrong)' is empty, longer than 64 bytes, or has /, +, # or control characters"
+            )
         }
         #expect(
             refusal { $0.caFile = "/dev/null" } == "certificates are for mqtts://, and the broker is mqtt://")

@@ -29,6 +29,7 @@ struct Activ5Stream: FamilyStream, DeviceSource {
     private static func measures(_ list: String) throws(CommandError) -> Set<String> {
         let words = Set(listWords(list))
         if words == ["none"] { return [] }
+        if words.contains("none") { throw .usage("'none' stands alone, without other words") }
         for word in words where !["force", "imu"].contains(word) {
             throw .unknown("measure", word, among: ["force", "imu", "none"])
         }
