@@ -23,7 +23,7 @@ class StatusError(Exception):
 class Line(ctypes.Structure):
     """tendon_fleet_line"""
 
-    _fields_ = [("text", ctypes.c_void_p), ("length", ctypes.c_size_t), ("is_sample", ctypes.c_bool), ("view", ctypes.c_void_p),
+    _fields_ = [("text", ctypes.c_char_p), ("length", ctypes.c_size_t), ("is_sample", ctypes.c_bool), ("view", ctypes.c_void_p),
                 ("address", ctypes.c_void_p)]
 
 

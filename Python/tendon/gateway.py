@@ -103,7 +103,8 @@ class Events:
         return self
 
     async def __anext__(self) -> Event:
-        await self._gateway.open()
+        if not self._waiting:
+            await self._gateway.open()
         while not self._waiting:
             if self._gateway._error is not None:
                 raise self._gateway._error
@@ -207,6 +208,7 @@ class Gateway:
 
     def _begin(self) -> None:
         self._loop = ctypes.create_string_buffer(c.tendon_loop_size())
+        self._address = ctypes.addressof(self._loop)
         check("the event loop", c.tendon_loop_init(self._loop))
         self._fleet = ctypes.create_string_buffer(c.tendon_fleet_size())
         self._callback = ON_LINE(self._take)
@@ -282,7 +284,7 @@ class Gateway:
     def _turn(self) -> None:
         if not self._is_open:
             return
-        status = c.tendon_loop_step(self._loop, 0)
+        status = c.tendon_loop_step(self._address, 0)
         if status < 0 and self._error is None:
             self._error = StatusError("the event loop", status)
         if self._ended is not None and c.tendon_fleet_has_ended(self._fleet):
@@ -292,15 +294,15 @@ class Gateway:
 
     def _arm(self) -> None:
         """The next deadline of the C library. A timer that is earlier stays: most deadlines move with each value."""
-        deadline = c.tendon_loop_deadline(self._loop)
-        if deadline >= self._due:
+        due = c.tendon_loop_deadline(self._address)
+        if due >= self._due:
             return
         if self._timer is not None:
             self._timer.cancel()
         assert self._async is not None
-        self._due = deadline
+        self._due = due
         # Its clock counts whole milliseconds: a millisecond too early, and it would not see that the time has come.
-        delay = max(0, (deadline + 1) / 1000 - time.monotonic())
+        delay = max(0, (due + 1) / 1000 - time.monotonic())
         self._timer = self._async.call_at(self._async.time() + delay, self._expired)
 
     def _expired(self) -> None:
@@ -309,7 +311,7 @@ class Gateway:
 
     def _take(self, _: Any, line: Any) -> bool:
         try:
-            self._event(_parsed(str(ctypes.string_at(line.contents.text, line.contents.length), "utf-8"))[0])
+            self._event(_parsed(str(line.contents.text, "utf-8"))[0])
         except BaseException as error:  # ctypes would print it and go on
             self._error = self._error or error
             self._wake()

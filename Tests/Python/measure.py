@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Processor time for each orientation of a Bose wearable, through this package or through bleak.
 
-Usage: measure.py tendon|callback|bleak ADAPTER SAMPLES [PID ...]; prints one JSON object: of this process, and with that of the
-processes that work for it. The work is the same: angles of each sample in degrees. `tendon` reads events in a task, `callback`
+Usage: measure.py tendon|callback|bleak ADAPTER SAMPLES FOUND [PID ...]; prints one JSON object: of this process, and with that of
+the processes that work for it. FOUND: a file that bleak makes once it is connected; "" for none. The work is the same: angles of each sample in degrees. `tendon` reads events in a task, `callback`
 takes them in a function, as users of bleak do."""
 
 import asyncio
@@ -18,9 +18,9 @@ import time
 class Meter:
     """From the first sample to the last one."""
 
-    def __init__(self, samples, helpers):
+    def __init__(self, samples, found, helpers):
         self.wanted, self.count, self.sum = samples, 0, 0.0
-        self.helpers = helpers
+        self.found, self.helpers = found, helpers
 
     def of_helpers(self):
         """Their processor time in seconds: user and system, fields 14 and 15 of proc_pid_stat(5)."""
@@ -73,7 +73,7 @@ async def through_bleak(adapter, meter):
 
     import bleak_bose
 
-    client = await bleak_bose.connected(adapter, None)
+    client = await bleak_bose.connected(adapter, meter.found)
     done = asyncio.Event()
 
     def on_data(_, value):
@@ -96,4 +96,4 @@ async def through_bleak(adapter, meter):
 
 
 asyncio.run(asyncio.wait_for(
-    {"tendon": through_tendon, "callback": through_callback, "bleak": through_bleak}[sys.argv[1]](sys.argv[2], Meter(int(sys.argv[3]), sys.argv[4:])), 120))
+    {"tendon": through_tendon, "callback": through_callback, "bleak": through_bleak}[sys.argv[1]](sys.argv[2], Meter(int(sys.argv[3]), sys.argv[4], sys.argv[5:])), 120))

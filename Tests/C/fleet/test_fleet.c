@@ -177,6 +177,7 @@ static const char *line_has(const tendon_fleet_line *line, const char *key, cons
 static bool on_line(void *context, const tendon_fleet_line *line) {
     assert_ptr_equal(context, &w);
     assert_int_equal(line->text[line->length - 1], '\n');
+    assert_int_equal(strlen(line->text), line->length);
     w.views += line->view != NULL;
     assert_ptr_not_equal(line_has(line, "event", line->event, strlen(line->event)), NULL);
     assert_int_equal(line->family != NULL, line_has(line, "family", "", 0) != NULL);

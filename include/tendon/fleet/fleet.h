@@ -33,8 +33,8 @@ typedef struct tendon_fleet tendon_fleet;
 
 /** What is reported. All is lent for the call. */
 typedef struct tendon_fleet_line {
-    const char *text; /**< JSON with a line feed; no terminator */
-    size_t length;
+    const char *text;              /**< JSON with a line feed, and a terminator */
+    size_t length;                 /**< without the terminator */
     bool is_sample;                /**< there are many of these; a reader that is late may miss some */
     const tendon_view *view;       /**< the numbers of the same event; NULL: it has none */
     const tendon_address *address; /**< of the device; NULL: the line is about none */
@@ -143,7 +143,7 @@ struct tendon_fleet {
     tendon_line line;
     tendon_fleet_options options;
     tendon_turns turns;
-    char text[TENDON_LINE_SIZE];
+    char text[TENDON_LINE_SIZE + 1];
     tendon_fleet_radio radios[TENDON_FLEET_RADIOS];
     tendon_search_advertiser advertisers[TENDON_SEARCH_ADVERTISERS];
     tendon_admission_record records[TENDON_FLEET_SLOTS];
