@@ -31,6 +31,7 @@ typedef struct walker {
     unsigned depth;
     frame frames[TENDON_DEFINITION_DEPTH];
     int64_t kept[TENDON_DEFINITION_KEPT];
+    bool is_present[TENDON_DEFINITION_KEPT]; /* so are their fields; else they count as 0 */
 } walker;
 
 static frame *top(walker *w) {
@@ -135,9 +136,10 @@ static bool is_present(const walker *w, const tendon_field *field) {
     }
 }
 
-static void keep(walker *w, const tendon_field *field, int64_t number) {
+static void keep(walker *w, const tendon_field *field, int64_t number, bool is_present) {
     if (field->keep != 0) {
         w->kept[field->keep - 1] = number;
+        w->is_present[field->keep - 1] = is_present;
     }
 }
 
@@ -153,7 +155,7 @@ static tendon_status take_number(walker *w, const tendon_field *field) {
         return TENDON_ERROR_MALFORMED;
     }
     w->last = raw;
-    keep(w, field, raw.integer);
+    keep(w, field, raw.integer, true);
     emit_number(w, field, raw);
     return TENDON_OK;
 }
@@ -178,7 +180,7 @@ static tendon_status take_part(walker *w, const tendon_field *field) {
         bits &= ((uint64_t)1 << field->bits) - 1;
     }
     tendon_number part = tendon_number_of((int64_t)bits);
-    keep(w, field, part.integer);
+    keep(w, field, part.integer, true);
     emit_number(w, field, part);
     return TENDON_OK;
 }
@@ -186,16 +188,20 @@ static tendon_status take_part(walker *w, const tendon_field *field) {
 /* Counts and times of so many bytes begin again at 0. A count may go back, as that of a wheel does (Cycling Speed and
  * Cadence Service 1.0): half of its range stands for that. */
 static double grown(const tendon_field *field, int64_t from, int64_t to, bool may_go_back) {
-    unsigned unused = 64U - 8U * field->size;
+    unsigned unused = 64U - field->bits;
     uint64_t difference = ((uint64_t)to - (uint64_t)from) << unused;
-    int64_t back = -(int64_t)((~difference + 1) >> unused);
+    double back = -(double)((~difference + 1) >> unused);
     bool goes_back = may_go_back && difference >> 63 != 0;
-    return (goes_back ? (double)back : (double)(difference >> unused)) * field->factor / field->divisor;
+    return (goes_back ? back : (double)(difference >> unused)) * field->factor / field->divisor;
 }
 
 static void take_for_rate(walker *w, const tendon_field *field) {
     const tendon_field *counted = &w->definition->fields[field->first], *timed = &w->definition->fields[field->fixed];
     int64_t count = w->kept[counted->keep - 1], time = w->kept[timed->keep - 1];
+    if (!w->is_present[counted->keep - 1] || !w->is_present[timed->keep - 1]) {
+        w->taken->of[field->from].has_value = false;
+        return;
+    }
     double passed = grown(timed, w->taken->of[field->from].time, time, false);
     w->taken->of[field->from].has_value = w->taken->of[field->from].is_known && passed != 0;
     if (w->taken->of[field->from].has_value) {
@@ -355,7 +361,7 @@ static tendon_status step(walker *w) {
     }
     const tendon_field *field = &w->definition->fields[inside->field++];
     if (!is_present(w, field)) {
-        keep(w, field, 0);
+        keep(w, field, 0, false);
         return TENDON_OK;
     }
     if ((field->flags & TENDON_FIELD_OPTIONAL) != 0 && tendon_reader_remaining(&w->reader) == 0) {
@@ -369,6 +375,7 @@ static tendon_status walk(walker *w, const uint8_t *bytes, size_t length) {
     w->reader = tendon_reader_make(bytes, length);
     w->depth = 0;
     memset(w->kept, 0, sizeof w->kept);
+    memset(w->is_present, 0, sizeof w->is_present);
     tendon_status status = enter(w, w->event->layout, (frame){.limit = length});
     while (status == TENDON_OK && w->depth > 0) {
         status = step(w);

@@ -544,6 +544,7 @@ static bool read_typed(reading *r, tendon_field *field) {
     r->kind = tendon_packed_string(type_names, NULL, TYPES, (unsigned)index);
     field->type = index < INTEGERS ? TENDON_FIELD_INTEGER : other_types[index - INTEGERS];
     field->size = type_sizes[index];
+    field->bits = (uint8_t)(8 * field->size);
     field->flags = *word == 'i' ? TENDON_FIELD_SIGNED : 0;
     field->flags |= tendon_json_is_true(&r->p->j, r->found[F_OPTIONAL]) ? TENDON_FIELD_OPTIONAL : 0;
     return read_texts(r, field) && (is_bytes(field) ? read_bytes_field(r, field) : read_number_field(r, field));

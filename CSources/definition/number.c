@@ -131,7 +131,7 @@ static void put(const tendon_field *field, uint64_t raw, uint8_t *out) {
 
 void tendon_number_span(const tendon_field *field, int64_t *low, int64_t *high) {
     bool is_signed = (field->flags & TENDON_FIELD_SIGNED) != 0;
-    unsigned bits = field->type == TENDON_FIELD_PART ? field->bits : 8U * field->size - (is_signed ? 1 : 0);
+    unsigned bits = field->bits - (is_signed ? 1U : 0U);
     *high = INT64_MAX >> (bits < 63 ? 63 - bits : 0);
     *low = is_signed ? -*high - 1 : 0;
 }

@@ -354,6 +354,35 @@ static void rates(void **state) {
     assert_string_equal(described(d, "01 0100 0002"), "cadence=nothing"); /* without a memory */
 }
 
+/* What the value does not have has not grown, and is not what the next value has grown from. */
+static void rates_of_what_is_absent(void **state) {
+    (void)state;
+    const tendon_definition *d = with_fields(
+        "{'name': 'k', 'type': 'u8', 'hidden': true}, {'name': 'n', 'type': 'u16', 'if': 'k', 'hidden': true}, "
+        "{'name': 't', 'type': 'u16', 'optional': true, 'hidden': true}, {'name': 'r', 'rate': 'n', 'per': 't'}");
+    tendon_described_rates of = {0};
+    assert_string_equal(described_with(d, &of, "01 0a00 0a00"), "r=nothing");
+    assert_string_equal(described_with(d, &of, "01 0c00 1400"), "r=0.2");
+    assert_string_equal(described_with(d, &of, "00 1e00"), "r=nothing");
+    assert_string_equal(described_with(d, &of, "01 0f00"), ""); /* nothing after it */
+    assert_string_equal(described_with(d, &of, "01 1000 1c00"), "r=0.5");
+}
+
+static void rates_of_parts_and_long_counts(void **state) {
+    (void)state;
+    const tendon_definition *d =
+        with_fields("{'name': 'all', 'type': 'u32', 'bits': [{'name': 'n', 'bit': 4, 'count': 16, 'hidden': true}]}, "
+                    "{'name': 't', 'type': 'u8', 'hidden': true}, {'name': 'r', 'rate': 'n', 'per': 't'}");
+    tendon_described_rates of = {0};
+    assert_string_equal(described_with(d, &of, "e0ff0f00 01"), "r=nothing");
+    assert_string_equal(described_with(d, &of, "20001000 02"), "r=4.0"); /* 65534, 2 */
+    of = (tendon_described_rates){0};
+    d = with_fields("{'name': 'n', 'type': 'u64', 'hidden': true}, {'name': 't', 'type': 'u8', 'hidden': true}, "
+                    "{'name': 'r', 'rate': 'n', 'per': 't'}");
+    assert_string_equal(described_with(d, &of, "0000000000000000 01"), "r=nothing");
+    assert_string_equal(described_with(d, &of, "0000000000000080 02"), "r=-9223372036854775808.0");
+}
+
 /* What only decides is not shown, unless an event lists it. */
 static void members(void **state) {
     (void)state;
@@ -391,6 +420,8 @@ int main(void) {
                                        cmocka_unit_test(records_without_bytes),
                                        cmocka_unit_test(switches),
                                        cmocka_unit_test(members),
-                                       cmocka_unit_test(rates)};
+                                       cmocka_unit_test(rates),
+                                       cmocka_unit_test(rates_of_what_is_absent),
+                                       cmocka_unit_test(rates_of_parts_and_long_counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

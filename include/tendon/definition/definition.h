@@ -73,12 +73,13 @@ typedef enum tendon_field_condition {
 
 /** Numbers: value = raw * factor / divisor + offset. */
 typedef struct tendon_field {
-    uint8_t type;      /**< tendon_field_type */
-    uint8_t flags;     /**< TENDON_FIELD_... */
-    uint8_t size;      /**< bytes of an integer; of bytes and text: their number if it is fixed, 0: the rest */
-    uint8_t decimals;  /**< that the number resolves */
-    uint8_t bit, bits; /**< of a part */
-    uint8_t keep;      /**< place that the raw number is kept in, counted from 1; 0: it is not */
+    uint8_t type;     /**< tendon_field_type */
+    uint8_t flags;    /**< TENDON_FIELD_... */
+    uint8_t size;     /**< bytes of an integer; of bytes and text: their number if it is fixed, 0: the rest */
+    uint8_t decimals; /**< that the number resolves */
+    uint8_t bit;      /**< of a part: its lowest bit */
+    uint8_t bits;     /**< of a part and of a number: how many */
+    uint8_t keep;     /**< place that the raw number is kept in, counted from 1; 0: it is not */
     uint8_t
         from; /**< kept field with the length, the number of records or the selector; 0: none. Of a rate, its place */
     uint8_t condition; /**< tendon_field_condition */
