@@ -28,7 +28,8 @@ static tendon_line_device label_of(const tendon_fleet_slot *slot) {
 /** Passes a finished line on, and counts it. @param status as in the line. */
 static void pass_on(tendon_fleet *fleet, tendon_status length, const tendon_line_device *label, const tendon_view *view,
                     tendon_status status) {
-    fleet->text[length > 0 ? length : 0] = '\0';
+    char *end = fleet->text + (length > 0 ? length : 0);
+    *end = '\0';
     tendon_fleet_line line = {.text = fleet->text,
                               .length = length > 0 ? (size_t)length : 0,
                               .is_sample = fleet->line.is_sample,
@@ -40,8 +41,8 @@ static void pass_on(tendon_fleet *fleet, tendon_status length, const tendon_line
                               .family = label->family,
                               .name = label->name,
                               .name_length = label->name_length};
-    bool is_delivered = length > 0 && fleet->on_line(fleet->context, &line);
-    if (fleet->line.is_sample) {
+    bool is_delivered = length > 0 && fleet->on_line(fleet->context, &line); /* may write another line */
+    if (line.is_sample) {
         fleet->counters.samples++;
         fleet->counters.delivered += is_delivered;
         fleet->counters.dropped += !is_delivered;

@@ -70,9 +70,9 @@ static uint8_t number_of(const tendon_turns *turns, const tendon_radio *radio) {
     return number;
 }
 
-/** The radio that connects to the device. False: none has room. */
-static bool choose_radio(const tendon_turns *turns, const tendon_address *address, uint64_t now, uint8_t *chosen) {
-    uint32_t radios = tendon_admission_radios(&turns->admission, address), members = 0;
+static bool choose_among(const tendon_turns *turns, uint32_t radios, const tendon_address *address, uint64_t now,
+                         uint8_t *chosen) {
+    uint32_t members = 0;
     tendon_radio *radio = NULL;
     for (size_t i = 0; i < turns->group.count; i++) {
         members |= (radios >> number_of(turns, turns->group.members[i].radio) & 1u) << i;
@@ -80,6 +80,13 @@ static bool choose_radio(const tendon_turns *turns, const tendon_address *addres
     bool has_room = tendon_radio_group_choose_among(&turns->group, address, members, now, &radio) >= 0;
     *chosen = has_room ? number_of(turns, radio) : 0;
     return has_room;
+}
+
+/** The radio that connects to the device. False: none has room. */
+static bool choose_radio(const tendon_turns *turns, const tendon_address *address, uint64_t now, uint8_t *chosen) {
+    const tendon_admission *admission = &turns->admission;
+    return choose_among(turns, tendon_admission_radios(admission, address), address, now, chosen) ||
+           choose_among(turns, tendon_admission_receivers(admission, address), address, now, chosen);
 }
 
 /* ---- bonds ---- */

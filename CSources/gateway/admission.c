@@ -308,6 +308,11 @@ uint8_t tendon_admission_radios(const tendon_admission *admission, const tendon_
     return one != NULL ? (uint8_t)(one->heard & ~one->failed) : 0;
 }
 
+uint8_t tendon_admission_receivers(const tendon_admission *admission, const tendon_address *address) {
+    const record *one = find(admission, address);
+    return one != NULL ? one->heard : 0;
+}
+
 uint32_t tendon_admission_answer_ms(const tendon_admission *admission, const tendon_address *address) {
     const record *one = find(admission, address);
     return one != NULL ? answer_ms(one) : 0;

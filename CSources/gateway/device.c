@@ -76,6 +76,7 @@ static void report_acted(tendon_device *device, tendon_status status, uint64_t n
 }
 
 static void step_actions(tendon_device *device, uint64_t now) {
+    const device_family *family = family_of(device);
     while (device->action_count > 0) {
         if (device->acting && !device->acted) {
             return;
@@ -83,9 +84,12 @@ static void step_actions(tendon_device *device, uint64_t now) {
         if (device->acting) {
             report_acted(device, device->acted_status, now);
         } else if (device->state == TENDON_DEVICE_OPEN) {
+            if (family->is_busy != NULL && family->is_busy(device)) {
+                return;
+            }
             device->progress = (tendon_act_progress){0};
             device->acting = true; /* it may end within the call */
-            tendon_status status = family_of(device)->act(device, &first_action(device)->act, now);
+            tendon_status status = family->act(device, &first_action(device)->act, now);
             if (status < 0) {
                 report_acted(device, status, now);
             }

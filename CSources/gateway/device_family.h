@@ -18,7 +18,9 @@ typedef struct device_family {
     /** OPENED was reported: starts the streams; called again after events. */
     void (*go_on)(tendon_device *device, uint64_t now);
     tendon_status (*act)(tendon_device *device, tendon_act *act, uint64_t now); /**< NULL: it has no actions */
-    bool (*may_retry)(tendon_status status);                                    /**< NULL: always */
+    /** An operation of its own is in progress, and actions wait; its end touches the device. NULL: never. */
+    bool (*is_busy)(const tendon_device *device);
+    bool (*may_retry)(tendon_status status); /**< NULL: always */
     tendon_status (*line)(const tendon_device *device, const tendon_device_event *event, size_t index,
                           tendon_line *line, const tendon_line_device *label, uint64_t wall_us);
     void (*identity)(const tendon_device *device, tendon_line *line);

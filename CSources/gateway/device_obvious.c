@@ -135,10 +135,11 @@ static tendon_status act(tendon_device *device, tendon_act *one, uint64_t now) {
     if (one->kind == TENDON_ACT_OBVIOUS_FIRMWARE) {
         return TENDON_ERROR_UNSUPPORTED;
     }
-    if (device->asked == STATES_ASKED) {
-        return TENDON_ERROR_BUSY;
-    }
     return tendon_obvious_act(&device->of.obvious.manager, one, &device->progress, now);
+}
+
+static bool is_busy(const tendon_device *device) {
+    return device->asked == STATES_ASKED;
 }
 
 /** What another attempt would not change. */
@@ -169,6 +170,7 @@ const device_family tendon_device_obvious = {
     .read = read_identity,
     .go_on = go_on,
     .act = act,
+    .is_busy = is_busy,
     .may_retry = may_retry,
     .line = line_of,
     .identity = identity,

@@ -8,7 +8,7 @@ import Tendon
 /// A line that the C core lends for a callback.
 typealias CLine = UnsafePointer<tendon_fleet_line>
 
-/// The memory of a fleet: about 400 KiB, which is used as far as there are devices. A `CBlock` would touch all of it.
+/// The memory of a fleet: about 500 KiB, which is used as far as there are devices. A `CBlock` would touch all of it.
 final class FleetMemory: @unchecked Sendable {
     // Only an address; the fleet is used on the loop's thread.
     let pointer: CPointer<tendon_fleet>

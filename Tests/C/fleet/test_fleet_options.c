@@ -154,7 +154,7 @@ static void addresses(void **state) {
     assert_int_equal(options.only.count, 2);
     assert_int_equal(options.only.addresses[0].type, TENDON_ADDRESS_TYPE_PUBLIC);
     assert_int_equal(options.only.addresses[1].type, TENDON_ADDRESS_TYPE_RANDOM);
-    for (unsigned i = 0; i < 15; i++) {
+    for (unsigned i = 0; i < 31; i++) { /* 32 devices */
         assert_int_equal(set("address", "C4:00:00:00:00:02"), TENDON_OK);
     }
     assert_int_equal(options.only.count, TENDON_FLEET_ADDRESSES);

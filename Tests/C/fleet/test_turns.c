@@ -304,6 +304,36 @@ static void a_radio_is_lost(void **state) {
     assert_int_not_equal(tendon_turns_use_radio(&w.turns, 1, &w.radios[0]), TENDON_OK);
 }
 
+/* A radio over which an attempt has failed makes the next one if no other can: only it has the bond, the others were
+ * lost, or are full. */
+static void a_radio_that_failed_tries_again(void **state) {
+    (void)state;
+    w.bonded[0] = device(1);
+    assert_int_equal(begin_turn(1, 1000), 1);
+    assert_int_equal(w.radio, 0);
+    (void)end_turn(1, 0, TENDON_OK, 2000);
+    assert_int_equal(begin_turn(1, 20000), 1);
+    assert_int_equal(w.radio, 0);
+    (void)end_turn(1, 0, TENDON_OK, 21000);
+    w.bonded[1] = device(1); /* then the other one is before it */
+    assert_int_equal(begin_turn(1, 60000), 1);
+    assert_int_equal(w.radio, 1);
+
+    assert_int_equal(begin_turn(2, 61000), 1);
+    assert_int_equal(w.radio, 0);
+    (void)end_turn(2, 0, TENDON_OK, 62000);
+    (void)end_turn(1, 1, TENDON_HCI_ERROR(0x09), 62000); /* full, and not for another reason */
+    assert_int_equal(begin_turn(2, 90000), 1);
+    assert_int_equal(w.radio, 0);
+    (void)end_turn(2, 0, TENDON_OK, 91000);
+    tendon_turns_stop_radio(&w.turns, 1);
+    tendon_turns_lose_radio(&w.turns, 1);
+    (void)hear(2, 0, TENDON_AD_CONNECTABLE, 110000);
+    tendon_turns_step(&w.turns, 110000);
+    assert_int_equal(w.radio, 0);
+    assert_int_equal(w.begun, 6);
+}
+
 /* Noticed when the device advertises, connected or not, and when its turn has ended. */
 static void a_bond_is_removed(void **state) {
     (void)state;
@@ -355,6 +385,7 @@ int main(void) {
         cmocka_unit_test_setup(nothing_ticks, start),
         cmocka_unit_test_setup(responses_are_asked_for, start),
         cmocka_unit_test_setup(a_radio_is_lost, start),
+        cmocka_unit_test_setup(a_radio_that_failed_tries_again, start),
         cmocka_unit_test_setup(a_bond_is_removed, start),
         cmocka_unit_test_setup(the_end, start),
     };

@@ -28,6 +28,23 @@ static void open_family(tendon_device_family family) {
     (void)world_look();
 }
 
+/* Of a program that acts on `connected`: the states of the features are read first. */
+static void an_action_waits_for_the_opening(void **state) {
+    (void)state;
+    world_choice choice = world_defaults();
+    choice.settings.feature_count = 2;
+    choice.settings.features[0] = 16;
+    choice.settings.features[1] = 17;
+    world_start(TENDON_DEVICE_OBVIOUS, &choice);
+    world_open();
+    while (w.device.state != TENDON_DEVICE_OPEN) {
+        world_run(1);
+    }
+    assert_int_equal(act("toggle 17 flip"), TENDON_OK);
+    world_run(2000);
+    assert_string_equal(world_look(), "connected feature feature feature action");
+}
+
 static void an_action_of_each_family(void **state) {
     (void)state;
     static const struct {
@@ -231,6 +248,7 @@ static void the_connection_ends_meanwhile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_action_waits_for_the_opening),
         cmocka_unit_test(an_action_of_each_family),
         cmocka_unit_test(what_is_no_action),
         cmocka_unit_test(an_action_that_was_parsed),

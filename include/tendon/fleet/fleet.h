@@ -47,7 +47,7 @@ typedef struct tendon_fleet_line {
 } tendon_fleet_line;
 
 /** @return false: the line was dropped, which counts in the summary. Must not call the fleet, except
- * tendon_fleet_act(). */
+ * tendon_fleet_act(), after which the line is no longer valid, and tendon_fleet_end(). */
 typedef bool (*tendon_fleet_on_line)(void *context, const tendon_fleet_line *line);
 /** See tendon_fleet_end_then(). Must not call the fleet. */
 typedef void (*tendon_fleet_on_ended)(void *context);
@@ -123,7 +123,7 @@ typedef struct tendon_fleet_radio {
     } memory;
 } tendon_fleet_radio;
 
-/** Caller's memory, about 400 KiB; it is used as far as there are devices. A program may read counters; all other
+/** Caller's memory, about 500 KiB; it is used as far as there are devices. A program may read counters; all other
  * members are private. Must not be moved while open. */
 struct tendon_fleet {
     tendon_fleet_counters counters;
@@ -185,7 +185,7 @@ void tendon_fleet_close(tendon_fleet *fleet);
 
 /**
  * Has a device do something. Of an address of the type TENDON_ADDRESS_TYPE_ANONYMOUS only the bytes count. A line
- * `done` or `action_failed` follows, from the loop or in this call.
+ * `action` or `action_failed` follows, from the loop or in this call.
  * @param action "vibrate 90": the name, and arguments, separated by spaces.
  * @return TENDON_OK: it was started, or waits for others; TENDON_ERROR_NOT_FOUND: no such device is connected, or it
  * has no such action; another error of tendon_device_act(). After an error the line was reported.

@@ -15,7 +15,7 @@ extern "C" {
 
 /** Maximum number of adapters, of addresses in a list, and of device files. */
 #define TENDON_FLEET_RADIOS 4
-#define TENDON_FLEET_ADDRESSES 32
+#define TENDON_FLEET_ADDRESSES 64 /* 32 devices whose types are not known */
 #define TENDON_FLEET_DEFINITIONS 16
 #define TENDON_FLEET_WORD_SIZE 64
 /** A sentence about a mistake, with its terminator; a longer one is cut. */
@@ -76,7 +76,7 @@ bool tendon_fleet_option_at(size_t index, tendon_fleet_option *out);
  * Sets an option by its name, without dashes. Lists of families name device files that were added before.
  * @param value with a terminator; NULL: none.
  * @return TENDON_OK; TENDON_ERROR_NOT_FOUND: there is no such option; TENDON_ERROR_INVALID_ARGUMENT: the value is none
- * of it; TENDON_ERROR_TABLE_FULL: it is given too often.
+ * of it, or it is given too often.
  */
 tendon_status tendon_fleet_options_set(tendon_fleet_options *options, const char *name, const char *value);
 /**

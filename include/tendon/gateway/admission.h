@@ -60,7 +60,7 @@ typedef struct tendon_admission_record {
     tendon_address address;
     uint8_t state;         /**< tendon_admission_state; UNKNOWN: the slot is free */
     uint8_t family;        /**< a number of the caller */
-    uint8_t heard, failed; /**< radios that have received it; over which its latest attempt failed */
+    uint8_t heard, failed; /**< radios that have received it; over which attempts have failed */
     uint8_t bonded;        /**< 1 + the radio that had a bond with it when that was last looked at; 0: none had */
     bool preferred, has_connected;
     bool leaves;       /**< it is dismissed when its turn ends */
@@ -149,9 +149,12 @@ bool tendon_admission_has_waiting(const tendon_admission *admission, uint64_t no
 uint64_t tendon_admission_deadline(const tendon_admission *admission, uint64_t now);
 /** The same of one device. */
 uint64_t tendon_admission_deadline_of(const tendon_admission *admission, const tendon_address *address, uint64_t now);
-/** Returns the radios that may connect to a device: they have received it, and the latest attempt did not fail over
- * them, unless it failed over all. */
+/** Returns the radios that have received a device, and over which no attempt has failed since one over each of them, or
+ * since a connection. */
 uint8_t tendon_admission_radios(const tendon_admission *admission, const tendon_address *address);
+/** Returns the radios that have received it. If none of the others can connect, because they are full, have no bond
+ * with it or were lost, one over which an attempt has failed makes the next one. */
+uint8_t tendon_admission_receivers(const tendon_admission *admission, const tendon_address *address);
 /** Returns the time that the present attempt may take without a connection, in ms; 0: the device has no record. */
 uint32_t tendon_admission_answer_ms(const tendon_admission *admission, const tendon_address *address);
 
