@@ -9,6 +9,7 @@ import collections
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import sys
@@ -203,6 +204,33 @@ def readers():
 
 
 # ---- standard input
+
+
+def as_jobs():
+    """nohup(1), and the background of an interactive shell, where reading the terminal stops a process."""
+    child = subprocess.Popen([GATEWAY, *VIRTUAL, "--for", "1.5"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    handled = pathlib.Path(f"/proc/{child.pid}/status")
+    until = time.monotonic() + LIMIT
+    while time.monotonic() < until:
+        mask = next(line for line in handled.read_text().splitlines() if line.startswith("SigCgt:"))
+        if int(mask.split()[1], 16) >> signal.SIGTERM - 1 & 1:
+            break
+        time.sleep(0.02)
+    child.send_signal(signal.SIGHUP)
+    began = time.monotonic()
+    child.wait(timeout=LIMIT)
+    report("under nohup it does not end with its terminal", time.monotonic() - began > 0.5, time.monotonic() - began)
+    pid, terminal = pty.fork()
+    if pid == 0:
+        child = subprocess.Popen([GATEWAY, *VIRTUAL, "--for", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 preexec_fn=os.setpgrp)
+        _, status = os.waitpid(child.pid, os.WUNTRACED)
+        child.kill()
+        os._exit(1 if os.WIFSTOPPED(status) else 0)
+    os.write(terminal, b"for the shell\n")
+    report("in the background a terminal's input does not stop it", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0)
+    os.close(terminal)
 
 
 def actions():
@@ -467,7 +495,7 @@ with tempfile.TemporaryDirectory() as folder:
     work = pathlib.Path(folder)
     os.chmod(work, 0o700)
     os.environ |= {"XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder + "/state"}
-    for part in (command_line, same_lines, readers, actions, unusable_bonds, clock, osc_wrong, osc_sends, costs):
+    for part in (command_line, same_lines, readers, as_jobs, actions, unusable_bonds, clock, osc_wrong, osc_sends, costs):
         try:
             part()
         except (AssertionError, KeyError, IndexError, ValueError, subprocess.TimeoutExpired, OSError) as error:

@@ -302,13 +302,15 @@ static void on_wake(void *context, uint64_t now) {
 }
 
 static void watch_signals(void) {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = on_signal}, before = {0};
     tendon_loop_on_wake(&loop, on_wake, NULL);
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    sigaction(SIGHUP, NULL, &before);
+    if (before.sa_handler != SIG_IGN) { /* nohup(1) ignores it */
+        sigaction(SIGHUP, &action, NULL);
+    }
 }
 
 /** Until the end was asked for, and has come. */
@@ -334,11 +336,11 @@ static void report_sound(const char *text) {
 
 /** As `tendon run` has it. */
 static int exit_status(bool was_open, bool is_unread) {
-    if (!was_open) {
-        return NO_RADIO;
-    }
     if (is_unread) {
         return DONE; /* its reader has seen enough */
+    }
+    if (!was_open) {
+        return NO_RADIO;
     }
     if (fleet.counters.found == 0 && fleet.counters.connected == 0) {
         if (signals == 0) {
@@ -357,6 +359,8 @@ static int serve(void) {
         complain("tendon-gateway: %s", mistake);
         return USAGE;
     }
+    signal(SIGPIPE, SIG_IGN); /* the opening writes lines, too */
+    signal(SIGTTIN, SIG_IGN); /* in the background of a shell, where the input is the shell's, read() fails */
     output_open(&out, &loop, STDOUT_FILENO, on_output_end, NULL);
     tendon_status status = tendon_fleet_open(&fleet, &loop, &options, on_line, NULL);
     if (status < 0) {

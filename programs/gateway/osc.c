@@ -272,18 +272,24 @@ void osc_close(osc *sound) {
 
 /* ---- samples ---- */
 
-static osc_head *head_of(osc *sound, const tendon_address *address) {
-    osc_head *head = NULL;
+/** NULL: it has sent no orientation. */
+static osc_head *known_head(osc *sound, const tendon_address *address) {
     for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
         osc_head *one = &sound->heads[i];
         if (one->is_used && tendon_address_equal(&one->address, address)) {
             return one;
         }
-        head = !one->is_used && head == NULL ? one : head;
     }
-    head = head != NULL ? head : &sound->heads[sound->next_head++ % TENDON_FLEET_DEVICES];
-    *head = (osc_head){.is_used = true, .address = *address};
-    tendon_osc_head_init(&head->head, sound->settings);
+    return NULL;
+}
+
+static osc_head *head_of(osc *sound, const tendon_address *address) {
+    osc_head *head = known_head(sound, address);
+    if (head == NULL) {
+        head = &sound->heads[sound->next_head++ % TENDON_FLEET_DEVICES];
+        *head = (osc_head){.is_used = true, .address = *address};
+        tendon_osc_head_init(&head->head, sound->settings);
+    }
     return head;
 }
 
@@ -338,7 +344,10 @@ void osc_take(osc *sound, const tendon_fleet_line *line) {
     }
     if (line->view == NULL) {
         if (strcmp(line->event, "disconnected") == 0) {
-            tendon_orientation_pause(&head_of(sound, line->address)->head.orientation);
+            osc_head *head = known_head(sound, line->address);
+            if (head != NULL) {
+                tendon_orientation_pause(&head->head.orientation);
+            }
         }
         return;
     }
