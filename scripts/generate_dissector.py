@@ -129,11 +129,11 @@ class DeviceFile:
         return name
 
     def field(self, layout, number, field):
-        made = {key: field[key] for key in ("type", "values", "unit", "endian", "min", "max", "equals", "optional", "length",
+        made = {key: field[key] for key in ("type", "values", "endian", "min", "max", "equals", "optional", "length",
                                             "at_least", "at_most", "count") if key in field}
         made["name"] = field.get("name", f"field_{number}")
         if "unknown" in field:
-            made["also"] = field["unknown"]
+            made["also"] = made["unknown"] = field["unknown"]
         if "if" in field:
             name, _, number_of = field["if"].lstrip("!").partition("=")
             made["if"] = {"name": name, "zero": field["if"].startswith("!"), **({"is": int(number_of)} if number_of else {})}
@@ -142,14 +142,12 @@ class DeviceFile:
                              "offset": seconds_of(field["epoch"]), "zone": "" if field.get("local") else "Z",
                              **({"unknown": field["unknown"]} if "unknown" in field else {})}
             made["name"] += "_raw"
-        elif any(key in field for key in ("factor", "divisor", "offset")):
-            made["name"] += "_raw"
-            made["scaled"] = [{"name": field.get("name", "value"),
-                               **{key: field[key] for key in ("factor", "divisor", "offset", "unit") if key in field}}]
-            made.pop("unit", None)
+        else:
+            made |= self.scaled(made["name"], field)
         if "bits" in field:
-            made["bits"] = [{"name": part["name"], "bit": part["bit"], "count": part.get("count", 1), "kept": True,
-                             **({"values": part["values"]} if "values" in part else {})} for part in field["bits"]]
+            made["bits"] = [{"name": part["name"], "bit": part["bit"], "count": part.get("count", 1), "kept": part["name"],
+                             **({"values": part["values"]} if "values" in part else {}),
+                             **self.scaled(part["name"], part)} for part in field["bits"]]
         if "records" in field:
             made = {key: made[key] for key in ("count", "if") if key in made}
             made["records"] = self.reference(field["records"], field.get("name", f"{layout}_records"))
@@ -160,6 +158,13 @@ class DeviceFile:
                              for key, value in field["cases"].items()}
             made["otherwise"] = self.inline(field.get("otherwise", []), f"{layout}_{field['switch']}_otherwise")
         return made
+
+    @staticmethod
+    def scaled(name, field):
+        """The unit; of a number with a scale, both numbers: conditions are about that of the device."""
+        unit = {"unit": field["unit"]} if "unit" in field else {}
+        scale = {key: field[key] for key in ("factor", "divisor", "offset") if key in field}
+        return {"name": f"{name}_raw", "kept": name, "scaled": [{"name": name, **scale, **unit}]} if scale else unit
 
     def inline(self, layout, name):
         name = self.reference(layout, name)
@@ -198,17 +203,28 @@ def generated(table):
     return text
 
 
+def is_first(row, name, shown):
+    """A capture need not say of which kind a device is: a characteristic of two files has the layout of the first."""
+    key = row["service"], row["uuid"]
+    first = shown.setdefault(key, name)
+    if first != name:
+        print(f"{name}: {row['name']} ({'/'.join(key)}) is shown as {first} has it", file=sys.stderr)
+    return first == name
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     table = json.loads(TABLE.read_text())
     problems = list(problems_of(table))
+    # What all devices have, such as the battery level, is shown as the first family has it.
+    known = {row["uuid"] for family in table["families"].values() for row in family["characteristics"]}
+    shown = {}
     for path in sys.argv[2:]:
         device = DeviceFile(path)
         family = device.family()
-        # What all devices have, such as the battery level, is shown as the first family has it.
-        known = {row["uuid"] for other in table["families"].values() for row in other["characteristics"]}
-        family["characteristics"] = [row for row in family["characteristics"] if row["uuid"] not in known]
+        family["characteristics"] = [row for row in family["characteristics"]
+                                     if row["uuid"] not in known and is_first(row, device.file["name"], shown)]
         table["families"][device.file["name"]] = family
     if sys.argv[1] == "--check":
         print(("not ok" if problems else "ok") + " - the table of fields, from which the dissector for Wireshark is generated")

@@ -232,7 +232,7 @@ wait "$device"
 run replay "$work/lamp.btsnoop" --define "$work/lamp.json" --json
 like "$out" '"event":"level","family":"lamp".*"switched":"off","level_percent":10' "replay: values"
 like "$out" '"event":"command","family":"lamp".*"characteristic":"control","bytes":"63"' "replay: what was written"
-python3 "$root/scripts/generate_dissector.py" "$work/tendon.lua" "$work/lamp.json" "$shipped"/*.json
+python3 "$root/scripts/generate_dissector.py" "$work/tendon.lua" "$work/lamp.json" "$shipped"/*.json 2>"$work/both.txt"
 shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/lamp.btsnoop" -T fields -e tendon.lamp.level.level_percent \
     -e tendon.lamp.level.switched 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ': ')
 is "$shown" '10:0 80:1 ' "Wireshark shows the same, from the same file"
@@ -248,7 +248,13 @@ cat >"$work/pair.json" <<'END'
     {"name": "second", "service": "fff1", "uuid": "ffff", "every_ms": 200, "examples": ["92 23 0c 6b"],
      "value": [{"name": "at", "type": "u32", "epoch": "1970-01-01"}]},
     {"name": "clock", "service": "1805", "uuid": "2a2b", "write": [{"name": "date", "type": "datetime"}]},
-    {"name": "meter", "service": "fff1", "uuid": "fffe", "every_ms": 200, "examples": ["80 5a b0"], "value": "kinds"}
+    {"name": "meter", "service": "fff1", "uuid": "fffe", "every_ms": 200, "examples": ["80 5a b0"], "value": "kinds"},
+    {"name": "tag", "service": "fff1", "uuid": "fffd", "every_ms": 200, "examples": ["ac 36 02 07 01 00 00 00 01 80", "ff ff 01"], "value": [
+      {"type": "u16", "endian": "big", "unknown": 65535, "bits": [
+        {"name": "battery_v", "bit": 5, "count": 11, "factor": 0.001, "offset": 1.6, "unit": "V"},
+        {"name": "power_dbm", "bit": 0, "count": 5, "factor": 2, "offset": -40}]},
+      {"name": "step", "type": "u8", "factor": 10}, {"name": "steps", "type": "u8", "if": "step=2"},
+      {"type": "u48", "optional": true, "bits": [{"name": "low", "bit": 0, "count": 40}, {"name": "top", "bit": 47}]}]}
   ],
   "layouts": {"kinds": [{"name": "kind", "type": "u8", "equals": "0x80"}, {"switch": "kind", "cases": {"128": "meter"}}],
     "meter": [{"name": "glucose_mg_per_dl", "type": "sfloat", "factor": 100000}]},
@@ -281,6 +287,16 @@ like "$out" '"sensor":"kinds".*"glucose_mg_per_dl":90[,}]' "replay: a medical nu
 shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T fields -e tendon.pair.meter.glucose_mg_per_dl \
     -e tendon.bad 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')
 is "$shown" '90, ' "Wireshark shows it, and no mistake"
+# Parts of bits with a scale; and a condition is about the number before the scale.
+shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T fields -e tendon.pair.tag.battery_v \
+    -e tendon.pair.tag.power_dbm -e tendon.pair.tag.power_dbm_raw -e tendon.pair.tag.step -e tendon.pair.tag.steps \
+    -e tendon.pair.tag.low -e tendon.pair.tag.top 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')
+is "$shown" ',,31,10,,, 2.977,4,22,20,7,4294967297,1 ' "Wireshark shows parts with their scale, and none of what is unknown"
+tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -O tendon >"$work/shown" 2>"$work/tshark.err"
+is "$(grep -c 'battery_v: 2.977 V' "$work/shown")" "$(grep -c 'step_raw: 2' "$work/shown")" "... and their unit"
+sed 's/"pair"/"other"/' "$work/pair.json" >"$work/other.json"
+is "$(python3 "$root/scripts/generate_dissector.py" "$work/two.lua" "$work/pair.json" "$work/other.json" 2>&1 | head -1)" \
+    "other: first (fff0/ffff) is shown as pair has it" "a characteristic of two files: it says which one is shown"
 run export "$work/pair.btsnoop" "$work" --define "$work/pair.json" --json
 like "$out" '"event":"exported".*"samples":[1-9]' "export: samples of a device file"
 

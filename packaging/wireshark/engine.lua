@@ -17,7 +17,8 @@ for _, one in pairs(experts) do all_experts[#all_experts + 1] = one end
 local widths = {u8 = 1, i8 = 1, u16 = 2, i16 = 2, u24 = 3, i24 = 3, u32 = 4, i32 = 4, u48 = 6, i48 = 6, u64 = 8, i64 = 8,
     f32 = 4, sfloat = 2, float = 4, datetime = 7}
 local makers = {u8 = ProtoField.uint8, u16 = ProtoField.uint16, u24 = ProtoField.uint24, u32 = ProtoField.uint32,
-    i8 = ProtoField.int8, i16 = ProtoField.int16, i24 = ProtoField.int24, i32 = ProtoField.int32}
+    i8 = ProtoField.int8, i16 = ProtoField.int16, i24 = ProtoField.int24, i32 = ProtoField.int32,
+    u48 = ProtoField.uint64, u64 = ProtoField.uint64, i48 = ProtoField.int64, i64 = ProtoField.int64}
 
 local function names_of(list)
     if not list then return nil end
@@ -31,12 +32,23 @@ local function register(field)
     return field
 end
 
+local function make_scaled(field, prefix)
+    for _, scaled in ipairs(field.scaled or {}) do
+        scaled.pf = register(ProtoField.double(prefix .. scaled.name, scaled.name))
+    end
+end
+
 local function make_bits(field, prefix)
     local unsigned = field.type:gsub("^i", "u")
     for _, bits in ipairs(field.bits) do
         local mask = (2 ^ bits.count - 1) * 2 ^ bits.bit
         local name = prefix .. bits.name
-        if bits.count == 1 and not bits.values then
+        bits.is_flag = bits.count == 1 and not bits.values and not bits.scaled
+        make_scaled(bits, prefix)
+        if widths[field.type] > 4 then -- masks of Lua have 32 bits
+            bits.pf = register(bits.is_flag and ProtoField.bool(name, bits.name) or
+                ProtoField.uint64(name, bits.name, base.DEC, names_of(bits.values)))
+        elseif bits.is_flag then
             bits.pf = register(ProtoField.bool(name, bits.name, widths[field.type] * 8, nil, mask))
         else
             bits.pf = register(makers[unsigned](name, bits.name, base.DEC, names_of(bits.values), mask))
@@ -49,11 +61,7 @@ local function make_field(field, prefix)
     -- A single name among numbers stands behind its number, not in the place of all others.
     field.names = names_of(field.values)
     local listed = field.values and #field.values > 1 and field.names or nil
-    if field.type == "u64" or field.type == "u48" then
-        field.pf = register(ProtoField.uint64(name, field.name, base.DEC))
-    elseif field.type == "i64" or field.type == "i48" then
-        field.pf = register(ProtoField.int64(name, field.name, base.DEC))
-    elseif field.type == "f32" or field.type == "sfloat" or field.type == "float" then
+    if field.type == "f32" or field.type == "sfloat" or field.type == "float" then
         field.pf = register(ProtoField.double(name, field.name))
     elseif makers[field.type] then
         local hex = field.base == "hex" and base.HEX or base.DEC
@@ -67,9 +75,7 @@ local function make_field(field, prefix)
     elseif field.records then
         field.pf = register(ProtoField.none(prefix .. field.records, field.records))
     end
-    for _, scaled in ipairs(field.scaled or {}) do
-        scaled.pf = register(ProtoField.double(prefix .. scaled.name, scaled.name))
-    end
+    make_scaled(field, prefix)
     if field.epoch then field.date = register(ProtoField.string(prefix .. field.epoch.name, field.epoch.name)) end
     if field.bits then make_bits(field, prefix) end
 end
@@ -217,11 +223,23 @@ local function decode_integer(context, field, tree)
     end
     context.values[field.name] = value
     context.position = context.position + width
+    local is_known = not field.unknown or tonumber(value) ~= field.unknown
     for _, bits in ipairs(field.bits or {}) do
-        if little then item:add_le(bits.pf, range) else item:add(bits.pf, range) end
-        if bits.kept then context.values[bits.name] = math.floor(value / 2 ^ bits.bit) % 2 ^ bits.count end
+        local raw, part = math.floor(value / 2 ^ bits.bit) % 2 ^ bits.count
+        if width > 4 then
+            local all = little and range:le_uint64() or range:uint64()
+            local exact = all:rshift(bits.bit):lshift(64 - bits.count):rshift(64 - bits.count)
+            if bits.is_flag then exact = raw ~= 0 end
+            part = item:add(bits.pf, range, exact)
+        else
+            part = little and item:add_le(bits.pf, range) or item:add(bits.pf, range)
+        end
+        if bits.unit then part:append_text(" " .. bits.unit) end
+        if is_known then add_scaled(context, bits, tree, range, raw) end
+        if bits.kept then context.values[bits.kept] = raw end
     end
-    add_scaled(context, field, tree, range, value)
+    if is_known then add_scaled(context, field, tree, range, value) end
+    if field.kept then context.values[field.kept] = value end
     add_epoch(field, tree, range, value)
     local wrong = fault(field, value)
     if wrong then fail(context, item, "bad", field.name .. ": " .. wrong) end
