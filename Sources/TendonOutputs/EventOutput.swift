@@ -81,6 +81,9 @@ package protocol EventOutput: Sendable {
     /// the same turn.
     func sample(_ sample: OutputSample, of source: any SampleSource)
 
+    /// Whether the line of a sample is wanted, too, of an output that takes none: its numbers are not all of it.
+    func takesLine(of sample: OutputSample) -> Bool
+
     /// Makes the present orientation of a device the one that looks straight ahead; nil: of each device that has one.
     /// Returns these.
     func recenter(_ device: OutputDevice?) -> [OutputDevice]
@@ -115,6 +118,7 @@ extension EventOutput {
     package var takesSamples: Bool { true }
     package var takesNumbers: Bool { false }
     package func sample(_ sample: OutputSample, of source: any SampleSource) {}
+    package func takesLine(of sample: OutputSample) -> Bool { false }
     package func recenter(_ device: OutputDevice?) -> [OutputDevice] { [] }
     package func missingRows() async -> UInt64? { nil }
     package func finish() async {}

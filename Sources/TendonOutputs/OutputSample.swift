@@ -32,12 +32,18 @@ package final class SampleForm: Sendable {
     package let texts: [SampleChannel]
     /// As tables have them.
     package var columns: [SampleChannel] { channels + texts }
+    /// Members of its lines that are no columns: lists, and channels beyond the limit.
+    package let inLinesAlone: [String]
+    package var isEmpty: Bool { channels.isEmpty && texts.isEmpty && inLinesAlone.isEmpty }
     /// Channels of a sample; those beyond are left out. As many as the C gateway has.
     package static let limit = Int(TENDON_VIEW_CHANNELS)
 
-    package init(_ sensor: String, _ channels: [SampleChannel], texts: [SampleChannel] = []) {
+    package init(
+        _ sensor: String, _ channels: [SampleChannel], texts: [SampleChannel] = [], lists: [String] = []
+    ) {
         (self.sensor, self.texts) = (sensor, texts)
         self.channels = Array(channels.prefix(SampleForm.limit))
+        inLinesAlone = lists + channels.dropFirst(SampleForm.limit).map(\.name)
     }
 }
 

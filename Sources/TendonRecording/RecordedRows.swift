@@ -13,8 +13,10 @@ struct RecordedRows {
     static let longHeader = "time,device,sensor,channel,unit,value,received_at,sampled_at,error_ms\n"
 
     static func wideHeader(_ form: SampleForm) -> String {
-        "time,received_at,sampled_at,error_ms,device_time_ms," + columns(form).joined(separator: ",") + "\n"
+        ([wideTimes] + columns(form)).joined(separator: ",") + "\n"
     }
+
+    static let wideTimes = "time,received_at,sampled_at,error_ms,device_time_ms"
 
     /// The columns of a sensor: the names of its channels with their units, as members of lines have them.
     static func columns(_ form: SampleForm) -> [String] {

@@ -70,6 +70,7 @@ struct RecordedSensor {
             "first": samples == 0 ? .null : .string(Recording.timeText(first)),
             "last": samples == 0 ? .null : .string(Recording.timeText(last)), "channels": JSON(columns),
         ]
+        if !form.inLinesAlone.isEmpty { json["in_lines"] = JSON(form.inLinesAlone.map { .string($0) }) }
         if let clocks {
             json["clock"] = [
                 "device_time_ms": Int(exactly: clocks.last.device).map { JSON($0) } ?? .real(clocks.last.device),

@@ -35,6 +35,8 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
 
     package func takes(_ event: EventName, of device: OutputDevice?) -> Bool { !event.isEqual(to: "sample") }
 
+    package func takesLine(of sample: OutputSample) -> Bool { !sample.form.inLinesAlone.isEmpty }
+
     package func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         var line = LineWriter()
         line.isCompact = true

@@ -119,6 +119,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     /// Samples come as numbers.
     package func takes(_ event: EventName, of device: OutputDevice?) -> Bool { !event.isEqual(to: "sample") }
 
+    package func takesLine(of sample: OutputSample) -> Bool { !sample.form.inLinesAlone.isEmpty }
+
     package func event(_ event: EventName, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
         lock.locked {
             let start = batch.text.count

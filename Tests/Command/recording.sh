@@ -19,6 +19,7 @@ END
 }
 newest() { find "$1" -mindepth 1 -maxdepth 1 -type d | sort | tail -n 1; }
 
+limit=600
 start head simulate bose --radio virtual --json --address C0:00:00:00:00:10/random
 start trainer simulate activ5 --radio virtual --json --address C0:00:00:00:00:12/random
 until_true grep -q ready "$work/head.out"
@@ -213,6 +214,24 @@ for folder in odd "odd exported"; do
     is "$(folder "$(newest "$work/$folder")" "[[c['name'] + ' ' + c['kind'] for c in s['channels']] for s in session['devices'][0]['sensors']]")" \
         "[['state word', 'big number', 'key bytes', 'note text'], ['door word', 'wet flag', 'until time', 'label text']]" "$folder: what its cells are"
 done
+
+# Lists have no columns: the line of each sample that has one is there.
+belt=(--define "$root/packaging/devices/polar_h10.json" --radio virtual)
+start belt simulate polar_h10 "${belt[@]}" --json
+until_true grep -q ready "$work/belt.out"
+run run "${belt[@]}" --families polar_h10 --record "$work/lists" --capture "$work/lists.btsnoop" --json --for 3
+listed=$(printf '%s\n' "$out" | grep -c '"event":"sample".*"samples":\[{"x_g"')
+[ "$listed" -gt 2 ]
+result $? "a device whose samples have lists" "$out"
+run export "$work/lists.btsnoop" "$work/lists exported" "${belt[@]:0:2}"
+for folder in lists "lists exported"; do
+    is "$(folder "$(newest "$work/$folder")" "[len(e['samples']) for e in events if e['event'] == 'sample']")" \
+        "$(printf '2, %.0s' $(seq "$listed") | sed 's/\(.*\), /[\1]/')" "$folder: the lines of samples with lists"
+    is "$(folder "$(newest "$work/$folder")" "[(s['sensor'], s['in_lines'], s['samples']) for d in session['devices'] for s in d['sensors'] if 'in_lines' in s]")" \
+        "[('acceleration', ['samples'], $listed)]" "$folder: the description names the lists"
+done
+is "$(folder "$(newest "$work/lists")" "[round(e['received_at'], 6) for e in events if e['event'] == 'sample'] == list(wide('*.acceleration.csv').received_at)")" True \
+    "a line and a row have one time"
 
 # Mistakes.
 run run --radio virtual --record-part 1h --for 0.1

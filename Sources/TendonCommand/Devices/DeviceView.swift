@@ -57,7 +57,7 @@ class DeviceView {
         guard tendon_device_view(event.device, event.pointer, index, &view) else { return nil }
         let own = form(of: event, index)
         let form = own ?? forms.form(of: view)
-        guard !form.columns.isEmpty else { return nil }
+        guard !form.isEmpty else { return nil }
         var sample = OutputSample(form, &view, inPlaces: own == nil)
         sample.take(
             SampleTimes(receivedAt: view.received_at, sampledAt: view.sampled_at, errorMicroseconds: view.error_us))

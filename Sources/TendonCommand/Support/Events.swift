@@ -117,15 +117,17 @@ struct Events: Sendable {
     }
 
     /// One event. Never blocks; a line that finds a buffer full is dropped and counted.
+    /// - Parameter numbers: of a sample, what outputs were given before; nil: nothing.
     func event(
-        _ name: EventName, _ device: DeviceLabel? = nil, at microseconds: UInt64? = nil,
+        _ name: EventName, _ device: DeviceLabel? = nil, at microseconds: UInt64? = nil, numbers: OutputSample? = nil,
         _ body: (inout LineWriter) -> Void = { _ in }
     ) {
         guard !outputs.isEmpty else { return }
         let described = device?.device
         // The same time in each output.
         let time = outputs.count == 1 ? microseconds : microseconds ?? tendon_realtime_us()
-        for output in outputs where output.takes(name, of: described) {
+        for output in outputs
+        where output.takes(name, of: described) || numbers.map(output.takesLine(of:)) ?? false {
             output.event(name, of: described) { Events.compose(&$0, name, device, time, body) }
         }
     }
@@ -133,11 +135,13 @@ struct Events: Sendable {
     /// Events that can come many times per second: they are reported with `sample`.
     static let sampled: [EventName] = ["sample", "grip"]
 
-    /// For outputs that want numbers.
-    func numbers(_ device: DeviceLabel, capturedAt time: UInt64? = nil, _ make: () -> OutputSample?) {
-        guard !numeric.isEmpty, var sample = make() else { return }
+    /// For outputs that want numbers. Returns what they were given; nil: nothing.
+    @discardableResult
+    func numbers(_ device: DeviceLabel, capturedAt time: UInt64? = nil, _ make: () -> OutputSample?) -> OutputSample? {
+        guard !numeric.isEmpty, var sample = make() else { return nil }
         sample.capturedAt = time
         for output in numeric { output.sample(sample, of: device) }
+        return sample
     }
 
     /// A sample. Never blocks. False: standard output has no room for it.
@@ -146,7 +150,7 @@ struct Events: Sendable {
         _ name: EventName, _ device: DeviceLabel, numbers: () -> OutputSample?, _ body: (inout LineWriter) -> Void
     ) -> Bool {
         // Before any line is composed: what is sent there is about a movement that goes on.
-        self.numbers(device, numbers)
+        let numbers = self.numbers(device, numbers)
         guard lines != nil || others.contains(where: \.takesSamples) else { return true }
         let time = tendon_realtime_us()
         let isDelivered = lines?.sample { Events.compose(&$0, name, device, time, body) } ?? true
@@ -154,7 +158,7 @@ struct Events: Sendable {
         for output in others where output.takesSamples {
             let known = described ?? device.device
             described = known
-            guard output.takes(name, of: known) else { continue }
+            guard output.takes(name, of: known) || numbers.map(output.takesLine(of:)) ?? false else { continue }
             output.event(name, of: known) { Events.compose(&$0, name, device, time, body) }
         }
         return isDelivered
@@ -252,8 +256,8 @@ struct ReplayLines {
     /// Microseconds since 1970; nil: now.
     var time: UInt64?
 
-    func event(_ name: EventName, _ body: (inout LineWriter) -> Void = { _ in }) {
-        events.event(name, device, at: time) { line in
+    func event(_ name: EventName, numbers: OutputSample? = nil, _ body: (inout LineWriter) -> Void = { _ in }) {
+        events.event(name, device, at: time, numbers: numbers) { line in
             if device == nil { line.member("family", family) }
             body(&line)
         }

@@ -61,7 +61,7 @@ final class ValueReplay {
         guard tendon_replay_view(line, &numbers) else { return nil }
         let own = definition?.forms[line.pointee.defined_event]
         let form = own ?? forms.form(of: numbers.view)
-        guard !form.columns.isEmpty else { return nil }
+        guard !form.isEmpty else { return nil }
         var sample = OutputSample(form, &numbers.view, inPlaces: own == nil)
         if let value = line.pointee.value?.pointee, let definition {
             sample.words = definition.words(
@@ -75,8 +75,8 @@ final class ValueReplay {
 
 extension ReplayLines {
     fileprivate func print(_ line: UnsafePointer<tendon_replay_line>, _ numbers: () -> OutputSample?) {
-        if let device { events.numbers(device, capturedAt: time, numbers) }
-        event(EventName(lasting: line.pointee.event)) { writer in
+        let numbers = device.flatMap { events.numbers($0, capturedAt: time, numbers) }
+        event(EventName(lasting: line.pointee.event), numbers: numbers) { writer in
             writer.membersOfLine { tendon_replay_write(line, $0, nil, 0) }
         }
     }

@@ -47,7 +47,10 @@ private final class Place {
     }
 
     deinit {
-        for name in fileNames(in: path) { _ = Recording.remove(name, in: path) }
+        for name in fileNames(in: path) {
+            for file in fileNames(in: path + "/" + name) { unlink(path + "/" + name + "/" + file) }
+            rmdir(path + "/" + name)
+        }
         rmdir(path)
     }
 }
@@ -127,6 +130,32 @@ struct RecordingTests {
         let sensor = try description(recording)["devices"]?.array?.first?["sensors"]?.array?.first
         #expect(sensor?["channels"]?.array?.compactMap { $0["column"]?.string } == ["state", "level_percent", "note"])
         #expect(sensor?["channels"]?.array?.compactMap { $0["kind"]?.string } == ["word", "number", "text"])
+    }
+
+    /// Lists have no columns: the output takes the lines of such samples, and the description names them.
+    @Test func lists() async throws {
+        let pulse = SampleForm("pulse", [SampleChannel("bpm")], lists: ["samples"])
+        let alone = SampleForm("alone", [], lists: ["values"])
+        let many = SampleForm("many", (0...SampleForm.limit).map { SampleChannel("n\($0)") })
+        #expect(many.inLinesAlone == ["n\(SampleForm.limit)"] && !alone.isEmpty && SampleForm("none", []).isEmpty)
+        let output = try RecordingOutput(RecordingSettings(directory: place.path)) { _ in }
+        #expect(output.takesLine(of: sample(pulse, 1)) && !output.takesLine(of: sample(level, 1)))
+        #expect(RecordingExport(place.path, information: [:]).takesLine(of: sample(alone)))
+        output.sample(sample(pulse, 61), of: Source(strap))
+        output.sample(sample(alone), of: Source(strap))
+        output.event("sample", of: strap) { line in
+            line.begin("sample")
+            line.end()
+        }
+        await output.finish()
+        let name = try #require(Recording.all(in: place.path).first?.name), path = place.path + "/" + name
+        #expect(
+            String(decoding: try contents(path + "/events.jsonl"), as: UTF8.self).contains("\"event\":\"sample\"}\n"))
+        let sensors = try JSON(parsing: contents(path + "/session.json"))["devices"]?.array?.first?["sensors"]?.array
+        #expect(sensors?.map { $0["in_lines"] } == [["values"], ["samples"]])
+        let rows = String(decoding: try contents(path + "/strap-C00000000011.alone.csv"), as: UTF8.self).split(
+            separator: "\n")
+        #expect(rows.count == 2 && rows[0].hasSuffix(",device_time_ms") && rows[1].hasSuffix("Z,,,,"))
     }
 
     /// What is in no file is counted, and said at the end, however it was lost.

@@ -143,6 +143,15 @@ private final class WearableView: DeviceView {
         guard let c = event.c.of.bose?.pointee, let value = c.sample?.pointee else { return }
         (sample.rate, sample.deviceTime) = (rate, Double(c.device_ms))
         if value.has_quaternion { sample.head = tendon_head_from_bose(value.quaternion) }
+        guard value.has_accuracy, !sample.form.texts.isEmpty else { return }
+        sample[sample.count] =
+            !value.has_quaternion ? Double(value.accuracy) : value.accuracy_unknown ? .nan : value.accuracy_rad
+    }
+
+    /// All samples of a sensor have an accuracy, or none has.
+    override func texts(of event: DeviceEvent) -> [SampleChannel] {
+        guard let value = event.c.of.bose?.pointee.sample?.pointee, value.has_accuracy else { return [] }
+        return [value.has_quaternion ? SampleChannel("accuracy_rad", "rad") : SampleChannel("accuracy")]
     }
 
     override func begin(_ device: tendon_device, _ identity: JSON, _ change: inout RowChange) {

@@ -75,7 +75,7 @@ private final class DescribedWords {
 }
 
 extension Definition {
-    /// The channels of an event: its numbers and flags outside of lists; and its texts, times and bytes.
+    /// The channels of an event: its numbers and flags outside of lists; and its texts, times and bytes. The names of its lists.
     func form(of event: Int) -> SampleForm {
         func channels(_ isWanted: (tendon_field) -> Bool) -> [SampleChannel] {
             fields(of: event).filter(isWanted).map {
@@ -84,7 +84,8 @@ extension Definition {
         }
         return SampleForm(
             word(events[event].name) ?? "", channels { $0.isNumber || $0.isBit },
-            texts: channels { $0.isText || $0.isDate || $0.isBytes })
+            texts: channels { $0.isText || $0.isDate || $0.isBytes },
+            lists: channels { tendon_field_type(UInt32($0.type)) == TENDON_FIELD_RECORDS }.map(\.name))
     }
 
     /// The words of a value that has no mistake. They do not depend on the values before.
