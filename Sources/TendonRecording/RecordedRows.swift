@@ -96,6 +96,11 @@ struct RecordedRows {
     private mutating func number(_ value: Double, _ decimals: Int, to rows: inout [UInt8]) {
         rows.append(UInt8(ascii: ","))
         guard value.isFinite else { return }
+        // JSON has one kind of number; a reader of tables takes a column with one `.0` for one of another kind.
+        if let integer = Int64(exactly: value), integer.magnitude < 1 << 53 {
+            rows.append(contentsOf: "\(integer)".utf8)
+            return
+        }
         writer.removeAll()
         writer.number(value, decimals: decimals)
         rows.append(contentsOf: writer.bytes)

@@ -189,6 +189,7 @@ package final class Recording {
     }
 
     private func lost(_ rows: UInt64, _ loss: inout Loss, _ time: UInt64) {
+        guard rows > 0 else { return }
         // The description says so now: the program may not live to see the end of it.
         if loss.since == nil { (loss.since, isChanged) = (time, true) }
         loss.rows += rows

@@ -36,7 +36,8 @@ struct RecordedSensor {
     private var samples: UInt64 = 0
     private var first: UInt64 = 0
     private var last: UInt64 = 0
-    /// The device's clock and this machine's: of the first sample that had both, and of the last one.
+    /// The device's clock and this machine's: of the first sample that had both, and of the last one. The first one since the
+    /// device's clock began again.
     private var clocks: (first: Pair, last: Pair)?
     private var largestError: Double?
 
@@ -54,9 +55,19 @@ struct RecordedSensor {
         (samples, last) = (samples + 1, time)
         guard let machine = sample.sampledAt, let device = sample.deviceTime else { return }
         let pair = Pair(device: device, machine: machine)
+        if let last = clocks?.last, RecordedSensor.isJump(from: last, to: pair) { clocks = nil }
         clocks = (clocks?.first ?? pair, pair)
         largestError = max(largestError ?? 0, sample.errorMilliseconds ?? 0)
     }
+
+    /// One of the clocks was set, or begins again, as a device's clock may with each connection.
+    private static func isJump(from last: Pair, to pair: Pair) -> Bool {
+        let machine = (Double(pair.machine) - Double(last.machine)) / 1e6
+        return abs(machine - (pair.device - last.device)) > jump
+    }
+
+    /// Milliseconds: the limit of docs/device-clock.md.
+    private static let jump = 1000.0
 
     var json: JSON {
         let columns = zip(form.columns, RecordedRows.columns(form)).map { channel, column -> JSON in

@@ -18,6 +18,8 @@ final class RecordingFile {
     private(set) var size: Int
     private let descriptor: Int32
     private var isDirty = false
+    /// The first row, with its line feed, until the file has it.
+    private var header: [UInt8]
 
     /// - Parameter header: the first row, with its line feed.
     init(_ name: String, in folder: String, header: String) throws(RecordingError) {
@@ -26,7 +28,7 @@ final class RecordingFile {
         guard descriptor >= 0 else { throw RecordingError(folder + "/" + name, errno) }
         self.name = name
         size = 0
-        rows = Array(header.utf8)
+        self.header = Array(header.utf8)
     }
 
     deinit { systemClose(descriptor) }
@@ -36,7 +38,8 @@ final class RecordingFile {
 
     /// Adds what waits. An error number: the file is as it was before, and the rows are lost; 0: done.
     func write() -> Int32 {
-        guard !rows.isEmpty else { return 0 }
+        guard !rows.isEmpty || !header.isEmpty else { return 0 }
+        if !header.isEmpty { rows.insert(contentsOf: header, at: 0) }
         defer {
             rows.removeAll(keepingCapacity: true)
             count = 0
@@ -57,6 +60,7 @@ final class RecordingFile {
         }
         size += written
         isDirty = true
+        header = []
         return 0
     }
 

@@ -158,6 +158,58 @@ struct RecordingTests {
         #expect(rows.count == 2 && rows[0].hasSuffix(",device_time_ms") && rows[1].hasSuffix("Z,,,,"))
     }
 
+    /// Whole numbers look whole, whatever their size: a column with one `2147483647.0` is another one to readers.
+    @Test func wholeNumbers() throws {
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        let values = [999_999_999, 1e9, 4_294_967_295, -2_147_483_648, 9_007_199_254_740_991, 1e9 + 0.5, -0.0]
+        for value in values {
+            var one = sample(level, value)
+            one.deviceTime = value
+            try recording.take(one, of: strap, at: ten)
+        }
+        #expect(recording.end(at: ten + 1) == 0)
+        let texts = [
+            "999999999", "1000000000", "4294967295", "-2147483648", "9007199254740991", "1000000000.5", "0",
+        ]
+        let rows = read(recording, "strap-C00000000011.level.csv").split(separator: "\n").dropFirst()
+        #expect(rows.map { $0.split(separator: ",").suffix(2).map(String.init) } == texts.map { [$0, $0] })
+        #expect(
+            read(recording, "samples.csv").split(separator: "\n").dropFirst().map { $0.split(separator: ",")[5] }
+                == texts.map { $0[...] })
+    }
+
+    /// A file whose first rows found no room has its header before the next ones.
+    @Test func theHeaderIsNotLost() throws {
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        try recording.take(sample(level, 1), of: strap, at: ten)
+        #expect(failing("write", with: ENOSPC, all: true) { recording.write(at: ten + 1) }.result == ENOSPC)
+        #expect(failing("write", with: ENOSPC, all: true) { recording.write(at: ten + 1) }.result == ENOSPC)
+        #expect(recording.missing == 2, "a header is no row")
+        try recording.take(sample(level, 2), of: strap, at: ten + 2)
+        #expect(recording.end(at: ten + 3) == 0)
+        #expect(
+            read(recording, "strap-C00000000011.level.csv")
+                == "time,received_at,sampled_at,error_ms,device_time_ms,level_percent\n"
+                + "2026-11-29T10:00:00.000002Z,,,,,2\n")
+        #expect(read(recording, "samples.csv").hasPrefix("time,device,sensor,channel,unit,value,"))
+    }
+
+    /// The device's clock began again, or this machine was suspended: the drift is that of the time since then.
+    @Test func driftAfterAJump() throws {
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        for (start, device) in [(0, 50_000), (60, 3000), (200, 90_000)] as [(UInt64, Double)] {
+            for step in 0...20 as ClosedRange<UInt64> {
+                var one = sample(rotation, 1, 2, 3)
+                one.deviceTime = device + Double(step * 1000)
+                one.sampledAt = (start + 1) * 1_000_000_000 + step * 1_000_100_000
+                try recording.take(one, of: head, at: ten + start + step)
+            }
+        }
+        #expect(recording.end(at: ten + 300) == 0)
+        let clock = try description(recording)["devices"]?.array?.first?["sensors"]?.array?.first?["clock"]
+        #expect(abs((clock?["drift_ppm"]?.number ?? 0) - 100) < 0.01)
+    }
+
     /// What is in no file is counted, and said at the end, however it was lost.
     @Test func whatIsMissing() async throws {
         let recording = try Recording(in: place.path, at: ten, information: [:])
