@@ -29,6 +29,10 @@ package final class Recording {
     private var rows = RecordedRows()
     private var isChanged = false
     private var isOver = false
+    /// After the end: its description says so.
+    private(set) var isComplete = false
+    /// Files of sensors.
+    var sensorFiles: Set<String> { Set(wide.values.map(\.file.name)) }
     /// Bytes of all files but the description.
     package var size: Int { wide.values.reduce(long.size + events.size) { $0 + $1.file.size } }
 
@@ -68,7 +72,7 @@ package final class Recording {
             try writeDescription()
         } catch {
             // No later run would find a folder without a description.
-            _ = Recording.remove(name, in: directory)
+            _ = Recording.remove(name, in: directory, files: [])
             throw error
         }
         Recording.synchronize(folder: path)
@@ -207,22 +211,25 @@ package final class Recording {
         isChanged = true
     }
 
-    /// What was written survives a power cut afterwards; the description is written if it has changed.
+    /// What was written survives a power cut afterwards; the description is written if it has changed, or is not there any more.
     package func synchronize() -> Int32 {
         var failure = events.synchronize()
         for file in [long] + wide.values.map(\.file) {
             let error = file.synchronize()
             failure = failure != 0 ? failure : error
         }
-        guard isChanged else { return failure }
+        guard isChanged || !hasDescription else { return failure }
         do throws(RecordingError) {
             try writeDescription()
             isChanged = false
         } catch {
-            failure = failure != 0 ? failure : ENOSPC
+            failure = failure != 0 ? failure : error.number
         }
         return failure
     }
+
+    /// False: it was removed, or the folder was moved. Without the description, no run finds the recording.
+    private var hasDescription: Bool { access(path + "/" + Recording.descriptionName, F_OK) == 0 }
 
     private func writeDescription() throws(RecordingError) {
         let sensors = wide.map { (key: $0.key, sensor: $0.value.sensor) }
@@ -253,6 +260,7 @@ package final class Recording {
         description.end(at: span?.upperBound ?? Recording.timeText(time), since: span?.lowerBound)
         isChanged = true
         let error = synchronize()
+        isComplete = !isChanged
         room.giveBack()
         return failure != 0 ? failure : error
     }

@@ -90,10 +90,9 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
 
     /// Removes what was written.
     package func discard() {
-        guard let path else { return }
-        recording = nil
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
-        _ = Recording.remove(name, in: directory)
+        guard let recording else { return }
+        self.recording = nil
+        _ = Recording.remove(recording.name, in: directory, files: recording.sensorFiles)
     }
 
     package func end() {

@@ -17,6 +17,8 @@ final class RecordingFile {
     /// Bytes that the file has; a row that did not fit is not among them.
     private(set) var size: Int
     private let descriptor: Int32
+    /// 0: its file system does not count names.
+    private let links: Int
     private var isDirty = false
     /// The first row, with its line feed, until the file has it.
     private var header: [UInt8]
@@ -27,6 +29,7 @@ final class RecordingFile {
             folder + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0o600)
         guard descriptor >= 0 else { throw RecordingError(folder + "/" + name, errno) }
         self.name = name
+        links = RecordingFile.links(of: descriptor)
         size = 0
         self.header = Array(header.utf8)
     }
@@ -61,7 +64,15 @@ final class RecordingFile {
         size += written
         isDirty = true
         header = []
-        return 0
+        return isRemoved ? ENOENT : 0
+    }
+
+    /// It has no name: what is written to it cannot be found.
+    private var isRemoved: Bool { links > 0 && RecordingFile.links(of: descriptor) == 0 }
+
+    private static func links(of descriptor: Int32) -> Int {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int(status.st_nlink) : 1
     }
 
     /// To the disk: a power cut takes nothing of it any more.
@@ -75,10 +86,10 @@ final class RecordingFile {
 /// Why a recording cannot be made, in a sentence.
 package struct RecordingError: Error, Sendable {
     package let text: String
+    let number: Int32
 
     init(_ path: String, _ number: Int32) {
         text = "\(sanitized(path)): \(String(cString: strerror(number)))"
+        self.number = number
     }
-
-    init(text: String) { self.text = text }
 }

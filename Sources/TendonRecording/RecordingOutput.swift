@@ -33,7 +33,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private var batch = Batch()
     private var isOver = false
     private var figures = (samples: UInt64(0), dropped: UInt64(0), failures: UInt64(0), missing: UInt64(0), bytes: 0)
-    // Used by the thread.
+    // Used by the thread, which alone changes them.
     private var recording: Recording
     private var spare = Batch()
     private var partEnds: UInt64
@@ -44,6 +44,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private var removable: [Recording.Found] = []
     /// Rows that the recordings before the present one lack, and which of them do.
     private var (earlierMissing, lacking) = (UInt64(0), [String]())
+    /// Those whose description could not be completed.
+    private var incomplete: [String] = []
 
     /// What waits. Its arrays keep their memory.
     private struct Batch {
@@ -163,7 +165,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
         return lock.locked { figures.missing }
     }
 
-    package var hasLost: Bool { lock.locked { figures.missing > 0 } }
+    package var hasLost: Bool { lock.locked { figures.missing > 0 || !incomplete.isEmpty } }
 
     package func finish() async {
         lock.locked {
@@ -200,13 +202,20 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private func endRecording(at time: UInt64) {
         note(recording.end(at: time), hasWritten: false)
         if recording.missing > 0 { lacking.append(recording.path) }
+        if !recording.isComplete { lock.locked { incomplete.append(recording.path) } }
         earlierMissing += recording.missing
     }
 
     private func reportMissing() {
-        guard let first = lacking.first else { return }
-        let place = lacking.count == 1 ? "the recording \(sanitized(first)) lacks" : "\(lacking.count) recordings lack"
-        report("recording: \(place) \(earlierMissing) rows: see gaps in session.json")
+        if let first = lacking.first {
+            let place =
+                lacking.count == 1 ? "the recording \(sanitized(first)) lacks" : "\(lacking.count) recordings lack"
+            report("recording: \(place) \(earlierMissing) rows: see gaps in session.json")
+        }
+        for path in incomplete {
+            report(
+                "recording: \(sanitized(path))/session.json could not be completed: nothing there says what is missing")
+        }
     }
 
     /// Waits until something was collected, or until the time. Returns whether it is over.
@@ -291,7 +300,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
         guard let limit = settings.limit else { return }
         var size = removable.reduce(0) { $0 + $1.size } + limit / RecordingOutput.partsOfLimit
         for found in removable where size > limit && found.isOver && found.name != recording.name {
-            guard Recording.remove(found.name, in: settings.directory) else { continue }
+            guard Recording.remove(found.name, in: settings.directory, files: found.sensorFiles) else { continue }
             size -= found.size
         }
     }

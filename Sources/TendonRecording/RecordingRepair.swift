@@ -13,7 +13,9 @@ extension Recording {
     /// A recording of a folder.
     package struct Found {
         package let name: String
-        /// Bytes of its files.
+        /// Those of sensors.
+        package let sensorFiles: Set<String>
+        /// Bytes of its files; what others have put into its folder is not counted.
         package let size: Int
         /// No process writes it.
         package let isOver: Bool
@@ -24,20 +26,36 @@ extension Recording {
     package static func all(in directory: String, repaired: (String) -> Void = { _ in }) -> [Found] {
         fileNames(in: directory).sorted().compactMap { name in
             let path = directory + "/" + name
-            guard let description = read(path), let bytes = try? JSON(parsing: description),
-                bytes["format"]?.string == "tendon recording"
+            guard let bytes = read(path), var description = try? JSON(parsing: bytes),
+                description["format"]?.string == "tendon recording"
             else { return nil }
-            var isOver = bytes["ended"] != .null
+            var isOver = description["ended"] != .null
             if !isOver, let lock = lock(path) {
-                repair(path, bytes)
+                description = repair(path, description)
                 systemClose(lock)
                 repaired(name)
                 isOver = true
             }
+            let sensorFiles = sensorFiles(description)
             return Found(
-                name: name,
-                size: fileNames(in: path).reduce(0) { $0 + WholeFile.size(of: path + "/" + $1) }, isOver: isOver)
+                name: name, sensorFiles: sensorFiles,
+                size: files(in: path, sensorFiles).reduce(0) { $0 + WholeFile.size(of: path + "/" + $1) },
+                isOver: isOver)
         }
+    }
+
+    /// The names that a description has.
+    private static func sensorFiles(_ description: JSON) -> Set<String> {
+        let devices = description["devices"]?.array ?? []
+        let sensors = devices.flatMap { $0["sensors"]?.array ?? [] }
+        return Set((sensors.map { $0["file"] } + (description["files"]?.array ?? [])).compactMap { $0?.string })
+    }
+
+    /// The files in a folder that its recording has made; the description, without which they are not found, is the last one.
+    private static func files(in path: String, _ sensorFiles: Set<String>) -> [String] {
+        let others: Set = [longName, eventsName, DescriptionRoom.name, descriptionName + ".new"]
+        let names = fileNames(in: path)
+        return names.filter { sensorFiles.contains($0) || others.contains($0) } + names.filter { $0 == descriptionName }
     }
 
     /// Nil: the process that writes it still runs.
@@ -66,11 +84,14 @@ extension Recording {
         return taken == count ? bytes : nil
     }
 
-    private static func repair(_ path: String, _ description: JSON) {
+    /// Returns the new description.
+    private static func repair(_ path: String, _ description: JSON) -> JSON {
         var description = description
         var last = description["began"]?.string ?? ""
         var ends: [String: (rows: Int, last: String)] = [:]
-        for name in fileNames(in: path) where name.hasSuffix(".csv") || name == eventsName {
+        let known = sensorFiles(description).union([longName, eventsName])
+        for name in fileNames(in: path)
+        where known.contains(name) || (name.hasSuffix(".csv") && isWide(path + "/" + name)) {
             guard let end = cut(path + "/" + name) else { continue }
             ends[name] = end
             // Of a line of events the time is within.
@@ -92,10 +113,25 @@ extension Recording {
                     })
                 return device
             })
+        // Of sensors that came at the very end: the description does not have them.
+        let unknown = ends.keys.filter { !known.contains($0) }
+        if !unknown.isEmpty { description["files"] = JSON(unknown.sorted().map { .string($0) }) }
         DescriptionRoom(in: path).giveBack()
         _ = WholeFile.replace(
             path + "/" + descriptionName, with: Array(LineWriter.text(description).utf8) + [UInt8(ascii: "\n")],
             mode: 0o600, synchronizes: true)
+        return description
+    }
+
+    /// Whether a file begins as those of sensors do, or is empty.
+    private static func isWide(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { systemClose(descriptor) }
+        let header = Array(RecordedRows.wideTimes.utf8)
+        var bytes = [UInt8](repeating: 0, count: header.count)
+        let count = systemRead(descriptor, &bytes, bytes.count)
+        return header.starts(with: bytes.prefix(max(0, count)))
     }
 
     /// Takes away what follows the last line feed. Returns the rows behind the header, and the first cell of the last.
@@ -120,13 +156,15 @@ extension Recording {
         return (max(0, lines - 1), lines > 1 ? String(decoding: cell, as: UTF8.self) : "")
     }
 
-    /// Removes the files of a recording that is over, and its folder if nothing else is in it.
-    package static func remove(_ name: String, in directory: String) -> Bool {
+    /// Removes the files of a recording that is over, and its folder if nothing else is in it. A removal that was interrupted
+    /// goes on the next time.
+    /// - Parameter files: those of sensors.
+    /// - Returns: whether they are gone.
+    package static func remove(_ name: String, in directory: String, files sensorFiles: Set<String>) -> Bool {
         let path = directory + "/" + name
-        for file in fileNames(in: path) where file.hasSuffix(".csv") || file == eventsName { unlink(path + "/" + file) }
-        unlink(path + "/" + DescriptionRoom.name)
-        // The last one: a removal that was interrupted goes on the next time.
-        unlink(path + "/" + descriptionName)
-        return rmdir(path) == 0
+        let files = files(in: path, sensorFiles)
+        let removed = files.count { unlink(path + "/" + $0) == 0 }
+        rmdir(path)
+        return removed == files.count
     }
 }

@@ -141,6 +141,11 @@ mkdir -p "$work/old/mine"
 touch "$work/old/mine/data"
 run run --radio virtual --record "$work/old" --record-limit 1M --no-lines --for 0.5
 is "$(ls "$work/old/mine")" data "and nothing that is no recording"
+noted=$(find "$work/old" -name session.json -printf '%h\n' | head -n 1)
+touch "$noted/analysis.csv"
+head -c 1500000 /dev/zero >>"$noted/events.jsonl"
+run run --radio virtual --record "$work/old" --record-limit 1M --no-lines --for 0.5
+is "$(ls "$noted")" analysis.csv "nor what the user has put into one"
 
 # A capture.
 run capture "$work/capture" --radio virtual --sensors rotation --notifications 20 --for 5 --json
@@ -232,6 +237,23 @@ for folder in lists "lists exported"; do
 done
 is "$(folder "$(newest "$work/lists")" "[round(e['received_at'], 6) for e in events if e['event'] == 'sample'] == list(wide('*.acceleration.csv').received_at)")" True \
     "a line and a row have one time"
+
+# A folder that is removed, or moved, while it is written.
+for change in "rm -r" "mv -t $work/elsewhere"; do
+    mkdir -p "$work/elsewhere" "$work/gone"
+    timeout 20 "$TENDON" run --radio virtual --record "$work/gone" --sensors rotation --measure none --json --for 5 \
+        >"$work/gone.out" 2>"$work/gone.err" &
+    recorder=$!
+    until_true eval 'test -s "$work"/gone/*/*.rotation.csv'
+    sleep 1
+    $change "$work"/gone/*
+    wait $recorder
+    is $? 1 "a recording is gone ($change): the run has failed"
+    like "$(cat "$work/gone.err")" "recording: $work/gone/[^ ]*: No such file or directory; samples are lost" "and the reason is said"
+    like "$(tail -n 1 "$work/gone.err")" "recording: $work/gone/[^ ]*/session.json could not be completed: nothing there says what is missing" \
+        "and again at the end"
+    [ "${change%% *}" = mv ] || like "$(tail -n 1 "$work/gone.out")" '"missing_rows":[1-9]' "rows that are in no file are counted"
+done
 
 # Mistakes.
 run run --radio virtual --record-part 1h --for 0.1

@@ -210,6 +210,63 @@ struct RecordingTests {
         #expect(abs((clock?["drift_ppm"]?.number ?? 0) - 100) < 0.01)
     }
 
+    /// Rows of a file that was removed are in no file.
+    @Test func aFileThatWasRemoved() throws {
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        try recording.take(sample(level, 1), of: strap, at: ten)
+        #expect(recording.write(at: ten) == 0)
+        unlink(recording.path + "/strap-C00000000011.level.csv")
+        try recording.take(sample(level, 2), of: strap, at: ten + 1)
+        #expect(recording.write(at: ten + 1) == ENOENT && recording.missing == 1)
+        unlink(recording.path + "/session.json")
+        #expect(recording.synchronize() == 0)
+        #expect(
+            try description(recording)["gaps"]?.array?.first?["file"] == "strap-C00000000011.level.csv", "made again")
+        #expect(recording.end(at: ten + 2) == 0 && recording.isComplete)
+    }
+
+    @Test func aFolderThatWasMoved() async throws {
+        let reports = Mutex<[String]>([])
+        let output = try RecordingOutput(RecordingSettings(directory: place.path)) { text in
+            reports.withLock { $0.append(text) }
+        }
+        let name = try #require(fileNames(in: place.path).first), path = place.path + "/" + name
+        #expect(await output.missingRows() == 0)
+        #expect(rename(path, path + "-moved") == 0)
+        output.sample(sample(level, 1), of: Source(strap))
+        _ = await output.missingRows()
+        await output.finish()
+        #expect(output.hasLost)
+        #expect(reports.withLock { $0 }.first?.contains(": No such file or directory; ") == true)
+        #expect(
+            reports.withLock { $0 }.contains(
+                "recording: \(path)/session.json could not be completed: nothing there says what is missing"))
+    }
+
+    /// What others have put into a folder is not counted, not cut, and not removed.
+    @Test func filesOfOthers() throws {
+        var recording: Recording? = try Recording(in: place.path, at: ten, information: [:])
+        let path = try #require(recording?.path), name = try #require(recording?.name)
+        try recording?.take(sample(level, 1), of: strap, at: ten)
+        #expect(recording?.write(at: ten) == 0 && recording?.synchronize() == 0)
+        // A sensor that the description does not know yet.
+        try recording?.take(sample(rotation, 1, 2, 3), of: head, at: ten)
+        #expect(recording?.write(at: ten) == 0)
+        recording = nil
+        let descriptor = open(path + "/mine.csv", O_WRONLY | O_CREAT, 0o600)
+        #expect(systemWrite(descriptor, "a,b\n1,2", 7) == 7)
+        close(descriptor)
+        let found = try #require(Recording.all(in: place.path).first)
+        #expect(found.isOver)
+        #expect(found.sensorFiles == ["strap-C00000000011.level.csv", "left-C00000000010.rotation.csv"])
+        #expect(try contents(path + "/mine.csv").count == 7)
+        let files = ["samples.csv", "events.jsonl", "session.json"] + found.sensorFiles
+        #expect(found.size == files.reduce(0) { $0 + WholeFile.size(of: path + "/" + $1) })
+        #expect(Recording.all(in: place.path).first?.sensorFiles == found.sensorFiles)
+        #expect(Recording.remove(name, in: place.path, files: found.sensorFiles.union(["../../\(name)/mine.csv"])))
+        #expect(fileNames(in: path) == ["mine.csv"])
+    }
+
     /// What is in no file is counted, and said at the end, however it was lost.
     @Test func whatIsMissing() async throws {
         let recording = try Recording(in: place.path, at: ten, information: [:])
