@@ -28,7 +28,7 @@ package final class SampleForm: Sendable {
     /// As `sensor` of the line.
     package let sensor: String
     package let channels: [SampleChannel]
-    /// Further values of a sample, which are words, texts or bytes.
+    /// Further values of a sample, for tables alone: words, texts or bytes; or numbers, which are behind those of the channels.
     package let texts: [SampleChannel]
     /// As tables have them.
     package var columns: [SampleChannel] { channels + texts }

@@ -86,7 +86,7 @@ struct RecordedRows {
     /// A comma, and the word or the number of a column.
     private mutating func value(_ sample: OutputSample, _ column: Int, to rows: inout [UInt8]) {
         guard column < sample.words.count, let word = sample.words[column] else {
-            return number(column < sample.count ? sample[column] : .nan, 9, to: &rows)
+            return number(column < SampleForm.limit ? sample[column] : .nan, 9, to: &rows)
         }
         rows.append(UInt8(ascii: ","))
         cell(word, to: &rows)

@@ -19,7 +19,7 @@ END
 }
 newest() { find "$1" -mindepth 1 -maxdepth 1 -type d | sort | tail -n 1; }
 
-limit=600
+limit=3600
 start head simulate bose --radio virtual --json --address C0:00:00:00:00:10/random
 start trainer simulate activ5 --radio virtual --json --address C0:00:00:00:00:12/random
 until_true grep -q ready "$work/head.out"
@@ -43,6 +43,8 @@ is "$(folder "$one" "sum(len(wide(s['file'])) * len(s['channels']) for d in sess
     True "the long form has a row for each number"
 angles() { grep '"event":"sample"' "$work/run.out" | grep '"rotation"' | sed "s/.*\"$1\":\([-0-9.e]*\).*/\1/" | head -n 1; }
 is "$(folder "$one" "abs(wide('*.rotation.csv').yaw_deg[0] - ($(angles yaw_deg))) < 0.1")" True "the numbers of the lines"
+is "$(folder "$one" "[list(wide('*.rotation.csv').columns)[-1], wide('*.rotation.csv').accuracy_rad.round(3).unique().tolist(), wide('*.accelerometer.csv').accuracy.unique().tolist()]")" \
+    "['accuracy_rad', [0.01], [3]]" "how accurate they are"
 is "$(folder "$one" "(wide('*.rotation.csv').received_at.diff().dropna() >= 0).all() and (wide('*.rotation.csv').sampled_at <= wide('*.rotation.csv').received_at).all()")" \
     True "times go on, and no sample was measured after it arrived"
 is "$(folder "$one" "wide('*.imu.csv').device_time_ms.is_monotonic_increasing and wide('*.imu.csv').device_time_ms.notna().all()")" True \

@@ -48,6 +48,8 @@ class DeviceView {
     func words(for error: TendonError) -> String? { nil }
     /// Whether lines that are no samples have numbers for outputs.
     var hasNumbersOfStates: Bool { false }
+    /// What tables have beside the numbers of a sample, if its form is that of the numbers.
+    func texts(of event: DeviceEvent) -> [SampleChannel] { [] }
     /// Nil: that of the numbers themselves.
     func form(of event: DeviceEvent, _ index: Int) -> SampleForm? { nil }
 
@@ -56,7 +58,7 @@ class DeviceView {
         var view = tendon_view()
         guard tendon_device_view(event.device, event.pointer, index, &view) else { return nil }
         let own = form(of: event, index)
-        let form = own ?? forms.form(of: view)
+        let form = own ?? forms.form(of: view, texts: texts(of: event))
         guard !form.isEmpty else { return nil }
         var sample = OutputSample(form, &view, inPlaces: own == nil)
         sample.take(

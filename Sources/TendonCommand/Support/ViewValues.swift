@@ -10,12 +10,13 @@ struct ViewForms {
     /// By the name of the sensor, which the C library has, and never frees.
     private var known: [UnsafePointer<CChar>: SampleForm] = [:]
 
-    mutating func form(of view: tendon_view) -> SampleForm {
+    /// - Parameter texts: of a form that is made now.
+    mutating func form(of view: tendon_view, texts: @autoclosure () -> [SampleChannel] = []) -> SampleForm {
         if let form = known[view.sensor], form.channels.count == view.count { return form }
         let channels = (0..<view.count).map {
             SampleChannel(text(view.channels[$0].name), text(view.channels[$0].unit))
         }
-        let form = SampleForm(text(view.sensor), channels)
+        let form = SampleForm(text(view.sensor), channels, texts: texts())
         known[view.sensor] = form
         return form
     }

@@ -267,6 +267,19 @@ struct RecordingTests {
         #expect(fileNames(in: path) == ["mine.csv"])
     }
 
+    /// What tables alone have can be a number: it is behind those of the channels.
+    @Test func numbersBeside() throws {
+        let form = SampleForm("rotation", [SampleChannel("x")], texts: [SampleChannel("accuracy_rad", "rad")])
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        var known = sample(form, 1)
+        known[1] = 0.25
+        try recording.take(known, of: head, at: ten)
+        try recording.take(sample(form, 2), of: head, at: ten)
+        #expect(recording.end(at: ten + 1) == 0)
+        let rows = read(recording, "left-C00000000010.rotation.csv").split(separator: "\n")
+        #expect(rows[0].hasSuffix(",x,accuracy_rad") && rows[1].hasSuffix(",1,0.25") && rows[2].hasSuffix(",2,"))
+    }
+
     /// What is in no file is counted, and said at the end, however it was lost.
     @Test func whatIsMissing() async throws {
         let recording = try Recording(in: place.path, at: ten, information: [:])
