@@ -111,11 +111,11 @@ static void emit_number(walker *w, const tendon_field *field, tendon_number raw)
     } else {
         value.kind =
             field->type == TENDON_FIELD_PART && field->bits == 1 ? TENDON_DESCRIBED_FLAG : TENDON_DESCRIBED_NUMBER;
-        value.number = raw.number;
-        value.integer = raw.integer;
-        value.is_integer = raw.is_integer;
-        value.decimals = raw.decimals;
     }
+    value.number = raw.number;
+    value.integer = raw.integer;
+    value.is_integer = raw.is_integer;
+    value.decimals = raw.decimals;
     emit(w, &value);
 }
 

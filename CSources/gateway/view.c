@@ -161,12 +161,13 @@ static void visit(void *context, const tendon_described *value) {
         break;
     case TENDON_DESCRIBED_NUMBER:
     case TENDON_DESCRIBED_FLAG:
+    case TENDON_DESCRIBED_WORD:
     case TENDON_DESCRIBED_NOTHING:
         if (to->depth == 0 && value->name != NULL) {
             add_channel(to, value);
         }
         break;
-    default: /* words and text have no number */
+    default: /* texts have no number */
         break;
     }
 }

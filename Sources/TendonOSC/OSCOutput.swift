@@ -132,15 +132,9 @@ package final class OSCOutput: EventOutput, @unchecked Sendable {
             let route = route(of: source)
             if let head = sample.head { send(head, sample, route) }
             guard !route.raw.isEmpty, sample.count > 0 else { return }
-            var count = 0
-            // What has a word has no number; what is not known has neither, and keeps its place.
-            for channel in 0..<sample.count
-            where !(sample[channel].isNaN && channel < sample.words.count && sample.words[channel] != nil) {
-                numbers[count] = sample[channel]
-                count += 1
-            }
-            guard count > 0 else { return }
-            let length = tendon_osc_sample(route.address(of: sample.form), numbers, count, &buffer, buffer.count)
+            for channel in 0..<sample.count { numbers[channel] = sample[channel] }
+            let length = tendon_osc_sample(
+                route.address(of: sample.form), numbers, sample.count, &buffer, buffer.count)
             guard length > 0 else { return }
             for socket in route.raw { sockets.send(buffer, Int(length), to: socket) }
         }

@@ -113,11 +113,10 @@ static void defined(void **state) {
         .kind = TENDON_DEFINED_EVENT_VALUE, .bytes = value.data, .length = value.length, .received_at = 9};
     assert_true(tendon_defined_view(&view, toy, NULL, &event, 0));
     assert_string_equal(shown(), "climate: temperature=23.45 \xC2\xB0"
-                                 "C, on=1");
+                                 "C, on=1, mode=1");
     assert_true(view.received_at == 9);
-    /* only a word: no channel */
     assert_true(tendon_defined_view(&view, toy, NULL, &event, 1));
-    assert_string_equal(shown(), "word:");
+    assert_string_equal(shown(), "word: mode=1");
     assert_false(tendon_defined_view(&view, toy, NULL, &event, 2));
     value.data[0] = 0xFF; /* not known */
     value.data[1] = 0x7F;

@@ -17,7 +17,7 @@ extern "C" {
 typedef enum tendon_described_kind {
     TENDON_DESCRIBED_NUMBER = 0,
     TENDON_DESCRIBED_FLAG,    /**< a part of one bit: number is 0 or 1 */
-    TENDON_DESCRIBED_WORD,    /**< a number that has a name: text */
+    TENDON_DESCRIBED_WORD,    /**< a number that has a name: text; number is as the device sent it */
     TENDON_DESCRIBED_TEXT,    /**< UTF-8 according to the device, or a date: bytes */
     TENDON_DESCRIBED_BYTES,   /**< bytes */
     TENDON_DESCRIBED_NOTHING, /**< the device has no value, or one that is not a number */

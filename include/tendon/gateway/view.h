@@ -46,7 +46,7 @@ bool tendon_feelspace_view(tendon_view *out, const tendon_feelspace_session *ses
 /** BATTERY. */
 bool tendon_fjorden_view(tendon_view *out, const tendon_fjorden_session_event *event);
 /**
- * VALUE. Numbers, flags (0 and 1) and nothings outside of lists; words have no number, so there may be no channel.
+ * VALUE. Numbers, flags (0 and 1), the numbers of words, and nothings, outside of lists; there may be no channel.
  * @param index 0, 1 ... until the result is false, as for tendon_defined_line().
  */
 bool tendon_defined_view(tendon_view *out, const tendon_definition *definition, const tendon_described_rates *rates,

@@ -43,7 +43,7 @@ struct Definition: Sendable {
         forms = events.indices.map { form(of: $0) }
         haveWords = events.indices.map { event in
             fields(of: event).contains {
-                $0.count > 0 || $0.size == 8 || $0.bits > 53 || $0.isText || $0.isDate || $0.isBytes
+                $0.count > 0 || $0.bits > 53 || $0.isText || $0.isDate || $0.isBytes
             }
         }
     }
