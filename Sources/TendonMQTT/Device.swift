@@ -51,8 +51,8 @@ struct Device {
     /// The user gave the name, here or in the configuration.
     var hasGivenName: Bool { !Device.standardNames(device).contains(name) }
 
-    mutating func take(_ event: String, _ line: ArraySlice<UInt8>) {
-        guard known.take(event, line) else { return }
+    mutating func take(_ event: String, _ line: ArraySlice<UInt8>, isMeasurement: Bool = false) {
+        guard known.take(event, line, isMeasurement: isMeasurement) else { return }
         isChanged = true
     }
 

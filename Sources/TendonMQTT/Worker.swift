@@ -178,7 +178,8 @@ final class Worker: @unchecked Sendable {
             bytes.dropLast(2) + Array(#","message_id":"\#(gateway)-\#(number)"}"#.utf8)
         }
         if event == "publish" { publish(bytes, now) }
-        if families[line.device.family].describesState(event) { devices[key]?.take(event, bytes) }
+        let family = families[line.device.family]
+        if family.describesState(event) { devices[key]?.take(event, bytes, isMeasurement: family.measures(event)) }
     }
 
     /// The action `publish` of a rule.

@@ -6,6 +6,8 @@ package struct DeviceState {
     /// Empty before the device was connected.
     package private(set) var value: JSON = [:]
     package private(set) var hasSamples = false
+    /// Of measurements, by their event: the members of each value that is part of the state.
+    private var parts: [String: [Set<String>]] = [:]
     /// The newest sample of each sensor, as its line.
     private var samples: [String: [UInt8]] = [:]
 
@@ -24,11 +26,13 @@ package struct DeviceState {
 
     /// An event that describes a lasting state. `line`: as it was composed.
     /// False if it is no JSON.
-    package mutating func take(_ event: String, _ line: ArraySlice<UInt8>) -> Bool {
+    /// - Parameter isMeasurement: see `FamilyDescription.measures`.
+    package mutating func take(_ event: String, _ line: ArraySlice<UInt8>, isMeasurement: Bool = false) -> Bool {
         guard let json = try? JSON(parsing: Array(line)) else { return false }
         var members: [JSON.Member] = []
         if case .object(let all) = json { members = all.filter { !DeviceState.transient.contains($0.key) } }
         value["time"] = json["time"]
+        if isMeasurement { replace(event, Set(members.map(\.key))) }
         if event == "feature", let number = json["feature"]?.integer {
             var features = value["features"] ?? [:]
             features["\(number)"] = .object(members.filter { $0.key != "feature" })
@@ -46,6 +50,16 @@ package struct DeviceState {
             }
         }
         return true
+    }
+
+    /// Takes away the values of the event that have a member in common with the new one.
+    private mutating func replace(_ event: String, _ members: Set<String>) {
+        let others = parts[event, default: []].filter { part in
+            guard !part.isDisjoint(with: members) else { return true }
+            for member in part { value[member] = nil }
+            return false
+        }
+        parts[event] = others + [members]
     }
 
     /// A sample; it is looked into when the state is published.

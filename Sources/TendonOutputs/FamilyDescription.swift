@@ -8,19 +8,24 @@ package struct FamilyDescription: Sendable {
     package var model: String
     /// Events whose members are the state of a device, in addition to `connected` and `battery`, which all have.
     package var states: [String]
+    /// An event of state is a measurement: it takes the place of the one before, with the members that it has not; but of two
+    /// that have no member in common both are kept, because a device may send a measurement in parts. False: each event
+    /// tells what has changed.
+    package var measures: Bool
     /// What is shown of a device, and can be done with it.
     package var entities: [Entity]
     /// Its devices have an orientation, which can be recentered.
     package var hasOrientation: Bool
 
     package init(
-        family: String, manufacturer: String, model: String, states: [String] = [], entities: [Entity] = [],
-        hasOrientation: Bool = false
+        family: String, manufacturer: String, model: String, states: [String] = [], measures: Bool = false,
+        entities: [Entity] = [], hasOrientation: Bool = false
     ) {
         self.family = family
         self.manufacturer = manufacturer
         self.model = model
         self.states = states
+        self.measures = measures
         self.entities = entities
         self.hasOrientation = hasOrientation
     }
@@ -31,6 +36,8 @@ extension FamilyDescription? {
     package func describesState(_ event: String) -> Bool {
         ["connected", "battery"].contains(event) || self?.states.contains(event) ?? false
     }
+
+    package func measures(_ event: String) -> Bool { self.map { $0.measures && $0.states.contains(event) } ?? false }
 }
 
 /// One thing that a person sees of a device, or can do with it.

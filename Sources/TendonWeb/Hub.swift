@@ -125,8 +125,12 @@ final class Hub: @unchecked Sendable {
             devices[key]!.fresh[sensor] = Array(bytes.dropLast())
             return
         }
-        if families[line.device.family].describesState(event) { _ = devices[key]!.state.take(event, bytes) }
         send(bytes.dropLast())
+        let family = families[line.device.family]
+        guard family.describesState(event) else { return }
+        let isMeasurement = family.measures(event)
+        guard devices[key]!.state.take(event, bytes, isMeasurement: isMeasurement), isMeasurement else { return }
+        send(message("state", ["key": .string(key), "state": devices[key]!.state.complete()]))
     }
 
     private func take(_ device: OutputDevice, _ presence: Presence) {
@@ -320,8 +324,8 @@ final class Hub: @unchecked Sendable {
 }
 
 extension FamilyDescription {
-    /// The values of a family, which the page lists if it has no drawing of it: their places in the state, and the events that
-    /// bring them. The battery has a place of its own on each card.
+    /// The values of a family, which the page lists if it has no drawing of it, by their places in the state. The battery has a
+    /// place of its own on each card.
     var shown: JSON {
         let values = entities.compactMap { entity -> JSON? in
             let title: JSON = ["title": .string(entity.title)]
@@ -333,7 +337,7 @@ extension FamilyDescription {
             default: return nil
             }
         }
-        return ["values": .array(values), "states": .array(states.map { .string($0) })]
+        return ["values": .array(values)]
     }
 
     /// What a person can command, from the same table as the discovery of MQTT.

@@ -66,6 +66,7 @@ function take(event) {
       showRadios(event.waiting ?? [])
       return show('live', 'Live')
     case 'device': return describe(event)
+    case 'state': return cards.get(event.key)?.state(event.state)
     case 'forgotten': return forget(event.key)
     case 'status': return showLinks(event)
     case 'radios': return showRadios(event.waiting)

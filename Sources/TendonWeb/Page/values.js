@@ -31,12 +31,6 @@ export class ValuesCard extends Card {
     this.redraw()
   }
 
-  event(event) {
-    if (!this.device.states?.includes(event.event)) return
-    Object.assign(this.known, event)
-    this.redraw()
-  }
-
   paint() {
     for (const { path } of this.device.values ?? []) {
       this.set(path, shown(path.split('.').reduce((inside, name) => inside?.[name], this.known)))

@@ -25,6 +25,24 @@ import Testing
         #expect(state.value["mode"] == "compass")
     }
 
+    /// A measurement is whole: what the next one has not, such as its time, is not known of it. Parts of one have no member
+    /// in common.
+    @Test func aMeasurementTakesThePlaceOfTheOneBefore() {
+        var state = DeviceState()
+        func take(_ event: String, _ members: String) -> JSON {
+            _ = state.take(event, bytes(#"{"time":"1","event":"e","address":"A"\#(members)}"#), isMeasurement: true)
+            return state.value
+        }
+        #expect(take("pressure", #","high":120,"pulse":72,"user":null"#) == ["time": "1", "high": 120, "pulse": 72])
+        #expect(take("pressure", #","high":180"#) == ["time": "1", "high": 180])
+        #expect(take("bike", #","power":200,"cadence":90"#) == ["time": "1", "high": 180, "power": 200, "cadence": 90])
+        #expect(take("bike", #","speed":30,"heart":99"#)["power"] == 200)
+        #expect(take("bike", #","power":210"#) == ["time": "1", "high": 180, "speed": 30, "heart": 99, "power": 210])
+        #expect(take("bike", #","power":220,"speed":31"#) == ["time": "1", "high": 180, "power": 220, "speed": 31])
+        #expect(take("pressure", #","high":90,"pulse":60"#)["pulse"] == 60)
+        #expect(take("pressure", #","user":1,"high":null"#)["high"] == nil)
+    }
+
     @Test func featuresAreKeptByTheirNumber() {
         var state = DeviceState()
         _ = state.take("feature", bytes(#"{"time":"1","event":"feature","feature":3,"state":"activated"}"#))

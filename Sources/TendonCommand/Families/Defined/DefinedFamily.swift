@@ -168,7 +168,8 @@ extension FamilyDescription {
         entities += definition.actions.indices.compactMap { Entity(action: $0, definition) }
         self.init(
             family: definition.name, manufacturer: "", model: definition.title,
-            states: definition.events.filter(\.isState).compactMap { definition.word($0.name) }, entities: entities)
+            states: definition.events.filter(\.isState).compactMap { definition.word($0.name) }, measures: true,
+            entities: entities)
     }
 }
 
