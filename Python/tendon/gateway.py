@@ -76,7 +76,7 @@ class _Wanted:
 
 
 class Events:
-    """Events as they come: an asynchronous iterator. If it is not read, 65,536 events wait; then the oldest one is dropped."""
+    """Events as they come: an asynchronous iterator for one task. If it is not read, 65,536 events wait; then the oldest one is dropped."""
 
     LIMIT = 65536
 
@@ -110,6 +110,8 @@ class Events:
                 raise self._gateway._error
             if not self._gateway.is_open:
                 raise StopAsyncIteration
+            if self._future is not None:
+                raise RuntimeError("another task waits for these events: each needs events() of its own")
             self._future = asyncio.get_running_loop().create_future()
             try:
                 await self._future

@@ -73,7 +73,8 @@ public final class Gateway {
     ///   - family: of which family; `nil`: any.
     ///   - name: as it advertises it; `nil`: any.
     ///   - address: `nil`: any.
-    ///   - limit: throws `timeout` if there is none until then; `nil`: waits without a limit.
+    ///   - limit: throws `timeout` if there is none until then, with the last reason that such a device, or an adapter, gave;
+    ///     `nil`: waits without a limit.
     /// - Throws: ``GatewayError``: `timeout`, or `closed`.
     public func device(
         _ family: GatewayDevice.Family? = nil, named name: String? = nil, address: Address? = nil,
@@ -85,7 +86,7 @@ public final class Gateway {
             (family == nil || device.family == family) && (name == nil || device.name == name)
                 && (address == nil || device.address == address)
         }
-        let timer = LoopTimer(core.loop.core) { found.finish(.failure(.noDevice)) }
+        let timer = LoopTimer(core.loop.core) { [core] in core.giveUp(found) }
         timer.deadline = Duration.deadline(limit)
         defer {
             timer.remove()

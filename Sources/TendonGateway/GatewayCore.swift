@@ -18,6 +18,8 @@ final class GatewayCore: Abandonable, @unchecked Sendable {
     private struct Search {
         let matches: (GatewayDevice) -> Bool
         let found: Pending<GatewayDevice, GatewayError>
+        /// The last event that says why there is none.
+        var obstacle: GatewayEvent?
     }
 
     let loop = Loop.shared
@@ -161,7 +163,9 @@ final class GatewayCore: Abandonable, @unchecked Sendable {
         case .disconnected:
             connected.removeAll { $0.device == event.device }
             publishDevices()
+        case .connectFailed: noteObstacle(event)
         case .radioWaiting, .radioLost, .radioRestored:
+            if event.kind != .radioRestored { noteObstacle(event) }
             let adapter = event["adapter"]?.text ?? ""
             waiting.removeAll { $0.adapter == adapter }
             if event.kind != .radioRestored { waiting.append((adapter, event)) }
@@ -179,6 +183,13 @@ final class GatewayCore: Abandonable, @unchecked Sendable {
         for search in searches where search.matches(device) { search.found.finish(.success(device)) }
     }
 
+    /// Of a device that is searched for, or of an adapter.
+    private func noteObstacle(_ event: GatewayEvent) {
+        for index in searches.indices where event.device.map(searches[index].matches) ?? true {
+            searches[index].obstacle = event
+        }
+    }
+
     private func publishDevices() {
         let present = connected.compactMap(\.device)
         devices.withLock { $0 = present }
@@ -190,6 +201,10 @@ final class GatewayCore: Abandonable, @unchecked Sendable {
         guard state == .open else { return found.finish(.failure(.closed)) }
         if let device = devices.withLock({ $0.first(where: matches) }) { return found.finish(.success(device)) }
         searches.append(Search(matches: matches, found: found))
+    }
+
+    func giveUp(_ found: Pending<GatewayDevice, GatewayError>) {
+        found.finish(.failure(.noDevice(after: searches.first { $0.found === found }?.obstacle)))
     }
 
     func forget(_ found: Pending<GatewayDevice, GatewayError>) { searches.removeAll { $0.found === found } }

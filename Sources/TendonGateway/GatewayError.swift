@@ -58,7 +58,13 @@ public struct GatewayError: CancellableError, Hashable {
     public var isCancelled: Bool { reason == .cancelled }
 
     static let closed = GatewayError(.closed, "the gateway was closed")
-    static let noDevice = GatewayError(.timeout, "no such device was connected in time")
+
+    /// - Parameter obstacle: the last event that says why.
+    static func noDevice(after obstacle: GatewayEvent?) -> GatewayError {
+        let who = obstacle?.device.map { "\($0.name ?? $0.address.description): " } ?? ""
+        let why = obstacle?["text"]?.text.map { "; \(who)\($0)" } ?? ""
+        return GatewayError(.timeout, "no such device was connected in time\(why)", cause: obstacle?.cause)
+    }
 }
 
 extension GatewayError: CustomStringConvertible {

@@ -95,11 +95,11 @@ public struct GatewaySettings: Sendable, Hashable {
     public var radio: Radio
     /// The families that are served, device files included; `nil`: all of them.
     public var families: [GatewayDevice.Family]?
-    /// The only devices that are served, at most 32; none: all of the families.
+    /// The only devices that are served, at most 64; none: all of the families.
     public var onlyDevices: [Address] = []
     /// Whether new devices may pair.
     public var pairing: Pairing
-    /// Devices that may pair whenever they require it, at most 32.
+    /// Devices that may pair whenever they require it, at most 64.
     public var pairableDevices: [Address] = []
     /// Whether a device is connected again after it was lost.
     public var reconnects = true

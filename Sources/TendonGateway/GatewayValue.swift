@@ -143,7 +143,7 @@ struct LineReader {
         return escaped(Array(bytes[start..<at]))
     }
 
-    /// A string, from its first escape on: of a quotation mark, a backslash or a control character (\u00XX).
+    /// A string, from its first escape on: of a quotation mark, a backslash, or what is unsafe on a terminal (\uXXXX).
     private mutating func escaped(_ before: [UInt8]) -> String? {
         var text = before
         while let byte = next, byte != UInt8(ascii: "\"") {
@@ -159,9 +159,10 @@ struct LineReader {
                 continue
             }
             guard at + 4 <= bytes.count,
-                let code = UInt8(String(decoding: bytes[at..<at + 4], as: UTF8.self), radix: 16), code < 0x80
+                let code = UInt16(String(decoding: bytes[at..<at + 4], as: UTF8.self), radix: 16),
+                let character = Unicode.Scalar(code)
             else { return nil }
-            text.append(code)
+            text += Array(String(Character(character)).utf8)
             at += 4
         }
         return take("\"") ? String(decoding: text, as: UTF8.self) : nil

@@ -357,6 +357,19 @@ class EventTests(unittest.TestCase):
 
 
 class LoopTests(unittest.TestCase):
+    def test_events_are_of_one_task(self):
+        async def two():
+            async with tendon.Gateway(radio="virtual") as gateway:
+                stream = gateway.events()
+                first = asyncio.ensure_future(anext(stream))
+                await asyncio.sleep(0)
+                with self.assertRaisesRegex(RuntimeError, "another task waits"):
+                    await asyncio.wait_for(anext(stream), 5)
+                first.cancel()
+
+        with simulated("activ5"):
+            asyncio.run(two())
+
     def test_a_gateway_is_of_one_loop(self):
         async def begin():
             gateway = tendon.Gateway(radio="virtual")

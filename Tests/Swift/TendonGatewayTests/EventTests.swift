@@ -59,8 +59,8 @@ struct EventTests {
         let gateway = try await Gateway(site.settings { $0.bose.gestures = ["double_tap"] })
         var found: GatewayEvent?
         for await event in gateway.events.ending(after: .seconds(30)) {
-            // Until it is enabled nobody hears of it.
-            if event.kind == .sample { try await head.perform(.doubleTap) }
+            // The first samples can be there before it is enabled.
+            if event.kind == .sample { try? await head.perform(.doubleTap) }
             if event.kind == .gesture { found = event }
             if found != nil { break }
         }

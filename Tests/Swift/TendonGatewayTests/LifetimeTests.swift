@@ -127,6 +127,26 @@ struct LifetimeTests {
         withExtendedLifetime(one) {}
     }
 
+    /// What a device in range said while it was searched for.
+    @Test func aDeviceThatDoesNotConnect() async throws {
+        let site = Site()
+        let belt = try await site.belt()
+        let gateway = try await Gateway(site.settings { $0.pairing = .never })
+        let told = Task {
+            while true {
+                let late = await failure { _ = try await gateway.device(.feelspace, within: .milliseconds(300)) }
+                if late?.cause != nil { return late }
+            }
+        }
+        let late = await told.value
+        #expect(late?.reason == .timeout)
+        let detail = late?.detail ?? ""
+        #expect(
+            detail.hasPrefix("no such device was connected in time; ") && detail.contains("not bonded"), "\(detail)")
+        withExtendedLifetime(belt) {}
+        await site.close(gateway)
+    }
+
     @Test func noSuchDevice() async throws {
         let site = Site()
         let belt = try await site.belt()
@@ -136,6 +156,7 @@ struct LifetimeTests {
         #expect(try await gateway.device(.feelspace, address: belt.address) == present)
         let late = await failure { _ = try await gateway.device(.fjorden, within: .milliseconds(20)) }
         #expect(late?.reason == .timeout && late?.isCancelled == false)
+        #expect(late?.detail == "no such device was connected in time" && late?.cause == nil)
         let searching = Task { await failure { _ = try await gateway.device(named: "nobody", within: nil) } }
         await turns()
         searching.cancel()

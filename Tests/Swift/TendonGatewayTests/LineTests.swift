@@ -27,8 +27,8 @@ struct LineTests {
     }
 
     @Test func texts() {
-        let line = #"{"a\"b":"\\ \" \u000a \u001f é 🙂 ]},","c":["]","\\"],"d":2}"#
-        #expect(member("a\"b", line) == .text("\\ \" \n \u{1f} é 🙂 ]},"))
+        let line = #"{"a\"b":"\\ \" \u000a \u001f\u0085\u200e\ufeff é 🙂 ]},","c":["]","\\"],"d":2}"#
+        #expect(member("a\"b", line) == .text("\\ \" \n \u{1f}\u{85}\u{200e}\u{feff} é 🙂 ]},"))
         #expect(member("c", line) == .list([.text("]"), .text("\\")]) && member("d", line) == .integer(2))
     }
 

@@ -103,7 +103,7 @@ struct SettingsTests {
         #expect(detail { $0.namedOptions = ["tea": "black"] } == "there is no option 'tea'")
         #expect(detail { $0.namedOptions = ["evergreen": "yes"] } == "evergreen takes no value, so not 'yes'")
         let address = Address("C0:00:00:00:00:01/random")!
-        #expect(detail { $0.onlyDevices = Array(repeating: address, count: 33) }?.hasPrefix("address ") == true)
+        #expect(detail { $0.onlyDevices = Array(repeating: address, count: 65) }?.hasPrefix("address ") == true)
     }
 
     @Test func deviceFiles() throws {
