@@ -73,6 +73,10 @@ def seconds_of(text):
     return int((date if date.tzinfo else date.replace(tzinfo=datetime.timezone.utc)).timestamp())
 
 
+def integer(text):
+    return int(text, 16 if "x" in text.lower() else 10)
+
+
 def numbers(value):
     """A value of a device file, where an integer can be a text: "0x59"."""
     if isinstance(value, dict):
@@ -136,7 +140,7 @@ class DeviceFile:
             made["also"] = made["unknown"] = field["unknown"]
         if "if" in field:
             name, _, number_of = field["if"].lstrip("!").partition("=")
-            made["if"] = {"name": name, "zero": field["if"].startswith("!"), **({"is": int(number_of)} if number_of else {})}
+            made["if"] = {"name": name, "zero": field["if"].startswith("!"), **({"is": integer(number_of)} if number_of else {})}
         if "epoch" in field:
             made["epoch"] = {"name": made["name"], "factor": field.get("factor", 1), "divisor": field.get("divisor", 1),
                              "offset": seconds_of(field["epoch"]), "zone": "" if field.get("local") else "Z",
@@ -154,7 +158,7 @@ class DeviceFile:
         if "switch" in field:
             made = {key: made[key] for key in ("if",) if key in made}
             made["switch"] = [field["switch"]]
-            made["cases"] = {key: self.inline(value, f"{layout}_{field['switch']}_{key}")
+            made["cases"] = {str(integer(key)): self.inline(value, f"{layout}_{field['switch']}_{key}")
                              for key, value in field["cases"].items()}
             made["otherwise"] = self.inline(field.get("otherwise", []), f"{layout}_{field['switch']}_otherwise")
         return made

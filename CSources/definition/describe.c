@@ -197,19 +197,21 @@ static double grown(const tendon_field *field, int64_t from, int64_t to, bool ma
 
 static void take_for_rate(walker *w, const tendon_field *field) {
     const tendon_field *counted = &w->definition->fields[field->first], *timed = &w->definition->fields[field->fixed];
+    tendon_described_rates *taken = w->taken;
+    const uint8_t at = field->from;
     int64_t count = w->kept[counted->keep - 1], time = w->kept[timed->keep - 1];
-    if (!w->is_present[counted->keep - 1] || !w->is_present[timed->keep - 1]) {
-        w->taken->of[field->from].has_value = false;
+    taken->of[at].has_value = w->is_present[counted->keep - 1] && w->is_present[timed->keep - 1];
+    if (!taken->of[at].has_value) {
         return;
     }
-    double passed = grown(timed, w->taken->of[field->from].time, time, false);
-    w->taken->of[field->from].has_value = w->taken->of[field->from].is_known && passed != 0;
-    if (w->taken->of[field->from].has_value) {
-        w->taken->of[field->from].value = grown(counted, w->taken->of[field->from].count, count, true) / passed;
+    double passed = grown(timed, taken->of[at].time, time, false);
+    taken->of[at].has_value = taken->of[at].is_known && passed != 0;
+    if (taken->of[at].has_value) {
+        taken->of[at].value = grown(counted, taken->of[at].count, count, true) / passed;
     }
-    w->taken->of[field->from].is_known = true;
-    w->taken->of[field->from].count = count;
-    w->taken->of[field->from].time = time;
+    taken->of[at].is_known = true;
+    taken->of[at].count = count;
+    taken->of[at].time = time;
 }
 
 static tendon_status take_rate(walker *w, const tendon_field *field) {
@@ -269,9 +271,7 @@ static tendon_status take_records(walker *w, const tendon_field *field) {
     if (is_counted && (count < 0 || count >= TO_END)) {
         return TENDON_ERROR_TRUNCATED;
     }
-    if (!records.is_muted) {
-        emit(w, &(tendon_described){.kind = TENDON_DESCRIBED_LIST, .name = name_of(w, field), .field = field});
-    }
+    emit_bytes(w, field, TENDON_DESCRIBED_LIST, NULL, 0);
     if (is_counted ? count == 0 : tendon_reader_remaining(&w->reader) == 0) {
         if (!records.is_muted) {
             emit_mark(w, TENDON_DESCRIBED_END);

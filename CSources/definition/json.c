@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { DEPTH = 16, HEX_DIGITS = 16, MISTAKE_QUOTE = 40 };
+enum { DEPTH = 16, MISTAKE_QUOTE = 40 };
 
 typedef struct scanner {
     json *j;
@@ -389,80 +389,65 @@ size_t tendon_json_string(const json *j, json_at at, char *out, size_t capacity)
     return length;
 }
 
-/* Digits as a number, without the point; *exponent: of ten. Digits beyond the 18th only count. */
-static uint64_t digits_of(const char *text, size_t length, size_t *used, int *exponent) {
-    uint64_t digits = 0;
-    size_t i = 0;
-    bool is_behind = false;
-    for (; i < length && (is_digit(text[i]) || text[i] == '.'); i++) {
-        if (text[i] == '.') {
-            is_behind = true;
-            continue;
-        }
-        bool has_room = digits < 100000000000000000ULL;
-        digits = has_room ? digits * 10 + (uint64_t)(text[i] - '0') : digits;
-        *exponent += (is_behind ? -1 : 0) + (has_room ? 0 : 1);
+bool tendon_json_integer_of(const char *text, size_t length, int64_t *out) {
+    size_t sign = length > 0 && text[0] == '-' ? 1 : 0, i = sign;
+    unsigned base = 10;
+    if (length > i + 2 && text[i] == '0' && (text[i + 1] | 0x20) == 'x') {
+        base = 16;
+        i += 2;
     }
-    *used = i;
-    return digits;
-}
-
-static int exponent_of(const char *text, size_t length) {
-    int exponent = 0;
-    size_t i = length > 1 && (text[1] == '-' || text[1] == '+') ? 2 : 1;
-    for (; i < length && exponent < 1000; i++) {
-        exponent = exponent * 10 + (text[i] - '0');
+    bool is_right = i < length;
+    uint64_t number = 0;
+    for (; i < length; i++) {
+        unsigned digit = (unsigned)tendon_json_hex(text[i]); /* what is none is beyond every base */
+        is_right = is_right && digit < base && number >> 60 == 0;
+        number = number * base + digit;
     }
-    return text[1] == '-' ? -exponent : exponent;
-}
-
-static bool hex_integer(const char *text, size_t length, int64_t *out) {
-    bool is_right = length > 2 && length <= 2 + HEX_DIGITS - 1 && text[0] == '0' && (text[1] | 0x20) == 'x';
-    int64_t number = 0;
-    for (size_t i = 2; is_right && i < length; i++) {
-        is_right = tendon_json_hex(text[i]) >= 0;
-        number = number << 4 | (int64_t)(is_right ? tendon_json_hex(text[i]) : 0);
-    }
-    *out = number;
-    return is_right;
-}
-
-/* Either an integer, or a number. */
-static bool number_of(const json *j, json_at place, double *number, int64_t *integer, bool *is_exact) {
-    size_t length, used = 0;
-    const char *text = tendon_json_raw(j, place, &length);
-    if (tendon_json_type_of(j, place) == JSON_STRING) {
-        *is_exact = hex_integer(text, length, integer);
-        *number = (double)*integer;
-        return *is_exact;
-    }
-    if (tendon_json_type_of(j, place) != JSON_NUMBER) {
-        return false;
-    }
-    bool is_negative = text[0] == '-';
-    int exponent = 0;
-    uint64_t digits = digits_of(text + is_negative, length - is_negative, &used, &exponent);
-    used += is_negative;
-    exponent += used < length ? exponent_of(text + used, length - used) : 0;
-    double scale = 1; /* exact up to 10^22 */
-    for (int i = exponent < 0 ? -exponent : exponent; i > 0 && scale < 1e300; i--) {
-        scale *= 10;
-    }
-    double value = exponent < 0 ? (double)digits / scale : (double)digits * scale;
-    *number = is_negative ? -value : value;
-    *integer = is_negative ? -(int64_t)digits : (int64_t)digits;
-    *is_exact = exponent == 0;
-    return value < 1e300 && scale < 1e300;
-}
-
-bool tendon_json_number(const json *j, json_at at, double *out) {
-    int64_t integer = 0;
-    bool is_exact = false;
-    return number_of(j, at, out, &integer, &is_exact);
+    *out = (int64_t)(sign != 0 ? 0 - number : number);
+    return is_right && number <= (uint64_t)INT64_MAX + sign;
 }
 
 bool tendon_json_integer(const json *j, json_at at, int64_t *out) {
-    double number = 0;
-    bool is_exact = false;
-    return number_of(j, at, &number, out, &is_exact) && is_exact;
+    size_t length;
+    const char *text = tendon_json_raw(j, at, &length);
+    json_type type = tendon_json_type_of(j, at);
+    return (type == JSON_NUMBER || (type == JSON_STRING && (text[1] | 0x20) == 'x')) &&
+           tendon_json_integer_of(text, length, out);
+}
+
+bool tendon_json_number(const json *j, json_at at, double *out) {
+    size_t length;
+    const char *text = tendon_json_raw(j, at, &length);
+    if (tendon_json_type_of(j, at) != JSON_NUMBER) {
+        int64_t integer = 0;
+        bool is_integer = tendon_json_integer(j, at, &integer);
+        *out = (double)integer;
+        return is_integer;
+    }
+    bool is_negative = text[0] == '-', is_small = false;
+    uint64_t digits = 0; /* without the point; those beyond the 18th only count */
+    int exponent = 0, stated = 0, behind = 0;
+    size_t i = is_negative;
+    for (; i < length && (text[i] | 0x20) != 'e'; i++) {
+        if (text[i] == '.') {
+            behind = 1;
+        } else if (digits < 100000000000000000ULL) {
+            digits = digits * 10 + (uint64_t)(text[i] - '0');
+            exponent -= behind;
+        } else {
+            exponent += 1 - behind;
+        }
+    }
+    for (i++; i < length && stated < 1000; i++) {
+        is_small = is_small || text[i] == '-';
+        stated = is_digit(text[i]) ? stated * 10 + (text[i] - '0') : 0;
+    }
+    exponent += is_small ? -stated : stated;
+    double scale = 1; /* exact up to 10^22 */
+    for (int left = exponent < 0 ? -exponent : exponent; left > 0 && scale < 1e300; left--) {
+        scale *= 10;
+    }
+    double value = exponent < 0 ? (double)digits / scale : (double)digits * scale;
+    *out = is_negative ? -value : value;
+    return value < 1e300 && scale < 1e300;
 }

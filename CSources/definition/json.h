@@ -45,8 +45,11 @@ bool tendon_json_equals(const json *j, json_at at, const char *text);
 size_t tendon_json_string(const json *j, json_at at, char *out, size_t capacity);
 /* A number, or a string "0x..." with one. False: neither. */
 bool tendon_json_number(const json *j, json_at at, double *out);
-/* The same, of an integer that is exact. */
+/* An integer, or a string "0x..." with one; INT64_MIN to INT64_MAX. */
 bool tendon_json_integer(const json *j, json_at at, int64_t *out);
+
+/* Digits, or "0x" and hexadecimal digits; with a '-' before them. */
+bool tendon_json_integer_of(const char *text, size_t length, int64_t *out);
 
 /* The number of a hexadecimal digit; -1: it is none. */
 int tendon_json_hex(char c);

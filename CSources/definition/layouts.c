@@ -161,15 +161,6 @@ static bool refer(reading *r, json_at at, uint8_t *kept, uint16_t *which) {
     return refer_to(r, at, name, length, kept, which);
 }
 
-static bool read_digits(const char *text, size_t length, int64_t *out) {
-    bool is_right = length > 0 && length <= 17;
-    for (size_t i = 0; i < length && is_right; i++) {
-        is_right = text[i] >= '0' && text[i] <= '9';
-        *out = *out * 10 + (text[i] - '0');
-    }
-    return is_right;
-}
-
 /* Facts */
 
 tendon_fact tendon_fact_of(const tendon_field *field) {
@@ -235,7 +226,7 @@ static bool read_condition(reading *r, tendon_field *field) {
     }
     if (end < length) {
         bool is_right = field->condition == TENDON_FIELD_IF_SET && text[end] == '=' &&
-                        read_digits(text + end + 1, length - end - 1, &field->condition_value);
+                        tendon_json_integer_of(text + end + 1, length - end - 1, &field->condition_value);
         field->condition = is_right ? TENDON_FIELD_IF_EQUAL : TENDON_FIELD_ALWAYS;
     }
     if (end == 0 || field->condition == TENDON_FIELD_ALWAYS) {
@@ -375,7 +366,8 @@ static tendon_field *add_field(reading *r, json_at at) {
 }
 
 static bool read_texts(reading *r, tendon_field *field) {
-    return tendon_parse_text(r->p, r->found[F_UNIT], &field->unit) &&
+    return tendon_parse_name(r->p, r->found[F_NAME], &field->name) &&
+           tendon_parse_text(r->p, r->found[F_UNIT], &field->unit) &&
            tendon_parse_text(r->p, r->found[F_TITLE], &field->title) &&
            tendon_parse_name(r->p, r->found[F_CLASS], &field->kind);
 }
@@ -424,8 +416,7 @@ static bool read_part(reading *r, json_at at, const tendon_field *whole) {
             return tendon_parse_wrong(r->p, at, "a part before it has a bit of this one");
         }
     }
-    if (!tendon_parse_name(r->p, r->found[F_NAME], &part->name) || !read_texts(r, part) || !read_scale(r, part) ||
-        !read_words(r->p, r->found[F_VALUES], part)) {
+    if (!read_texts(r, part) || !read_scale(r, part) || !read_words(r->p, r->found[F_VALUES], part)) {
         return false;
     }
     hide(r, part);
@@ -478,17 +469,14 @@ static uint32_t members_of(const reading *r, const tendon_field *field) {
 
 static bool read_number_field(reading *r, tendon_field *field) {
     bool is_big = r->is_big_endian;
-    json_at bits = r->found[F_BITS];
     if (!allow(r, members_of(r, field)) || !tendon_parse_endian(r->p, r->found[F_ENDIAN], &is_big) ||
         !read_scale(r, field) || !read_limits(r, field) || !read_epoch(r, field) ||
         !read_words(r->p, r->found[F_VALUES], field)) {
         return false;
     }
     field->flags |= (uint8_t)(is_big ? TENDON_FIELD_BIG_ENDIAN : 0);
-    field->flags |= (uint8_t)(bits != 0 ? TENDON_FIELD_HIDDEN : 0); /* its parts are shown */
-    hide(r, field);
-    r->p->out->field_count++;
-    return read_parts(r, bits);
+    field->flags |= (uint8_t)(r->found[F_BITS] != 0 ? TENDON_FIELD_HIDDEN : 0); /* its parts are shown */
+    return true;
 }
 
 static bool read_bytes_field(reading *r, tendon_field *field) {
@@ -507,8 +495,6 @@ static bool read_bytes_field(reading *r, tendon_field *field) {
     field->size = (uint8_t)length;
     field->at_least = (uint16_t)at_least;
     field->at_most = (uint16_t)at_most;
-    hide(r, field);
-    r->p->out->field_count++;
     return true;
 }
 
@@ -547,7 +533,7 @@ static bool read_typed(reading *r, tendon_field *field) {
     field->bits = (uint8_t)(8 * field->size);
     field->flags = *word == 'i' ? TENDON_FIELD_SIGNED : 0;
     field->flags |= tendon_json_is_true(&r->p->j, r->found[F_OPTIONAL]) ? TENDON_FIELD_OPTIONAL : 0;
-    return read_texts(r, field) && (is_bytes(field) ? read_bytes_field(r, field) : read_number_field(r, field));
+    return is_bytes(field) ? read_bytes_field(r, field) : read_number_field(r, field);
 }
 
 /* How fast a count grows: both are earlier integers. */
@@ -561,7 +547,7 @@ static bool read_rate(reading *r, tendon_field *field) {
     }
     if (!allow(r, common | BIT(F_RATE) | BIT(F_PER) | BIT(F_UNIT) | BIT(F_TITLE) | BIT(F_CLASS) | BIT(F_FACTOR) |
                       BIT(F_DECIMALS)) ||
-        !read_texts(r, field) || !read_scale(r, field) || !refer(r, r->found[F_RATE], &kept, &field->first) ||
+        !read_scale(r, field) || !refer(r, r->found[F_RATE], &kept, &field->first) ||
         !refer(r, r->found[F_PER], &kept, &field->fixed)) {
         return false;
     }
@@ -570,8 +556,6 @@ static bool read_rate(reading *r, tendon_field *field) {
     }
     field->decimals = field->decimals == 0 && r->found[F_DECIMALS] == 0 ? 1 : field->decimals;
     field->from = (uint8_t)d->rate_count++;
-    hide(r, field);
-    d->field_count++;
     return true;
 }
 
@@ -581,7 +565,7 @@ static bool read_records(reading *r, tendon_field *field) {
     uint16_t layout = 0;
     json_at records = r->found[F_RECORDS];
     field->type = TENDON_FIELD_RECORDS;
-    if (!allow(r, common | BIT(F_RECORDS) | BIT(F_COUNT) | BIT(F_TITLE) | BIT(F_UNIT)) || !read_texts(r, field) ||
+    if (!allow(r, common | BIT(F_RECORDS) | BIT(F_COUNT) | BIT(F_TITLE) | BIT(F_UNIT)) ||
         !read_measure(r, r->found[F_COUNT], 1024, &field->from, &count)) {
         return false;
     }
@@ -591,8 +575,6 @@ static bool read_records(reading *r, tendon_field *field) {
     }
     field->layout = layout;
     field->name = field->name != 0 ? field->name : r->p->out->layouts[layout].name;
-    hide(r, field);
-    r->p->out->field_count++;
     return true;
 }
 
@@ -601,7 +583,7 @@ static bool read_case(reading *r, json_at key, tendon_field *field, uint16_t sel
     size_t length;
     const char *digits = tendon_json_raw(&r->p->j, key, &length);
     int64_t number = 0;
-    if (!read_digits(digits, length, &number)) {
+    if (!tendon_json_integer_of(digits, length, &number)) {
         return tendon_parse_wrong_this(r->p, key, " is no number");
     }
     for (uint16_t i = 0; i < field->count; i++) {
@@ -639,11 +621,7 @@ static bool read_switch(reading *r, tendon_field *field) {
             return false;
         }
     }
-    if (!tendon_parse_layout_reference(r->p, r->found[F_OTHERWISE], 0, &field->layout)) {
-        return false;
-    }
-    r->p->out->field_count++;
-    return true;
+    return tendon_parse_layout_reference(r->p, r->found[F_OTHERWISE], 0, &field->layout);
 }
 
 static bool takes_rest(const tendon_field *field) {
@@ -667,7 +645,7 @@ static bool read_field(reading *r, json_at at) {
     }
     /* Records without a name have that of their layout. */
     tendon_field *field = add_field(r, r->found[r->found[F_NAME] != 0 ? F_NAME : F_RECORDS]);
-    if (field == NULL || !tendon_parse_name(r->p, r->found[F_NAME], &field->name) || !read_condition(r, field)) {
+    if (field == NULL || !read_texts(r, field) || !read_condition(r, field)) {
         return false;
     }
     if (r->is_at_end && (r->found[F_TYPE] != 0 || r->found[F_RECORDS] != 0)) {
@@ -678,8 +656,13 @@ static bool read_field(reading *r, json_at at) {
                    : r->found[F_RATE] != 0    ? read_rate(r, field)
                    : r->found[F_RECORDS] != 0 ? read_records(r, field)
                                               : read_switch(r, field);
+    if (!is_read) {
+        return false;
+    }
     r->is_at_end = r->is_at_end || takes_rest(field);
-    return is_read;
+    hide(r, field);
+    r->p->out->field_count++;
+    return read_parts(r, r->found[F_BITS]);
 }
 
 /* Layouts */

@@ -253,10 +253,10 @@ cat >"$work/pair.json" <<'END'
       {"type": "u16", "endian": "big", "unknown": 65535, "bits": [
         {"name": "battery_v", "bit": 5, "count": 11, "factor": 0.001, "offset": 1.6, "unit": "V"},
         {"name": "power_dbm", "bit": 0, "count": 5, "factor": 2, "offset": -40}]},
-      {"name": "step", "type": "u8", "factor": 10}, {"name": "steps", "type": "u8", "if": "step=2"},
+      {"name": "step", "type": "u8", "factor": 10}, {"name": "steps", "type": "u8", "if": "step=0x2"},
       {"type": "u48", "optional": true, "bits": [{"name": "low", "bit": 0, "count": 40}, {"name": "top", "bit": 47}]}]}
   ],
-  "layouts": {"kinds": [{"name": "kind", "type": "u8", "equals": "0x80"}, {"switch": "kind", "cases": {"128": "meter"}}],
+  "layouts": {"kinds": [{"name": "kind", "type": "u8", "equals": "0x80"}, {"switch": "kind", "cases": {"0x80": "meter"}}],
     "meter": [{"name": "glucose_mg_per_dl", "type": "sfloat", "factor": 100000}]},
   "events": [{"name": "kinds", "sample": true}],
   "actions": [{"name": "set_clock", "characteristic": "clock"}]

@@ -225,7 +225,7 @@ local function decode_integer(context, field, tree)
     context.position = context.position + width
     local is_known = not field.unknown or tonumber(value) ~= field.unknown
     for _, bits in ipairs(field.bits or {}) do
-        local raw, part = math.floor(value / 2 ^ bits.bit) % 2 ^ bits.count
+        local raw, part = math.floor(math.floor(value / 2 ^ bits.bit) % 2 ^ bits.count) -- 2 in a case, not 2.0
         if width > 4 then
             local all = little and range:le_uint64() or range:uint64()
             local exact = all:rshift(bits.bit):lshift(64 - bits.count):rshift(64 - bits.count)

@@ -277,6 +277,34 @@ static void conditions(void **state) {
     assert_string_equal(described(d, "01 02 03"), "c=3");
 }
 
+/* As in all places of a file. */
+static void conditions_on_any_integer(void **state) {
+    (void)state;
+    const tendon_definition *d = with_fields(
+        "{'name': 'k', 'type': 'i16', 'title': 'Kind'}, {'name': 'a', 'type': 'u8', 'if': 'k=-3'}, {'name': 'b', "
+        "'type': 'u8', 'if': 'k=0xaF'}, {'switch': 'k', 'cases': {'-2': [{'name': 'c', 'type': 'u8'}], "
+        "'0x10': [{'name': 'd', 'type': 'u8'}], '-0X20': [{'name': 'e', 'type': 'u8'}]}}");
+    assert_string_equal(described(d, "fdff 07"), "k=-3 a=7");
+    assert_string_equal(described(d, "af00 07"), "k=175 b=7");
+    assert_string_equal(described(d, "feff 07"), "k=-2 c=7");
+    assert_string_equal(described(d, "1000 07"), "k=16 d=7");
+    assert_string_equal(described(d, "e0ff 07"), "k=-32 e=7");
+}
+
+/* Those by which devices say that they do not know a number of 64 bits. */
+static void long_integers(void **state) {
+    (void)state;
+    const tendon_definition *d =
+        with_fields("{'name': 'a', 'type': 'i64', 'unknown': -9223372036854775808}, "
+                    "{'name': 'b', 'type': 'i64', 'unknown': 9223372036854775807}, "
+                    "{'name': 'c', 'type': 'u64', 'unknown': '0x7fffffffffffffff', 'max': 1000000000000000001}");
+    assert_string_equal(described(d, "0000000000000080 ffffffffffffff7f ffffffffffffff7f"),
+                        "a=nothing b=nothing c=nothing");
+    assert_string_equal(described(d, "ffffffffffffff7f 0000000000000080 010064a7b3b6e00d"),
+                        "a=9223372036854775807 b=-9223372036854775808 c=1000000000000000001");
+    assert_string_equal(described(d, "0000000000000000 0000000000000000 020064a7b3b6e00d"), "!MALFORMED at 16");
+}
+
 static void optional(void **state) {
     (void)state;
     const tendon_definition *d =
@@ -415,6 +443,8 @@ int main(void) {
                                        cmocka_unit_test(bytes_and_text),
                                        cmocka_unit_test(possible),
                                        cmocka_unit_test(conditions),
+                                       cmocka_unit_test(conditions_on_any_integer),
+                                       cmocka_unit_test(long_integers),
                                        cmocka_unit_test(optional),
                                        cmocka_unit_test(records),
                                        cmocka_unit_test(records_without_bytes),
