@@ -64,7 +64,16 @@ static tendon_number float32_of(uint32_t bits) {
     /* IEEE 754: 1.fraction * 2^(exponent - 127); exponent 0 is 0.fraction * 2^-126. */
     double value =
         ldexp((double)(exponent == 0 ? fraction : fraction | 0x800000), (exponent == 0 ? 1 : exponent) - 150);
-    return (tendon_number){.number = bits >> 31 != 0 ? -value : value, .decimals = 6};
+    return (tendon_number){.number = bits >> 31 != 0 ? -value : value};
+}
+
+/* So many that 7 digits are there, which 24 bits have, but no more than numbers can show. */
+static uint8_t decimals_of_float(double number) {
+    uint8_t decimals = DECIMALS_MAX;
+    for (double limit = 0.01; decimals > 0 && fabs(number) >= limit; limit *= 10) {
+        decimals--;
+    }
+    return decimals;
 }
 
 /* IEEE 11073-20601 Annex F.8: mantissas from the largest but one on stand for infinity, not a number, not at this
@@ -115,6 +124,9 @@ tendon_number tendon_number_scaled(tendon_number raw, const tendon_field *field)
     if (tendon_number_is_scaled(field)) {
         raw.number = raw.number * field->factor / field->divisor + field->offset;
         raw.is_integer = false;
+    if (field->type == TENDON_FIELD_FLOAT32) {
+        raw.decimals = decimals_of_float(raw.number);
+    }
     }
     if (raw.decimals < field->decimals || field->is_rounded) {
         raw.decimals = field->decimals;

@@ -202,7 +202,7 @@ package struct LineWriter: Sendable {
         case .null: put("null")
         case .bool(let flag): put(flag)
         case .integer(let number): integer(number)
-        case .real(let value): number(value, decimals: 6)
+        case .real(let value): number(value, decimals: Int(TENDON_LINE_DECIMALS))
         case .string(let text): string(text)
         case .array(let values):
             bytes.append(UInt8(ascii: "["))

@@ -41,10 +41,14 @@ struct TextLines: EventOutput {
         return sanitized(([json["event"]?.string ?? ""] + device + rest).joined(separator: " "))
     }
 
+    private static func rounded(_ number: Double, _ scale: Double) -> String {
+        plain((number * scale).rounded() / scale + 0)
+    }
+
     private static func short(_ value: JSON) -> String {
         switch value {
         case .string(let text): sanitized(text)
-        case .real(let number): plain((number * 1e6).rounded() / 1e6 + 0)
+        case .real(let number): rounded(number, abs(number) < 1e6 ? 1e9 : 1e6)  // as far as a double is exact
         case .array(let values) where values.allSatisfy({ $0.number != nil || $0.string != nil }):
             values.map(short).joined(separator: ",")
         case .bool(let flag): flag ? "yes" : "no"

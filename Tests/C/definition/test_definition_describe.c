@@ -55,6 +55,18 @@ static void floats(void **state) {
     (void)state;
     const tendon_definition *d = with_fields("{'name': 'x', 'type': 'f32'}");
     assert_string_equal(described(d, "0000c03f"), "x=1.500000");
+    static const struct {
+        const char *bytes, *text;
+    } small[] = {{"95bfd633", "x=0.000000100"}, {"5b2a4a38", "x=0.000048200"},
+                 {"0ad7a33c", "x=0.02000000"},  {"cdcccc3d", "x=0.1000000"},
+                 {"295cab41", "x=21.42000"},    {"65 20 f1 c7", "x=-123456.8"},
+                 {"ffff7f4b", "x=16777215"},    {"ec78ad60", "x=100000002004087734272"},
+                 {"01000000", "x=0.000000000"}};
+    for (size_t i = 0; i < sizeof small / sizeof small[0]; i++) {
+        assert_string_equal(described(d, small[i].bytes), small[i].text);
+    }
+    assert_string_equal(described(with_fields("{'name': 'x', 'type': 'f32', 'factor': 1e-6}"), "33334142"),
+                        "x=0.000048300");
     assert_string_equal(described(d, "0000c07f"), "x=nothing"); /* not a number */
     assert_string_equal(described(d, "000080ff"), "x=nothing"); /* minus infinity */
     /* GATT Specification Supplement 2.4.1: 0x0072 = 114; -3 and 36.4 in the Health Thermometer's examples */
@@ -175,7 +187,7 @@ static void decimals(void **state) {
         "'sfloat'}, "
         "{'name': 'f', 'type': 'sfloat', 'decimals': 2}");
     assert_string_equal(described(d, "d204 b81e4541 b81e4541 d2f4 d2f4 d2f4"),
-                        "a=1.2 b=12.3 c=12.320000 d=123 e=123.4 f=123.40");
+                        "a=1.2 b=12.3 c=12.32000 d=123 e=123.4 f=123.40");
 }
 
 static void words_and_limits(void **state) {

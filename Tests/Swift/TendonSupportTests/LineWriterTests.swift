@@ -99,6 +99,8 @@ import Testing
     @Test func valuesAlone() {
         #expect(LineWriter.text(["a": [1, 2], "b": [:]]) == #"{"a":[1,2],"b":{}}"#)
         #expect(LineWriter.text([[], [[]]]) == "[[],[[]]]")
+        // The decimals that a device file has, not less of them.
+        #expect(line(compact: true) { $0.write(.real(4.82e-5)) } == "0.0000482")
         #expect(LineWriter.text(nil) == "null")
     }
 
