@@ -88,26 +88,6 @@ static void mark_plain_records(tendon_definition *d) {
     }
 }
 
-static bool check_records(parser *p) {
-    const tendon_definition *d = p->out;
-    for (uint16_t i = 0; i < d->layout_count; i++) {
-        for (uint16_t f = 0; f < d->layouts[i].count; f++) {
-            const tendon_field *field = field_at(d, &d->layouts[i], f);
-            if (field->type != TENDON_FIELD_RECORDS) {
-                continue;
-            }
-            if (d->layouts[field->layout].count == 0) {
-                return tendon_parse_wrong(p, p->layout_tokens[field->layout], "a record without fields takes no bytes");
-            }
-            if (field->fixed > 1 && p->takes_rest[field->layout]) {
-                return tendon_parse_wrong(p, p->layout_tokens[field->layout],
-                                          "the first of these records takes the rest of the value");
-            }
-        }
-    }
-    return true;
-}
-
 /* Members of lines */
 
 /* The layouts whose fields are members of one line: this one, and those that its switches select. */
@@ -134,6 +114,30 @@ static line line_of(const parser *p, uint16_t layout) {
         }
     }
     return all;
+}
+
+static bool check_records(parser *p) {
+    const tendon_definition *d = p->out;
+    for (uint16_t i = 0; i < d->field_count; i++) {
+        const tendon_field *field = &d->fields[i];
+        if (field->type != TENDON_FIELD_RECORDS) {
+            continue;
+        }
+        json_at at = p->layout_tokens[field->layout];
+        if (d->layouts[field->layout].count == 0) {
+            return tendon_parse_wrong(p, at, "a record without fields takes no bytes");
+        }
+        if (field->fixed > 1 && p->takes_rest[field->layout]) {
+            return tendon_parse_wrong(p, at, "the first of these records takes the rest of the value");
+        }
+        line record = line_of(p, field->layout);
+        for (uint16_t f = 0; f < d->field_count; f++) {
+            if (d->fields[f].type == TENDON_FIELD_RATE && record.has[p->field_layouts[f]]) {
+                return tendon_parse_wrong(p, p->field_tokens[f], "a record has no rate: no value is before it");
+            }
+        }
+    }
+    return true;
 }
 
 static bool has_name(const parser *p, uint16_t field) {

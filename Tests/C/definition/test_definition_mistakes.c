@@ -256,6 +256,11 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'records': 'y'}"), 3, 27, "'y' is none of the layouts"},
         {FIELD("{'name': 'x', 'records': []}"), 3, 26, "takes no bytes"},
         {FIELD("{'name': 'x', 'records': [{'type': 'u8'}], 'count': 0}"), 3, 53, "out of range: 1 to"},
+        {FIELD("{'records': [{'name': 'a', 'type': 'u8'}, {'name': 'r', 'rate': 'a', 'per': 'a'}]}"), 3, 53,
+         "a record has no rate"},
+        {FIELD("{'name': 'k', 'type': 'u8'}, {'records': [{'switch': 'k', 'cases': {'1': [{'name': 'r', 'rate': 'k', "
+               "'per': 'k'}]}}, {'type': 'u8'}]}"),
+         3, 85, "a record has no rate"},
         {FIELD("{'switch': 'x', 'cases': {}}"), 3, 13, "'x' is no integer before this field"},
         {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x'}"), 3, 30, "has no 'cases'"},
         {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x', 'cases': {'a': []}}"), 3, 57, "'a' is no number"},
