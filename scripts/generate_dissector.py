@@ -150,7 +150,7 @@ class DeviceFile:
             made |= self.scaled(made["name"], field)
         if "bits" in field:
             made["bits"] = [{"name": part["name"], "bit": part["bit"], "count": part.get("count", 1), "kept": part["name"],
-                             **({"values": part["values"]} if "values" in part else {}),
+                             **{key: part[key] for key in ("values", "unknown") if key in part},
                              **self.scaled(part["name"], part)} for part in field["bits"]]
         if "records" in field:
             made = {key: made[key] for key in ("count", "if") if key in made}

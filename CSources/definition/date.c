@@ -114,14 +114,13 @@ static tendon_status decode_date(const tendon_field *field, const uint8_t *bytes
 static tendon_status decode_epoch(const tendon_field *field, const uint8_t *bytes, char *out) {
     tendon_number raw = tendon_number_decode(field, bytes);
     tendon_calendar date;
-    bool is_unknown = (field->flags & TENDON_FIELD_UNKNOWN) != 0 && raw.is_integer && raw.integer == field->unknown;
     double seconds = raw.number * field->factor / field->divisor + field->offset, unit = 1;
     for (unsigned i = 0; i < field->decimals; i++) {
         unit *= 10;
     }
     seconds += 0.5 / unit; /* rounds what is cut below */
     double whole = floor(seconds);
-    if (is_unknown || !(whole > -SECONDS_MAX && whole < SECONDS_MAX) ||
+    if (raw.is_nothing || !(whole > -SECONDS_MAX && whole < SECONDS_MAX) ||
         !tendon_calendar_from_seconds((int64_t)whole, &date)) {
         return 0;
     }

@@ -100,10 +100,9 @@ static void emit_number(walker *w, const tendon_field *field, tendon_number raw)
         return;
     }
     tendon_described value = {.name = name_of(w, field), .field = field};
-    bool is_unknown = (field->flags & TENDON_FIELD_UNKNOWN) != 0 && raw.is_integer && raw.integer == field->unknown;
     const tendon_word *word = raw.is_integer ? word_of(w, field, raw.integer) : NULL;
     raw = raw.is_nothing || word != NULL ? raw : tendon_number_scaled(raw, field);
-    if (raw.is_nothing || is_unknown) {
+    if (raw.is_nothing) {
         value.kind = TENDON_DESCRIBED_NOTHING;
     } else if (word != NULL) {
         value.kind = TENDON_DESCRIBED_WORD;
@@ -149,8 +148,7 @@ static tendon_status take_number(walker *w, const tendon_field *field) {
         return TENDON_ERROR_TRUNCATED;
     }
     tendon_number raw = tendon_number_decode(field, bytes);
-    bool is_unknown = (field->flags & TENDON_FIELD_UNKNOWN) != 0 && raw.integer == field->unknown;
-    if ((field->flags & TENDON_FIELD_LIMITED) != 0 && !is_unknown &&
+    if ((field->flags & TENDON_FIELD_LIMITED) != 0 && !raw.is_nothing &&
         (!raw.is_integer || raw.integer < field->low || raw.integer > field->high)) {
         return TENDON_ERROR_MALFORMED;
     }
@@ -179,7 +177,8 @@ static tendon_status take_part(walker *w, const tendon_field *field) {
     if (field->bits < 64) {
         bits &= ((uint64_t)1 << field->bits) - 1;
     }
-    tendon_number part = tendon_number_of((int64_t)bits);
+    tendon_number part = tendon_number_integer(field, bits);
+    part.is_nothing = part.is_nothing || w->last.is_nothing;
     keep(w, field, part.integer, true);
     emit_number(w, field, part);
     return TENDON_OK;

@@ -60,7 +60,7 @@ static const uint32_t numbers =
     BIT(F_UNIT) | BIT(F_CLASS) | BIT(F_FACTOR) | BIT(F_DIVISOR) | BIT(F_OFFSET) | BIT(F_DECIMALS) | BIT(F_ENDIAN);
 static const uint32_t integers = BIT(F_VALUES) | BIT(F_UNKNOWN) | BIT(F_MIN) | BIT(F_MAX) | BIT(F_EQUALS) | BIT(F_BITS);
 static const uint32_t parts = BIT(F_NAME) | BIT(F_BIT) | BIT(F_COUNT) | BIT(F_VALUES) | BIT(F_UNIT) | BIT(F_TITLE) |
-                              BIT(F_FACTOR) | BIT(F_OFFSET) | BIT(F_HIDDEN);
+                              BIT(F_FACTOR) | BIT(F_OFFSET) | BIT(F_HIDDEN) | BIT(F_UNKNOWN);
 static const uint32_t dates = BIT(F_CLASS) | BIT(F_ENDIAN);
 static const uint32_t counts =
     BIT(F_EPOCH) | BIT(F_LOCAL) | BIT(F_FACTOR) | BIT(F_DIVISOR) | BIT(F_DECIMALS) | BIT(F_UNKNOWN);
@@ -407,7 +407,6 @@ static bool read_part(reading *r, json_at at, const tendon_field *whole) {
     part->type = TENDON_FIELD_PART;
     part->bit = (uint8_t)bit;
     part->bits = (uint8_t)count;
-    tendon_number_span(part, &part->low, &part->high);
     part->condition = whole->condition;
     part->condition_from = whole->condition_from;
     part->condition_value = whole->condition_value;
@@ -416,7 +415,8 @@ static bool read_part(reading *r, json_at at, const tendon_field *whole) {
             return tendon_parse_wrong(r->p, at, "a part before it has a bit of this one");
         }
     }
-    if (!read_texts(r, part) || !read_scale(r, part) || !read_words(r->p, r->found[F_VALUES], part)) {
+    if (!read_texts(r, part) || !read_scale(r, part) || !read_limits(r, part) ||
+        !read_words(r->p, r->found[F_VALUES], part)) {
         return false;
     }
     hide(r, part);

@@ -42,15 +42,14 @@ static int64_t extended(uint64_t raw, unsigned bits) {
     return (int64_t)((raw ^ sign) - sign);
 }
 
-static tendon_number integer_of(const tendon_field *field, uint64_t raw) {
-    if ((field->flags & TENDON_FIELD_SIGNED) != 0) {
-        return tendon_number_of(extended(raw, 8U * field->size));
-    }
-    tendon_number number = tendon_number_of((int64_t)raw);
-    if (number.integer < 0) { /* more than 63 bits: the bits stay, the number is not exact */
+tendon_number tendon_number_integer(const tendon_field *field, uint64_t raw) {
+    bool is_signed = (field->flags & TENDON_FIELD_SIGNED) != 0;
+    tendon_number number = tendon_number_of(is_signed ? extended(raw, 8U * field->size) : (int64_t)raw);
+    if (!is_signed && number.integer < 0) { /* more than 63 bits: the bits stay, the number is not exact */
         number.number = (double)raw;
         number.is_integer = false;
     }
+    number.is_nothing = (field->flags & TENDON_FIELD_UNKNOWN) != 0 && number.integer == field->unknown;
     return number;
 }
 
@@ -108,7 +107,7 @@ tendon_number tendon_number_decode(const tendon_field *field, const uint8_t *byt
     case TENDON_FIELD_FLOAT:
         return medical_of(small((uint32_t)raw, 24), 0x7FFFFF, small((uint32_t)raw >> 24, 8));
     default:
-        return integer_of(field, raw);
+        return tendon_number_integer(field, raw);
     }
 }
 
@@ -124,9 +123,9 @@ tendon_number tendon_number_scaled(tendon_number raw, const tendon_field *field)
     if (tendon_number_is_scaled(field)) {
         raw.number = raw.number * field->factor / field->divisor + field->offset;
         raw.is_integer = false;
+    }
     if (field->type == TENDON_FIELD_FLOAT32) {
         raw.decimals = decimals_of_float(raw.number);
-    }
     }
     if (raw.decimals < field->decimals || field->is_rounded) {
         raw.decimals = field->decimals;

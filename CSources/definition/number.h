@@ -14,6 +14,8 @@ typedef struct tendon_number {
 } tendon_number;
 
 tendon_number tendon_number_of(int64_t integer);
+/* Of these bits; nothing if the device does not know it. */
+tendon_number tendon_number_integer(const tendon_field *field, uint64_t raw);
 /* Decodes field->size bytes. */
 tendon_number tendon_number_decode(const tendon_field *field, const uint8_t *bytes);
 /* Raw to value: * factor / divisor + offset. */

@@ -249,10 +249,10 @@ cat >"$work/pair.json" <<'END'
      "value": [{"name": "at", "type": "u32", "epoch": "1970-01-01"}]},
     {"name": "clock", "service": "1805", "uuid": "2a2b", "write": [{"name": "date", "type": "datetime"}]},
     {"name": "meter", "service": "fff1", "uuid": "fffe", "every_ms": 200, "examples": ["80 5a b0"], "value": "kinds"},
-    {"name": "tag", "service": "fff1", "uuid": "fffd", "every_ms": 200, "examples": ["ac 36 02 07 01 00 00 00 01 80", "ff ff 01"], "value": [
+    {"name": "tag", "service": "fff1", "uuid": "fffd", "every_ms": 200, "examples": ["ac 36 02 07 01 00 00 00 01 80", "ff ff 01", "ac 3e 01"], "value": [
       {"type": "u16", "endian": "big", "unknown": 65535, "bits": [
         {"name": "battery_v", "bit": 5, "count": 11, "factor": 0.001, "offset": 1.6, "unit": "V"},
-        {"name": "power_dbm", "bit": 0, "count": 5, "factor": 2, "offset": -40}]},
+        {"name": "power_dbm", "bit": 0, "count": 5, "factor": 2, "offset": -40, "unknown": 30}]},
       {"name": "step", "type": "u8", "factor": 10}, {"name": "steps", "type": "u8", "if": "step=0x2"},
       {"type": "u48", "optional": true, "bits": [{"name": "low", "bit": 0, "count": 40}, {"name": "top", "bit": 47}]}]}
   ],
@@ -287,11 +287,13 @@ like "$out" '"sensor":"kinds".*"glucose_mg_per_dl":90[,}]' "replay: a medical nu
 shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T fields -e tendon.pair.meter.glucose_mg_per_dl \
     -e tendon.bad 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')
 is "$shown" '90, ' "Wireshark shows it, and no mistake"
+like "$out" '"event":"tag".*"battery_v":null,"power_dbm":null' "replay: parts of what is unknown are so"
+like "$out" '"event":"tag".*"battery_v":2.977,"power_dbm":null' "... and a part that is unknown itself"
 # Parts of bits with a scale; and a condition is about the number before the scale.
 shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T fields -e tendon.pair.tag.battery_v \
     -e tendon.pair.tag.power_dbm -e tendon.pair.tag.power_dbm_raw -e tendon.pair.tag.step -e tendon.pair.tag.steps \
     -e tendon.pair.tag.low -e tendon.pair.tag.top 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')
-is "$shown" ',,31,10,,, 2.977,4,22,20,7,4294967297,1 ' "Wireshark shows parts with their scale, and none of what is unknown"
+is "$shown" ',,31,10,,, 2.977,,30,10,,, 2.977,4,22,20,7,4294967297,1 ' "Wireshark shows parts with their scale, and none of what is unknown"
 tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -O tendon >"$work/shown" 2>"$work/tshark.err"
 is "$(grep -c 'battery_v: 2.977 V' "$work/shown")" "$(grep -c 'step_raw: 2' "$work/shown")" "... and their unit"
 sed 's/"pair"/"other"/' "$work/pair.json" >"$work/other.json"

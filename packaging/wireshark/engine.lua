@@ -235,7 +235,7 @@ local function decode_integer(context, field, tree)
             part = little and item:add_le(bits.pf, range) or item:add(bits.pf, range)
         end
         if bits.unit then part:append_text(" " .. bits.unit) end
-        if is_known then add_scaled(context, bits, tree, range, raw) end
+        if is_known and raw ~= bits.unknown then add_scaled(context, bits, tree, range, raw) end
         if bits.kept then context.values[bits.kept] = raw end
     end
     if is_known then add_scaled(context, field, tree, range, value) end

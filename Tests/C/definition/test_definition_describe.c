@@ -215,9 +215,29 @@ static void parts(void **state) {
     assert_string_equal(described(d, "ffff"), "a=yes b=yes c=7 d=high");
     assert_string_equal(described(d, "1000"), "a=no b=no c=0 d=1");
     d = with_fields("{'type': 'u64', 'bits': [{'name': 'all', 'bit': 0, 'count': 64}]}");
-    assert_string_equal(described(d, "ffffffffffffffff"), "all=-1");
+    assert_string_equal(described(d, "ffffffffffffffff"), "all=18446744073709551616");
     d = with_fields("{'type': 'u64', 'bits': [{'name': 'top', 'bit': 63}, {'name': 'most', 'bit': 0, 'count': 63}]}");
     assert_string_equal(described(d, "ffffffffffffff7f"), "top=no most=9223372036854775807");
+}
+
+/* RuuviTag, data format 5: 2047 and 31 are not known, and 0xffff is both. */
+static void unknown_parts(void **state) {
+    (void)state;
+    const char *bits = "'bits': [{'name': 'v', 'bit': 5, 'count': 11, 'factor': 0.001, 'offset': 1.6, 'unknown': 2047},"
+                       "{'name': 'dbm', 'bit': 0, 'count': 5, 'factor': 2, 'offset': -40, 'unknown': '0x1f'}]";
+    char fields[512];
+    snprintf(fields, sizeof fields, "{'type': 'u16', 'endian': 'big', %s}", bits);
+    const tendon_definition *d = with_fields(fields);
+    assert_string_equal(described(d, "ac36"), "v=2.977 dbm=4");
+    assert_string_equal(described(d, "ffe0"), "v=nothing dbm=-40");
+    assert_string_equal(described(d, "001f"), "v=1.600 dbm=nothing");
+    /* Of an integer that is not known, each part; but it decides as before. */
+    d = with_fields("{'type': 'u16', 'unknown': 65535, 'max': 999, 'bits': [{'name': 'a', 'bit': 0, 'count': 4}, "
+                    "{'name': 'b', 'bit': 4}, {'name': 'c', 'bit': 5, 'values': [[1, 'on']]}]}, "
+                    "{'name': 'x', 'type': 'u8', 'if': 'b'}");
+    assert_string_equal(described(d, "2f00"), "a=15 c=on");
+    assert_string_equal(described(d, "ffff07"), "a=nothing c=nothing x=7");
+    assert_string_equal(described(d, "feff07"), "!MALFORMED at 0");
 }
 
 static void bytes_and_text(void **state) {
@@ -452,6 +472,7 @@ int main(void) {
                                        cmocka_unit_test(decimals),
                                        cmocka_unit_test(words_and_limits),
                                        cmocka_unit_test(parts),
+                                       cmocka_unit_test(unknown_parts),
                                        cmocka_unit_test(bytes_and_text),
                                        cmocka_unit_test(possible),
                                        cmocka_unit_test(conditions),
