@@ -222,6 +222,22 @@ def check_version():
     report(f"the version is {version} everywhere", [f"{place}: {found}" for place, found in places.items() if found != version])
 
 
+def check_taken_names():
+    """Names that a device file cannot give, as the parser has them, are in its document."""
+    document = (ROOT / "docs/device-files.md").read_text()
+    problems = []
+    for path, array in (("file.c", "events"), ("check.c", "taken")):
+        source = (ROOT / "CSources/definition" / path).read_text()
+        strings = re.search(rf"static const char {array}\[\] =(.*?);\n", source, re.S)[1]
+        names = "".join(re.findall('"(.*?)"', strings)).split("\\0")
+        # One list: the names are one after the other.
+        listed = [set(re.findall("`(.*?)`", part)) for part in document.split("\n\n")] + [
+            set(re.findall("`(.*?)`", part)) for part in document.split("\n")]
+        wanted = {name for name in names if name}
+        problems += [] if any(wanted <= one for one in listed) else [f"{path}: {array}"]
+    report("docs/device-files.md has the names that are taken", problems)
+
+
 def check_build_dependencies():
     libraries = re.search(r"^demo=\((.*?)\)", (ROOT / "scripts/setup.sh").read_text(), re.M | re.S)[1].split()
     control = (ROOT / "packaging/debian/control").read_text().split("\n\n")[0]
@@ -238,5 +254,6 @@ check_builds(sys.argv[1])
 check_swift_imports()
 check_licences()
 check_version()
+check_taken_names()
 check_build_dependencies()
 sys.exit(0 if all(results) else 1)

@@ -171,7 +171,7 @@ static bool read_row(parser *p, json_at at) {
 
 /* Events */
 
-/** Refuses the names of the events of all devices. */
+/* Refuses the names of other events: of all devices, of commands, and of families in C, in rules and schemas. */
 static bool is_free(parser *p, json_at at, uint16_t name) {
     enum { TAKEN = 48 };
     static const char events[] =
@@ -181,7 +181,7 @@ static bool is_free(parser *p, json_at at, uint16_t name) {
         "difference\0cache_dropped\0exported\0neighbor\0interference\0finding\0adapter\0mistake\0"
         "configuration_file\0setting\0reloaded\0reload_failed\0radio_waiting\0radio_lost\0radio_restored\0"
         "sample\0grip\0feature\0progress\0update\0write\0";
-    return tendon_parse_free(p, at, name, events, TAKEN, " is an event of all devices; call it otherwise");
+    return tendon_parse_free(p, at, name, events, TAKEN, " is an event that Tendon has already; call it otherwise");
 }
 
 /* Of the event that comes next. */

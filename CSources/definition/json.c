@@ -142,7 +142,7 @@ static bool read_string(scanner *s) {
     while (at(s->j, i) != '"') {
         size_t length = 0;
         if (i >= s->j->length || (unsigned char)at(s->j, i) < ' ') {
-            return wrong_at(s->j, s->position, "a string without an end");
+            return wrong_at(s->j, s->position, "a string without an end, or a control character in it");
         }
         if (at(s->j, i) == '\\' ? !is_escape(s->j, i, &length) : (length = utf8_length(s->j, i)) == 0) {
             return wrong_at(s->j, i, at(s->j, i) == '\\' ? "an escape that JSON does not have" : "not UTF-8");
