@@ -404,7 +404,7 @@ bool tendon_json_integer_of(const char *text, size_t length, int64_t *out) {
         number = number * base + digit;
     }
     *out = (int64_t)(sign != 0 ? 0 - number : number);
-    return is_right && number <= (uint64_t)INT64_MAX + sign;
+    return is_right && (base == 16 || number <= (uint64_t)INT64_MAX + sign);
 }
 
 bool tendon_json_integer(const json *j, json_at at, int64_t *out) {

@@ -48,7 +48,7 @@ bool tendon_json_number(const json *j, json_at at, double *out);
 /* An integer, or a string "0x..." with one; INT64_MIN to INT64_MAX. */
 bool tendon_json_integer(const json *j, json_at at, int64_t *out);
 
-/* Digits, or "0x" and hexadecimal digits; with a '-' before them. */
+/* Digits, or "0x" and hexadecimal digits, 64 bits as they are; with a '-' before them. */
 bool tendon_json_integer_of(const char *text, size_t length, int64_t *out);
 
 /* The number of a hexadecimal digit; -1: it is none. */

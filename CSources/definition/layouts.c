@@ -343,7 +343,8 @@ static bool read_limits(reading *r, tendon_field *field) {
     }
     field->flags |= min != 0 || max != 0 ? TENDON_FIELD_LIMITED : 0;
     field->flags |= r->found[F_UNKNOWN] != 0 ? TENDON_FIELD_UNKNOWN : 0;
-    return tendon_parse_integer(r->p, r->found[F_UNKNOWN], low, high, &field->unknown);
+    /* Numbers beyond 2^63 are kept as their bits. */
+    return tendon_parse_integer(r->p, r->found[F_UNKNOWN], field->bits == 64 ? INT64_MIN : low, high, &field->unknown);
 }
 
 /* Adding fields */

@@ -335,6 +335,11 @@ static void long_integers(void **state) {
     assert_string_equal(described(d, "ffffffffffffff7f 0000000000000080 010064a7b3b6e00d"),
                         "a=9223372036854775807 b=-9223372036854775808 c=1000000000000000001");
     assert_string_equal(described(d, "0000000000000000 0000000000000000 020064a7b3b6e00d"), "!MALFORMED at 16");
+    d = with_fields("{'name': 'a', 'type': 'u64', 'unknown': '0xffffffffffffffff'}, "
+                    "{'name': 'b', 'type': 'i64', 'unknown': '0x8000000000000000'}");
+    assert_string_equal(described(d, "ffffffffffffffff 0000000000000080"), "a=nothing b=nothing");
+    assert_string_equal(described(d, "ffffffffffffff7f 0100000000000080"),
+                        "a=9223372036854775807 b=-9223372036854775807");
 }
 
 static void optional(void **state) {
