@@ -149,7 +149,8 @@ static bool refer_to(reading *r, json_at at, const char *name, size_t length, ui
             return tendon_parse_full(r->p, at, "fields that others refer to");
         }
         field->keep = (uint8_t)++d->kept_count;
-        field->flags |= field->unit == 0 && field->count == 0 && field->title == 0 ? TENDON_FIELD_HIDDEN : 0;
+        bool is_shown = field->unit != 0 || field->count != 0 || field->title != 0 || r->p->is_shown[*which];
+        field->flags |= is_shown ? 0 : TENDON_FIELD_HIDDEN;
     }
     *kept = field->keep;
     return true;
@@ -376,6 +377,7 @@ static bool read_texts(reading *r, tendon_field *field) {
 static void hide(reading *r, tendon_field *field) {
     if (r->found[F_HIDDEN] != 0) {
         bool is_hidden = tendon_json_is_true(&r->p->j, r->found[F_HIDDEN]);
+        r->p->is_shown[r->p->out->field_count] = !is_hidden;
         field->flags = (uint8_t)(is_hidden ? field->flags | TENDON_FIELD_HIDDEN : field->flags & ~TENDON_FIELD_HIDDEN);
     }
 }

@@ -17,6 +17,7 @@ typedef struct parser {
     uint16_t around_layout[TENDON_DEFINITION_LAYOUTS]; /* and the layout of that field */
     uint16_t inside;                                   /* the layout that is being read, or NONE */
     uint8_t field_layouts[TENDON_DEFINITION_FIELDS];   /* the layout of each */
+    bool is_shown[TENDON_DEFINITION_FIELDS];           /* the file says so of a field that others may refer to */
     bool takes_rest[TENDON_DEFINITION_LAYOUTS];        /* no bytes are left after it */
     bool is_used[TENDON_DEFINITION_LAYOUTS];
     bool is_full;       /* the mistake is one of size */

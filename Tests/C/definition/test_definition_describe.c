@@ -313,7 +313,7 @@ static void conditions(void **state) {
 static void conditions_on_any_integer(void **state) {
     (void)state;
     const tendon_definition *d = with_fields(
-        "{'name': 'k', 'type': 'i16', 'title': 'Kind'}, {'name': 'a', 'type': 'u8', 'if': 'k=-3'}, {'name': 'b', "
+        "{'name': 'k', 'type': 'i16', 'hidden': false}, {'name': 'a', 'type': 'u8', 'if': 'k=-3'}, {'name': 'b', "
         "'type': 'u8', 'if': 'k=0xaF'}, {'switch': 'k', 'cases': {'-2': [{'name': 'c', 'type': 'u8'}], "
         "'0x10': [{'name': 'd', 'type': 'u8'}], '-0X20': [{'name': 'e', 'type': 'u8'}]}}");
     assert_string_equal(described(d, "fdff 07"), "k=-3 a=7");
