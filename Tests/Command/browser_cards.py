@@ -135,7 +135,8 @@ def listed():
     row = f"[...{dl}.children].map(d => [...d.children].map(c => c.textContent))"
     shows("a family without a drawing: its values by name", row,
           [["Heart rate", "–bpm"], ["Contact", "–"], ["Yaw", "–°"]])
-    of("strap", "measurement", heart_bpm=61, contact=True)
+    of("strap", "measurement", heart_bpm=99)
+    give("state", key=key("strap"), state={"heart_bpm": 61, "contact": True})
     of("strap", "sample", sensor="motion", device_time_ms=1, yaw_deg=-12.5)
     of("strap", "connect_failed", text="", heart_bpm=99)
     shows("with their units, as they come", row, [["Heart rate", "61bpm"], ["Contact", "yes"], ["Yaw", "-12.5°"]])

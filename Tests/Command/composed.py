@@ -51,8 +51,7 @@ class ComposedBrowser(Browser):
     def describe(self, family, **members):
         self.give("device", **{"key": key(family), "family": family, "address": key(family)[:17],
                                "address_type": "random", "name": family, "connected": True, "state": {},
-                               "commands": COMMANDS.get(family, []), "values": VALUES.get(family, []),
-                               "states": ["measurement"], **members})
+                               "commands": COMMANDS.get(family, []), "values": VALUES.get(family, []), **members})
 
     def gateway(self, keys, commands=True):
         self.give("gateway", version="1", commands=commands, devices=keys)

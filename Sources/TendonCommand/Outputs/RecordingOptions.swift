@@ -52,13 +52,10 @@ enum RecordingOptions {
             limit: try arguments.value(limit.name).map { (text) throws(CommandError) in try bytes(text) })
     }
 
-    /// What `run` would refuse. Who may write there depends on the user, who is another one when a service runs.
+    /// What `run` would refuse. The folder above may be one that the service has, such as that of its state.
     static func check(_ arguments: Arguments) throws(CommandError) {
-        guard let path = try settings(arguments)?.directory else { return }
-        let number = isDirectory(path) ? 0 : access(path, F_OK) == 0 ? ENOTDIR : WholeFile.obstacle(to: path)
-        guard ![ENOENT, ENOTDIR].contains(number) else {
-            throw CommandError(.failed, "--record: \(sanitized(path)): \(text(strerror(number)))")
-        }
+        guard let path = try settings(arguments)?.directory, access(path, F_OK) == 0, !isDirectory(path) else { return }
+        throw CommandError(.failed, "--record: \(sanitized(path)): \(text(strerror(ENOTDIR)))")
     }
 
     static func output(_ arguments: Arguments) throws(CommandError) -> (any EventOutput)? {
