@@ -143,7 +143,7 @@ struct LineReader {
         return escaped(Array(bytes[start..<at]))
     }
 
-    /// A string, from its first escape on: of a quotation mark, a backslash, or what is unsafe on a terminal (\uXXXX).
+    /// A string, from its first escape on: of a quotation mark, a backslash, or what is unsafe on a terminal, as its number.
     private mutating func escaped(_ before: [UInt8]) -> String? {
         var text = before
         while let byte = next, byte != UInt8(ascii: "\"") {

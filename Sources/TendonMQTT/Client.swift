@@ -268,16 +268,21 @@ final class Client: Broker, @unchecked Sendable {
             return cause
         }
         switch code {
+        // A write can find the end before it is read.
+        case MOSQ_ERR_ERRNO.code where attempt.answer != nil && [EPIPE, ECONNRESET].contains(number):
+            return Client.broken
         case MOSQ_ERR_ERRNO.code where number != 0: return String(cString: strerror(number))
         case MOSQ_ERR_CONN_LOST.code where attempt.answer == nil && !settings.usesTLS:
             return "the connection ended before an answer to MQTT: another port, or mqtts:// for one with TLS"
         case MOSQ_ERR_ERRNO.code, MOSQ_ERR_PROTOCOL.code, MOSQ_ERR_MALFORMED_PACKET.code:
             return attempt.answer == nil ? "what answers on this port is no MQTT" : Client.text(code)
-        case MOSQ_ERR_CONN_LOST.code: return "the broker ended it, or it does not respond"
+        case MOSQ_ERR_CONN_LOST.code: return Client.broken
         case MOSQ_ERR_EAI.code: return "the name of the host is not known, or no name server responds"
         default: return Client.text(code)
         }
     }
+
+    private static let broken = "the broker ended it, or it does not respond"
 
     /// Connections in succession that were accepted, and soon lost without a reason: mosquitto ends a connection so when another
     /// client takes its name.

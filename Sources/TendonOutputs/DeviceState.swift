@@ -7,7 +7,7 @@ package struct DeviceState {
     package private(set) var value: JSON = [:]
     package private(set) var hasSamples = false
     /// Of measurements, by their event: the members of each value that is part of the state.
-    private var parts: [String: [Set<String>]] = [:]
+    private(set) var parts: [String: [Set<String>]] = [:]
     /// The newest sample of each sensor, as its line.
     private var samples: [String: [UInt8]] = [:]
 
@@ -32,7 +32,9 @@ package struct DeviceState {
         var members: [JSON.Member] = []
         if case .object(let all) = json { members = all.filter { !DeviceState.transient.contains($0.key) } }
         value["time"] = json["time"]
-        if isMeasurement { replace(event, Set(members.map(\.key))) }
+        // What an event calls only `state` is the state that the event is named after.
+        func place(of member: JSON.Member) -> String { member.key == "state" ? event : member.key }
+        if isMeasurement { replace(event, Set(members.map(place))) }
         if event == "feature", let number = json["feature"]?.integer {
             var features = value["features"] ?? [:]
             features["\(number)"] = .object(members.filter { $0.key != "feature" })
@@ -42,9 +44,8 @@ package struct DeviceState {
             // Each step comes before a transfer, or after it.
             if event == "update" { value["progress"] = nil }
         } else {
-            // What an event calls only `state` is the state that the event is named after.
             for member in members {
-                let key = member.key == "state" ? event : member.key
+                let key = place(of: member)
                 // Of a new connection, null is what the device did not report; else it is what there is none of.
                 if member.value != .null { value[key] = member.value } else if event != "connected" { value[key] = nil }
             }
@@ -52,8 +53,10 @@ package struct DeviceState {
         return true
     }
 
-    /// Takes away the values of the event that have a member in common with the new one.
+    /// Takes away the values of the event that have a member in common with the new one. So there are never more of them than
+    /// the event has members.
     private mutating func replace(_ event: String, _ members: Set<String>) {
+        guard !members.isEmpty else { return }
         let others = parts[event, default: []].filter { part in
             guard !part.isDisjoint(with: members) else { return true }
             for member in part { value[member] = nil }

@@ -128,11 +128,9 @@ struct DeviceAccess: Sendable {
         guard let other = search.other else {
             return CommandError(.noDevice, "no \(title) was found with the address \(address.address)", next: next)
         }
-        guard address.matches(other.address) else {
-            let name = other.address.typeName
+        if let mismatch = address.mismatch(other.address) {
             return CommandError(
-                .noDevice, "\(address.address) is in range, with the type \(name)",
-                next: "--address \(address.address)/\(name)")
+                .noDevice, mismatch, next: "--address \(other.address)/\(other.address.typeName)")
         }
         let what = other.family.map { " but of the family \($0)" } ?? ""
         return CommandError(.noDevice, "\(address.address) is in range, and is no \(title)\(what)", next: next)

@@ -18,15 +18,12 @@ extension Gateway {
     /// A device that is not served: if it is that of --address, the end of the run says why.
     func notice(_ address: Address, of family: String?) {
         guard let wanted = settings.address, wanted.address.value == address.value else { return }
-        let isMeant = wanted.matches(address)
-        let what =
-            !isMeant
-            ? "with the type \(address.typeName)"
-            : family.map { "but of the family \($0)" } ?? "but was not recognized as a device that is served"
+        let mismatch = wanted.mismatch(address)
+        let what = family.map { "of the family \($0)" } ?? "was not recognized as a device that is served"
         state.withLock { state in
             // A belt that is not served is not asked for its name, without which its family is not known.
-            if isMeant, family == nil, state.unserved != nil { return }
-            state.unserved = (address, family, "\(address) is in range, \(what)")
+            if mismatch == nil, family == nil, state.unserved != nil { return }
+            state.unserved = (address, family, mismatch ?? "\(address) is in range, but \(what)")
         }
     }
 

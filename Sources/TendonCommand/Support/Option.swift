@@ -189,6 +189,13 @@ func milliseconds(_ text: String, in range: ClosedRange<Int>, called title: Stri
 /// The words of a list separated by commas. A list in the configuration file usually has white space after the commas.
 func listWords(_ text: String) -> [String] { text.split(separator: ",").map(trimmed) }
 
+/// Rejects a list in which one of these words, which stand for a whole list, is not the only one.
+func check(_ words: [String], standingAlone: Set<String>) throws(CommandError) {
+    if words.count > 1, let word = words.first(where: standingAlone.contains) {
+        throw .usage("'\(word)' stands alone, without other words")
+    }
+}
+
 /// Without white space at both ends.
 func trimmed(_ text: some StringProtocol) -> String {
     var rest = text[...]

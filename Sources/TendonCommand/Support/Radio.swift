@@ -138,6 +138,11 @@ struct WantedAddress: Sendable {
         address.value == other.value && (!saysType || address.rawType == other.rawType)
     }
 
+    /// What is said of a device with the same 48 bits that is not meant, because of its type; nil: it is meant.
+    func mismatch(_ other: Address) -> String? {
+        matches(other) ? nil : "\(other) is in range, with the type \(other.typeName)"
+    }
+
     /// All addresses that match.
     var addresses: [tendon_address] {
         if saysType { return [address.c] }

@@ -60,7 +60,11 @@ struct EventTests {
         var found: GatewayEvent?
         for await event in gateway.events.ending(after: .seconds(30)) {
             // The first samples can be there before it is enabled.
-            if event.kind == .sample { try? await head.perform(.doubleTap) }
+            do throws(TendonError) {
+                if event.kind == .sample { try await head.perform(.doubleTap) }
+            } catch {
+                #expect(error.status == Int32(TENDON_ERROR_WRONG_STATE))
+            }
             if event.kind == .gesture { found = event }
             if found != nil { break }
         }

@@ -41,6 +41,12 @@ import Testing
         #expect(take("bike", #","power":220,"speed":31"#) == ["time": "1", "high": 180, "power": 220, "speed": 31])
         #expect(take("pressure", #","high":90,"pulse":60"#)["pulse"] == 60)
         #expect(take("pressure", #","user":1,"high":null"#)["high"] == nil)
+        // A member that has the name of the event there; one that is no state.
+        #expect(take("lamp", #","state":"on","level":2"#)["lamp"] == "on")
+        #expect(take("lamp", #","level":3"#)["lamp"] == nil)
+        let before = state.parts
+        #expect(take("note", #","text":"a""#)["level"] == 3)
+        #expect(state.parts == before, "nothing grows with the values")
     }
 
     @Test func featuresAreKeptByTheirNumber() {

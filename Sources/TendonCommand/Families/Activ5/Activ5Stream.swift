@@ -27,13 +27,13 @@ struct Activ5Stream: FamilyStream, DeviceSource {
     ]
 
     private static func measures(_ list: String) throws(CommandError) -> Set<String> {
-        let words = Set(listWords(list))
+        let words = listWords(list)
         if words == ["none"] { return [] }
-        if words.contains("none") { throw .usage("'none' stands alone, without other words") }
+        try check(words, standingAlone: ["none"])
         for word in words where !["force", "imu"].contains(word) {
             throw .unknown("measure", word, among: ["force", "imu", "none"])
         }
-        return words
+        return Set(words)
     }
 
     init(_ arguments: Arguments) throws(CommandError) {

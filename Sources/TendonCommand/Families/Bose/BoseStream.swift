@@ -106,9 +106,7 @@ struct BoseStream: FamilyStream, DeviceSource {
         if text == "none" { return .these([]) }
         var items: [Item] = []
         let words = listWords(text)
-        if let word = words.first(where: { ["all", "none"].contains($0) }), words.count > 1 {
-            throw .usage("'\(word)' stands alone, without other words")
-        }
+        try check(words, standingAlone: ["all", "none"])
         for word in words { items.append(try item(word)) }
         return .these(items)
     }
