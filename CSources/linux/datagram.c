@@ -65,8 +65,15 @@ static tendon_status open_at(const char *text, uint16_t port,
     return status;
 }
 
+/* A broadcast address is one as good as another: several renderers of one network hear the head. */
+static int connect_to(int descriptor, const struct sockaddr *at, socklen_t size) {
+    int yes = 1;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_BROADCAST, &yes, sizeof yes);
+    return connect(descriptor, at, size);
+}
+
 tendon_status tendon_datagram_connect(const char *text, uint16_t port) {
-    return open_at(text, port, connect);
+    return open_at(text, port, connect_to);
 }
 
 tendon_status tendon_datagram_listen(const char *text, uint16_t port) {

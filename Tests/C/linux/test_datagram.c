@@ -59,6 +59,20 @@ static void ipv6(void **state) {
     round_trip("::1", "[::1]:");
 }
 
+/* As for several renderers of one network; the kernel refuses it to a socket that has not asked for it. */
+static void broadcast(void **state) {
+    (void)state;
+    pair p = {-1, tendon_datagram_listen("0.0.0.0", 0), 0};
+    assert_true(p.receiver >= 0);
+    p.port = (uint16_t)tendon_datagram_port(p.receiver);
+    p.sender = tendon_datagram_connect("127.255.255.255", p.port);
+    assert_true(p.sender >= 0);
+    assert_int_equal(tendon_datagram_send(p.sender, (const uint8_t *)"/a\0\0", 4), TENDON_OK);
+    uint8_t out[8];
+    assert_int_equal(tendon_datagram_receive(p.receiver, out, sizeof out, NULL), 4);
+    close_pair(p);
+}
+
 /* ICMP reports the datagram before: the one that is being sent is not lost when somebody listens again. */
 static void nobody_listens(void **state) {
     (void)state;
@@ -115,9 +129,13 @@ static void port_in_use(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ipv4),           cmocka_unit_test(ipv6),
-        cmocka_unit_test(nobody_listens), cmocka_unit_test(a_full_receiver),
-        cmocka_unit_test(no_addresses),   cmocka_unit_test(port_in_use),
+        cmocka_unit_test(ipv4),
+        cmocka_unit_test(ipv6),
+        cmocka_unit_test(broadcast),
+        cmocka_unit_test(nobody_listens),
+        cmocka_unit_test(a_full_receiver),
+        cmocka_unit_test(no_addresses),
+        cmocka_unit_test(port_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ extern "C" {
 enum { TENDON_DATAGRAM_ADDRESS_SIZE = 80 };
 
 /**
- * Opens a socket that sends to one address.
+ * Opens a socket that sends to one address, which can be a broadcast address of IPv4.
  * @return its descriptor, which the caller closes with tendon_datagram_close(); TENDON_ERROR_INVALID_ARGUMENT: @p
  * address is no address; TENDON_SYSTEM_ERROR, for example of ENETUNREACH while the network is not up.
  */
