@@ -207,15 +207,30 @@ final class OSCInput: @unchecked Sendable {
             return reject(message.address, sender, "arguments are numbers and texts")
         }
         if levels.count == 2 {
+            guard OSCInput.isPressed(arguments) != false else { return }
             return carryOut(message.address, sender) { [handler] in await handler.request("recenter", [:]) }
         }
         let named = devices(called: String(levels[1]))
         guard !named.isEmpty else {
             return reject(message.address, sender, "no device '\(sanitized(String(levels[1])))' is connected")
         }
-        let actions: JSON = [String(levels[2]): arguments.isEmpty ? .null : .array(arguments)]
+        let action = String(levels[2])
         for device in named {
+            let pressed = handler.takesArguments(action, device.family) ? nil : OSCInput.isPressed(arguments)
+            guard pressed != false else { continue }
+            let actions: JSON = [action: arguments.isEmpty || pressed == true ? .null : .array(arguments)]
             carryOut(message.address, sender) { [handler] in await handler.set(actions, of: device) }
+        }
+    }
+
+    /// A button of a controller sends a number when it is pressed, and 0 when it is released. Nil: it is none.
+    private static func isPressed(_ arguments: [JSON]) -> Bool? {
+        guard arguments.count == 1 else { return nil }
+        switch arguments[0] {
+        case .integer(let number): return number != 0
+        case .real(let number): return number != 0
+        case .bool(let isTrue): return isTrue
+        default: return nil
         }
     }
 

@@ -141,12 +141,17 @@ package enum CommandResult: Sendable, Equatable {
 
 extension CommandHandler {
     package func refusal(ofName name: String) -> String? { nil }
+
+    package func takesArguments(_ action: String, _ family: String) -> Bool { true }
 }
 
 /// Carries out what comes from outside through an output. Any other program may be the sender: everything is checked.
 package protocol CommandHandler: Sendable {
     /// Actions of a device, one member each: `{"vibrate": 90}`.
     func set(_ actions: JSON, of device: OutputDevice) async -> CommandResult
+
+    /// False: the action is known, and takes none.
+    func takesArguments(_ action: String, _ family: String) -> Bool
 
     /// A request to the gateway itself: "scan", "pair", "forget" ...
     func request(_ name: String, _ data: JSON) async -> CommandResult

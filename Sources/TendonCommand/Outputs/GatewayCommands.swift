@@ -139,6 +139,11 @@ final class GatewayCommands: CommandHandler {
         }
     }
 
+    func takesArguments(_ action: String, _ family: String) -> Bool {
+        guard action != GatewayCommands.recenter else { return false }
+        return Family.named(family)?.stream.actions.first { $0.name == action }?.arguments.isEmpty != true
+    }
+
     static func call(_ action: JSON.Member, _ family: String) throws(CommandError) -> RuleBoard.Call {
         try call(action, family, Family.named(family)?.stream.actions ?? [])
     }

@@ -53,6 +53,7 @@ private final class Handler: CommandHandler {
         state.withLock { $0.append("\(name): \(LineWriter.text(data))") }
         return result
     }
+    func takesArguments(_ action: String, _ family: String) -> Bool { action == "vibrate" }
     func disconnect(_ address: String, _ addressType: String) async {}
     func start(_ work: @escaping @Sendable () async -> Void) { Task(operation: work) }
 }
@@ -374,6 +375,33 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
             if again >= 0 { tendon_datagram_close(again) }
             return again >= 0
         }
+    }
+
+    /// A button sends a number when it is pressed, and 0 when it is released: an action without arguments is done once.
+    @Test func aButtonOfAController() async throws {
+        let handler = Handler()
+        let (output, port) = try listening([], handler)
+        output.device(Source("waist", family: "feelspace").device, is: .connected)
+        let one: [UInt8] = [0x3F, 0x80, 0, 0]
+        let none: [UInt8] = [0, 0, 0, 0]
+        for released in [packet("/tendon/recenter", "f", none), packet("/tendon/recenter", "F")] {
+            send(packet("/tendon/recenter", "f", one), to: port)
+            send(released, to: port)
+        }
+        for (tag, value) in [
+            ("f", one), ("f", none), ("i", [0, 0, 0, 1]), ("i", none), ("T", []), ("F", []), ("N", []),
+        ] {
+            send(packet("/tendon/waist/stop", tag, value), to: port)
+        }
+        // With arguments, 0 is one of them; two numbers are no button.
+        send(packet("/tendon/waist/vibrate", "i", none), to: port)
+        send(packet("/tendon/waist/stop", "ii", none + none), to: port)
+        let expected =
+            ["recenter: {}", "recenter: {}"] + [String](repeating: #"waist: {"stop":null}"#, count: 4)
+            + [#"waist: {"vibrate":[0]}"#, #"waist: {"stop":[0,0]}"#]
+        try await until { handler.taken.count == expected.count }
+        #expect(handler.taken.sorted() == expected.sorted())
+        await output.finish()
     }
 
     @Test func aPortThatIsTaken() throws {
