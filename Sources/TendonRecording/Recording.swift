@@ -167,6 +167,13 @@ package final class Recording {
         isChanged = true
     }
 
+    /// The clock of the wall jumped: nothing is missing, but rows after it have times that do not follow those before.
+    func clockWasSet(from expected: UInt64, to time: UInt64) {
+        description.add(
+            RecordedGap(reason: "clock_set", from: Recording.timeText(expected), to: Recording.timeText(time)))
+        isChanged = true
+    }
+
     // MARK: To the disk
 
     /// Adds what waits to the files. An error number: rows are lost, which the description says; 0: none are.

@@ -8,7 +8,7 @@ struct RecordedGap {
     /// Key of the device; nil: of all.
     var device: String?
     var file: String?
-    /// "disconnected", "writer_behind", "not_written", "killed".
+    /// "disconnected", "writer_behind", "not_written", "killed", "clock_set".
     var reason: String
     /// As in the lines.
     var from: String

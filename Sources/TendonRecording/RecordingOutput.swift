@@ -46,6 +46,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private var (earlierMissing, lacking) = (UInt64(0), [String]())
     /// Those whose description could not be completed.
     private var incomplete: [String] = []
+    private var clock = WallClock(tendon_realtime_us(), monotonic: monotonicMicroseconds())
 
     /// What waits. Its arrays keep their memory.
     private struct Batch {
@@ -112,10 +113,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private static func arrival(of sample: OutputSample) -> UInt64 {
         let now = tendon_realtime_us()
         guard sample.receivedAt != 0 else { return now }
-        var monotonic = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &monotonic)
-        let nanoseconds = UInt64(monotonic.tv_sec) * 1_000_000_000 + UInt64(monotonic.tv_nsec)
-        return now - min(now, (nanoseconds - min(nanoseconds, sample.receivedAt)) / 1000)
+        let (arrived, monotonic) = (sample.receivedAt / 1000, monotonicMicroseconds())
+        return now - min(now, monotonic - min(monotonic, arrived))
     }
 
     /// Samples come as numbers.
@@ -242,6 +241,9 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
 
     private func record() {
         let now = tendon_realtime_us()
+        if let expected = clock.expected(now, monotonic: monotonicMicroseconds()) {
+            recording.clockWasSet(from: expected, to: now)
+        }
         for line in spare.lines {
             recording.event(line.event, spare.text.bytes[line.bytes], of: line.device)
         }
@@ -304,4 +306,10 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
             size -= found.size
         }
     }
+}
+
+private func monotonicMicroseconds() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
 }

@@ -257,6 +257,36 @@ for change in "rm -r" "mv -t $work/elsewhere"; do
     [ "${change%% *}" = mv ] || like "$(tail -n 1 "$work/gone.out")" '"missing_rows":[1-9]' "rows that are in no file are counted"
 done
 
+# The clock is set while it is recorded, as that of a gateway without a battery is when the network comes up.
+cat >"$work/clock.c" <<'END'
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int result = (int)syscall(SYS_clock_gettime, clock, time);
+    const char *set = getenv("CLOCK_IS_SET");
+    if (clock == CLOCK_REALTIME && set != NULL && access(set, F_OK) == 0) {
+        time->tv_sec -= 3600;
+    }
+    return result;
+}
+END
+cc -shared -fPIC -o "$work/clock.so" "$work/clock.c"
+result $? "a clock that can be set"
+LD_PRELOAD="$work/clock.so" CLOCK_IS_SET="$work/set" timeout 20 "$TENDON" run --radio virtual --record "$work/clock" \
+    --sensors rotation --measure none --no-lines --for 4 2>"$work/clock.err" &
+recorder=$!
+until_true eval 'test -s "$work"/clock/*/*.rotation.csv'
+touch "$work/set"
+wait $recorder
+is $? 0 "a recording whose clock is set"
+one=$(newest "$work/clock")
+is "$(folder "$one" "[(g['reason'], round((pandas.Timestamp(g['to']) - pandas.Timestamp(g['from'])).total_seconds())) for g in session['gaps'] if g['reason'] != 'disconnected']")" \
+    "[('clock_set', -3600)]" "the description says so"
+is "$(folder "$one" "[(wide('*.rotation.csv').time.diff().dropna().dt.total_seconds() < -3000).sum(), (wide('*.rotation.csv').received_at.diff().dropna() >= 0).all()]")" \
+    "[1, True]" "time jumps once, and received_at goes on"
+
 # Mistakes.
 run run --radio virtual --record-part 1h --for 0.1
 like "$status $err" "^2 .*--record-part needs --record" "a part of nothing"

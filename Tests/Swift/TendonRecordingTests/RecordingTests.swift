@@ -364,7 +364,25 @@ struct RecordingTests {
         #expect(read(recording, "events.jsonl").split(separator: "\n").count == 4)
     }
 
-    /// A name with anything in it, two devices of one address, a folder that exists.
+    /// From a battery that was empty to the network's time, an hour back, and what is a correction alone.
+    @Test func aClockThatIsSet() throws {
+        let second: UInt64 = 1_000_000
+        var clock = WallClock(1000 * second, monotonic: 10 * second)
+        #expect(clock.expected(1010 * second, monotonic: 20 * second) == nil)
+        #expect(clock.expected(1021 * second, monotonic: 30 * second) == nil, "one second is none")
+        #expect(clock.expected(9000 * second, monotonic: 40 * second) == 1031 * second)
+        #expect(clock.expected(9001 * second, monotonic: 41 * second) == nil, "it is said once")
+        #expect(clock.expected(3, monotonic: 42 * second) == 9002 * second)
+        #expect(clock.expected(.max, monotonic: .max) != nil)
+
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        recording.clockWasSet(from: ten + 2, to: ten - 3_600_000_000)
+        #expect(recording.end(at: ten - 3_600_000_000) == 0)
+        let gap = try #require(try description(recording)["gaps"]?.array?.first)
+        #expect(gap["reason"] == "clock_set" && gap["from"] == "2026-11-29T10:00:00.000002Z")
+        #expect(gap["to"] == "2026-11-29T09:00:00.000000Z" && gap["samples"] == JSON.null)
+    }
+
     /// A file that lost rows first and takes some again last stands first.
     @Test func gapsAreInTheOrderInWhichTheyBegan() {
         var description = RecordingDescription(began: "0", information: [:], previous: nil)
@@ -374,6 +392,7 @@ struct RecordingTests {
         #expect(description.gaps.map(\.file) == ["a", "b", "c", "d"])
     }
 
+    /// A name with anything in it, two devices of one address, a folder that exists.
     @Test func names() throws {
         let first = try Recording(in: place.path, at: ten, information: [:])
         let second = try Recording(in: place.path, at: ten, information: [:])
