@@ -2,6 +2,7 @@
 #include "parser.h"
 
 #include "tendon/base/packed.h"
+#include "tendon/definition/spelling.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -54,24 +55,6 @@ nearest tendon_parse_nearest(const parser *p, json_at word) {
     return n;
 }
 
-/* Letters that are added, missing or wrong (Levenshtein). */
-static unsigned distance_of(const char *a, size_t length, const char *b) {
-    uint8_t row[NEAREST_WORD + 1]; /* of the beginnings of a, to the letters of b so far */
-    for (size_t i = 0; i <= length; i++) {
-        row[i] = (uint8_t)i;
-    }
-    for (; *b != 0; b++) {
-        unsigned before = row[0]++;
-        for (size_t i = 1; i <= length; i++) {
-            unsigned best = before + (a[i - 1] == *b ? 0 : 1),
-                     change = 1U + (row[i] < row[i - 1] ? row[i] : row[i - 1]);
-            before = row[i];
-            row[i] = (uint8_t)(best < change ? best : change);
-        }
-    }
-    return row[length];
-}
-
 bool tendon_parse_is_inside(const char *known, const nearest *n) {
     size_t found = 0;
     for (size_t i = 0; i < n->length; i++) {
@@ -84,8 +67,8 @@ void tendon_parse_offer(nearest *n, const char *known) {
     if (n->length == 0) {
         return;
     }
-    unsigned distance = distance_of(n->word, n->length, known);
-    /* Two letters that changed their places are two; shorter words have many neighbors. What is inside comes last. */
+    unsigned distance = tendon_spelling_distance(n->word, n->length, known, tendon_string_length(known));
+    /* Short words have many neighbors. What is inside comes last. */
     unsigned most = n->length < 4 ? 1 : 2;
     if (distance > most) {
         distance = tendon_parse_is_inside(known, n) ? NEAREST_WORD - 1 : NEAREST_WORD;

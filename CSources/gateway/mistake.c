@@ -3,6 +3,7 @@
 #include "mistake.h"
 
 #include "tendon/base/packed.h"
+#include "tendon/definition/spelling.h"
 #include "tendon/gateway/line.h"
 #include "tendon/host/advertisement.h"
 
@@ -72,44 +73,18 @@ void tendon_mistake_add_words(sentence *s, words_at words, const void *context, 
 /* Longer words have no neighbor. */
 enum { NEAR_MAX = 48 };
 
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
-static uint8_t least(uint8_t a, uint8_t b) {
-    return a < b ? a : b;
-}
-
-/* Letters to insert, to leave out, to replace or to exchange with the next: Damerau 1964, of adjacent letters. */
-static uint8_t distance(const char *a, size_t a_length, const char *b, size_t b_length) {
-    uint8_t rows[3][NEAR_MAX + 1] = {{0}};
-    for (size_t j = 0; j <= b_length; j++) {
-        rows[1][j] = (uint8_t)j;
-    }
-    for (size_t i = 0; i < a_length; i++) {
-        rows[2][0] = (uint8_t)(i + 1);
-        for (size_t j = 0; j < b_length; j++) {
-            bool is_same = lower(a[i]) == lower(b[j]);
-            uint8_t best = least((uint8_t)(rows[1][j + 1] + 1), (uint8_t)(rows[2][j] + 1));
-            best = least(best, (uint8_t)(rows[1][j] + (is_same ? 0 : 1)));
-            if (i > 0 && j > 0 && lower(a[i]) == lower(b[j - 1]) && lower(a[i - 1]) == lower(b[j])) {
-                best = least(best, (uint8_t)(rows[0][j - 1] + 1));
-            }
-            rows[2][j + 1] = best;
-        }
-        memcpy(rows[0], rows[1], sizeof rows[0]);
-        memcpy(rows[1], rows[2], sizeof rows[1]);
-    }
-    return rows[1][b_length];
-}
-
 static const char *nearest(const tendon_act_word *word, words_at words, const void *context) {
+    char small[NEAR_MAX]; /* as the known ones are */
     const char *found = NULL;
-    size_t permitted = word->length / 3 > 1 ? word->length / 3 : 1, best = permitted + 1;
-    for (size_t i = 0; word->length <= NEAR_MAX && words(context, i) != NULL; i++) {
+    size_t length = word->length <= NEAR_MAX ? word->length : 0, permitted = length / 3 > 1 ? length / 3 : 1;
+    size_t best = permitted + 1;
+    for (size_t i = 0; i < length; i++) {
+        char c = word->text[i];
+        small[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+    }
+    for (size_t i = 0; length > 0 && words(context, i) != NULL; i++) {
         const char *known = words(context, i);
-        size_t length = tendon_string_length(known);
-        size_t apart = length <= NEAR_MAX ? distance(known, length, word->text, word->length) : best;
+        unsigned apart = tendon_spelling_distance(known, tendon_string_length(known), small, length);
         if (apart < best) {
             best = apart;
             found = known;

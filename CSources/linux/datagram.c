@@ -65,7 +65,7 @@ static tendon_status open_at(const char *text, uint16_t port,
     return status;
 }
 
-/* A broadcast address is one as good as another: several renderers of one network hear the head. */
+/* The kernel accepts a broadcast address only after this: several renderers of one network receive the same samples. */
 static int connect_to(int descriptor, const struct sockaddr *at, socklen_t size) {
     int yes = 1;
     (void)setsockopt(descriptor, SOL_SOCKET, SO_BROADCAST, &yes, sizeof yes);

@@ -10,7 +10,7 @@ struct WallClock {
 
     init(_ time: UInt64, monotonic: UInt64) { offset = Int64(clamping: time) - Int64(clamping: monotonic) }
 
-    /// What it would show if nobody had set it since the call before; nil: nobody has.
+    /// What it would show if it had not been set since the call before; nil: it has not.
     mutating func expected(_ time: UInt64, monotonic: UInt64) -> UInt64? {
         let before = offset
         self = WallClock(time, monotonic: monotonic)

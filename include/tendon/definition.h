@@ -6,5 +6,6 @@
 #include "tendon/definition/definition.h"
 #include "tendon/definition/describe.h"
 #include "tendon/definition/session.h"
+#include "tendon/definition/spelling.h"
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The command line: options anywhere, `--` ends them.
+import CTendon
 import Tendon
 import TendonSupport
 
@@ -332,21 +333,9 @@ extension CommandError {
     }
 }
 
-/// Insertions, deletions, replacements and swaps of neighbors between two words.
-func editDistance(_ a: String, _ b: String) -> Int {
-    let a = Array(a.lowercased()), b = Array(b.lowercased())
-    var before: [Int] = []
-    var previous = Array(0...b.count)
-    for i in 0..<a.count {
-        var row = [i + 1]
-        for j in 0..<b.count {
-            var best = min(previous[j + 1] + 1, row[j] + 1, previous[j] + (a[i] == b[j] ? 0 : 1))
-            if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, before[j - 1] + 1) }
-            row.append(best)
-        }
-        (before, previous) = (previous, row)
-    }
-    return previous[b.count]
+private func editDistance(_ a: String, _ b: String) -> Int {
+    let (a, b) = (a.lowercased(), b.lowercased())
+    return Int(tendon_spelling_distance(a, a.utf8.count, b, b.utf8.count))
 }
 
 /// A negative number is an operand, and no option.
