@@ -56,16 +56,21 @@ static bool is_in_list(const walker *w) {
     return false;
 }
 
-static bool is_shown(const walker *w, const tendon_field *field) {
-    if (is_in_list(w) || w->event->member_count == 0) {
+bool tendon_definition_shows(const tendon_definition *definition, const tendon_definition_event *event,
+                             const tendon_field *field) {
+    if (event == NULL || event->member_count == 0) {
         return field->name != 0 && (field->flags & TENDON_FIELD_HIDDEN) == 0;
     }
-    for (uint16_t i = 0; i < w->event->member_count; i++) {
-        if (w->definition->members[w->event->first_member + i] == field->name) {
+    for (uint16_t i = 0; i < event->member_count; i++) {
+        if (definition->members[event->first_member + i] == field->name) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_shown(const walker *w, const tendon_field *field) {
+    return tendon_definition_shows(w->definition, is_in_list(w) ? NULL : w->event, field);
 }
 
 static const char *name_of(walker *w, const tendon_field *field) {

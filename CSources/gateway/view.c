@@ -131,22 +131,68 @@ bool tendon_fjorden_view(tendon_view *out, const tendon_fjorden_session_event *e
 
 /* ---- devices of files ---- */
 
-/** A view that values are added to, and the lists around them. */
+/** A view that values are written to, and the lists around them. */
 typedef struct described_view {
     tendon_view *view;
-    const tendon_definition *definition;
     unsigned depth;
 } described_view;
 
-static void add_channel(described_view *to, const tendon_described *value) {
-    tendon_view *view = to->view;
+/** A layout whose fields are taken; @p cased: of the switch at its place so many cases are. */
+typedef struct level {
+    uint16_t field, end, cased;
+} level;
+
+static bool is_number(const tendon_field *field) {
+    return field->type <= TENDON_FIELD_FLOAT || field->type == TENDON_FIELD_PART || field->type == TENDON_FIELD_RATE;
+}
+
+static size_t channel_of(const tendon_view *view, const char *name) {
+    size_t at = 0;
+    while (at < view->count && view->own[at].name != name) {
+        at++;
+    }
+    return at;
+}
+
+/** Fields of one name, under different conditions, are one channel. */
+static void add_channel(tendon_view *view, const tendon_definition *definition, const tendon_field *field) {
+    const char *name = tendon_definition_text(definition, field->name);
+    if (channel_of(view, name) < view->count) {
+        return;
+    }
     if (view->count == TENDON_VIEW_CHANNELS) {
         view->left_out++;
         return;
     }
-    view->values[view->count] = value->kind == TENDON_DESCRIBED_NOTHING ? NAN : value->number;
+    view->values[view->count] = NAN;
     view->own[view->count++] =
-        (tendon_view_channel){.name = value->name, .unit = tendon_definition_text(to->definition, value->field->unit)};
+        (tendon_view_channel){.name = name, .unit = tendon_definition_text(definition, field->unit)};
+}
+
+/** A channel for each number that the event can have, at its place, whether this value has it or not. */
+static void add_channels(tendon_view *view, const tendon_definition *definition, const tendon_definition_event *event) {
+    level levels[TENDON_DEFINITION_DEPTH + 1], *top = levels;
+    uint16_t next = event->layout;
+    do {
+        if (next != TENDON_DEFINITION_NONE && top < levels + TENDON_DEFINITION_DEPTH) {
+            const tendon_layout *layout = &definition->layouts[next];
+            *++top = (level){.field = layout->first, .end = (uint16_t)(layout->first + layout->count)};
+            next = TENDON_DEFINITION_NONE;
+        }
+        const tendon_field *field = &definition->fields[top->field];
+        if (top->field == top->end) {
+            top--;
+        } else if (field->type == TENDON_FIELD_SWITCH && top->cased <= field->count) {
+            next = top->cased < field->count ? definition->cases[field->first + top->cased].layout : field->layout;
+            top->cased++;
+        } else {
+            if (is_number(field) && tendon_definition_shows(definition, event, field)) {
+                add_channel(view, definition, field);
+            }
+            top->cased = 0;
+            top->field++;
+        }
+    } while (top > levels);
 }
 
 static void visit(void *context, const tendon_described *value) {
@@ -164,7 +210,10 @@ static void visit(void *context, const tendon_described *value) {
     case TENDON_DESCRIBED_WORD:
     case TENDON_DESCRIBED_NOTHING:
         if (to->depth == 0 && value->name != NULL) {
-            add_channel(to, value);
+            size_t at = channel_of(to->view, value->name);
+            if (at < to->view->count && value->kind != TENDON_DESCRIBED_NOTHING) {
+                to->view->values[at] = value->number;
+            }
         }
         break;
     default: /* texts have no number */
@@ -178,8 +227,9 @@ bool tendon_defined_view(tendon_view *out, const tendon_definition *definition, 
     if (at == definition->event_count) {
         return false;
     }
-    described_view to = {.view = out, .definition = definition};
+    described_view to = {.view = out};
     begin(out, tendon_definition_text(definition, definition->events[at].name), event->received_at, 0, 0);
     set_channels(out, out->own, 0);
+    add_channels(out, definition, &definition->events[at]);
     return tendon_describe(definition, at, event->bytes, event->length, rates, visit, &to, NULL) == TENDON_OK;
 }

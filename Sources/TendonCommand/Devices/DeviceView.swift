@@ -57,10 +57,9 @@ class DeviceView {
     final func numbers(_ event: DeviceEvent, _ index: Int) -> OutputSample? {
         var view = tendon_view()
         guard tendon_device_view(event.device, event.pointer, index, &view) else { return nil }
-        let own = form(of: event, index)
-        let form = own ?? forms.form(of: view, texts: texts(of: event))
+        let form = form(of: event, index) ?? forms.form(of: view, texts: texts(of: event))
         guard !form.isEmpty else { return nil }
-        var sample = OutputSample(form, &view, inPlaces: own == nil)
+        var sample = OutputSample(form, &view)
         sample.take(
             SampleTimes(receivedAt: view.received_at, sampledAt: view.sampled_at, errorMicroseconds: view.error_us))
         complete(&sample, event, index)

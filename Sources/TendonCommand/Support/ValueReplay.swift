@@ -59,10 +59,9 @@ final class ValueReplay {
     private func numbers(of line: UnsafePointer<tendon_replay_line>) -> OutputSample? {
         var numbers = tendon_replay_numbers()
         guard tendon_replay_view(line, &numbers) else { return nil }
-        let own = definition?.forms[line.pointee.defined_event]
-        let form = own ?? forms.form(of: numbers.view)
+        let form = definition?.forms[line.pointee.defined_event] ?? forms.form(of: numbers.view)
         guard !form.isEmpty else { return nil }
-        var sample = OutputSample(form, &numbers.view, inPlaces: own == nil)
+        var sample = OutputSample(form, &numbers.view)
         if let value = line.pointee.value?.pointee, let definition {
             sample.words = definition.words(
                 UnsafeBufferPointer(start: value.bytes, count: value.length), of: line.pointee.defined_event)

@@ -23,15 +23,12 @@ struct ViewForms {
 }
 
 extension OutputSample {
-    /// The values of a view.
-    /// - Parameter inPlaces: the channels are those of the view; otherwise they are found by their names.
-    init(_ form: SampleForm, _ view: inout tendon_view, inPlaces: Bool) {
+    /// The values of a view, whose channels are those of the form.
+    init(_ form: SampleForm, _ view: inout tendon_view) {
         self.init(form)
         withUnsafeBytes(of: &view.values) { bytes in
-            for (place, value) in bytes.bindMemory(to: Double.self).prefix(view.count).enumerated() {
-                let channel = inPlaces ? place : form.channels.firstIndex { $0.name == text(view.channels[place].name) }
-                if let channel, channel < count { self[channel] = value }
-            }
+            let values = bytes.bindMemory(to: Double.self)
+            for channel in 0..<min(view.count, count) { self[channel] = values[channel] }
         }
     }
 

@@ -131,6 +131,40 @@ static void defined(void **state) {
     free(value.data);
 }
 
+/* What a value leaves out has its channel, and is not a number: a receiver of OSC finds each number at its place. */
+static void left_out(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes, *shown;
+    } rows[] = {
+        {"00 01", "reading: mode=0, b=nan, c=nan, x=1, y=nan, z=nan, late=nan"},
+        {"02 01 05", "reading: mode=2, b=nan, c=nan, x=nan, y=1, z=5, late=nan"},
+        {"82 07 08 01 05 09", "reading: mode=2, b=7, c=8, x=nan, y=1, z=5, late=9"},
+        {"40 03 04", "reading: mode=0, b=nan, c=3, x=4, y=nan, z=nan, late=nan"},
+        {"03 04", "reading: mode=3, b=nan, c=nan, x=nan, y=nan, z=4, late=nan"},
+    };
+    const tendon_definition *toy = parsed(
+        "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': [{'name': 'first', "
+        "'service': 'fff0', 'uuid': 'fff1', 'notify': 'one'}], 'events': [{'name': 'reading', 'layout': 'one'}], "
+        "'layouts': {'one': [{'name': 'flags', 'type': 'u8', 'hidden': true, 'bits': [{'name': 'has_b', 'bit': 7, "
+        "'hidden': true}, {'name': 'has_c', 'bit': 6, 'hidden': true}, {'name': 'mode', 'bit': 0, 'count': 4, "
+        "'hidden': false}]}, "
+        "{'name': 'b', 'type': 'u8', 'if': 'has_b'}, "
+        "{'name': 'c', 'type': 'u8', 'if': 'has_b'}, {'name': 'c', 'type': 'u8', 'if': 'has_c'}, {'switch': 'mode', "
+        "'cases': {'0': 'no', '2': 'two'}, 'otherwise': 'other'}, "
+        "{'name': 'late', 'type': 'u8', 'optional': true}], 'no': [{'name': 'x', 'type': 'u8'}], 'two': [{'name': 'y', "
+        "'type': 'u8'}, {'name': 'z', 'type': 'u8'}], 'other': [{'name': 'z', 'type': 'u8'}]}}");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        block value = block_hex(rows[i].bytes);
+        const tendon_defined_event event = {
+            .kind = TENDON_DEFINED_EVENT_VALUE, .bytes = value.data, .length = value.length};
+        assert_true(tendon_defined_view(&view, toy, NULL, &event, 0));
+        assert_string_equal(shown(), rows[i].shown);
+        assert_int_equal(view.left_out, 0);
+        free(value.data);
+    }
+}
+
 /* More numbers than channels: they are counted. */
 static void many(void **state) {
     (void)state;
@@ -160,6 +194,7 @@ int main(void) {
         cmocka_unit_test_setup(activ5, reset),
         cmocka_unit_test_setup(belts_and_grips, reset),
         cmocka_unit_test_setup(defined, reset),
+        cmocka_unit_test_setup(left_out, reset),
         cmocka_unit_test_setup(many, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What rules and outputs know of a family that a file defines.
+import CTendon
 import TendonOutputs
 import TendonSupport
 import Testing
@@ -63,6 +64,39 @@ import Testing
             """#
         let definition = try Definition(parsing: Array(file.utf8), path: "ord.json")
         #expect(definition.forms[0].channels.map(\.name) == ["one", "two", "three", "last"])
+    }
+
+    /// A sample takes the numbers of the C library's view by their places. A name can be of a number and of a text.
+    @Test(arguments: [[0, 65, 7], [1, 5, 6], [0x82, 9, 1, 2, 3, 66, 8], [4, 67, 0xFF, 0xFF, 0xFF]] as [[UInt8]])
+    func itsChannelsAreThoseOfTheView(value: [UInt8]) throws {
+        let file = #"""
+            {"name": "odd", "title": "Odd", "find": {"services": ["fff0"]}, "characteristics": [
+              {"name": "v", "service": "fff0", "uuid": "fff1", "notify": [
+                {"type": "u8", "bits": [{"name": "n", "bit": 0}, {"name": "kind", "bit": 1, "count": 2, "hidden": false},
+                  {"name": "timed", "bit": 7}]},
+                {"name": "lap", "type": "u8", "if": "timed"},
+                {"switch": "kind", "cases": {"1": [{"name": "x", "type": "u8"}, {"name": "list", "count": 1,
+                  "records": [{"name": "y", "type": "u16"}]}]}},
+                {"name": "a", "type": "utf8", "length": 1, "if": "!n"}, {"name": "a", "type": "u8", "if": "n"},
+                {"name": "rest", "type": "bytes", "optional": true}]}],
+             "events": [{"name": "all", "layout": "v"}, {"name": "part", "layout": "v", "members": ["a", "x", "n"]}]}
+            """#
+        let definition = try Definition(parsing: Array(file.utf8), path: "odd.json")
+        #expect(
+            definition.forms.map { $0.columns.map(\.name) } == [["kind", "lap", "x", "a", "rest"], ["n", "x", "a"]])
+        for index in 0..<2 {
+            try value.withUnsafeBufferPointer { bytes in
+                var event = tendon_defined_event()
+                (event.kind, event.bytes, event.length) = (TENDON_DEFINED_EVENT_VALUE, bytes.baseAddress, bytes.count)
+                var view = tendon_view()
+                try #require(tendon_defined_view(&view, definition.pointer, nil, &event, index))
+                let names = (0..<view.count).map { text(view.channels[$0].name) }
+                #expect(names == definition.forms[index].channels.map(\.name))
+                let words = definition.words(bytes, of: index)
+                #expect(value[0] & 1 == 1 || words[names.firstIndex(of: "a") ?? 0]?.utf8.count == 1)
+                #expect(OutputSample(definition.forms[index], &view).count == view.count)
+            }
+        }
     }
 
     @Test func outputsShowItsStateItsEventsAndItsActions() {

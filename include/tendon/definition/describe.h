@@ -73,6 +73,14 @@ tendon_status tendon_describe(const tendon_definition *definition, size_t event,
                               const tendon_described_rates *rates, tendon_describe_visitor visitor, void *context,
                               size_t *offset);
 
+/**
+ * Returns whether an event shows a field of its layout: one of its members, or, if it lists none, each that has a name
+ * and is not hidden.
+ * @param event NULL: the field is in a list, of which an event chooses nothing.
+ */
+bool tendon_definition_shows(const tendon_definition *definition, const tendon_definition_event *event,
+                             const tendon_field *field);
+
 /** An argument of an action. */
 typedef struct tendon_argument {
     double number;

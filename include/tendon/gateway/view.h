@@ -46,7 +46,9 @@ bool tendon_feelspace_view(tendon_view *out, const tendon_feelspace_session *ses
 /** BATTERY. */
 bool tendon_fjorden_view(tendon_view *out, const tendon_fjorden_session_event *event);
 /**
- * VALUE. Numbers, flags (0 and 1), the numbers of words, and nothings, outside of lists; there may be no channel.
+ * VALUE. Numbers, flags (0 and 1) and the numbers of words, outside of lists: a channel for each that the event can
+ * have, in the order of the layout, all cases of a switch at its place. What this value does not have is not a number.
+ * There may be no channel.
  * @param index 0, 1 ... until the result is false, as for tendon_defined_line().
  */
 bool tendon_defined_view(tendon_view *out, const tendon_definition *definition, const tendon_described_rates *rates,

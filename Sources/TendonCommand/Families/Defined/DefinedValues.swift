@@ -75,16 +75,19 @@ private final class DescribedWords {
 }
 
 extension Definition {
-    /// The channels of an event: its numbers and flags outside of lists; and its texts, times and bytes. The names of its lists.
+    /// The channels of an event: its numbers and flags outside of lists, as the view of the C library has them; and its
+    /// texts, times and bytes. The names of its lists.
     func form(of event: Int) -> SampleForm {
         func channels(_ isWanted: (tendon_field) -> Bool) -> [SampleChannel] {
-            fields(of: event).filter(isWanted).map {
+            fields(of: event, where: isWanted).map {
                 SampleChannel(word($0.name) ?? "", word($0.unit) ?? "", $0.cell)
             }
         }
+        let numbers = channels { $0.isNumber || $0.isBit }
+        let texts = channels { $0.isText || $0.isDate || $0.isBytes }
         return SampleForm(
-            word(events[event].name) ?? "", channels { $0.isNumber || $0.isBit },
-            texts: channels { $0.isText || $0.isDate || $0.isBytes },
+            word(events[event].name) ?? "", numbers,
+            texts: texts.filter { text in !numbers.contains { $0.name == text.name } },
             lists: channels { tendon_field_type(UInt32($0.type)) == TENDON_FIELD_RECORDS }.map(\.name))
     }
 

@@ -42,9 +42,7 @@ struct Definition: Sendable {
         self.path = path
         forms = events.indices.map { form(of: $0) }
         haveWords = events.indices.map { event in
-            fields(of: event).contains {
-                $0.count > 0 || $0.bits > 53 || $0.isText || $0.isDate || $0.isBytes
-            }
+            !fields(of: event) { $0.count > 0 || $0.bits > 53 || $0.isText || $0.isDate || $0.isBytes }.isEmpty
         }
     }
 
@@ -82,15 +80,16 @@ struct Definition: Sendable {
         }
     }
 
-    /// The fields that an event shows, in the order of the layout.
-    func fields(of event: Int) -> [tendon_field] {
-        let members = (0..<Int(events[event].member_count)).map {
-            block.element(\.members, Int(events[event].first_member) + $0, of: UInt16.self).pointee
-        }
+    /// The fields that an event shows, in the order of the layout, and of one name the first: one name can be of two
+    /// conditions.
+    /// - Parameter isWanted: decides for each field, before that of its name is chosen.
+    func fields(of event: Int, where isWanted: (tendon_field) -> Bool = { _ in true }) -> [tendon_field] {
         var shown: [tendon_field] = []
-        for field in fields(within: events[event].layout)
-        where members.isEmpty ? field.isShown : members.contains(field.name) {
-            // One name can be of two conditions.
+        for var field in fields(within: events[event].layout) where isWanted(field) {
+            guard
+                tendon_definition_shows(
+                    pointer, block.element(\.events, event, of: tendon_definition_event.self), &field)
+            else { continue }
             if !shown.contains(where: { $0.name == field.name }) { shown.append(field) }
         }
         return shown
@@ -121,7 +120,6 @@ struct Definition: Sendable {
 }
 
 extension tendon_field {
-    var isShown: Bool { name != 0 && Int(flags) & TENDON_FIELD_HIDDEN == 0 }
     /// A single number, which rules can compare and people read.
     var isNumber: Bool {
         let kind = tendon_field_type(UInt32(type))
