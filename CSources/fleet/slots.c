@@ -51,7 +51,7 @@ static void on_device_event(void *context, tendon_device *device, const tendon_d
     }
     if (event->kind == TENDON_DEVICE_EVENT_OPENED) {
         fleet->counters.connected++;
-        tendon_admission_connected(&fleet->turns.admission, &slot->address, now);
+        tendon_turns_connected(&fleet->turns, &slot->address, slot->radio, now);
         slot->cause = TENDON_OK;
         fleet->look_pause = 1000;
         fleet->look_at = now + fleet->look_pause;

@@ -229,7 +229,12 @@ bool tendon_turns_add(tendon_turns *turns, const tendon_address *address, uint8_
     return true;
 }
 
-/* ---- the end of a turn ---- */
+/* ---- a connection, and the end of a turn ---- */
+
+void tendon_turns_connected(tendon_turns *turns, const tendon_address *address, uint8_t radio, uint64_t now) {
+    tendon_admission_connected(&turns->admission, address, now);
+    look_at_bond(turns, address, radio, now);
+}
 
 uint64_t tendon_turns_end(tendon_turns *turns, const tendon_address *address, const tendon_admission_ending *ending,
                           tendon_status cause, uint64_t now) {

@@ -343,11 +343,15 @@ void tendon_admission_connected(tendon_admission *admission, const tendon_addres
     }
 }
 
+/** record.bonded: the bond that the next look finds, if any, is removed now that the turn has ended. */
+enum { TO_BE_REMOVED = 0xFF };
+
 /** Returns what the record keeps of a device that is dismissed. */
 static record dismissed(const record *one) {
     return (record){.address = one->address,
                     .state = TENDON_ADMISSION_DISMISSED,
                     .heard = one->heard,
+                    .bonded = one->leaves ? TO_BE_REMOVED : one->bonded,
                     .first_seen = one->first_seen,
                     .seen_at = one->seen_at,
                     .seen = one->seen};
@@ -449,7 +453,6 @@ bool tendon_admission_dismiss(tendon_admission *admission, const tendon_address 
     if (one->leaves || one->state == TENDON_ADMISSION_DISMISSED) {
         return false;
     }
-    one->bonded = 0;
     if (has_turn(one)) {
         one->leaves = true;
     } else {
@@ -480,22 +483,21 @@ void tendon_admission_recall(tendon_admission *admission, const tendon_address *
 bool tendon_admission_look_at_bond(tendon_admission *admission, const tendon_address *address, bool is_bonded,
                                    uint8_t radio) {
     record *one = find(admission, address);
-    if (one == NULL) {
+    if (one == NULL || one->leaves) {
         return false;
     }
-    if (!is_bonded) {
-        bool was_removed = one->bonded == radio + 1;
-        one->bonded = was_removed ? 0 : one->bonded;
-        return was_removed;
+    uint8_t before = one->bonded;
+    bool is_known = before == radio + 1, is_dismissed = one->state == TENDON_ADMISSION_DISMISSED;
+    if (is_bonded && is_dismissed && !is_known && before != TO_BE_REMOVED) {
+        erase(admission, one);
+        return false;
     }
-    if (one->leaves || one->state == TENDON_ADMISSION_DISMISSED) {
-        tendon_admission_recall(admission, address);
-        one = find(admission, address);
-    }
-    if (one != NULL) {
+    if (is_bonded) {
         one->bonded = (uint8_t)(radio + 1);
+    } else if (is_known || before == TO_BE_REMOVED) {
+        one->bonded = 0;
     }
-    return false;
+    return is_known && !is_bonded && !is_dismissed;
 }
 
 tendon_admission_state tendon_admission_state_of(const tendon_admission *admission, const tendon_address *address) {

@@ -72,6 +72,18 @@ result $? "until new devices may pair" "$(tail -3 "$work/one.out")"
 until_true eval '[ "$(times all "tendon/$trainer/availability" "m[\"state\"] == \"online\"")" = 2 ]'
 result $? "then it is a new device" ""
 
+# The belt has a bond, which goes after its connection: it is left alone as well, although it advertises and pairing is permitted.
+before=$(grep -c "\"event\":\"connected\".*$belt" "$work/one.out")
+publish tendon/bridge/gw/request/forget "{\"device\":\"$belt\",\"transaction\":\"belt\"}"
+until_true seen all tendon/bridge/gw/response/forget 'm.get("transaction") == "belt" and m["status"] == "ok"'
+result $? "a request forgets a connected device that has a bond" "$(payload all tendon/bridge/gw/response/forget)"
+sleep 2.5
+is "$(grep -c "\"event\":\"connected\".*$belt" "$work/one.out")" "$before" "it is not connected again"
+is "$(kept "$belt")" "" "the broker keeps nothing of it"
+publish tendon/bridge/gw/request/pair '{"seconds":60}'
+until_true connected "$belt" one $((before + 1))
+result $? "until devices may pair again" "$(grep "$belt" "$work/one.out" | tail -3)"
+
 # Another program removes the bond of the belt; the gateway sees it when the connection has ended.
 run forget --radio virtual --address "$belt/random"
 is "$status" 0 "tendon forget"
@@ -84,7 +96,7 @@ start belt simulate feelspace --radio virtual --json --address "$belt/random"
 belt_id=$child
 until_true ready belt
 sleep 1.5
-connected $belt one 2
+connected $belt one 3
 is $? 1 "and it is left alone"
 
 # A configuration that leaves the head alone and names the trainer.
@@ -96,7 +108,7 @@ until_true eval '! measured "$head"'
 result $? "serve = no: the metrics have it no more" "$(tail -3 "$work/one.err")"
 is "$(kept "$head")" "" "serve = no: the broker keeps nothing of it"
 is "$(kept "$trainer" | grep -v homeassistant)" "" "nor of the old name"
-until_true connected $belt one 2
+until_true connected $belt one 3
 result $? "a reload serves what is not excluded" "$(tail -2 "$work/one.out")"
 
 # Over a restart, which finds no device.

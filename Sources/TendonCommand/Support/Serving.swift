@@ -122,7 +122,7 @@ extension DeviceServer {
         } catch {
             return didNotConnect(error)
         }
-        served.turns.connected(served.address)
+        served.turns.connected(served.address, over: served.radio)
         let ending = await serveConnected()
         endTurn(wasOpen: true, wasReleased: ending.reason == TENDON_ENDING_REQUESTED, mayRetry: true)
     }

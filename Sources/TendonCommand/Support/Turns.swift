@@ -144,7 +144,9 @@ final class Turns {
     /// In milliseconds.
     func answerLimit(_ address: Address) -> UInt64 { admit(address) { UInt64(tendon_admission_answer_ms($0, &$1)) } }
     func answered(_ address: Address) { admit(address) { tendon_admission_answered($0, &$1) } }
-    func connected(_ address: Address) { admit(address) { tendon_admission_connected($0, &$1, clock()) } }
+    func connected(_ address: Address, over radio: UInt8) {
+        call(address) { tendon_turns_connected($0, &$1, radio, clock()) }
+    }
 
     /// Returns the pause before the next turn, in milliseconds; nil: none is tried after it.
     @discardableResult

@@ -362,6 +362,35 @@ static void a_bond_is_removed(void **state) {
     }
 }
 
+/* The device was paired in this turn: the bond is new. It is removed by another program, or by whoever forgets the
+ * device. */
+static void a_new_bond_is_removed(void **state) {
+    (void)state;
+    const tendon_address address = device(1);
+    for (int is_forgotten = 0; is_forgotten < 2; is_forgotten++) {
+        uint64_t now = 1000u + 100000u * (unsigned)is_forgotten;
+        w.removed = 0;
+        assert_int_equal(begin_turn(1, now), 1);
+        w.bonded[w.radio] = address;
+        tendon_admission_answered(&w.turns.admission, &address);
+        tendon_turns_connected(&w.turns, &address, w.radio, now + 1);
+        assert_int_equal(w.removed, 0);
+        if (is_forgotten) {
+            assert_true(tendon_admission_dismiss(&w.turns.admission, &address, now + 2));
+            (void)hear(1, w.radio, TENDON_AD_CONNECTABLE, now + 3);
+            (void)end_turn(1, w.radio, TENDON_OK, now + 4);
+            (void)hear(1, w.radio, TENDON_AD_CONNECTABLE, now + 5);
+            memset(&w.bonded[w.radio], 0, sizeof w.bonded[0]);
+        } else {
+            memset(&w.bonded[w.radio], 0, sizeof w.bonded[0]);
+            (void)end_turn(1, w.radio, TENDON_OK, now + 4);
+        }
+        assert_int_equal(begin_turn(1, now + 90000), 0);
+        assert_int_equal(w.removed, is_forgotten ? 0 : 1);
+        tendon_admission_recall(&w.turns.admission, NULL);
+    }
+}
+
 static void the_end(void **state) {
     (void)state;
     assert_int_equal(begin_turn(1, 1000), 1);
@@ -387,6 +416,7 @@ int main(void) {
         cmocka_unit_test_setup(a_radio_is_lost, start),
         cmocka_unit_test_setup(a_radio_that_failed_tries_again, start),
         cmocka_unit_test_setup(a_bond_is_removed, start),
+        cmocka_unit_test_setup(a_new_bond_is_removed, start),
         cmocka_unit_test_setup(the_end, start),
     };
     return cmocka_run_group_tests_name("fleet: turns", tests, NULL, NULL);

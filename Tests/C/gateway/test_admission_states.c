@@ -125,7 +125,7 @@ static const char *const table[ROWS] = {
     [SERVED] = "   S    S    S+   S    S    S    W    W    W+   W+   X    X    S    S    D+   S    S    S   ",
     [EXCLUDED] = " X    X    X    X    X    X    X    X    X+   X+   X    X    W    U    D+   X    X    X   ",
     [DISMISSED] = "D    D    D    D    D    D    D    D    D+   D+   D    D    D    D    D    U    U    D   ",
-    [LEAVING] = "  D    D    D+   D    D    D    D    D    D+   D+   D    D    D    D    D    S    S    D   ",
+    [LEAVING] = "  D    D    D+   D    D    D    D    D    D+   D+   D    D    D    D    D    S    D    D   ",
 };
 
 static char letter(tendon_admission_state state) {
@@ -173,6 +173,7 @@ static void a_dismissed_device_is_left_alone(void **state) {
     assert_true(apply(&a, DISMISS, NOW));
     assert_int_equal(tendon_admission_radios(&a, &device), 1); /* its turn goes on */
     (void)turn_is_released(&a, &device, NOW);
+    assert_false(tendon_admission_look_at_bond(&a, &device, false, 0)); /* as each end of a turn does */
     for (uint64_t now = NOW; now < NOW + 100000; now += 100) {
         assert_false(apply(&a, RECEIVED, now));
         assert_false(tendon_admission_may_be_next(&a, &device, 1, now));
@@ -213,6 +214,34 @@ static void a_bond_that_was_removed(void **state) {
     assert_false(tendon_admission_look_at_bond(&a, &device, false, 1));
 }
 
+/* Forgotten while it is connected: its bond is removed when the turn has ended, and does not bring it back until then.
+ * A bond that is made afterwards, by another program, does. */
+static void a_bond_that_is_being_removed(void **state) {
+    (void)state;
+    for (unsigned kind = 0; kind < 4; kind++) {
+        tendon_admission a;
+        bool was_known = (kind & 1) != 0;
+        go_to(&a, SERVED);
+        assert_false(was_known && tendon_admission_look_at_bond(&a, &device, true, 1));
+        assert_true(tendon_admission_dismiss(&a, &device, NOW));
+        assert_false(tendon_admission_look_at_bond(&a, &device, true, 1));
+        assert_int_equal(tendon_admission_state_of(&a, &device), TENDON_ADMISSION_DISMISSED);
+        (void)apply(&a, RELEASED, NOW);
+        for (int look = 0; look < 3; look++) {
+            assert_false(tendon_admission_look_at_bond(&a, &device, true, 1));
+            assert_int_equal(tendon_admission_state_of(&a, &device), TENDON_ADMISSION_DISMISSED);
+        }
+        assert_false(tendon_admission_look_at_bond(&a, &device, false, 0)); /* another radio never had it */
+        assert_false(tendon_admission_look_at_bond(&a, &device, true, 1));
+        assert_int_equal(tendon_admission_state_of(&a, &device), TENDON_ADMISSION_DISMISSED);
+        assert_false(
+            tendon_admission_look_at_bond(&a, &device, false, 1)); /* not said to be removed by another program */
+        uint8_t radio = (kind & 2) != 0 ? 0 : 1;
+        assert_false(tendon_admission_look_at_bond(&a, &device, true, radio));
+        assert_int_equal(tendon_admission_state_of(&a, &device), TENDON_ADMISSION_UNKNOWN);
+    }
+}
+
 /* The adapter that takes the place of another one has its own bonds. */
 static void bonds_of_a_radio_that_was_lost(void **state) {
     (void)state;
@@ -230,11 +259,9 @@ static void bonds_of_a_radio_that_was_lost(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_state_with_each_input),
-        cmocka_unit_test(a_dismissed_device_is_left_alone),
-        cmocka_unit_test(all_are_recalled),
-        cmocka_unit_test(a_bond_that_was_removed),
-        cmocka_unit_test(bonds_of_a_radio_that_was_lost),
+        cmocka_unit_test(each_state_with_each_input),   cmocka_unit_test(a_dismissed_device_is_left_alone),
+        cmocka_unit_test(a_bond_that_is_being_removed), cmocka_unit_test(all_are_recalled),
+        cmocka_unit_test(a_bond_that_was_removed),      cmocka_unit_test(bonds_of_a_radio_that_was_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

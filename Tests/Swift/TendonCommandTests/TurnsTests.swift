@@ -144,7 +144,7 @@ extension Turns {
         #expect(turns.next() == [device])
         turns.answered(device)
         at(5000)
-        turns.connected(device)
+        turns.connected(device, over: 0)
         at(14_999)
         var ending = tendon_admission_ending()
         ending.was_open = true

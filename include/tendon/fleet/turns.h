@@ -115,6 +115,9 @@ uint64_t tendon_turns_deadline(const tendon_turns *turns, uint64_t now);
 /** No further turn begins. */
 void tendon_turns_finish(tendon_turns *turns);
 
+/** A turn has become a connection whose session is open: it may have a bond now. */
+void tendon_turns_connected(tendon_turns *turns, const tendon_address *address, uint8_t radio, uint64_t now);
+
 /**
  * A turn has ended, and no connection to the device is left, or it will end by itself.
  * @param cause why the radio could not connect, or lost the device; TENDON_OK: it reported nothing.

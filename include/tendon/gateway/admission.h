@@ -198,7 +198,8 @@ bool tendon_admission_dismiss(tendon_admission *admission, const tendon_address 
 /** Ends that: the device is new when it is received again. NULL: of all devices. */
 void tendon_admission_recall(tendon_admission *admission, const tendon_address *address);
 /**
- * Whether a radio has a bond with a device now. A device with a bond is recalled.
+ * Whether a radio has a bond with a device now. A dismissed device with a bond is recalled, unless it is the bond that
+ * it had when it was dismissed: that one may be removed after the turn.
  * @return true: this radio had a bond before, which another program has removed. Dismiss the device then.
  */
 bool tendon_admission_look_at_bond(tendon_admission *admission, const tendon_address *address, bool is_bonded,
