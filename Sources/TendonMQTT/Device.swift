@@ -9,6 +9,8 @@ struct Device {
     /// Its level in the topics.
     var name: String
     var isAvailable = false
+    /// When it came or went last; 0: before this program began.
+    var seenAt: UInt64 = 0
     private var known = DeviceState()
     /// The state differs from what was published: by an event, or by samples only.
     var isChanged = false
@@ -33,6 +35,8 @@ struct Device {
     }
 
     var key: String { device.key }
+    /// Another device had the name that it was given.
+    var lacksName: Bool { device.isNamed && name != device.name }
 
     /// Address and type of a key.
     static func parts(of key: String) -> (address: String, type: String)? {

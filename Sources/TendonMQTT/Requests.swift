@@ -143,7 +143,10 @@ extension Worker {
             }
         }
         if let other = named(to), other.key != device.key { return .failed("'\(sanitized(to))' is taken") }
-        if to != device.name { rename(device.key, to: to, now) }
+        if to != device.name {
+            rename(device.key, to: to, now)
+            giveNames(now)
+        }
         return .done(["from": .string(from), "to": .string(to)])
     }
 }

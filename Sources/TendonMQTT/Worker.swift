@@ -32,6 +32,7 @@ final class Worker: @unchecked Sendable {
     private var deafTopics: Set<String> = []
     /// A discovery was refused, and that was reported, whatever was refused before.
     private var hasReportedDiscovery = false
+    private var hasReportedRoom = false
     /// Samples that were left out.
     private(set) var thinned: UInt64 = 0
     /// Messages from the broker that came too fast.
@@ -164,22 +165,29 @@ final class Worker: @unchecked Sendable {
     private func take(_ line: LineItem, _ bytes: ArraySlice<UInt8>, _ now: UInt64) {
         let event = line.event.description
         let key = line.device.key
-        guard !forgotten.drops(event, of: key), know(line.device, key, now) else { return }
+        guard !forgotten.drops(event, of: key) else { return }
+        if devices[key] == nil, event == "connect_failed" {
+            return add(bytes, named: freeName(line.device, key), now)
+        }
+        guard know(line.device, key, now) else { return }
         if event == "sample" {
             guard let sensor = DeviceState.sensor(of: bytes) else { return }
             devices[key]?.take(sample: bytes, of: sensor)
             stream(key, sensor, bytes, now)
             return
         }
-        let name = devices[key]!.name
+        add(bytes, named: devices[key]!.name, now)
+        if event == "publish" { publish(bytes, now) }
+        let family = families[line.device.family]
+        if family.describesState(event) { devices[key]?.take(event, bytes, isMeasurement: family.measures(event)) }
+    }
+
+    private func add(_ bytes: ArraySlice<UInt8>, named name: String, _ now: UInt64) {
         let gateway = settings.gateway
         delivery.add(topics.event(name), isState: false, time: tendon_realtime_us(), now: now) { number in
             // Before the closing brace and the end of the line.
             bytes.dropLast(2) + Array(#","message_id":"\#(gateway)-\#(number)"}"#.utf8)
         }
-        if event == "publish" { publish(bytes, now) }
-        let family = families[line.device.family]
-        if family.describesState(event) { devices[key]?.take(event, bytes, isMeasurement: family.measures(event)) }
     }
 
     /// The action `publish` of a rule.
@@ -199,10 +207,13 @@ final class Worker: @unchecked Sendable {
         }
         let isConnected = presence == .connected
         agree(key, .connection(isConnected), now)
+        // Of one that never was connected nothing is kept: anyone in range can have an address.
+        guard isConnected || devices[key] != nil else { return }
         guard !forgotten.drops(isConnected ? "connected" : "disconnected", of: key), know(device, key, now) else {
             return
         }
         devices[key]?.isAvailable = isConnected
+        devices[key]?.seenAt = now
         publishAvailability(devices[key]!, now)
         // Now its firmware is known.
         if isConnected { publishDiscovery(devices[key]!, now) }
@@ -213,7 +224,7 @@ final class Worker: @unchecked Sendable {
     /// False if too many devices are known.
     private func know(_ device: OutputDevice, _ key: String, _ now: UInt64) -> Bool {
         guard let known = devices[key] else {
-            guard devices.count < Worker.deviceLimit else { return false }
+            guard devices.count < Worker.deviceLimit || makeRoom(now) else { return false }
             devices[key] = Device(device, name: freeName(device, key))
             changed(key, now)
             return true
@@ -222,7 +233,16 @@ final class Worker: @unchecked Sendable {
         devices[key]?.device = device
         let name = device.isNamed ? freeName(device, key) : known.name
         if name != known.name { rename(key, to: name, now) } else { changed(key, now) }
+        giveNames(now)
         return true
+    }
+
+    /// A name that another device had is free now.
+    func giveNames(_ now: UInt64) {
+        while let next = devices.values.first(where: { $0.lacksName && freeName($0.device, $0.key) == $0.device.name })
+        {
+            rename(next.key, to: next.device.name ?? next.name, now)
+        }
     }
 
     /// What is retained below the old name is removed; the new one has all of it at once.
@@ -261,12 +281,31 @@ final class Worker: @unchecked Sendable {
     /// What was published about a device, and is kept about it, is removed.
     private func forget(_ key: String, _ now: UInt64) {
         guard let device = devices[key] else { return }
+        remove(device, now)
+        forgotten.insert(key)
+    }
+
+    private func remove(_ device: Device, _ now: UInt64) {
         clear(device, now, withDiscovery: true)
         keep(now)
-        devices[key] = nil
-        forgotten.insert(key)
-        delivery.setNote("device/" + key, nil, now: now)
+        devices[device.key] = nil
+        delivery.setNote("device/" + device.key, nil, now: now)
         publishDevices()
+        giveNames(now)
+    }
+
+    /// Without the device that is away for the longest time. False: all are connected.
+    private func makeRoom(_ now: UInt64) -> Bool {
+        let away = devices.values.filter { !$0.isAvailable }
+        guard let longest = away.min(by: { $0.seenAt < $1.seenAt }) else { return false }
+        if !hasReportedRoom {
+            report(
+                "\(Worker.deviceLimit) devices are known: from now on the one that is away longest is removed for a new one"
+            )
+            hasReportedRoom = true
+        }
+        remove(longest, now)
+        return true
     }
 
     /// Retained messages end with an empty one.

@@ -147,11 +147,19 @@ final class Hub: @unchecked Sendable {
     }
 
     private func forget(_ key: String) {
-        guard devices.removeValue(forKey: key) != nil else { return }
+        guard remove(key) else { return }
         forgotten.insert(key)
+    }
+
+    private func remove(_ key: String) -> Bool {
+        guard devices.removeValue(forKey: key) != nil else { return false }
         lock.locked { known[key] = nil }
         send(message("forgotten", ["key": .string(key)]))
+        return true
     }
+
+    /// Without a device that is not connected. False: all are.
+    private func makeRoom() -> Bool { devices.first { !$0.value.isConnected }.map { remove($0.key) } ?? false }
 
     private func know(_ device: OutputDevice) -> Bool {
         let key = device.key
@@ -160,7 +168,7 @@ final class Hub: @unchecked Sendable {
             devices[key]!.device = device
         } else {
             // What is only in range is no device of this gateway yet.
-            guard !device.family.isEmpty, devices.count < Hub.deviceLimit else { return false }
+            guard !device.family.isEmpty, devices.count < Hub.deviceLimit || makeRoom() else { return false }
             devices[key] = Device(device: device)
         }
         lock.locked { known[key] = device }

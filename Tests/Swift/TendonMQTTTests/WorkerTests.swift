@@ -14,6 +14,78 @@ private let grip = "tendon/C0:00:00:00:08:01"
 private let gripNote =
     #"{"family":"fjorden","address":"C0:00:00:00:08:01","address_type":"random","topic":"C0:00:00:00:08:01""#
 
+/// Of which devices something stays with the broker and on the disk.
+@Suite struct KnownDevicesTests {
+    private func stranger(_ number: Int) -> OutputDevice {
+        let address = "C0:00:00:01:" + hexText([UInt8(number >> 8), UInt8(number & 0xFF)]).uppercased()
+        return OutputDevice(
+            family: "fjorden", address: "\(address.dropLast(2)):\(address.suffix(2))", addressType: "random")
+    }
+
+    /// Anyone in range can have an address that never becomes a connection.
+    @Test func aDeviceThatNeverWasConnected() throws {
+        let gateway = try TestGateway()
+        gateway.connect()
+        gateway.line("connect_failed", #","text":"the device rejects pairing""#)
+        gateway.round(.presence(TestGateway.grip, .disconnected))
+        let messages = gateway.published()
+        #expect(messages.map(\.topic) == [grip + "/event"], "its event alone")
+        #expect(messages[0].text.contains("rejects pairing") && !messages[0].isRetained)
+        gateway.round(.presence(TestGateway.grip, .connected))
+        #expect(gateway.published().contains { $0.topic == grip + "/availability" && $0.text == online })
+        // What is known of a device that was connected stays.
+        gateway.round(.presence(TestGateway.grip, .disconnected))
+        gateway.line("connect_failed")
+        gateway.round()
+        #expect(gateway.published().contains { $0.topic == grip + "/availability" && $0.text == offline })
+    }
+
+    /// After a reload each has the name that the configuration gives, whoever had it before.
+    @Test(arguments: [["b", "a"], ["b", "c"], ["c", "a"], ["a", "b"], ["b", "b"]])
+    func namesThatAreExchanged(names: [String]) throws {
+        func named(_ number: Int, _ name: String) -> OutputDevice {
+            OutputDevice(
+                family: "fjorden", address: stranger(number).address, addressType: "random", name: name, isNamed: true)
+        }
+        func topics() -> [String?] { [1, 2].map { gateway.worker.devices[stranger($0).key]?.name } }
+        let gateway = try TestGateway()
+        gateway.connect()
+        gateway.round(.presence(named(1, "a"), .connected), .presence(named(2, "b"), .connected))
+        #expect(topics() == ["a", "b"])
+        gateway.round(.presence(named(1, names[0]), .renamed), .presence(named(2, names[1]), .renamed))
+        #expect(topics() == (names == ["b", "b"] ? [stranger(1).address, "b"] : names))
+        gateway.round(.presence(named(1, "a"), .renamed), .presence(named(2, "b"), .renamed))
+        #expect(topics() == ["a", "b"], "and back")
+    }
+
+    @Test func theOneThatIsAwayLongestMakesRoom() throws {
+        let gateway = try TestGateway()
+        gateway.connect()
+        gateway.broker.acknowledges = true
+        gateway.round(at: 110_000, .presence(TestGateway.grip, .connected))
+        for number in 1..<1024 {
+            gateway.round(
+                at: 110_000 + UInt64(number), .presence(stranger(number), .connected),
+                .presence(stranger(number), .disconnected))
+        }
+        _ = gateway.published()
+        #expect(gateway.reports.texts == [])
+        for number in 1024...1025 {
+            gateway.round(at: 120_000 + UInt64(number), .presence(stranger(number), .connected))
+            let messages = gateway.published()
+            let first = stranger(number - 1023).address, new = stranger(number).address
+            #expect(messages.contains { $0.topic == "tendon/\(new)/availability" && $0.text == online })
+            for topic in [
+                "tendon/\(first)/availability",
+                "homeassistant/device/tendon_\(first.lowercased().filter { $0 != ":" })_random/config",
+            ] {
+                #expect(messages.contains { $0.topic == topic && $0.text.isEmpty && $0.isRetained }, "\(topic)")
+            }
+        }
+        #expect(gateway.reports.texts.count == 1, "it is said once")
+    }
+}
+
 @Suite struct ConnectionTests {
     @Test func aConnectionSubscribesAndTellsEverythingThatIsRetained() throws {
         let gateway = try TestGateway()
@@ -406,10 +478,12 @@ private let gripNote =
             })
     }
 
-    @Test func devicesBeyondAThousandAndTwentyFourAreNotPublished() throws {
+    @Test func connectedDevicesBeyondAThousandAndTwentyFourAreNotPublished() throws {
         let gateway = try TestGateway()
         for number in 0..<1025 {
-            gateway.line("press", of: OutputDevice(family: "fjorden", address: "A\(number)", addressType: "public"))
+            let device = OutputDevice(family: "fjorden", address: "A\(number)", addressType: "public")
+            gateway.round(.presence(device, .connected))
+            gateway.line("press", of: device)
         }
         gateway.round()
         #expect(gateway.worker.devices.count == 1024)

@@ -201,7 +201,18 @@ private let status =
             site.line("press", of: OutputDevice(family: "bose", address: "\(number)", addressType: "public"))
         }
         site.round(at: 1000)
-        #expect(site.hub.device("1023/public") != nil)
+        #expect(site.hub.device("1024/public") != nil)
+        #expect((0..<1025).count { site.hub.device("\($0)/public") != nil } == 1024, "one that was away made room")
+    }
+
+    @Test func ofConnectedDevicesNoneMakesRoom() {
+        let site = TestHub()
+        for number in 0..<1025 {
+            let device = OutputDevice(family: "bose", address: "\(number)", addressType: "public")
+            site.hub.mailbox.post(.presence(device, .connected))
+            site.round(at: 1000)
+        }
+        #expect(site.hub.device("1023/public") != nil && site.hub.device("0/public") != nil)
         #expect(site.hub.device("1024/public") == nil)
     }
 
