@@ -4,6 +4,23 @@
 . "$(dirname "$0")/tap.bash"
 shipped=$root/packaging/devices
 
+# A number that is none of a battery, and no integer of this machine, from a device that can send anything.
+for kind in f32:ca,f2,49,71 u64:ff,ff,ff,ff,ff,ff,ff,ff; do
+    printf '{"name":"odd","title":"Odd","find":{"name":"Odd"},"characteristics":[{"name":"battery","service":"fff0","uuid":"fff1",
+        "every_ms":100,"examples":["%s"],"notify":[{"name":"battery_percent","type":"%s"}]},{"name":"other","service":"fff0","uuid":"fff2",
+        "every_ms":100,"examples":["%s"],"notify":[{"name":"battery_percent","type":"%s"}]}]}' \
+        "$(tr -d , <<<"${kind#*:}")" "${kind%:*}" "$(tr -d , <<<"${kind#*:}")" "${kind%:*}" >"$work/odd.json"
+    start odd simulate odd --define "$work/odd.json" --radio virtual --json
+    odd=$child
+    until_true grep -q ready "$work/odd.out"
+    run run --define "$work/odd.json" --families odd --radio virtual --json --for 1
+    is "$status $(grep -c '"event":"battery"' <<<"$out" | sed 's/^[1-9][0-9]*$/some/')" "0 some" "a battery of ${kind%:*} that is beyond all limits: lines"
+    people run --define "$work/odd.json" --families odd --radio virtual --for 1
+    like "$out" "[0-9] notifications" "and the table"
+    kill "$odd"
+    wait "$odd" 2>/dev/null
+done
+
 # Each shipped file is right, has at most 25 lines, decodes its own examples, and what its document says of other values: a
 # capture that another program has made by the document, with the lines of it.
 python3 "$root/Tests/vectors/make_device_tests.py" --check >"$work/vectors"

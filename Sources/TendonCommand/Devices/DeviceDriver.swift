@@ -80,7 +80,7 @@ final class DeviceDriver: DeviceServer {
     private func begin() {
         let identity = identity
         var change = RowChange()
-        change.battery = identity["battery_percent"]?.integer.map { Int($0) }
+        if let percent = identity["battery_percent"]?.number { change.show(battery: percent) }
         core.with { view.begin($0, identity, &change) }
         served.update { change.apply(to: &$0) }
         isStreaming = true
@@ -168,7 +168,7 @@ final class DeviceDriver: DeviceServer {
     /// Of lines that all families have.
     private func showCommon(_ change: inout RowChange) {
         if line.name.isEqual(to: "battery") {
-            change.battery = line["battery_percent"]?.number.map { Int($0) }
+            if let percent = line["battery_percent"]?.number { change.show(battery: percent) }
         } else if line.name.isEqual(to: "missing"), case .array(let what) = line["what"] {
             change.note = "lacks " + what.compactMap(\.string).joined(separator: ", ")
         } else if line.name.isEqual(to: "configuration_failed") || line.name.isEqual(to: "refused") {

@@ -19,6 +19,11 @@ struct RowChange: Sendable {
         if let readings { row.readings = readings }
     }
 
+    /// The number of a device file can be anything.
+    mutating func show(battery percent: Double) {
+        if (0...100).contains(percent) { battery = Int(percent) }
+    }
+
     /// New numbers take the place of those of the same name.
     mutating func show(_ new: Reading, in row: [Reading]) {
         var all = readings ?? row

@@ -61,7 +61,7 @@ private final class DefinedView: DeviceView {
         for reading in definition.readings(bytes, of: number, rates) {
             let isKnown = (change.readings ?? readings).contains { $0.name == reading.name }
             if reading.name == "battery_percent" {
-                change.battery = Int(reading.value)
+                change.show(battery: reading.value)
             } else if isKnown || (change.readings ?? readings).count < DefinedView.readingLimit {
                 change.show(reading, in: readings)
             }
