@@ -24,7 +24,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         failed: { [unowned self] error in radioFailed(error) })
     private var closures: [() -> Void] = []
     /// The sequences of `scan()`, and whether the search was begun for them alone.
-    private var scans: [EventQueue<A5Device>] = []
+    private var scans: [(queue: EventQueue<A5Device>, token: FeedToken)] = []
     private var searchesForScans = false
     /// Kept by sequences.
     weak var lifetime: Lifetime<ManagerCore>?
@@ -118,24 +118,27 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     func scan(into queue: EventQueue<A5Device>, keeping lifetime: Lifetime<ManagerCore>) {
         let token = events.add { event in if case .deviceFound(let device) = event { queue.push(device) } }
         queue.onTermination { [weak self, unowned queue] in
-            token.cancel()
             self?.released(queue)
             withExtendedLifetime(lifetime) {}
         }
-        scans.append(queue)
+        scans.append((queue, token))
         if !c.scanning { searchesForScans = true }
         begin()
     }
 
     private func released(_ queue: EventQueue<A5Device>) {
-        scans.removeAll { $0 === queue }
+        for scan in scans where scan.queue === queue { scan.token.cancel() }
+        scans.removeAll { $0.queue === queue }
         if scans.isEmpty, searchesForScans, c.scanning { stopScanning() }
     }
 
     private func finishScans(_ error: TendonError?) {
         let ended = scans
         scans = []
-        for queue in ended { queue.finish(error) }
+        for scan in ended {
+            scan.token.cancel()
+            scan.queue.finish(error)
+        }
     }
 
     func stopScanning() {

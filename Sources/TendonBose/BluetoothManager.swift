@@ -199,6 +199,7 @@ public final class BluetoothManager {
             radio: radio, address: device.address, isOldFirmware: device.hasOldFirmware, intent: intent,
             checker: configuration.firmwareChecker, pairing: configuration.pairing)
         let session = WearableDeviceSession(core: core, name: device.name)
+        sessions = sessions.filter { $0.value.session != nil }
         sessions[device.address] = WeakSession(session: session)
         return session
     }

@@ -389,6 +389,7 @@ struct ConfigurationWrites {
 
     /// Of the configuration with this number, and of earlier ones that it replaced.
     mutating func decided(_ number: UInt16, _ result: Result<Void, BoseWearableError>) {
+        guard number != 0 else { return }  // a read that failed is the outcome of no write
         latest = (number, result)
         for write in waiting where Self.isOutcome(number, of: write.number) { write.outcome.finish(result) }
     }

@@ -133,8 +133,12 @@ public final class WearableDevice {
 
     /// Changes the last known configuration and writes it. Does not wait: the result is reported as an event.
     public func configureSensors(_ change: (inout SensorConfiguration) -> Void) {
-        guard core.draft == nil else { return core.draft!.changeSensors(change) }
-        _ = writeSensors(change)
+        guard var draft = core.draft else {
+            _ = writeSensors(change)
+            return
+        }
+        draft.changeSensors(change)  // not in its place: `change` may read the configuration
+        core.draft = draft
     }
 
     private func writeSensors(_ change: (inout SensorConfiguration) -> Void) -> Result<UInt16, BoseWearableError> {
@@ -163,8 +167,12 @@ public final class WearableDevice {
 
     /// Changes the last known configuration and writes it. Does not wait: the result is reported as an event.
     public func configureGestures(_ change: (inout GestureConfiguration) -> Void) {
-        guard core.draft == nil else { return core.draft!.changeGestures(change) }
-        _ = writeGestures(change)
+        guard var draft = core.draft else {
+            _ = writeGestures(change)
+            return
+        }
+        draft.changeGestures(change)  // not in its place: `change` may read the configuration
+        core.draft = draft
     }
 
     private func writeGestures(_ change: (inout GestureConfiguration) -> Void) -> Result<UInt16, BoseWearableError> {

@@ -83,7 +83,7 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         link?.abandon()
         timer?.remove()
         timer = nil
-        outcomes.finishAll(.cancelled)
+        for waiter in outcomes.takeAll() { waiter.completion(.cancelled) }
         connectionFeed.close()
         commandFeed.close()
         holder.close()
@@ -187,7 +187,9 @@ final class BeltCore: Abandonable, @unchecked Sendable {
             if kind == TENDON_FEELSPACE_EVENT_ORIENTATION { orientations += 1 }
             if BeltCore.isLogged.load(ordering: .relaxed) { Message("feelspace", "\(update)").send() }
             commandFeed.push(update)
-            if case .commandFinished(let id, let error) = update { outcomes.finish(id, error) }
+            if case .commandFinished(let id, let error) = update {
+                for waiter in outcomes.finished(id, error) { waiter.completion(error) }
+            }
         }
     }
 
@@ -257,7 +259,7 @@ struct CommandOutcomes {
     final class Waiter: @unchecked Sendable {
         // Used only on the loop's thread.
         fileprivate let id: UInt32
-        fileprivate let completion: (TendonError?) -> Void
+        let completion: (TendonError?) -> Void
 
         fileprivate init(_ id: UInt32, _ completion: @escaping (TendonError?) -> Void) {
             self.id = id
@@ -287,17 +289,17 @@ struct CommandOutcomes {
 
     mutating func withdraw(_ waiter: Waiter) { waiters.removeAll { $0 === waiter } }
 
-    mutating func finish(_ id: UInt32, _ error: TendonError?) {
+    /// Those that waited for it. The caller calls them: one may give the next command, which changes this value.
+    mutating func finished(_ id: UInt32, _ error: TendonError?) -> [Waiter] {
         if depth > 0 { early.append((id, error)) }
-        guard !waiters.isEmpty else { return }
+        guard !waiters.isEmpty else { return [] }
         let ended = waiters.filter { $0.id == id }
         waiters.removeAll { $0.id == id }
-        for waiter in ended { waiter.completion(error) }
+        return ended
     }
 
-    mutating func finishAll(_ error: TendonError) {
-        let ended = waiters
-        waiters.removeAll()
-        for waiter in ended { waiter.completion(error) }
+    mutating func takeAll() -> [Waiter] {
+        defer { waiters.removeAll() }
+        return waiters
     }
 }

@@ -10,6 +10,11 @@ private func sequences(of feed: Any) -> Int? {
     (Mirror(reflecting: feed).descendant("queues") as? any Collection)?.count
 }
 
+/// Number of closures that a feed calls.
+private func consumers(of feed: Any) -> Int? {
+    (Mirror(reflecting: feed).descendant("handlers") as? any Collection)?.count
+}
+
 /// Each access to a property creates a sequence: one that is never iterated leaves nothing behind.
 @Suite(.timeLimit(.minutes(1)))
 struct SequenceTests {
@@ -103,6 +108,7 @@ struct SequenceTests {
         manager.stopScanningForDevices()
         for try await _ in other {}
         #expect(!manager.isScanning)
+        #expect(consumers(of: manager.core.events) == 0, "nothing is left of a search that has ended")
     }
 
     @Test @TendonActor func aSearchWithoutARadioThrows() async throws {

@@ -116,10 +116,14 @@ import Testing
         #expect(device.sensorConfiguration?.allSensors == [.accelerometer, .gyroscope, .rotation, .gameRotation])
         #expect(device.gestureConfiguration?.allGestures.count == 6)
         device.configureSensors {
+            #expect(device.sensorConfiguration?.enabledSensors == $0.enabledSensors)
             $0.disableAll()
             $0.enable(sensor: .rotation, at: ._20ms)
         }
-        device.configureGestures { $0.set(gesture: .doubleTap, enabled: true) }
+        device.configureGestures {
+            #expect(device.gestureConfiguration?.enabledGestures == $0.enabledGestures)
+            $0.set(gesture: .doubleTap, enabled: true)
+        }
         #expect(device.sensorConfiguration?.enabledSensors == [.rotation])
         var rotations = 0
         let token = device.addEventListener { event in

@@ -52,6 +52,27 @@ struct CommandTests {
         #expect(witness.news.filter { $0.hasPrefix("mode") } == ["mode compass"])
     }
 
+    /// One that is called because the belt has responded, and one because nobody uses the belt any more.
+    @Test @TendonActor func aHandlerGivesTheNextCommand() async throws {
+        let site = try await Site()
+        var commands: FSCommandManager? = try await site.connected().commandManager
+        final class Ends { var all: [String] = [] }
+        let ends = Ends()
+        func next(_ left: Int) {
+            commands?.confirmed({ $0.changeDefaultIntensity(10 * left) }) { error in
+                ends.all.append("\(left) \(error == nil)")
+                if left > 1 { next(left - 1) }
+            }
+        }
+        next(3)
+        await eventually("each has its outcome") { ends.all == ["3 true", "2 true", "1 true"] }
+        await site.belt.stop()
+        await eventually("disconnected") { commands?.mode == .unknown }
+        next(2)
+        await eventually("refused, and so is the next one") { ends.all.suffix(2) == ["2 false", "1 false"] }
+        commands = nil
+    }
+
     @Test @TendonActor func parameters() async throws {
         let site = try await Site()
         let commands = try await site.connected().commandManager

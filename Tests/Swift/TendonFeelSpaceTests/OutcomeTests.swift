@@ -18,17 +18,20 @@ import Testing
         _ = outcomes.wait(for: 8, note("b"))
         let withdrawn = outcomes.wait(for: 8, note("c"))
         outcomes.withdraw(withdrawn)
-        outcomes.finish(9, nil)
+        func finish(_ id: UInt32, _ error: TendonError?) {
+            for waiter in outcomes.finished(id, error) { waiter.completion(error) }
+        }
+        finish(9, nil)
         #expect(results == [])
-        outcomes.finish(8, Self.lost)
-        outcomes.finish(8, nil)
+        finish(8, Self.lost)
+        finish(8, nil)
         #expect(results == ["b ERROR_DISCONNECTED"])
-        outcomes.finish(7, nil)
+        finish(7, nil)
         #expect(results == ["b ERROR_DISCONNECTED", "a done"])
         _ = outcomes.wait(for: 10, note("d"))
         _ = outcomes.wait(for: 11, note("e"))
-        outcomes.finishAll(Self.lost)
-        outcomes.finishAll(Self.lost)
+        for waiter in outcomes.takeAll() { waiter.completion(Self.lost) }
+        #expect(outcomes.takeAll().isEmpty)
         #expect(results.suffix(2) == ["d ERROR_DISCONNECTED", "e ERROR_DISCONNECTED"])
         #expect(results.count == 4)
     }
@@ -49,7 +52,7 @@ import Testing
     @Test func aResultThatIsEarly() {
         var outcomes = CommandOutcomes()
         outcomes.begin()
-        outcomes.finish(7, Self.lost)
+        _ = outcomes.finished(7, Self.lost)
         let early = outcomes.end(7)
         #expect(early?.id == 7 && early?.error == Self.lost)
         // It is not kept for the next one.
@@ -58,14 +61,14 @@ import Testing
         #expect(next == nil)
         outcomes.begin()
         outcomes.begin()
-        outcomes.finish(1, nil)
-        outcomes.finish(2, Self.lost)
+        _ = outcomes.finished(1, nil)
+        _ = outcomes.finished(2, Self.lost)
         let inner = outcomes.end(2)
         let outer = outcomes.end(1)
         #expect(inner?.error == Self.lost)
         #expect(outer?.id == 1 && outer?.error == nil)
         // Outside of such calls nothing is early.
-        outcomes.finish(3, nil)
+        _ = outcomes.finished(3, nil)
         outcomes.begin()
         let late = outcomes.end(3)
         #expect(late == nil)
