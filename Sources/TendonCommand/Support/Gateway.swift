@@ -28,6 +28,8 @@ final class Gateway: TurnOwner {
         var server: (any DeviceServer)?
         /// As it was advertised, which the search forgets.
         var name: String?
+        /// Its latest turn; 0: that is not over.
+        var endedAt: UInt64 = 0
     }
 
     /// A device that is served, from the decision that it is to its end.
@@ -69,7 +71,8 @@ final class Gateway: TurnOwner {
     let agreement: (any LinkAgreement)?
     /// For the extensions in other files as well.
     let state: Mutex<State>
-    /// Maximum number of sessions that are kept; those that never had a connection are removed first.
+    /// Maximum number of sessions that are kept; those that never had a connection are removed first, then those that have lost it
+    /// for the longest time.
     private static let knownLimit = 256
     /// Milliseconds that sessions have for their end after the radio has failed.
     private static let leavingLimit = UInt64(TENDON_FLEET_LEAVE_MS)
@@ -364,7 +367,10 @@ final class Gateway: TurnOwner {
             guard let central = state.centrals[radio], state.turns[address] == nil else { return false }
             let task = Task(executorPreference: LoopPreference.shared) {
                 await self.serve(address, family, radio, central)
-                self.state.withLock { $0.turns[address] = nil }
+                self.state.withLock { state in
+                    state.turns[address] = nil
+                    state.known[address]?.endedAt = tendon_monotonic_ms()
+                }
                 await self.arm()
             }
             state.turns[address] = Turn(family: family, radio: radio, task: task)
@@ -521,12 +527,17 @@ final class Gateway: TurnOwner {
             ?? state.withLock { forgotten(&$0) }.map { reporter.replace($0, with: label) } ?? reporter.add(label)
     }
 
-    /// The row of a device that is forgotten for a new one; nil: there is place.
+    /// The row of a device that is forgotten for a new one; nil: there is place, or a row that is free.
     private func forgotten(_ state: inout State) -> Int? {
         guard state.known.count >= Gateway.knownLimit else { return nil }
-        let idle = state.known.first { state.turns[$0.key] == nil && !reporter.wasConnected($0.value.row) }
-        guard let idle else { return nil }
-        state.known[idle.key] = nil
-        return idle.value.row
+        let idle = state.known.filter { state.turns[$0.key] == nil }
+        if let never = idle.first(where: { !reporter.wasConnected($0.value.row) }) {
+            state.known[never.key] = nil
+            return never.value.row
+        }
+        guard let longest = idle.min(by: { $0.value.endedAt < $1.value.endedAt }) else { return nil }
+        state.known[longest.key] = nil
+        reporter.release(longest.value.row)  // its counters stay in the sums
+        return nil
     }
 }

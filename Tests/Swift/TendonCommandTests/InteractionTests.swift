@@ -45,6 +45,29 @@ extension ConfigurationInUse {
             await played.check("after \(delay) turns")
         }
 
+        /// A device that changes its address is another one each time: sessions of those that are gone make room.
+        @TendonActor
+        @Test func moreDevicesThanSessions() async throws {
+            let played = try await PlayedGateway()
+            let first = played.devices[0]
+            let count: UInt64 = 270
+            for number in 0..<count {
+                let address = Address(first.value ^ number << 24, type: .random)
+                await played.bring(address, to: .idle)
+                guard played.record.of(address).contains("disconnected") else { return }
+                played.passTime()
+            }
+            let gateway = try #require(played.gateway)
+            #expect(gateway.state.withLock { $0.known.count } == 256)
+            #expect(gateway.reporter.rows.count == 256)
+            #expect(gateway.state.withLock { $0.known[first] == nil }, "the one that was gone longest")
+            #expect(gateway.reporter.wasConnected)
+            // It is served as before.
+            await played.bring(first, to: .streaming)
+            #expect(gateway.state.withLock { $0.known[first] != nil })
+            await played.perform(.stop, first)
+        }
+
         /// Each run has its seed in its name.
         @TendonActor
         @Test(arguments: 1...40 as ClosedRange<UInt64>) func inRandomOrder(seed: UInt64) async throws {
