@@ -50,6 +50,7 @@ struct RuleEngine: Sendable {
         inputs.flatMap { input in
             switch input {
             case .value(let name, let value): self.value(name, value, of: device, at: now)
+            case .unknown(let name): unknown(name, of: device, at: now)
             case .happened(let event, let details): happened(event, details, to: device, at: now)
             }
         }
@@ -86,6 +87,16 @@ struct RuleEngine: Sendable {
             guard hasRoom(index, device, now) else { continue }
             progress[index, default: [:]][device] = own
             if let decision = due(index, device, now) { decisions.append(decision) }
+        }
+        return decisions
+    }
+
+    /// A device reported that it does not know the value: what waits for its time begins again. It is not on the other side.
+    private mutating func unknown(_ name: String, of device: RuleDevice, at now: UInt64) -> [RuleDecision] {
+        let decisions = tick(now)
+        for (index, rule) in rules.enumerated() where rule.subject.matches(device) {
+            guard case .value(name, _, _) = rule.condition, progress[index]?[device]?.isDone == false else { continue }
+            progress[index]?[device]?.since = nil
         }
         return decisions
     }
@@ -164,6 +175,8 @@ extension RuleSubject {
 /// What a line of docs/events.md means to rules.
 enum RuleInput: Sendable, Equatable {
     case value(String, Double)
+    /// The device does not know this value.
+    case unknown(String)
     /// An event of rules, with each word by which a rule can mean only that one.
     case happened(String, [String])
 }
@@ -234,7 +247,11 @@ struct RuleReader: Sendable {
         for entry in entries where entry.event.isEqual(to: event) && (entry.family ?? family) == family {
             switch entry.kind {
             case .value(let value):
-                if let number = RuleReader.number(value, in: line) { found.append(.value(value.name, number)) }
+                if let number = RuleReader.number(value, in: line) {
+                    found.append(.value(value.name, number))
+                } else if line.firstRange(of: Array("\"\(value.member)\":null".utf8)) != nil {
+                    found.append(.unknown(value.name))
+                }
             case .happening(let row):
                 let json = parsed ?? (try? JSON(parsing: line)) ?? .null
                 parsed = json

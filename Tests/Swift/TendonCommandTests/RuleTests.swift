@@ -91,6 +91,24 @@ import Testing
         #expect(engine.value("force", 62, of: trainer, at: 2000).map(\.value) == [61])
     }
 
+    /// It is neither on this side nor on the other one.
+    @Test func aValueThatIsNotKnown() throws {
+        var engine = try engine("activ5.force > 50 for 1 s => activ5.tare")
+        func take(_ input: RuleInput, _ now: UInt64) -> Int { engine.take([input], of: trainer, at: now).count }
+        #expect(take(.value("force", 60), 0) == 0)
+        #expect(take(.unknown("other"), 500) == 0)
+        #expect(engine.deadline == 1000)
+        #expect(take(.unknown("force"), 999) == 0)
+        #expect(engine.deadline == nil && engine.tick(5000).isEmpty)
+        #expect(take(.value("force", 60), 6000) == 0)
+        #expect(engine.deadline == 7000, "from the first value after it")
+        #expect(take(.unknown("force"), 7000) == 1, "the time was over before")
+        #expect(take(.value("force", 60), 7001) == 0 && engine.tick(9000).isEmpty, "it was not on the other side")
+        #expect(take(.value("force", 40), 9001) == 0)
+        #expect(take(.value("force", 60), 9002) == 0)
+        #expect(engine.tick(10_002).count == 1)
+    }
+
     @Test func aDeviceThatIsLostHoldsNothing() throws {
         var engine = try engine(
             "activ5.force > 50 for 1 s => activ5.tare", "activ5.force > 50 for 1 s every 2 s => activ5.tare")
