@@ -26,8 +26,14 @@ SENSORS = {
     ("hand", "force"): lambda line: [line["force_n"]],
     ("strap", "heart_rate"): lambda line: [line.get("contact"), line["heart_rate_bpm"], line.get("energy_kj")],
 }
-# OSC leaves words out, which are the first values of these; LSL has a channel without a number for each.
-WORDS = {("strap", "heart_rate"): 1}
+# Recordings have these columns behind them.
+ACCURACIES = ["unreliable", "low", "medium", "high"]
+RECORDED = {
+    ("head", "rotation"): lambda line: [line.get("accuracy_rad")],
+    ("head", "accelerometer"): lambda line: [ACCURACIES.index(line["accuracy"])],
+}
+# OSC and LSL have one of these in the place of a word.
+WORDS = {"unsupported": (0, 1), "no": (2,), "yes": (3,)}
 # Devices that two programs are connected to, as they have names in this run. A belt has one connection.
 SHARED = {"bose": "head", "activ5": "hand", "fjorden": "camera", "heart_rate": "strap"}
 # A line has the digits that the sensor resolves, OSC has float32, and Pure Data prints six digits.
@@ -70,7 +76,7 @@ def package(path, definition, *addresses):
     asyncio.run(receive(path, definition, addresses))
 
 
-def of(lines):
+def of(lines, more={}):
     """The samples of lines: by device and sensor, time and numbers; events of the grip by their time."""
     found = {key: [] for key in SENSORS}
     found["camera", "events"] = []
@@ -80,7 +86,8 @@ def of(lines):
         # An event of a device file is its own sensor.
         key = (line.get("name"), line.get("sensor", line.get("event")))
         if key in SENSORS:
-            found[key].append((line.get("sampled_at", line["received_at"]), SENSORS[key](line)))
+            values = SENSORS[key](line) + (more[key](line) if key in more else [])
+            found[key].append((line.get("sampled_at", line["received_at"]), values))
     return found
 
 
@@ -93,13 +100,14 @@ def is_nothing(value):
 
 
 def numbers(values):
-    return [None if isinstance(value, str) else value for value in values]
+    return [WORDS[value] if isinstance(value, str) else value for value in values]
 
 
 def same(one, other):
     """The same numbers, or words."""
     return len(one) == len(other) and all(
-        is_nothing(b) if is_nothing(a) else a == b if isinstance(a, str) else not is_nothing(b) and abs(a - float(b)) < CLOSE
+        is_nothing(b) if is_nothing(a) else b in a if isinstance(a, tuple) else a == b if isinstance(a, str)
+        else not is_nothing(b) and abs(a - float(b)) < CLOSE
         for a, b in zip(one, other))
 
 
@@ -169,11 +177,11 @@ def of_osc(path):
     return found
 
 
-def of_package(path):
+def of_package(lines):
     """By device and sensor: its own clock, time, bound of the time's error, numbers."""
     found = {key: [] for key in SENSORS}
     found["camera", "events"] = []
-    for line in objects(path):
+    for line in lines:
         if line.get("event") == "grip":
             found["camera", "events"].append((line["device_time_ms"], line["received_at"], None, [line["grip_event"]]))
         key = (SHARED.get(line.get("family")), line.get("sensor", line.get("event")))
@@ -193,7 +201,7 @@ def in_order(found, sent, what):
     """OSC. Pure Data has 0 for what is not a number."""
     for key, pairs in sent.items():
         if key in SENSORS:
-            part = [[0 if is_nothing(value) else value for value in values[WORDS.get(key, 0):]] for _, values in pairs]
+            part = [[0 if is_nothing(value) else value for value in numbers(values)] for _, values in pairs]
             report(places(found[key], part), f"{what}, {key[0]} {key[1]}, each number in order",
                    f"{len(pairs)} lines, {len(found[key])} messages in both runs")
 
@@ -202,7 +210,7 @@ def compare_package(received, lines, begin, end, what):
     """The package has connections of its own to the same devices, and its own models of their clocks. What has no such time
     has that of its arrival in each of the two programs, which depends on the load of the machine: it finds the place, and is shown."""
     worst = {}
-    for key, own in of_package(received).items():
+    for key, own in of_package(objects(received)).items():
         sent = [sample for sample in lines[key] if begin <= sample[1] <= end]
         if key[0] not in SHARED.values():
             continue
@@ -221,13 +229,14 @@ def compare_package(received, lines, begin, end, what):
 
 def compare(folder, begin, end, number):
     folder, begin, end = pathlib.Path(folder), float(begin), float(end)
-    sent = {key: between(pairs, begin, end) for key, pairs in of(objects(folder / f"lines.{number}")).items()}
+    lines = list(objects(folder / f"lines.{number}"))
+    sent, recorded = ({key: between(pairs, begin, end) for key, pairs in of(lines, more).items()} for more in ({}, RECORDED))
     for (device, sensor), pairs in sent.items():
         report(len(pairs) > 0, f"run {number}, {device} {sensor}, there is something to compare", "")
     outputs = {"CSV": of_csv(folder / f"csv.{number}"), "MQTT": of_mqtt(folder / f"mqtt.{number}"), "LSL": of_lsl(folder / "lsl"),
                "the recording in Python": of_recording(folder / f"csv.{number}")}
     for output, found in outputs.items():
-        for key, pairs in sent.items():
+        for key, pairs in (sent if output in ("MQTT", "LSL") else recorded).items():
             if key in found:
                 got = between(found[key], begin, end)
                 if output == "LSL" and key in SENSORS:
@@ -235,7 +244,7 @@ def compare(folder, begin, end, number):
                 report(agree(pairs, got), f"run {number}, {output}, {key[0]} {key[1]}, each with its time and numbers",
                        f"{len(pairs)} lines, {len(got)} there")
     in_order(of_osc(folder / "osc"), sent, f"run {number}, Pure Data")
-    compare_package(folder / "package", of_package(folder / f"lines.{number}"), begin, end, f"run {number}, Python")
+    compare_package(folder / "package", of_package(lines), begin, end, f"run {number}, Python")
     shown = of(objects(folder / f"page.{number}"))
     for (device, sensor), pairs in sent.items():
         got = between(shown[device, sensor], begin, end)
