@@ -141,7 +141,8 @@ public actor SimulatedTrainer {
     /// Squeezes it for a time, in place of the script.
     public func squeeze(for duration: Duration = .milliseconds(400), newtons: Double = 43) {
         change { device, now in
-            let raw = Int32(newtons / tendon_simulated_activ5_newtons(1))
+            let most = Double(Int32.max), exact = newtons / tendon_simulated_activ5_newtons(1)
+            let raw = Int32(exact.isNaN ? 0 : min(max(exact, -most), most))
             tendon_simulated_activ5_squeeze(device, UInt32(clamping: duration.milliseconds), raw, now)
         }
     }
@@ -150,7 +151,7 @@ public actor SimulatedTrainer {
     public func doubleSqueeze() { change { tendon_simulated_activ5_double_squeeze($0, $1) } }
 
     /// Sets a constant load, in units of the binary force; a tare removes it from the values.
-    public func load(_ raw: Int) { change { device, _ in tendon_simulated_activ5_load(device, Int32(raw)) } }
+    public func load(_ raw: Int) { change { device, _ in tendon_simulated_activ5_load(device, Int32(clamping: raw)) } }
 
     /// Sets the battery level that it reports, in percent.
     public func setBattery(_ percent: UInt8) {

@@ -105,7 +105,7 @@ package final class DiskQueue {
         try? database.execute("ATTACH 'file:\(name.replacing("'", with: "''"))?immutable=1' AS old")
         try? database.execute("INSERT OR REPLACE INTO notes SELECT * FROM old.notes")
         try? database.run("SELECT value FROM old.facts WHERE name='reserved'") { row in
-            self.next = UInt64(max(1, row.integer(0)))
+            self.next = UInt64(min(max(1, row.integer(0)), DiskQueue.greatest))
         }
         reserved = next
         try? database.execute("DETACH old")

@@ -28,9 +28,9 @@ package enum WholeFile {
     /// Makes the folders above a file that are missing, for this user alone. The one that cannot be made, and why; nil: all
     /// exist.
     package static func makeFolders(above path: String) -> (folder: String, error: Int32)? {
-        var made = ""
+        var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/").dropLast() {
-            made += "/" + part
+            made += (made.isEmpty || made == "/" ? "" : "/") + part
             guard mkdir(made, 0o700) != 0 else { continue }
             // Of a folder that exists, the reason may also be that none may be made.
             let number = errno

@@ -39,6 +39,8 @@ like "$err" "try: tendon scan --families obvious --radio virtual" "and the comma
 
 # A new device whose memory is in a file.
 simulate new simulate obvious --keys-file "$work/keys" --flash "$work/flash" --unprovisioned
+run simulate obvious --radio virtual --serial ffffffffffffffff --count 2 --for 0.2
+is "$status" 0 "the serial number behind the last one is the first"
 run simulate obvious --radio virtual --keys-file "$work/keys" --flash "$work/flash" --for 1
 is "$status" 1 "the file of a device that runs"
 like "$err" 'another simulated device uses this file' "says so"

@@ -80,6 +80,8 @@ for seconds in 3 12; do
     [ "$(grep -o '^{"time".*\(force_n\|yaw_deg\|heading_deg\)' "$work/report" | grep -o '[a-z_]*$' | sort -u | wc -l)" = 3 ] && break
 done
 is "$code" 0 "report: done"
+run report "$work/two" --adapter hci0,hci1
+like "$status $err" "^2 .*a capture is of one adapter" "two adapters: their connections cannot be told apart"
 is "$(stat -c %a "$work/report")" 600 "the file is the owner's alone"
 is "$(ls "$work"/report*)" "$work/report" "no other file is left"
 like "$printed" '"file":"'"$work/report"'","contents":\[.*A capture \(connections: [3-9].*Names of devices are replaced' "what is in it is printed"

@@ -17,7 +17,7 @@ static int32_t press_at(const tendon_simulated_activ5_press *press, uint64_t ms)
         return 0;
     }
     uint64_t edge = ms - press->start < press->end - ms ? ms - press->start : press->end - ms;
-    int32_t height = edge >= RAMP_MS ? press->peak : press->peak * (int32_t)edge / RAMP_MS;
+    int32_t height = edge >= RAMP_MS ? press->peak : (int32_t)((int64_t)press->peak * (int64_t)edge / RAMP_MS);
     return height / 4 * 4;
 }
 
@@ -34,12 +34,12 @@ int32_t tendon_simulated_activ5_script(uint64_t device_ms) {
 }
 
 int32_t tendon_simulated_activ5_raw(const tendon_simulated_activ5 *device, uint64_t device_ms) {
-    int32_t raw = device->options.no_script ? 0 : tendon_simulated_activ5_script(device_ms);
+    int64_t raw = device->options.no_script ? 0 : tendon_simulated_activ5_script(device_ms);
     for (size_t i = 0; i < TENDON_SIMULATED_ACTIV5_PRESSES; i++) {
         raw += press_at(&device->presses[i], device_ms);
     }
-    raw += device->load - device->zero;
-    return raw > INT16_MAX ? INT16_MAX : raw < INT16_MIN ? INT16_MIN : raw;
+    raw += (int64_t)device->load - device->zero;
+    return raw > INT16_MAX ? INT16_MAX : raw < INT16_MIN ? INT16_MIN : (int32_t)raw;
 }
 
 uint32_t tendon_simulated_activ5_ticks(const tendon_simulated_activ5 *device, uint64_t device_ms) {

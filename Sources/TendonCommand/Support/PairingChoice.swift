@@ -103,6 +103,7 @@ struct PairingChoice: Sendable {
         unanswered.withLock { $0[device.value] }
     }
     private static let unanswered = Mutex<[UInt64: String]>([:])
+    private static let unansweredLimit = 256
 
     /// Throws if the file of passkeys cannot be used.
     func check() throws(CommandError) {
@@ -145,7 +146,10 @@ struct PairingChoice: Sendable {
     private static func agent(for path: String) -> PairingAgent {
         var agent = PairingAgent.file(path)
         agent.handler = { device, _ in
-            unanswered.withLock { $0[device.value] = path }
+            unanswered.withLock { all in
+                if all.count == unansweredLimit { all.removeAll() }
+                all[device.value] = path
+            }
             return .reject
         }
         return agent

@@ -60,7 +60,7 @@ struct CartName: Hashable, Sendable {
         var address = tendon_address()
         address.type = UInt8(TENDON_ADDRESS_TYPE_PUBLIC.rawValue)
         let sum = Array(cloud.utf8)
-        let number = UInt64(cart) << 8 | UInt64(tendon_crc32(0, sum, sum.count) & 0xFF)
+        let number = UInt64(bitPattern: Int64(cart)) << 8 | UInt64(tendon_crc32(0, sum, sum.count) & 0xFF)
         withUnsafeMutableBytes(of: &address.bytes) { bytes in
             for index in 0..<6 { bytes[index] = UInt8(truncatingIfNeeded: number >> UInt64(40 - 8 * index)) }
         }

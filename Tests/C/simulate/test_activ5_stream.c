@@ -163,9 +163,13 @@ static void tare_takes_the_load_for_nothing(void **state) {
     tendon_simulated_activ5_load(&x->trainer, 44); /* negative after a tare */
     device_run(x->f, x->f->now + 100);
     device_expect_last(x->f, 0, "1b 0c 00 00 ff");
-    tendon_simulated_activ5_load(&x->trainer, 100000);
-    device_run(x->f, x->f->now + 100);
-    device_expect_last(x->f, 0, "1b 0c 00 ff 7f");
+    static const int32_t heavy[] = {100000, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < 3; i++) {
+        tendon_simulated_activ5_load(&x->trainer, heavy[i]);
+        tendon_simulated_activ5_squeeze(&x->trainer, 300, heavy[i], x->f->now);
+        device_run(x->f, x->f->now + 200); /* no longer at the edge of the squeeze */
+        device_expect_last(x->f, 0, heavy[i] > 0 ? "1b 0c 00 ff 7f" : "1b 0c 00 00 80");
+    }
     done(x);
 }
 

@@ -107,6 +107,7 @@ import Testing
         task.cancel()
         #expect(await task.value == .cancelled)
         #expect(try client.payment(ofCart: request.cartId) == .none)
+        #expect(try client.payment(ofCart: -1) == .none, "no cart has this number")
     }
 
     /// After a definite answer the next payment is another one.

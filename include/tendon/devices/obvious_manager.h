@@ -208,8 +208,10 @@ extern const tendon_session_inputs tendon_obvious_manager_inputs;
 tendon_status tendon_obvious_manager_init(tendon_obvious_manager *manager, const tendon_obvious_manager_config *config);
 
 /**
- * Starts an operation; DONE follows. UPDATE_FEATURES and UPGRADE_FIRMWARE connect if necessary. After an operation that
- * was cancelled, the next one waits until the device has answered the last request of that one.
+ * Starts an operation; DONE follows. The first step is one of the manager's deadline: with tendon/linux, call
+ * tendon_connection_refresh() after this one, unless it is in a callback of this manager. UPDATE_FEATURES and
+ * UPGRADE_FIRMWARE connect if necessary. After an operation that was cancelled, the next one waits until the device has
+ * answered the last request of that one.
  * @param features CHECK_STATUS, TOGGLE (one), SET_TOGGLES: lent until DONE. Ids, and the toggles to set (1, 2), go in;
  *   after SUCCESS they contain what the device reported. Else NULL.
  * @return TENDON_OK, TENDON_ERROR_BUSY, TENDON_ERROR_INVALID_ARGUMENT.

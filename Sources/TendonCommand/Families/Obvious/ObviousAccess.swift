@@ -147,6 +147,11 @@ extension CommandError {
         case "UNSUPPORTED_PROFILE": "another device: this one does not speak OGP/1"
         case "UNAUTHORIZED": "put the device into pairing mode, then tendon pair obvious"
         case "LOW_POWER": "charge the device, then the same command again"
+        case "TOO_LARGE": "a smaller image: this one is larger than the memory of the device"
+        case "NOT_SUPPORTED":
+            "a release that the device can install: this one needs another version before it, or other hardware"
+        case "BAD_FORMAT", "HASH_MISMATCH": "another package: this one is damaged"
+        case "FLASH_FAILED": "the same command once more; if it fails again, the memory of the device is broken"
         case "DOWNLOAD_FAILED", "WRITE_FAILED", "TIMEOUT", "LINK_ERROR": "the same command again"
         default: nil
         }

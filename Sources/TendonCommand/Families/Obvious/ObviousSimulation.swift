@@ -82,7 +82,7 @@ final class ObviousSimulation: SimulatedDevice<tendon_simulated_obvious>, Family
             options.feature_count = Self.newFeatures.count
             options.unprovisioned = own.isUnprovisioned
             options.firmware = firmware
-            options.serial = own.serial + (settings.count > 1 ? UInt64(number) : 0)
+            options.serial = own.serial &+ (settings.count > 1 ? UInt64(number) : 0)
             options.product = own.product
             options.seed = UInt64.random(in: 1...UInt64.max)
             // It requires pairing by default, as the protocol does.
