@@ -73,6 +73,16 @@ decoded indoor_bike indoor_bike_data '60 00 c4 09 05 00 9c ff' '"speed_km_per_h"
 decoded indoor_bike indoor_bike_data '01 00' '}'
 decoded sensortag movement '00 80 00 00 00 00 00 c0 00 00 00 40 00 00 00 00 00 00' \
     '"sensor":"movement","gyro_x_deg_per_s":-250,"gyro_y_deg_per_s":0,"gyro_z_deg_per_s":0,"x_g":-1,"y_g":0,"z_g":1,"magnetic_x_ut":0,"magnetic_y_ut":0,"magnetic_z_ut":0}'
+cat >"$work/kinds.json" <<'END'
+{"name":"kinds","title":"Kinds","find":{"name":"Kinds"},"characteristics":[{"name":"answer","service":"fff0","uuid":"fff1","notify":[
+ {"name":"k","type":"u8"},{"switch":"k","cases":{"1":[{"name":"a","type":"u8"}],"2":[{"name":"b","type":"u8"}]},"otherwise":[]}]}],
+ "events":[{"name":"one","layout":"answer","members":["a"]},{"name":"two","layout":"answer","members":["b"]}]}
+END
+run decode kinds answer 0207 --define "$work/kinds.json" --json
+like "$status $out" '^0 .*"event":"two".*"b":7' "an event that lists its members"
+run decode kinds answer 0307 --define "$work/kinds.json" --json
+is "$status$out" 1 "a value that is none of them"
+like "$err" "the value has no member of any event of answer" "and why nothing is printed"
 run decode weight_scale measurement '02 b0 36 ea 07 0d 1d 07 1e 00' --define "$shipped" --json
 like "$out" '"error":"ERROR_MALFORMED","error_offset":3' "a month 13: where"
 run encode infinitime set_clock 2026-11-29T13:07:30 --define "$shipped/infinitime.json"

@@ -52,6 +52,11 @@ extension Command {
                 to: silent)
         }
         replay.value(bytes, of: value.characteristic, in: value.service, written: false, at: 0, to: lines)
+        guard replay.valuesWithoutEvents == 0 else {
+            throw CommandError(
+                .failed, "the value has no member of any event of \(kind)",
+                next: "the events and their members in the file")
+        }
         return replay.counters.malformed == 0 ? .done : .failed
     }
 

@@ -10,6 +10,8 @@ final class ValueReplay {
     private let block = CBlock<tendon_replay>()
     private let definition: Definition?
     private var forms = ViewForms()
+    /// Values of a device file in which no event was: each has other members.
+    private(set) var valuesWithoutEvents = 0
 
     init(_ family: Family) {
         definition = Definitions.named(family.name)
@@ -33,9 +35,11 @@ final class ValueReplay {
         final class Taking {
             let lines: ReplayLines
             let replay: ValueReplay
+            var count = 0
             init(_ lines: ReplayLines, _ replay: ValueReplay) { (self.lines, self.replay) = (lines, replay) }
         }
         let taking = Taking(lines, self)
+        defer { if definition != nil, taking.count == 0 { valuesWithoutEvents += 1 } }
         withExtendedLifetime(taking) {
             withUnsafePointer(to: characteristic) { characteristic in
                 withOptionalPointer(to: service) { service in
@@ -47,7 +51,9 @@ final class ValueReplay {
                             block.pointer, &value,
                             { context, line in
                                 let taking = object(Taking.self, context)
-                                if let line { taking.lines.print(line) { taking.replay.numbers(of: line) } }
+                                guard let line else { return }
+                                taking.count += 1
+                                taking.lines.print(line) { taking.replay.numbers(of: line) }
                             }, context(of: taking))
                     }
                 }
