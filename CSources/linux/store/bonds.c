@@ -242,15 +242,26 @@ tendon_status tendon_bonds_store_replacing(tendon_bonds *bonds, const tendon_bon
     return keep(bonds, bond, &(replacement){.in_use = in_use, .context = context});
 }
 
+/** Whether the disk has space for the largest file: each of several pairings at a time adds a bond. */
+static tendon_status try_largest(const tendon_bonds *bonds) {
+    uint8_t bytes[FILE_MAX];
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(i * 0x9E3779B1u >> 24); /* no key, and nothing that a file system compresses */
+    }
+    return tendon_file_try(bonds->path, bytes, sizeof bytes);
+}
+
 tendon_status tendon_bonds_may_change(tendon_bonds *bonds) {
     if (bonds->path[0] == '\0') {
         return bonds->status;
     }
     tendon_status lock = begin_change(bonds);
-    if (lock >= 0) {
-        close(lock);
+    if (lock < 0) {
+        return lock == TENDON_ERROR_BUSY ? TENDON_OK : lock; /* it is busy now, not when the key is there */
     }
-    return lock >= 0 || lock == TENDON_ERROR_BUSY ? TENDON_OK : lock; /* it is busy now, not when the key is there */
+    tendon_status status = try_largest(bonds);
+    close(lock);
+    return status;
 }
 
 tendon_status tendon_bonds_remove(tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,

@@ -88,9 +88,10 @@ void tendon_file_sync_directory(const char *path) {
     }
 }
 
-tendon_status tendon_file_replace(const char *path, const uint8_t *bytes, size_t length, struct stat *version) {
-    char name[TENDON_FILE_PATH_SIZE + 8];
-    snprintf(name, sizeof name, "%s.new", path);
+/** Writes the temporary file of @p path, whose name it stores. */
+static tendon_status write_new(const char *path, char name[TENDON_FILE_PATH_SIZE + 8], const uint8_t *bytes,
+                               size_t length, struct stat *version) {
+    snprintf(name, TENDON_FILE_PATH_SIZE + 8, "%s.new", path);
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
         return tendon_file_status(errno);
@@ -102,13 +103,30 @@ tendon_status tendon_file_replace(const char *path, const uint8_t *bytes, size_t
     if (close(fd) != 0 && status >= 0) {
         status = tendon_file_status(errno);
     }
-    if (status >= 0 && rename(name, path) != 0) {
-        status = tendon_file_status(errno);
-    }
     if (status < 0) {
         (void)unlink(name);
-        return status;
     }
-    tendon_file_sync_directory(path);
-    return TENDON_OK;
+    return status;
+}
+
+tendon_status tendon_file_replace(const char *path, const uint8_t *bytes, size_t length, struct stat *version) {
+    char name[TENDON_FILE_PATH_SIZE + 8];
+    tendon_status status = write_new(path, name, bytes, length, version);
+    if (status >= 0 && rename(name, path) != 0) {
+        status = tendon_file_status(errno);
+        (void)unlink(name);
+    }
+    if (status >= 0) {
+        tendon_file_sync_directory(path);
+    }
+    return status;
+}
+
+tendon_status tendon_file_try(const char *path, const uint8_t *bytes, size_t length) {
+    char name[TENDON_FILE_PATH_SIZE + 8];
+    tendon_status status = write_new(path, name, bytes, length, NULL);
+    if (status >= 0) {
+        (void)unlink(name);
+    }
+    return status;
 }

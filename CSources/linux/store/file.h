@@ -25,6 +25,11 @@ tendon_status tendon_file_lock(const char *path);
  * file is as it was; for one writer at a time. @param version of the new file; NULL: not required.
  */
 tendon_status tendon_file_replace(const char *path, const uint8_t *bytes, size_t length, struct stat *version);
+/**
+ * Whether tendon_file_replace() has space for these bytes: does what it does up to the renaming, then removes
+ * "@p path.new". The file itself is not touched. @return TENDON_OK, or the error.
+ */
+tendon_status tendon_file_try(const char *path, const uint8_t *bytes, size_t length);
 /** Synchronizes the directory of a file to the disk: a new name, or one that was removed. */
 void tendon_file_sync_directory(const char *path);
 

@@ -115,8 +115,11 @@ tendon_status tendon_bonds_refresh(tendon_bonds *bonds);
 tendon_status tendon_bonds_store(tendon_bonds *bonds, const tendon_bond *bond);
 /** Whether the key of a further peer can be kept. */
 bool tendon_bonds_have_room(const tendon_bonds *bonds);
-/** Returns TENDON_OK if the file can be changed, as far as this can be known before: its folder, its lock and its
- * content are those of tendon_bonds_store(); else the error that this would return. */
+/**
+ * Returns TENDON_OK if the file can be changed, as far as this can be known before: with its folder, its lock, its
+ * content and the space on its disk; else the error that tendon_bonds_store() would return. For the space it writes a
+ * file of the largest size next to this one, synchronizes it to the disk, and removes it: once before each pairing.
+ */
 tendon_status tendon_bonds_may_change(tendon_bonds *bonds);
 /**
  * The same; if no entry is free, it replaces the oldest key of the same radio, own address and role for which

@@ -3,9 +3,12 @@
 #include "recorded_session.h"
 #include "tendon/simulate.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -305,6 +308,36 @@ static void a_device_replaces_the_oldest_bond_that_is_not_in_use(void **state) {
     tendon_radio_close(&second.radio);
 }
 
+/* A device with room for one bond would keep a key that nobody else has: it is not asked for one. */
+static void a_full_disk_is_found_before_the_device_has_a_key(void **state) {
+    world *w = *state;
+    side *s = &w->sides[2];
+    struct rlimit before, narrow;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    snprintf(w->bonds.path, sizeof w->bonds.path, "%s/bonds", w->directory);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    narrow = before;
+    narrow.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &narrow), 0);
+    tendon_status status = pair(s);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(status, TENDON_SYSTEM_ERROR(EFBIG));
+    assert_int_equal(w->central.radio.store_failure, TENDON_SYSTEM_ERROR(EFBIG));
+    assert_failure(w, 1, 2, TENDON_SYSTEM_ERROR(EFBIG));
+    assert_int_equal(s->bonds.count, 0);
+    assert_int_equal(pair(s), TENDON_OK); /* with space again */
+    STEP_UNTIL(&w->loop, s->session.paired == 1);
+    assert_int_equal(s->session.pair_status, TENDON_OK);
+    assert_int_equal(w->central.radio.store_failure, TENDON_OK);
+    assert_int_equal(w->bonds.count, 1);
+    assert_int_equal(s->bonds.count, 1);
+    unlink(w->bonds.path);
+    strcat(w->bonds.path, ".lock");
+    unlink(w->bonds.path);
+    memset(w->bonds.path, 0, sizeof w->bonds.path);
+}
+
 /* A session reports its own error; the radio reports the cause, once, and nothing of what the program did itself. */
 static void the_cause_of_a_failure_is_reported(void **state) {
     world *w = *state;
@@ -485,6 +518,7 @@ int main(void) {
         MANY_TEST(a_full_store_evicts_nobody),
         MANY_TEST(the_oldest_key_of_a_simulated_device_makes_room),
         MANY_TEST(a_device_replaces_the_oldest_bond_that_is_not_in_use),
+        MANY_TEST(a_full_disk_is_found_before_the_device_has_a_key),
         MANY_TEST(the_cause_of_a_failure_is_reported),
         MANY_TEST(a_lost_key_is_reported),
         MANY_TEST(forgetting_is_one_step),

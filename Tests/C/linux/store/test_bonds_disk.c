@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +56,74 @@ static void any_call_that_fails_keeps_what_was_there(void **state) {
     assert_int_equal(tendon_bonds_open(&again, path), TENDON_OK);
     assert_int_equal(again.count, 2);
     assert_int_equal(directory_entries(folder), files);
+}
+
+/* Found before a pairing, while the device has no key yet: each call that storing its bond needs on the disk. */
+static void a_disk_that_is_full_is_found_before_a_pairing(void **state) {
+    static const struct {
+        refused *call;
+        int number, after;
+    } cases[] = {
+        {&disk.open, EROFS, 0},   {&disk.open, EMFILE, 1},  {&disk.open, ENOSPC, 2},
+        {&disk.flock, ENOLCK, 0}, {&disk.fchmod, EROFS, 0}, {&disk.write, ENOSPC, 0},
+        {&disk.write, EDQUOT, 1}, {&disk.fsync, ENOSPC, 0}, {&disk.close, EDQUOT, 1},
+    };
+    char path[128], folder[128];
+    disk = (struct disk){.piece = 0};
+    bonds_path_in(*state, path);
+    folder_of(path, folder);
+    tendon_bonds bonds, again;
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    const tendon_bond first = bonds_item(1);
+    assert_int_equal(tendon_bonds_store(&bonds, &first), TENDON_OK);
+    struct stat before, after;
+    assert_int_equal(stat(path, &before), 0);
+    int files = directory_entries(folder), descriptors = open_descriptors();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        *cases[i].call = (refused){cases[i].number, cases[i].after};
+        disk.piece = cases[i].call == &disk.write ? 5 : 0;
+        tendon_status status = tendon_bonds_may_change(&bonds);
+        if (status != TENDON_SYSTEM_ERROR(cases[i].number) || cases[i].call->number != 0) {
+            fail_msg("case %zu: %d", i, status);
+        }
+        assert_int_equal(bonds.status, TENDON_OK);
+        assert_int_equal(directory_entries(folder), files);
+        assert_int_equal(open_descriptors(), descriptors);
+    }
+    disk.piece = 0;
+    disk.rename = (refused){EIO, 0}; /* the trial renames nothing */
+    assert_int_equal(tendon_bonds_may_change(&bonds), TENDON_OK);
+    assert_int_equal(disk.rename.number, EIO);
+    disk.rename = (refused){0, 0};
+    assert_int_equal(directory_entries(folder), files);
+    assert_int_equal(open_descriptors(), descriptors);
+    assert_int_equal(stat(path, &after), 0);
+    assert_true(after.st_ino == before.st_ino && after.st_mtim.tv_nsec == before.st_mtim.tv_nsec);
+    assert_int_equal(tendon_bonds_open(&again, path), TENDON_OK);
+    assert_int_equal(again.count, 1);
+    assert_memory_equal(again.items[0].key, first.key, 16);
+}
+
+/* Several devices may pair at a time: there is space for all their bonds, not only for the next one. */
+static void the_trial_has_the_largest_size(void **state) {
+    char path[128];
+    struct rlimit before, narrow;
+    disk = (struct disk){.piece = 0};
+    bonds_path_in(*state, path);
+    tendon_bonds bonds;
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    for (rlim_t less = 0; less < 2; less++) {
+        narrow = before;
+        narrow.rlim_cur = 16 + 24 * 62 - less;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &narrow), 0);
+        tendon_status status = tendon_bonds_may_change(&bonds);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_int_equal(status, less == 0 ? TENDON_OK : TENDON_SYSTEM_ERROR(EFBIG));
+        assert_int_equal(access(path, F_OK), -1); /* no file of bonds without a bond */
+    }
+    signal(SIGXFSZ, handler);
 }
 
 /* A signal does not end a write, nor the wait for the lock. */
@@ -172,6 +242,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         DISK_TEST(any_call_that_fails_keeps_what_was_there),       DISK_TEST(interruptions_are_nothing),
         DISK_TEST(a_file_is_read_again_when_its_time_changes),     DISK_TEST(the_directory_of_the_file_is_synchronized),
+        DISK_TEST(a_disk_that_is_full_is_found_before_a_pairing),  DISK_TEST(the_trial_has_the_largest_size),
         cmocka_unit_test(a_full_store_replaces_the_oldest_unused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PEERS = 6, CHANGES = 4 };
+enum { PEERS = 6, CHANGES = 4, TRIAL = 0xFF };
 
 /* What a store should hold: for each peer the first byte of its key; 0: no bond. */
 typedef struct model {
@@ -19,7 +19,7 @@ typedef struct model {
 } model;
 
 typedef struct change {
-    uint8_t peer, key; /* key 0: the bond is removed */
+    uint8_t peer, key; /* key 0: the bond is removed; TRIAL: whether it could be stored */
 } change;
 
 static tendon_bond bond_of(change c) {
@@ -30,12 +30,15 @@ static tendon_bond bond_of(change c) {
 
 static tendon_status perform(tendon_bonds *bonds, change c) {
     const tendon_bond bond = bond_of(c);
+    if (c.key == TRIAL) {
+        return tendon_bonds_may_change(bonds);
+    }
     return c.key != 0 ? tendon_bonds_store(bonds, &bond)
                       : tendon_bonds_remove(bonds, TENDON_BOND_KERNEL, &bonds_own, &bond.peer);
 }
 
 static model after(model m, change c) {
-    m.keys[c.peer] = c.key;
+    m.keys[c.peer] = c.key == TRIAL ? m.keys[c.peer] : c.key;
     return m;
 }
 
@@ -82,7 +85,8 @@ static bool same(const model *a, const model *b) {
 }
 
 static void at_any_call_the_store_is_that_of_before_or_of_after(void **state) {
-    static const change changes[] = {{1, 0x51}, {0, 0x77}, {0, 0}}; /* a new bond, another key of a bond, no bond */
+    static const change changes[] = {
+        {1, 0x51}, {0, 0x77}, {0, 0}, {0, TRIAL}}; /* a new bond, another key, no bond, none */
     char path[128], folder[128];
     disk = (struct disk){.unsynced = true};
     bonds_path_in(*state, path);
