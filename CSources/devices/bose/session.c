@@ -57,6 +57,8 @@ static void pump(tendon_bose_session *session) {
     }
     if (session->state == TENDON_BOSE_CLOSING) {
         tendon_bose_closing_pump(session);
+    } else if (session->op.client->closed) {
+        return; /* disconnected() follows, and what is pending fails then: a callback that repeats it now never ends */
     } else if (tendon_bose_is_open(session)) {
         tendon_bose_work_pump(session);
     } else {

@@ -30,10 +30,12 @@ void tendon_bose_work_pump(tendon_bose_session *session) {
         read_value(session, BOSE_REREAD_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION);
     } else if (take_pending(session, BOSE_DO_WRITE_SENSORS)) {
         session->work.write_number = session->work.sensor_number;
+        session->work.write_before = tendon_bose_sensors_enabled(&session->sensor_configuration);
         write_value(session, BOSE_WRITE_SENSORS, TENDON_BOSE_SENSOR_CONFIGURATION, session->kept.sensor_next,
                     session->work.sensor_next_length);
     } else if (take_pending(session, BOSE_DO_WRITE_GESTURES)) {
         session->work.write_number = session->work.gesture_number;
+        session->work.write_before = tendon_bose_gestures_enabled(&session->gesture_configuration);
         write_value(session, BOSE_WRITE_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION, session->kept.gesture_next,
                     session->work.gesture_next_length);
     } else {
@@ -49,26 +51,29 @@ void tendon_bose_work_pump(tendon_bose_session *session) {
 
 /* ---- writes ---- */
 
+/* What a write enabled was not enabled when it was sent, or not when it was answered: the device may notify before. */
 static void sensors_written(tendon_bose_session *session) {
-    uint16_t before = tendon_bose_sensors_enabled(&session->sensor_configuration);
+    unsigned before = session->work.write_before & tendon_bose_sensors_enabled(&session->sensor_configuration);
     tendon_bose_sensor_configuration written;
     (void)tendon_bose_decode_sensor_configuration(session->kept.scratch.value, session->work.write_length, &written,
                                                   NULL);
     session->sensor_configuration = written;
     uint16_t after = tendon_bose_sensors_enabled(&written);
-    session->work.sensors_ours = (uint16_t)((session->work.sensors_ours | (after & ~(unsigned)before)) & after);
-    session->work.sensors_written = (uint16_t)((session->work.sensors_written | (after & ~(unsigned)before)) & after);
+    unsigned added = after & ~before;
+    session->work.sensors_ours = (uint16_t)((session->work.sensors_ours | added) & after);
+    session->work.sensors_written = (uint16_t)((session->work.sensors_written | added) & after);
     session->work.written_period = tendon_bose_enabled_period(&written);
 }
 
 static void gestures_written(tendon_bose_session *session) {
-    uint16_t before = tendon_bose_gestures_enabled(&session->gesture_configuration);
+    unsigned before = session->work.write_before & tendon_bose_gestures_enabled(&session->gesture_configuration);
     tendon_bose_gesture_configuration written;
     (void)tendon_bose_decode_gesture_configuration(session->kept.scratch.value, session->work.write_length,
                                                    &session->gestures, &written, NULL);
     session->gesture_configuration = written;
     uint16_t after = tendon_bose_gestures_enabled(&written);
-    session->work.gestures_ours = (uint16_t)((session->work.gestures_ours | (after & ~(unsigned)before)) & after);
+    unsigned added = after & ~before;
+    session->work.gestures_ours = (uint16_t)((session->work.gestures_ours | added) & after);
 }
 
 /* The outcome of the configuration with this number, and of those that it replaced. */
@@ -235,7 +240,7 @@ void tendon_bose_closing_pump(tendon_bose_session *session) {
     if (session->work.disconnecting) {
         return;
     }
-    if (!session->work.opening) {
+    if (!session->work.opening && !session->op.client->closed) {
         session->work.deadline = session->op.now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
         if (disable_sensors(session) || disable_gestures(session)) {
             return;

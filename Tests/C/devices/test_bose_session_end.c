@@ -78,6 +78,83 @@ static void what_the_link_causes_has_its_time(void **state) {
     assert_int_equal(tendon_gatt_client_deadline(&f->client), f->now + 5000);
 }
 
+/* ---- callbacks of a lost connection ---- */
+
+static int retries;
+
+/* A program that configures again whatever failed, from the event. */
+static void configure_again(fixture *f, const tendon_bose_event *event) {
+    bool sensors = event->kind == TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED;
+    if ((sensors || event->kind == TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED) && ++retries < 40) {
+        (void)(sensors
+                   ? tendon_bose_session_enable(&f->session, 2, 40, f->now)
+                   : tendon_bose_session_configure_gestures(&f->session, &f->session.gesture_configuration, f->now));
+    }
+}
+
+/* Outstanding writes fail, then, with the end, what was configured instead: it was never sent. */
+static void a_failed_write_is_configured_again(void **unused) {
+    (void)unused;
+    for (int gestures = 0; gestures < 2; gestures++) {
+        void *state = NULL;
+        assert_int_equal(fixture_setup(&state), 0);
+        fixture *f = state;
+        fixture_open(f);
+        f->hook = configure_again;
+        f->mute = true;
+        f->event_count = f->log_count = 0;
+        retries = 0;
+        if (gestures) {
+            fixture_configure_gesture(f, 0x81, true);
+        } else {
+            fixture_configure(f, 2, 40);
+        }
+        fixture_lose(f, TENDON_RADIO_ERROR_PEER_CLOSED);
+        assert_int_equal(retries, 2);
+        assert_int_equal(f->event_count, 3);
+        assert_int_equal(f->log_count, 1);
+        for (size_t i = 0; i < 2; i++) {
+            assert_int_equal(f->events[i].kind, gestures ? TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED
+                                                         : TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED);
+            assert_int_equal(f->events[i].configuration, i + 1);
+        }
+        assert_int_equal(f->events[2].kind, TENDON_BOSE_EVENT_CLOSED);
+        assert_int_equal(f->events[2].status, TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE);
+        f->hook = NULL;
+        f->mute = false;
+        fixture_open(f);
+        fixture_teardown(&state);
+    }
+}
+
+static void close_it(fixture *f, const tendon_bose_event *event) {
+    if (event->kind == TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED) {
+        assert_int_equal(tendon_bose_session_close(&f->session, f->now), TENDON_OK);
+    }
+}
+
+/* There is nothing to disable any more: it disconnects, and reports its end once. */
+static void closed_while_the_connection_is_lost(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_configure(f, 2, 40);
+    fixture_run(f);
+    f->hook = close_it;
+    f->mute = true;
+    fixture_configure_gesture(f, 0x81, true);
+    f->event_count = f->log_count = 0;
+    f->up = false;
+    tendon_gatt_client_disconnected(&f->client, TENDON_RADIO_ERROR_PEER_CLOSED, f->now);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSING);
+    assert_true(f->disconnect_asked);
+    fixture_lose(f, TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+    assert_int_equal(f->log_count, 0);
+    assert_int_equal(f->event_count, 2);
+    assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_CLOSED);
+    assert_int_equal(f->events[1].status, TENDON_OK);
+}
+
 /* ---- closing ---- */
 
 static void closing_disables_what_we_enabled(void **state) {
@@ -98,6 +175,25 @@ static void closing_disables_what_we_enabled(void **state) {
     assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_CLOSED), 1);
     assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->status, TENDON_OK);
+}
+
+/* The device notifies what was written before it answers the write: it was enabled by this session all the same. */
+static void closing_disables_what_was_notified_early(void **state) {
+    fixture *f = *state;
+    fixture_set(f, H_SENSOR_CONFIG, "000028 010000 020000 030000"); /* sensor 0 is somebody else's */
+    fixture_open(f);
+    fixture_configure(f, 2, 40);
+    fixture_notify(f, H_SENSOR_CONFIG, "000028 010000 020028 030000");
+    fixture_run(f);
+    fixture_configure_gesture(f, 0x82, true);
+    fixture_notify(f, H_GESTURE_CONFIG, "8100 8201 8300 c000 c100 c200");
+    fixture_run(f);
+    tendon_bose_session_close(&f->session, f->now);
+    fixture_run(f);
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000028 010000 020000 030000");
+    fixture_assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c100 c200");
+    fixture_disconnect_if_asked(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
 }
 
 static void closing_goes_on_when_the_device_refuses(void **state) {
@@ -347,7 +443,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_has_its_limit_from_its_call),
         T(what_the_link_causes_has_its_time),
+        cmocka_unit_test(a_failed_write_is_configured_again),
+        T(closed_while_the_connection_is_lost),
         T(closing_disables_what_we_enabled),
+        T(closing_disables_what_was_notified_early),
         T(closing_goes_on_when_the_device_refuses),
         T(closing_writes_no_list_that_it_holds_in_part),
         T(a_transaction_that_times_out_is_a_lost_link),

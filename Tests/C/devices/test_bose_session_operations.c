@@ -401,6 +401,22 @@ static void what_was_cleared_before_the_suspension_is_applied_again(void **state
     fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
 }
 
+/* The device notifies what was written before it answers the write. */
+static void what_was_notified_before_the_response_is_applied_again(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_configure(f, 2, 40);
+    fixture_notify(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
+    fixture_run(f);
+    fixture_status(f, 0x1008);
+    fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_notify(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_run(f);
+    fixture_status(f, 0x0000);
+    fixture_run(f);
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
+}
+
 /* Sensors are known by their id, whatever the order of the device's list is. */
 static void a_list_in_another_order_moves_nothing(void **state) {
     fixture *f = *state;
@@ -537,6 +553,7 @@ int main(void) {
         T(suspended_resumed_and_another_reason),
         T(what_was_cleared_is_applied_again),
         T(what_was_cleared_before_the_suspension_is_applied_again),
+        T(what_was_notified_before_the_response_is_applied_again),
         T(a_list_in_another_order_moves_nothing),
         T(a_truncated_list_is_no_base_for_a_write),
         T(what_was_not_cleared_is_left_alone),

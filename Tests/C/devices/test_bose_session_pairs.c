@@ -210,6 +210,38 @@ static void every_pair_of_state_and_input(void **unused) {
     }
 }
 
+/* The client is closed, and the session has not received its end yet: the same states, and nothing is sent. What is
+ * configured then fails with the end. */
+static void every_call_with_a_client_that_is_closed(void **unused) {
+    (void)unused;
+    static const input calls[] = {OPEN, CLOSE, PAIRED_OK, PAIRED_FAILED, TICK_NOW, SENSORS, GESTURES, REFRESH};
+    for (int from = TENDON_BOSE_DISCOVERING; from < TENDON_BOSE_STATE_COUNT; from++) {
+        for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+            void *state;
+            fixture_setup(&state);
+            fixture *f = state;
+            fixture_reach(f, (tendon_bose_state)from);
+            f->up = false;
+            f->pending_length = 0;
+            tendon_gatt_client_disconnected(&f->client, TENDON_RADIO_ERROR_PEER_CLOSED, f->now);
+            f->event_count = f->log_count = 0;
+            bool legal = (expected[calls[i]][from] & X) == 0;
+            apply(f, calls[i], legal);
+            assert_int_equal(f->session.state, expected[calls[i]][from] & ~X);
+            assert_int_equal(f->log_count, 0);
+            tendon_bose_event_kind failed = calls[i] == SENSORS ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED
+                                                                : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED;
+            bool configures = legal && (calls[i] == SENSORS || calls[i] == GESTURES);
+            assert_int_equal(fixture_count(f, failed), 0);
+            tendon_bose_session_inputs.disconnected(&f->session, TENDON_RADIO_ERROR_PEER_CLOSED, f->now);
+            assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+            assert_int_equal(fixture_count(f, failed), configures ? 1 : 0);
+            opens_afterwards(f);
+            fixture_teardown(&state);
+        }
+    }
+}
+
 /* An end is told exactly once, whatever ends it: OPEN_FAILED while opening, CLOSED afterwards. */
 static void every_state_ends_with_one_event(void **unused) {
     (void)unused;
@@ -255,6 +287,7 @@ static void every_state_has_a_name(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_of_state_and_input),
+        cmocka_unit_test(every_call_with_a_client_that_is_closed),
         cmocka_unit_test(every_state_ends_with_one_event),
         cmocka_unit_test(every_state_has_a_name),
     };

@@ -178,6 +178,7 @@ typedef struct tendon_bose_session {
         uint16_t sensors_ours, gestures_ours;                 /**< enabled by us, and still enabled: bits by id */
         uint16_t sensors_written, written_period;             /**< by our latest write, whatever the device shows now */
         uint16_t sensor_number, gesture_number, write_number; /**< of configurations: accepted last; being written */
+        uint16_t write_before;                                /**< enabled as the write began: bits by id */
         uint32_t pending;                                     /**< pending operations while open, as bits */
         tendon_status outcome;
         /* Contexts of completions and subscriptions. Two openings never share a context, which identifies stale
