@@ -304,8 +304,12 @@ uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
         break;
     }
     status = status < 0 ? status : send_request(m);
-    if (status >= 0 || (status == TENDON_ERROR_DISCONNECTED && m->state != S_ABORT)) {
-        return I_NONE; /* the end of the connection is an input of its own */
+    if (status >= 0) {
+        return I_NONE;
+    }
+    if (status == TENDON_ERROR_DISCONNECTED && m->state != S_ABORT) {
+        /* The end of the connection is an input of its own. It was reported if it led to this state. */
+        return m->session->state == TENDON_OBVIOUS_SESSION_IDLE ? I_CLOSED : I_NONE;
     }
     return tendon_obvious_manager_fail(m, status);
 }

@@ -108,6 +108,34 @@ static void a_check_tests_the_trial_of_its_upgrade(void **state) {
     }
 }
 
+/* The session ends with the connection: a verdict cannot be sent, and the operation ends then, with the cause. */
+static void the_self_test_answers_with_another_serial_number(void **state) {
+    (void)state;
+    static const struct {
+        tendon_obvious_operation operation;
+        const char *end;
+    } rows[] = {
+        {TENDON_OBVIOUS_CHECK_FIRMWARE, "done:14/PROTOCOL "},
+        {TENDON_OBVIOUS_UPGRADE_FIRMWARE, "prep need:report done:2/PROTOCOL "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin();
+        f->device.active_state = 2;
+        fixture_open(f);
+        f->device.mute[TENDON_OBVIOUS_FW_STATE] = true;
+        start_from(rows[i].operation, &activated);
+        fixture_run(f, 1000);
+        f->device.mute[TENDON_OBVIOUS_FW_STATE] = false;
+        f->device.serial++;
+        fixture_run(f, 10000); /* FW_STATE is repeated, then GET_DEVICE_INFO */
+        expect(rows[i].end);
+        assert_true(f->closed);
+        assert_int_equal(f->session.state, TENDON_OBVIOUS_SESSION_IDLE);
+        assert_int_equal(fixture_times(f, TENDON_OBVIOUS_FW_CONFIRM), 0);
+        end();
+    }
+}
+
 /* A trial that another gateway has begun, or that nothing is known of: it is left alone. */
 static void a_trial_of_somebody_else_is_left_alone(void **state) {
     (void)state;
@@ -554,6 +582,7 @@ int main(void) {
         cmocka_unit_test(a_check),
         cmocka_unit_test(checks_without_an_offer),
         cmocka_unit_test(a_check_tests_the_trial_of_its_upgrade),
+        cmocka_unit_test(the_self_test_answers_with_another_serial_number),
         cmocka_unit_test(a_trial_of_somebody_else_is_left_alone),
         cmocka_unit_test(a_good_upgrade),
         cmocka_unit_test(a_device_that_cannot_read_its_version),
