@@ -251,7 +251,9 @@ static bool next(void *self) {
     if (job <= FJORDEN_DO_SUBSCRIBE_BATTERY) {
         tendon_engine_subscribe(&s->engine, job, rows[job]);
     } else if (job == FJORDEN_DO_COMMAND) {
-        tendon_engine_write(&s->engine, job, rows[job], s->kept.command, s->work.command_length);
+        s->work.wanted &= (uint8_t) ~(1u << FJORDEN_DO_COMMAND); /* set again: the next command waits */
+        memcpy(s->kept.written, s->kept.command, sizeof s->kept.written);
+        tendon_engine_write(&s->engine, job, rows[job], s->kept.written, s->work.command_length);
     } else { /* a missing string fails like a string that cannot be read */
         tendon_engine_read(&s->engine, job, rows[job] + (job == FJORDEN_DO_INFO ? s->work.index : 0u));
     }
@@ -279,7 +281,11 @@ static void done(void *self, uint8_t job, const tendon_gatt_result *result) {
     if (!tendon_engine_is_up(&s->engine)) {
         return; /* disconnected() reports what has not ended */
     }
-    s->work.wanted = (uint8_t)(s->work.wanted & ~(1u << job));
+    if (job != FJORDEN_DO_COMMAND) {
+        s->work.wanted = (uint8_t)(s->work.wanted & ~(1u << job));
+    } else if ((s->work.wanted >> FJORDEN_DO_COMMAND & 1u) != 0) {
+        return; /* the request ended before its write did, and the next one waits */
+    }
     switch (job) {
     case FJORDEN_DO_SUBSCRIBE_CONTROL:
     case FJORDEN_DO_COMMAND:
@@ -515,8 +521,8 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
     if (session->kept.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].value == 0) {
         return TENDON_ERROR_UNSUPPORTED;
     }
-    if (session->work.requested || session->engine.op.kind == FJORDEN_DO_COMMAND) {
-        return TENDON_ERROR_BUSY; /* an outstanding write borrows its bytes, also after its timeout */
+    if (session->work.requested) {
+        return TENDON_ERROR_BUSY;
     }
     tendon_fjorden_command numbered = *command;
     numbered.request_id = (uint8_t)(session->work.request_id + 1);
@@ -538,9 +544,7 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
 
 void tendon_fjorden_session_cancel_request(tendon_fjorden_session *session) {
     session->work.requested = false;
-    if (session->engine.op.kind != FJORDEN_DO_COMMAND) {
-        session->work.wanted &= (uint8_t) ~(1u << FJORDEN_DO_COMMAND);
-    }
+    session->work.wanted &= (uint8_t) ~(1u << FJORDEN_DO_COMMAND);
 }
 
 tendon_status tendon_fjorden_session_read_battery(tendon_fjorden_session *session, uint64_t now) {

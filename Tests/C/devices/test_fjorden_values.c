@@ -341,14 +341,106 @@ static void a_cancelled_request_is_forgotten(void **state) {
     fjorden_fixture *f = connected();
     assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
     tendon_fjorden_session_cancel_request(&f->session);
-    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_ERROR_BUSY); /* its write is not acknowledged yet */
-    fjorden_run(f, 50);
-    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 0);
-    assert_int_equal(f->session.counters.strays, 1);
-    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+    assert_int_equal(ask(f, TENDON_FJORDEN_GET_STATE), TENDON_OK); /* waits: the write is not acknowledged yet */
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_ERROR_BUSY);
     fjorden_run(f, 50);
     assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 1);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->response.opcode, TENDON_FJORDEN_GET_STATE);
     assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->response.request_id, 2);
+    assert_int_equal(f->grips[0].counters.requests + f->grips[0].counters.refused_writes, 2);
+    assert_int_equal(f->session.counters.strays, 1);
+    free(f);
+}
+
+/* ---- a response before the Write Response ---- */
+
+static void ask_again(fjorden_fixture *f, const tendon_fjorden_session_event *notice) {
+    if (notice->kind == TENDON_FJORDEN_SESSION_EVENT_RESPONSE) {
+        f->hook = NULL;
+        assert_int_equal(ask(f, TENDON_FJORDEN_GET_STATE), TENDON_OK);
+    }
+}
+
+/* A grip that has written 01 01 (ping) and indicates 81 01 00 before it acknowledges the write; its next command. */
+static fjorden_fixture *with_early_response(bool from_the_event) {
+    fjorden_fixture *f = connected();
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+    f->hook = from_the_event ? ask_again : NULL;
+    fjorden_tell(f, INDICATION, handle(f, TENDON_FJORDEN_CHARACTERISTIC_CONTROL), "810100");
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 1);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->status, TENDON_OK);
+    if (!from_the_event) {
+        assert_int_equal(ask(f, TENDON_FJORDEN_GET_STATE), TENDON_OK);
+    }
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_ERROR_BUSY);
+    assert_memory_equal(f->session.kept.written, "\x01\x01", 2); /* borrowed by the write */
+    fjorden_forget(f);
+    return f;
+}
+
+static void the_next_command_waits_for_the_write_response(void **state) {
+    (void)state;
+    for (int from_the_event = 0; from_the_event < 2; from_the_event++) {
+        fjorden_fixture *f = with_early_response(from_the_event != 0);
+        fjorden_run(f, 50);
+        assert_int_equal(f->grips[0].counters.requests + f->grips[0].counters.refused_writes, 2);
+        assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 1);
+        const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE);
+        assert_int_equal(seen->response.opcode, TENDON_FJORDEN_GET_STATE);
+        assert_int_equal(seen->response.request_id, 2);
+        assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+        fjorden_run(f, 50);
+        assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->response.request_id, 3);
+        free(f);
+    }
+}
+
+/* How a write ends is nothing that the command behind it fails with. */
+static void a_write_that_fails_after_its_response_ends_nothing_else(void **state) {
+    (void)state;
+    fjorden_fixture *f = with_early_response(false);
+    char error[32];
+    uint16_t control = handle(f, TENDON_FJORDEN_CHARACTERISTIC_CONTROL);
+    snprintf(error, sizeof error, "01 12 %02x %02x 0e", control & 0xFFu, (unsigned)control >> 8);
+    fjorden_inject(f, error);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 0);
+    assert_memory_equal(f->session.kept.written, "\x05\x02", 2); /* 05: getState */
+    fjorden_inject(f, "13");
+    fjorden_tell(f, INDICATION, control, "850200010100000000");
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->response.request_id, 2);
+    free(f);
+}
+
+/* Neither one that is cancelled meanwhile, nor one whose time is over, is written then. */
+static void a_command_that_no_longer_waits_is_not_written(void **state) {
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        fjorden_fixture *f = with_early_response(false);
+        if (late) {
+            f->now += TENDON_FJORDEN_RESPONSE_TIMEOUT_MS;
+            tendon_fjorden_session_inputs.tick(&f->session, f->now);
+            assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->status, TENDON_ERROR_TIMEOUT);
+        } else {
+            tendon_fjorden_session_cancel_request(&f->session);
+        }
+        fjorden_inject(f, "13");
+        assert_memory_equal(f->session.kept.written, "\x01\x01", 2);
+        assert_int_equal(f->session.engine.op.kind, 0);
+        assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), late);
+        assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+        assert_memory_equal(f->session.kept.written, "\x01\x03", 2);
+        free(f);
+    }
+}
+
+/* The connection is lost meanwhile: the command that waits fails, once. */
+static void a_command_that_waits_fails_with_the_connection(void **state) {
+    (void)state;
+    fjorden_fixture *f = with_early_response(true);
+    tendon_memory_radio_set_present(&f->air, &f->devices[0], false, f->now);
+    fjorden_run(f, 1);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 1);
+    assert_true(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->status < 0);
     free(f);
 }
 
@@ -571,6 +663,10 @@ int main(void) {
         cmocka_unit_test(a_grip_that_does_not_answer_times_out),
         cmocka_unit_test(a_busy_grip_is_reported_and_not_asked_again),
         cmocka_unit_test(a_cancelled_request_is_forgotten),
+        cmocka_unit_test(the_next_command_waits_for_the_write_response),
+        cmocka_unit_test(a_write_that_fails_after_its_response_ends_nothing_else),
+        cmocka_unit_test(a_command_that_no_longer_waits_is_not_written),
+        cmocka_unit_test(a_command_that_waits_fails_with_the_connection),
         cmocka_unit_test(a_request_cancelled_in_time_is_not_sent),
         cmocka_unit_test(a_request_that_waited_too_long_is_not_sent),
         cmocka_unit_test(mal_I08_responses_to_what_was_not_asked),

@@ -127,8 +127,9 @@ typedef struct tendon_fjorden_session {
         uint64_t response_deadline;
     } work;
     struct {
-        uint8_t command[TENDON_FJORDEN_COMMAND_MAX];
-        uint8_t value[TENDON_FJORDEN_STRING_SIZE]; /**< of a long read */
+        uint8_t command[TENDON_FJORDEN_COMMAND_MAX]; /**< of the outstanding request */
+        uint8_t written[TENDON_FJORDEN_COMMAND_MAX]; /**< borrowed by a write, which may outlive its request */
+        uint8_t value[TENDON_FJORDEN_STRING_SIZE];   /**< of a long read */
         tendon_profile_found found[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
     } kept;
     tendon_fjorden_session_config config;
@@ -167,7 +168,8 @@ tendon_status tendon_fjorden_session_disconnect(tendon_fjorden_session *session,
 
 /**
  * Sends a command to the control point; its request id is set by the session. RESPONSE follows, after
- * TENDON_FJORDEN_RESPONSE_TIMEOUT_MS with TENDON_ERROR_TIMEOUT.
+ * TENDON_FJORDEN_RESPONSE_TIMEOUT_MS with TENDON_ERROR_TIMEOUT. From RESPONSE on the next command can be sent: it waits
+ * for the acknowledgment of the previous write.
  * @return TENDON_OK, TENDON_ERROR_WRONG_STATE (not connected), _BUSY (one is outstanding), _UNSUPPORTED (the grip has
  *         no control point), or an error of tendon_fjorden_encode_command().
  */
@@ -175,8 +177,7 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
                                              uint64_t now);
 /**
  * Stops waiting for the response to the outstanding request: no RESPONSE follows for it. A response that arrives later
- * is counted in strays. Until the grip has acknowledged the write, tendon_fjorden_session_request() returns
- * TENDON_ERROR_BUSY.
+ * is counted in strays.
  */
 void tendon_fjorden_session_cancel_request(tendon_fjorden_session *session);
 /** Reads the battery level; BATTERY follows. TENDON_ERROR_WRONG_STATE. If a read is in progress, its result also
