@@ -27,6 +27,7 @@ static void tell_value(navigation *nav, tendon_feelspace_navigation_event_kind k
 /* @return false if the callback changed the state again. */
 static bool go(navigation *nav, tendon_feelspace_navigation_state state) {
     nav->state = state;
+    nav->pending_mode = TENDON_FEELSPACE_MODE_STANDBY; /* of the state before */
     tell_value(nav, TENDON_FEELSPACE_NAVIGATION_EVENT_STATE, 0);
     return nav->state == state;
 }

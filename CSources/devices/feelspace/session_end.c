@@ -44,12 +44,15 @@ void tendon_feelspace_end(tendon_feelspace_session *session, tendon_feelspace_co
                           tendon_feelspace_connection_error error, tendon_status status, bool down) {
     tendon_feelspace_state previous = session->state;
     bool asked = previous != TENDON_FEELSPACE_RECONNECTING && session->work.step != FS_STEP_WAIT;
+    if (session->work.ending) {
+        session->work.attempts = 0; /* a callback gives up what is ending: it is not reconnected */
+        return;
+    }
     if (event == TENDON_FEELSPACE_CONNECTION_LOST && session->config.reconnect) {
         session->work.attempts = 2;
         session->work.was_lost = true;
     }
-    bool retry = may_retry(session, event, error);
-    session->state = retry ? TENDON_FEELSPACE_RECONNECTING : TENDON_FEELSPACE_NOT_CONNECTED;
+    session->state = may_retry(session, event, error) ? TENDON_FEELSPACE_RECONNECTING : TENDON_FEELSPACE_NOT_CONNECTED;
     leave_client(session, previous);
     session->work.ending = true;
     if (previous == TENDON_FEELSPACE_HANDSHAKE || previous == TENDON_FEELSPACE_CONNECTED) {
@@ -58,13 +61,16 @@ void tendon_feelspace_end(tendon_feelspace_session *session, tendon_feelspace_co
     }
     tendon_feelspace_forget_values(session);
     session->work.ending = false;
+    if (session->work.attempts == 0) {
+        session->state = TENDON_FEELSPACE_NOT_CONNECTED;
+    }
     if (asked && !down) {
         session->work.draining = true;
         session->kept.drain_deadline = session->op.now + TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS;
         session->config.link.disconnect(session->config.link.context);
     }
     session->kept.deadline = session->op.now + TENDON_FEELSPACE_RECONNECT_PAUSE_MS;
-    if (retry) {
+    if (session->state == TENDON_FEELSPACE_RECONNECTING) {
         session->work.attempts--;
         event = TENDON_FEELSPACE_RECONNECTION_STARTED;
     } else if (session->work.was_lost && previous != TENDON_FEELSPACE_CONNECTED &&

@@ -35,7 +35,7 @@ void tendon_feelspace_scan_end(tendon_feelspace_session *session, tendon_feelspa
     }
     session->state = TENDON_FEELSPACE_NOT_CONNECTED;
     tell_finished(session, cause, error);
-    if (event != TENDON_FEELSPACE_CONNECTION_STARTED) {
+    if (event != TENDON_FEELSPACE_CONNECTION_STARTED && session->state == TENDON_FEELSPACE_NOT_CONNECTED) {
         tendon_feelspace_event told;
         tendon_feelspace_event_init(&told, TENDON_FEELSPACE_EVENT_STATE, TENDON_OK);
         told.connection.previous = TENDON_FEELSPACE_SCANNING; /* to NOT_CONNECTED, which is 0 */

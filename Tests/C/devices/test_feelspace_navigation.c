@@ -289,12 +289,63 @@ static void every_state_with_every_call(void **state) {
     }
 }
 
+/* Two calls while the queue is full: when it has space, the belt is asked for what the second one requires. */
+static void every_two_calls_with_a_full_queue(void **state) {
+    static const call calls[] = {START, CALL_PAUSE, CALL_STOP};
+    enum { KINDS = sizeof calls / sizeof calls[0] };
+    static const struct {
+        tendon_feelspace_navigation_state from;
+        uint8_t mode;
+        cell cells[KINDS][KINDS]; /* first, second: start, pause, stop */
+    } rows[] = {
+        {TENDON_FEELSPACE_NAVIGATING,
+         TENDON_FEELSPACE_MODE_APP,
+         {{TO(NAVIGATING, SEND), TO(PAUSED, PAUSE), TO(STOPPED, WAIT)},
+          {TO(NAVIGATING, SEND), TO(PAUSED, PAUSE), TO(STOPPED, WAIT)},
+          {TO(NAVIGATING, SEND), TO(STOPPED, WAIT), TO(STOPPED, WAIT)}}},
+        {TENDON_FEELSPACE_STOPPED,
+         TENDON_FEELSPACE_MODE_WAIT,
+         {{TO(NAVIGATING, APP), TO(PAUSED, NONE), TO(STOPPED, NONE)},
+          {TO(NAVIGATING, APP), TO(STOPPED, NONE), TO(STOPPED, NONE)},
+          {TO(NAVIGATING, APP), TO(STOPPED, NONE), TO(STOPPED, NONE)}}},
+        {TENDON_FEELSPACE_PAUSED,
+         TENDON_FEELSPACE_MODE_PAUSE,
+         {{TO(NAVIGATING, APP), TO(PAUSED, NONE), TO(STOPPED, WAIT)},
+          {TO(NAVIGATING, APP), TO(PAUSED, NONE), TO(STOPPED, WAIT)},
+          {TO(NAVIGATING, APP), TO(STOPPED, WAIT), TO(STOPPED, WAIT)}}},
+    };
+    static const char *const packets[] = {[WAIT] = "01810100", [APP] = "01810300", [PAUSE] = "01810400"};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int pair = 0; pair < KINDS * KINDS; pair++) {
+            const cell *wanted = &rows[i].cells[pair / KINDS][pair % KINDS];
+            void *fresh;
+            belt *b = ready(&fresh, rows[i].from, rows[i].mode);
+            b->navigation.pause_for_navigation = rows[i].mode == TENDON_FEELSPACE_MODE_PAUSE;
+            while (tendon_feelspace_session_signal(&b->session, 0, b->now) >= 0) {
+            }
+            do_call(b, calls[pair / KINDS], true);
+            do_call(b, calls[pair % KINDS], true);
+            assert_int_equal(belt_writes(b, H_REQUEST), 0);
+            belt_run(b);
+            bool asks = wanted->does == WAIT || wanted->does == APP || wanted->does == PAUSE;
+            if (b->navigation.state != wanted->next || belt_writes(b, H_REQUEST) != (asks ? 1 : 0)) {
+                fail_msg("row %zu, pair %d: state %d, asked %zu", i, pair, b->navigation.state,
+                         belt_writes(b, H_REQUEST));
+            }
+            if (asks) {
+                belt_expect_write(b, H_REQUEST, packets[wanted->does]);
+            }
+            belt_teardown(&fresh);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_state_with_every_mode),
-        cmocka_unit_test(every_state_with_every_button),
-        cmocka_unit_test(standby_by_button_with_every_state),
-        cmocka_unit_test(every_state_with_every_call),
+        cmocka_unit_test(every_state_with_every_mode),        cmocka_unit_test(every_state_with_every_button),
+        cmocka_unit_test(standby_by_button_with_every_state), cmocka_unit_test(every_state_with_every_call),
+        cmocka_unit_test(every_two_calls_with_a_full_queue),
     };
     return cmocka_run_group_tests_name("feelspace_navigation", tests, NULL, NULL);
 }

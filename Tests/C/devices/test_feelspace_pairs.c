@@ -129,6 +129,119 @@ static void every_state_with_every_input(void **state) {
     }
 }
 
+/* A call in a callback, at the first event of this kind. */
+static input call_within;
+static tendon_feelspace_event_kind at_event;
+
+static void call_once(belt *b, const tendon_feelspace_event *event) {
+    if (event->kind == at_event && b->hooked++ == 0) {
+        apply(b, call_within);
+    }
+}
+
+/* Every change of state that was reported was one: what it names is the state of the session. */
+static void check_reported_states(const belt *b) {
+    for (size_t i = 0; i < b->event_count; i++) {
+        const belt_seen *seen = &b->events[i];
+        bool refused = seen->event.connection.error == TENDON_FEELSPACE_CONNECTION_REFUSED;
+        if (seen->event.kind == TENDON_FEELSPACE_EVENT_STATE && !refused) {
+            assert_int_equal(seen->event.connection.state, seen->state);
+        }
+    }
+}
+
+/* A connection ends, and the program calls from the end of a command or of the log, before the end is reported: what
+ * begins is rejected, and disconnect() gives up what would be reconnected. */
+static void every_call_while_a_connection_ends(void **state) {
+    static const input calls[] = {IN_TICK,      IN_ADAPTER_ON, IN_ADAPTER_OFF, IN_SCAN,
+                                  IN_STOP_SCAN, IN_CONNECT,    IN_DISCONNECT,  IN_ADVERTISED};
+    enum { BY_BELT, BY_SILENCE, BY_CALL, WAYS };
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        for (int how = 0; how < WAYS * 4; how++) {
+            const int way = how % WAYS;
+            const bool reconnects = how / WAYS % 2 != 0, of_log = how / WAYS / 2 != 0;
+            if (way == BY_SILENCE && !reconnects) {
+                continue; /* then silence is no loss */
+            }
+            void *fresh = NULL;
+            belt_setup(&fresh);
+            belt *b = fresh;
+            b->config.reconnect = reconnects;
+            belt_init(b);
+            belt_open(b);
+            belt_advance(b, 5500);
+            b->mute = !of_log;
+            assert_int_equal(of_log ? tendon_feelspace_session_request_log(&b->session, b->now)
+                                    : tendon_feelspace_session_signal(&b->session, 0, b->now),
+                             TENDON_OK);
+            belt_run(b);
+            call_within = calls[i];
+            at_event = of_log ? TENDON_FEELSPACE_EVENT_LOG_FINISHED : TENDON_FEELSPACE_EVENT_COMMAND;
+            b->hook = call_once;
+            b->hooked = 0;
+            b->event_count = 0;
+            int connects = b->connects;
+            if (way == BY_BELT) {
+                belt_lose(b, TENDON_HCI_ERROR(0x08));
+            } else if (way == BY_SILENCE) {
+                b->now += 500;
+                tendon_feelspace_session_inputs.tick(&b->session, b->now);
+            } else {
+                tendon_feelspace_session_disconnect(&b->session, b->now);
+            }
+            assert_int_equal(b->hooked, 1);
+            bool given_up = calls[i] == IN_DISCONNECT || calls[i] == IN_ADAPTER_OFF || way == BY_CALL || !reconnects;
+            assert_int_equal(b->session.state,
+                             given_up ? TENDON_FEELSPACE_NOT_CONNECTED : TENDON_FEELSPACE_RECONNECTING);
+            const tendon_feelspace_event *last = &belt_last(b, TENDON_FEELSPACE_EVENT_STATE)->event;
+            assert_int_equal(last->connection.event, way == BY_CALL ? TENDON_FEELSPACE_CONNECTION_CLOSED
+                                                     : given_up     ? TENDON_FEELSPACE_CONNECTION_LOST
+                                                                    : TENDON_FEELSPACE_RECONNECTION_STARTED);
+            assert_int_equal(last->connection.previous, TENDON_FEELSPACE_CONNECTED);
+            assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_STATE), 1);
+            check_reported_states(b);
+            assert_int_equal(b->connects, connects);
+            b->hook = NULL;
+            if (b->up) {
+                belt_lose(b, TENDON_ERROR_CANCELLED);
+            }
+            belt_advance(b, 3000);
+            assert_int_equal(b->connects, connects + !given_up);
+            belt_teardown(&fresh);
+        }
+    }
+}
+
+/* The same when a search has ended, which is reported before the state: there the program may begin again. */
+static void every_call_when_a_search_has_ended(void **state) {
+    (void)state;
+    for (int what = IN_TICK; what < IN_COMMAND; what++) {
+        for (int how = 0; how < 3; how++) {
+            void *fresh = NULL;
+            belt_setup(&fresh);
+            belt *b = fresh;
+            assert_int_equal(tendon_feelspace_session_scan(&b->session, 0, b->now), TENDON_OK);
+            call_within = (input)what;
+            at_event = TENDON_FEELSPACE_EVENT_SCAN_FINISHED;
+            b->hook = call_once;
+            if (how == 0) {
+                belt_advance(b, 15000);
+            } else {
+                apply(b, how == 1 ? IN_STOP_SCAN : IN_ADAPTER_OFF);
+            }
+            bool scans = what == IN_SCAN && how != 2; /* without an adapter neither begins */
+            bool connects = what == IN_CONNECT && how != 2;
+            assert_int_equal(b->session.state, scans      ? TENDON_FEELSPACE_SCANNING
+                                               : connects ? TENDON_FEELSPACE_CONNECTING
+                                                          : TENDON_FEELSPACE_NOT_CONNECTED);
+            assert_int_equal(belt_last(b, TENDON_FEELSPACE_EVENT_STATE)->event.connection.state, b->session.state);
+            check_reported_states(b);
+            belt_teardown(&fresh);
+        }
+    }
+}
+
 /* Whatever happens, in whatever order: no input harms, and the session opens again afterwards. */
 static void random_inputs_leave_a_session_that_opens(void **state) {
     uint32_t random = 0x5EED;
@@ -180,6 +293,8 @@ static void random_inputs_leave_a_session_that_opens(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_state_with_every_input),
+        cmocka_unit_test(every_call_while_a_connection_ends),
+        cmocka_unit_test(every_call_when_a_search_has_ended),
         cmocka_unit_test(random_inputs_leave_a_session_that_opens),
     };
     return cmocka_run_group_tests_name("feelspace_pairs", tests, NULL, NULL);

@@ -215,8 +215,50 @@ static void search_starts_again_in_its_callback(void **state) {
     belt_advance(b, 15000);
     assert_int_equal(b->session.state, TENDON_FEELSPACE_SCANNING);
     assert_true(b->scanning);
+    belt_expect_state(b, TENDON_FEELSPACE_NOT_CONNECTED, TENDON_FEELSPACE_SCANNING, TENDON_FEELSPACE_SCAN_STARTED,
+                      TENDON_FEELSPACE_NO_ERROR);
     belt_advance(b, 15000);
     assert_int_equal(b->session.state, TENDON_FEELSPACE_NOT_CONNECTED);
+    belt_expect_state(b, TENDON_FEELSPACE_SCANNING, TENDON_FEELSPACE_NOT_CONNECTED, TENDON_FEELSPACE_SCAN_TIMEOUT,
+                      TENDON_FEELSPACE_NO_ERROR);
+}
+
+static void connect_at_the_end(belt *b, const tendon_feelspace_event *event) {
+    if (event->kind == TENDON_FEELSPACE_EVENT_SCAN_FINISHED && b->hooked++ == 0) {
+        assert_int_equal(tendon_feelspace_session_connect(&b->session, &belt_address, NULL, b->now), TENDON_OK);
+    }
+}
+
+/* However the search ends: the last change of state that is reported is the one to connecting. */
+static void search_is_followed_by_a_connection(void **state) {
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        void *fresh;
+        belt_setup(&fresh);
+        belt *b = fresh;
+        b->hook = connect_at_the_end;
+        scan(b);
+        if (how == 0) {
+            belt_advance(b, 15000);
+        } else if (how == 1) {
+            tendon_feelspace_session_stop_scan(&b->session, b->now);
+        } else {
+            tendon_feelspace_session_connect(&b->session, &belt_address, NULL, b->now);
+        }
+        assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTING);
+        assert_int_equal(b->connects, 1);
+        size_t told = 0;
+        for (size_t i = 0; i < b->event_count; i++) {
+            const belt_seen *seen = &b->events[i];
+            if (seen->event.kind == TENDON_FEELSPACE_EVENT_STATE &&
+                seen->event.connection.event != TENDON_FEELSPACE_CONNECTION_FAILED) {
+                assert_int_equal(seen->event.connection.state, seen->state);
+                told++;
+            }
+        }
+        assert_int_equal(told, 2); /* scanning, connecting */
+        belt_teardown(&fresh);
+    }
 }
 
 static void search_needs_no_connection(void **state) {
@@ -351,6 +393,7 @@ int main(void) {
         TEST(search_ends_when_connecting),
         TEST(search_ends_in_its_callback),
         TEST(search_starts_again_in_its_callback),
+        cmocka_unit_test(search_is_followed_by_a_connection),
         TEST(search_needs_no_connection),
         TEST(search_without_an_adapter),
         TEST(search_waits_for_an_adapter),

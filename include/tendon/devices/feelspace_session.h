@@ -309,7 +309,8 @@ typedef struct tendon_feelspace_connect_options {
 tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session, const tendon_address *peer,
                                                const tendon_feelspace_connect_options *options, uint64_t now);
 /** Ends a connection or an attempt: NOT_CONNECTED with CONNECTION_CLOSED is reported in this call, the disconnection
- * completes later. Does nothing when not connected. Does not end a search. */
+ * completes later. Does nothing when not connected. Does not end a search. In a callback of a command or of the log
+ * that ends with a lost connection: the connection is not made again, and CONNECTION_LOST is reported afterwards. */
 void tendon_feelspace_session_disconnect(tendon_feelspace_session *session, uint64_t now);
 
 /* ---- commands ---- */
