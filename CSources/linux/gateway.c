@@ -108,8 +108,7 @@ tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory
     return TENDON_OK;
 }
 
-tendon_status tendon_gateway_await_adapter(tendon_gateway *gateway, uint32_t timeout_ms) {
-    uint64_t until = timeout_ms == 0 ? UINT64_MAX : tendon_monotonic_ms() + timeout_ms;
+static tendon_status await_adapter(tendon_gateway *gateway, uint64_t until) {
     if (gateway->loop.stepping) {
         return TENDON_ERROR_WRONG_STATE;
     }
@@ -127,6 +126,10 @@ tendon_status tendon_gateway_await_adapter(tendon_gateway *gateway, uint32_t tim
         return TENDON_ERROR_CANCELLED;
     }
     return TENDON_OK;
+}
+
+tendon_status tendon_gateway_await_adapter(tendon_gateway *gateway, uint32_t timeout_ms) {
+    return await_adapter(gateway, timeout_ms == 0 ? UINT64_MAX : tendon_monotonic_ms() + timeout_ms);
 }
 
 typedef struct search {
@@ -214,7 +217,7 @@ tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(co
         return TENDON_ERROR_WRONG_STATE;
     }
     uint64_t until = tendon_monotonic_ms() + timeout_ms;
-    tendon_status status = tendon_gateway_await_adapter(gateway, timeout_ms);
+    tendon_status status = await_adapter(gateway, until);
     if (status >= 0) {
         uint64_t now = tendon_monotonic_ms();
         status = tendon_radio_find(gateway->radio, recognizes, now < until ? (uint32_t)(until - now) : 0, &found);

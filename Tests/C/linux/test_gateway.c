@@ -239,6 +239,33 @@ static void find_gives_up_in_time(void **state) {
     assert_int_equal(tendon_gateway_close(&g), TENDON_OK);
 }
 
+static void stop_loop(void *context, uint64_t now) {
+    tendon_loop_stop(context);
+    (void)now;
+}
+
+/* 0 is no time, and not no limit, with an adapter and without: a search looks once at what is there. */
+static void find_without_time_does_not_wait(void **state) {
+    (void)state;
+    static tendon_gateway g;
+    static tendon_source stop;
+    for (int virtual = 0; virtual < 2; virtual ++) {
+        assert_int_equal(virtual ? setenv("TENDON_RADIO", "virtual", 1) : unsetenv("TENDON_RADIO"), 0);
+        if (tendon_gateway_open(&g, NULL) < 0) {
+            continue; /* a build without adapters */
+        }
+        assert_int_equal(g.waiting, !virtual);
+        tendon_source_init(&stop, -1, &g.loop, NULL, stop_loop);
+        stop.deadline = tendon_monotonic_ms() + 5000;
+        assert_int_equal(tendon_loop_add(&g.loop, &stop), TENDON_OK);
+        assert_int_equal(tendon_gateway_find(&g, nothing, 0),
+                         virtual ? TENDON_ERROR_TIMEOUT : TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT);
+        assert_int_equal(g.waiting, !virtual);
+        tendon_loop_remove(&g.loop, &stop);
+        assert_int_equal(tendon_gateway_close(&g), TENDON_OK);
+    }
+}
+
 static tendon_gateway gateway_failing;
 static int failing_looks;
 
@@ -585,6 +612,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(both_packets_of_a_device_are_recognized_together, runtime_setup,
                                         runtime_teardown),
         cmocka_unit_test_setup_teardown(find_gives_up_in_time, runtime_setup, runtime_teardown),
+        cmocka_unit_test_setup_teardown(find_without_time_does_not_wait, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(nothing_to_recognize_is_refused, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(a_failure_ends_a_search, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(close_does_not_wait_forever, runtime_setup, runtime_teardown),

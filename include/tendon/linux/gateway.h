@@ -113,7 +113,8 @@ tendon_status tendon_gateway_await_adapter(tendon_gateway *gateway, uint32_t tim
  * TENDON_ERROR_WRONG_STATE, and nothing was done. Until it returns, on_report is not called, and on_failure not for the
  * end of the scan.
  * @param radio not NULL: that of a gateway is NULL while it waits for an adapter. @param recognizes not NULL: for any
- * device, a function that returns true. @param found its address; not NULL.
+ * device, a function that returns true. @param timeout_ms 0: one step of the loop, which does not wait.
+ * @param found its address; not NULL.
  * @return TENDON_OK, TENDON_ERROR_TIMEOUT, or why the radio cannot scan; TENDON_ERROR_INVALID_ARGUMENT: one of these is
  * NULL, and nothing was done; TENDON_ERROR_CANCELLED: the radio was closed, or tendon_loop_stop() was called.
  */
@@ -122,9 +123,9 @@ tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const ui
 
 /**
  * Calls tendon_radio_find(), and prepares the gateway's connection for the device that was found. An adapter is waited
- * for within the same time: adapter_failure is returned if none has come. Not from within a
- * callback of the loop, and not before an earlier connection has ended (tendon_connection_close(), then the loop until
- * its state is TENDON_CONNECTION_IDLE): TENDON_ERROR_WRONG_STATE, and nothing was done. The same with
+ * for within the same time, with 0 for one step of the loop: adapter_failure is returned if none has come. Not from
+ * within a callback of the loop, and not before an earlier connection has ended (tendon_connection_close(), then the
+ * loop until its state is TENDON_CONNECTION_IDLE): TENDON_ERROR_WRONG_STATE, and nothing was done. The same with
  * TENDON_ERROR_INVALID_ARGUMENT if @p recognizes is NULL.
  */
 tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(const uint8_t *data, size_t length),
