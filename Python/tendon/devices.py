@@ -41,7 +41,7 @@ class Device:
         """Its events from now on, until the gateway is closed."""
         return self._gateway.events(of=self)
 
-    async def act(self, action: str, *arguments: str | int | float) -> None:
+    async def act(self, action: str, *arguments: str | int | float | bytes) -> None:
         """Has the device do something by name, as rules of `tendon run` do: `await belt.act("vibrate", 90)`.
 
         Returns when the device has confirmed it. ActionError: it is no action of the device, it is not connected, or it refused.
@@ -114,7 +114,7 @@ class DefinedDevice(Device):
         if name.startswith("_"):
             raise AttributeError(name)
 
-        async def call(*arguments: str | int | float) -> None:
+        async def call(*arguments: str | int | float | bytes) -> None:
             await self.act(name, *arguments)
 
         return call

@@ -35,6 +35,11 @@ def _quoted(word: str) -> bytes:
     return out.raw[:length]
 
 
+def _text(argument: str | int | float | bytes) -> str:
+    """As actions take it; bytes are hexadecimal digits."""
+    return argument.hex() if isinstance(argument, bytes) else str(argument)
+
+
 class DeviceFileError(Exception):
     """A device file is wrong: `path:line:column: why`."""
 
@@ -424,12 +429,12 @@ class Gateway:
         except StopAsyncIteration:
             raise RuntimeError("the gateway was closed") from None
 
-    async def act(self, device: Device, action: str, arguments: Iterable[str | int | float]) -> None:
+    async def act(self, device: Device, action: str, arguments: Iterable[str | int | float | bytes]) -> None:
         """See Device.act()."""
         if not self._is_open or self._async is None:
             raise ActionError("the gateway is not open")
         self._check_loop()
-        words = [_quoted(word) for word in [action, *(str(argument) for argument in arguments)]]
+        words = [_quoted(word) for word in [action, *map(_text, arguments)]]
         key = f"{device.address}/{device.address_type}"
         address = Address((ctypes.c_uint8 * 6)(*bytes.fromhex(device.address.replace(":", ""))),
                           _TYPES[device.address_type])

@@ -55,12 +55,11 @@ struct HomeAssistant {
     /// - Parameter isAlone: no other device has the 48 bits of its address.
     func payload(_ device: Device, _ family: FamilyDescription, isAlone: Bool = true) -> JSON {
         let identifier = "tendon_\(device.identifier)"
-        var about: JSON = [
-            "identifiers": [.string(identifier)], "manufacturer": .string(family.manufacturer),
-            "model": .string(family.model),
-            "name": .string(
-                device.hasGivenName ? device.name : device.device.name ?? "\(family.model) \(device.device.address)"),
-        ]
+        var about: JSON = ["identifiers": [.string(identifier)]]
+        if !family.manufacturer.isEmpty { about["manufacturer"] = .string(family.manufacturer) }
+        about["model"] = .string(family.model)
+        about["name"] = .string(
+            device.hasGivenName ? device.name : device.device.name ?? "\(family.model) \(device.device.address)")
         // Home Assistant takes two devices with one of these for the same.
         if isAlone { about["connections"] = [["bluetooth", .string(device.device.address.lowercased())]] }
         if let firmware = device.state["firmware"]?.string { about["sw_version"] = .string(firmware) }

@@ -134,7 +134,7 @@ def check(topic, payload, identifiers):
             problems.append(f"availability: {entry}")
     names = {component["name"] for component in payload["components"].values() if "name" in component}
     listed = documented().get(payload["device"].get("model"), set())
-    if names != listed and payload["device"]["manufacturer"]:  # that of a device file has none
+    if names != listed and "manufacturer" in payload["device"]:  # that of a device file has none
         problems.append(f"docs/home-assistant.md lists {sorted(listed)}, published were {sorted(names)}")
     for name, component in payload["components"].items():
         platform = component.get("platform")

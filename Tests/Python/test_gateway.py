@@ -236,6 +236,27 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                     await task
                 await belt.vibrate(2)
 
+    async def test_bytes(self):
+        file = {"name": "badge", "title": "Badge", "find": {"name": "Badge"}, "characteristics": [
+            {"name": "screen", "service": "fff0", "uuid": "fff1", "write": [{"name": "data", "type": "bytes", "length": 4}]}],
+            "actions": [{"name": "show", "characteristic": "screen"}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as path:
+            json.dump(file, path)
+            path.flush()
+            with simulated("badge", "--define", path.name) as lines:
+                async with tendon.find("badge", radio="virtual", device_files=path.name, timeout=20) as badge:
+                    await badge.show(bytes([0, 1, 254, 255]))
+                    await badge.act("show", "0001feff")
+                    with self.assertRaisesRegex(tendon.ActionError, "4 bytes"):
+                        await badge.show(b"12345")
+                written = []
+                for _ in range(100):  # the device's own lines come when it writes them
+                    written = [line["bytes"] for line in lines() if line["event"] == "write"]
+                    if len(written) >= 2:
+                        break
+                    await asyncio.sleep(0.05)
+                self.assertEqual(written, ["0001feff"] * 2)
+
     async def test_device_files(self):
         file = SOURCE / "packaging/devices/heart_rate.json"
         with simulated("heart_rate", "--define", str(file)):
