@@ -413,6 +413,9 @@ static void a_filter_leaves_a_device_waiting(void **state) {
     assert_false(tendon_admission_has_waiting(&a, 20000));
     assert_true(tendon_admission_next(&a, 0, NULL, NULL, 100, &address, &family));
     assert_false(tendon_admission_has_waiting(&a, 100));
+    tendon_admission_postpone(&a, &device, 100);
+    assert_false(tendon_admission_has_waiting(&a, 100)); /* its pause is not over */
+    assert_true(tendon_admission_has_waiting(&a, 9000));
 }
 
 static void time_for_an_answer(void **state) {
