@@ -247,10 +247,11 @@ struct RuleReader: Sendable {
         for entry in entries where entry.event.isEqual(to: event) && (entry.family ?? family) == family {
             switch entry.kind {
             case .value(let value):
-                if let number = RuleReader.number(value, in: line) {
-                    found.append(.value(value.name, number))
-                } else if line.firstRange(of: Array("\"\(value.member)\":null".utf8)) != nil {
+                guard let start = RuleReader.start(of: value.member, in: line) else { continue }
+                if line[start...].starts(with: "null".utf8) {
                     found.append(.unknown(value.name))
+                } else if let number = RuleReader.number(value, in: line[start...]) {
+                    found.append(.value(value.name, number))
                 }
             case .happening(let row):
                 let json = parsed ?? (try? JSON(parsing: line)) ?? .null
@@ -263,16 +264,19 @@ struct RuleReader: Sendable {
         return found
     }
 
-    /// Of a member that is a number, a word for one, or a flag: 1 or 0.
-    static func number(_ value: RuleValue, in line: [UInt8]) -> Double? {
+    /// Where the value of a member begins; nil: the line does not have it.
+    static func start(of member: String, in line: [UInt8]) -> Int? {
         // Quotes within a value have a backslash before them, so that this is found in the place of a name only.
-        let pattern = Array("\"\(value.member)\":".utf8)
-        guard let start = line.firstRange(of: pattern)?.upperBound, start < line.count else { return nil }
-        if line[start] == UInt8(ascii: "\"") {
-            let rest = line[start...]
-            return value.words.first { rest.starts(with: "\"\($0.word)\"".utf8) }?.number
+        let end = line.firstRange(of: Array("\"\(member)\":".utf8))?.upperBound
+        return end.flatMap { $0 < line.count ? $0 : nil }
+    }
+
+    /// Of a value that is a number, a word for one, or a flag: 1 or 0.
+    static func number(_ value: RuleValue, in line: ArraySlice<UInt8>) -> Double? {
+        if line.first == UInt8(ascii: "\"") {
+            return value.words.first { line.starts(with: "\"\($0.word)\"".utf8) }?.number
         }
-        let digits = line[start...].prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "}") }
+        let digits = line.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "}") }
         let text = String(decoding: digits, as: UTF8.self)
         return text == "true" ? 1 : text == "false" ? 0 : Double(text)
     }

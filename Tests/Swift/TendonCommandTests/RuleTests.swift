@@ -222,6 +222,8 @@ import Testing
         #expect(inputs("button", "feelspace", press + #""compass""#) == [.happened("mode", ["compass"])])
         #expect(inputs("button", "feelspace", press + #""wait""#).isEmpty)
         #expect(inputs("battery", "feelspace", #""battery_percent":12.5"#) == [.value("battery", 12.5)])
+        #expect(inputs("battery", "feelspace", #""battery_percent":null"#) == [.unknown("battery")])
+        #expect(inputs("battery", "feelspace", #""power":1"#).isEmpty, "the member is not there")
         #expect(inputs("battery", "bose", #""battery_percent":12.5"#).isEmpty, "of a family without a rule")
         #expect(inputs("grip", "fjorden", #""grip_event":"batteryLow""#) == [.happened("battery_low", [])])
         #expect(inputs("grip", "fjorden", #""grip_event":"dialUp""#).isEmpty)
@@ -241,7 +243,9 @@ import Testing
     @Test func membersOfLines() {
         let line = Array(#"{"name":"\"force_n\":7","force_n":-12.5,"x":null,"on":true,"off":false,"mode":"a, b"}"#.utf8)
         func number(_ member: String, _ words: [(String, Double)] = []) -> Double? {
-            RuleReader.number(RuleValue(name: "", event: "", member: member, words: words), in: line)
+            RuleReader.start(of: member, in: line).flatMap {
+                RuleReader.number(RuleValue(name: "", event: "", member: member, words: words), in: line[$0...])
+            }
         }
         #expect(number("force_n") == -12.5)
         #expect(number("x") == nil)
