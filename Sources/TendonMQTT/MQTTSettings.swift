@@ -68,6 +68,8 @@ package struct MQTTSettings: Sendable {
     package var sharesDevices = false
 
     package var queuePath = ""
+    /// Devices that are remembered.
+    var deviceLimit = 1024
     package var queueLimit = 100_000
     package var queueBytes = 64 << 20
 

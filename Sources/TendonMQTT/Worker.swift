@@ -55,8 +55,6 @@ final class Worker: @unchecked Sendable {
     /// Milliseconds between states that only samples changed, while the broker is away: they are written to disk.
     private static let awayInterval: UInt64 = 60_000
     private static let informationInterval: UInt64 = 10_000
-    /// Devices that are remembered.
-    private static let deviceLimit = 1024
     /// Milliseconds for which the end waits for the broker.
     private static let lastPatience: UInt64 = 3000
 
@@ -224,7 +222,7 @@ final class Worker: @unchecked Sendable {
     /// False if too many devices are known.
     private func know(_ device: OutputDevice, _ key: String, _ now: UInt64) -> Bool {
         guard let known = devices[key] else {
-            guard devices.count < Worker.deviceLimit || makeRoom(now) else { return false }
+            guard devices.count < settings.deviceLimit || makeRoom(now) else { return false }
             devices[key] = Device(device, name: freeName(device, key))
             changed(key, now)
             return true
@@ -300,7 +298,7 @@ final class Worker: @unchecked Sendable {
         guard let longest = away.min(by: { $0.seenAt < $1.seenAt }) else { return false }
         if !hasReportedRoom {
             report(
-                "\(Worker.deviceLimit) devices are known: from now on the one that is away longest is removed for a new one"
+                "\(settings.deviceLimit) devices are known: from now on the one that is away longest is removed for a new one"
             )
             hasReportedRoom = true
         }
