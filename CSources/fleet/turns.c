@@ -236,6 +236,12 @@ void tendon_turns_connected(tendon_turns *turns, const tendon_address *address, 
     look_at_bond(turns, address, radio, now);
 }
 
+void tendon_turns_bond_changed(tendon_turns *turns, const tendon_address *address, uint64_t now) {
+    for (uint8_t number = 0; number < TENDON_ADMISSION_RADIOS; number++) {
+        look_at_bond(turns, address, number, now);
+    }
+}
+
 uint64_t tendon_turns_end(tendon_turns *turns, const tendon_address *address, const tendon_admission_ending *ending,
                           tendon_status cause, uint64_t now) {
     tendon_radio *radio = turns->radios[ending->radio];

@@ -45,8 +45,11 @@ def read_recording(folder: str | pathlib.Path) -> dict[str, pandas.DataFrame]:
             # pandas takes the bytes 12e5 for a number, and the text NA for nothing. Only a cell that is empty is nothing.
             texts = {channel["column"]: str for channel in sensor["channels"]
                      if channel.get("kind", "number") not in ("number", "flag")}
-            table = pandas.read_csv(folder / sensor["file"], parse_dates=["time"], dtype=texts, keep_default_na=False,
-                                    na_values=[""])
+            path = folder / sensor["file"]
+            if path.stat().st_size == 0:  # the disk was full from the beginning
+                table = pandas.DataFrame(columns=["time", *(channel["column"] for channel in sensor["channels"])])
+            else:
+                table = pandas.read_csv(path, parse_dates=["time"], dtype=texts, keep_default_na=False, na_values=[""])
             table.attrs = {"device": {key: value for key, value in device.items() if key != "sensors"}, "sensor": sensor,
                            "gaps": session["gaps"]}
             tables[sensor["file"].removesuffix(".csv")] = table

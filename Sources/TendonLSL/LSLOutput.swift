@@ -151,7 +151,7 @@ package final class LSLOutput: EventOutput, @unchecked Sendable {
             stream.outlet = nil
             retire(outlet)
         }
-        guard !stream.hasFailed, hasRoom(for: wanted) else { return }
+        guard !stream.hasFailed, hasRoom(for: wanted, of: streams) else { return }
         do throws(LSLError) {
             stream.outlet = try Outlet(wanted, library)
             count += 1
@@ -161,17 +161,18 @@ package final class LSLOutput: EventOutput, @unchecked Sendable {
         }
     }
 
-    private func hasRoom(for wanted: StreamDescription) -> Bool {
-        if count < LSLOutput.limit { return true }
-        // The one that left first, of those that are not received.
-        let left = devices.values.filter { streams in
-            streams.leftAt != nil
-                && !streams.all.contains { $0.outlet.map { library.hasReceivers($0.pointer) } ?? false }
-        }
-        if let oldest = left.min(by: { $0.leftAt ?? 0 < $1.leftAt ?? 0 }) {
+    private func hasRoom(for wanted: StreamDescription, of own: Streams) -> Bool {
+        while count >= LSLOutput.limit {
+            // The one that left first, of those that have streams which are not received.
+            let left = devices.values.filter { streams in
+                let outlets = streams.all.compactMap(\.outlet)
+                return streams.leftAt != nil && streams !== own && !outlets.isEmpty
+                    && !outlets.contains { library.hasReceivers($0.pointer) }
+            }
+            guard let oldest = left.min(by: { $0.leftAt ?? 0 < $1.leftAt ?? 0 }) else { break }
             forget(oldest)
-            return true
         }
+        if count < LSLOutput.limit { return true }
         if !isFull { report("there are \(count) streams, which is the most; '\(wanted.name)' and others are not sent") }
         isFull = true
         return false

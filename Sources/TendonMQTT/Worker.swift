@@ -164,7 +164,7 @@ final class Worker: @unchecked Sendable {
         let event = line.event.description
         let key = line.device.key
         guard !forgotten.drops(event, of: key) else { return }
-        if devices[key] == nil, event == "connect_failed" {
+        if devices[key] == nil, eventsWithoutConnection.contains(event) {
             return add(bytes, named: freeName(line.device, key), now)
         }
         guard know(line.device, key, now) else { return }

@@ -139,6 +139,12 @@ package enum CommandResult: Sendable, Equatable {
     case failed(String)
 }
 
+/// What a device has before it is connected, and one that never is: anyone in range can cause it. What an output keeps of a
+/// device begins with another event.
+package let eventsWithoutConnection: Set<String> = [
+    "configuration_failed", "connect_failed", "disconnected", "malformed", "missing", "paired", "pairing", "refused",
+]
+
 extension CommandHandler {
     package func refusal(ofName name: String) -> String? { nil }
 

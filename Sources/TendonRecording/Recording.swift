@@ -280,5 +280,5 @@ func fileWord(_ text: String) -> String {
             scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || scalar == "_")
         return isPlain ? Character(scalar) : "-"
     }
-    return String(word.prefix(40))
+    return String(word.prefix(48))  // as many as a name of a device file has
 }

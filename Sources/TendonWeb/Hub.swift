@@ -21,6 +21,8 @@ final class Hub: @unchecked Sendable {
     private struct Device {
         var device: OutputDevice
         var isConnected = false
+        /// Which change of a connection was its last one.
+        var seenAt: UInt64 = 0
         var state = DeviceState()
         /// The newest line of each sensor that was not sent yet.
         var fresh: [String: [UInt8]] = [:]
@@ -52,6 +54,7 @@ final class Hub: @unchecked Sendable {
     private var isOver = false
     private var droppedBefore: UInt64 = 0
     private var known: [String: OutputDevice] = [:]
+    private var changes: UInt64 = 0
 
     /// Milliseconds from one sending of samples to the next: 30 per second.
     private static let tick: UInt64 = 33
@@ -118,7 +121,9 @@ final class Hub: @unchecked Sendable {
 
     private func take(_ line: LineItem, _ bytes: ArraySlice<UInt8>) {
         let (event, key) = (line.event.description, line.device.key)
-        guard !forgotten.drops(event, of: key), know(line.device) else { return }
+        guard !forgotten.drops(event, of: key) else { return }
+        if devices[key] == nil, eventsWithoutConnection.contains(event) { return send(bytes.dropLast()) }
+        guard know(line.device) else { return }
         if event == "sample" {
             guard let sensor = DeviceState.sensor(of: bytes) else { return }
             devices[key]!.state.take(sample: bytes, of: sensor)
@@ -140,8 +145,11 @@ final class Hub: @unchecked Sendable {
         case .renamed: if devices[key] != nil { _ = know(device) }
         case .connected, .disconnected:
             let isConnected = presence == .connected
+            guard isConnected || devices[key] != nil else { return }
             guard !forgotten.drops(isConnected ? "connected" : "disconnected", of: key), know(device) else { return }
             devices[key]!.isConnected = isConnected
+            devices[key]!.seenAt = changes
+            changes += 1
             send(description(key))
         }
     }
@@ -158,8 +166,11 @@ final class Hub: @unchecked Sendable {
         return true
     }
 
-    /// Without a device that is not connected. False: all are.
-    private func makeRoom() -> Bool { devices.first { !$0.value.isConnected }.map { remove($0.key) } ?? false }
+    /// Without the device that is away for the longest time. False: all are connected.
+    private func makeRoom() -> Bool {
+        let away = devices.filter { !$0.value.isConnected }
+        return away.min { $0.value.seenAt < $1.value.seenAt }.map { remove($0.key) } ?? false
+    }
 
     private func know(_ device: OutputDevice) -> Bool {
         let key = device.key

@@ -19,6 +19,7 @@ extension Gateway {
             if isNew { turns.recall(address) }
             throw CommandError(error)
         }
+        turns.bondChanged(address)
         remove(address)
         return wasBonded
     }

@@ -148,6 +148,9 @@ final class Turns {
         call(address) { tendon_turns_connected($0, &$1, radio, clock()) }
     }
 
+    /// By this program.
+    func bondChanged(_ address: Address) { call(address) { tendon_turns_bond_changed($0, &$1, clock()) } }
+
     /// Returns the pause before the next turn, in milliseconds; nil: none is tried after it.
     @discardableResult
     func end(_ address: Address, _ ending: tendon_admission_ending, _ cause: TendonError? = nil) -> UInt64? {

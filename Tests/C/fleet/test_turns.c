@@ -381,6 +381,15 @@ static void a_new_bond_is_removed(void **state) {
             (void)end_turn(1, w.radio, TENDON_OK, now + 4);
             (void)hear(1, w.radio, TENDON_AD_CONNECTABLE, now + 5);
             memset(&w.bonded[w.radio], 0, sizeof w.bonded[0]);
+            /* It is not received before it is paired again, by another program. */
+            tendon_turns_bond_changed(&w.turns, &address, now + 6);
+            assert_int_equal(begin_turn(1, now + 30000), 0);
+            w.bonded[w.radio] = address;
+            (void)hear(1, w.radio, TENDON_AD_CONNECTABLE, now + 60000);
+            assert_int_equal(begin_turn(1, now + 70000), 1);
+            (void)end_turn(1, w.radio, TENDON_OK, now + 70001);
+            memset(&w.bonded[w.radio], 0, sizeof w.bonded[0]);
+            assert_true(tendon_admission_dismiss(&w.turns.admission, &address, now + 70002));
         } else {
             memset(&w.bonded[w.radio], 0, sizeof w.bonded[0]);
             (void)end_turn(1, w.radio, TENDON_OK, now + 4);

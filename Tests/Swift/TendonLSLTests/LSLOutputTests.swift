@@ -353,6 +353,20 @@ struct LSLOutputTests {
         #expect(library.open.isEmpty)
     }
 
+    /// A device that came when all were taken has no stream to give.
+    @Test func whoHasNoStreamMakesNoRoom() async throws {
+        let output = try output()
+        for number in 0..<(LSLOutput.limit + 10) { output.sample(sample(), of: Source(device(number))) }
+        for number in LSLOutput.limit..<(LSLOutput.limit + 10) { output.device(device(number), is: .disconnected) }
+        for number in 60..<70 { output.sample(sample(), of: Source(device(number))) }
+        #expect(library.open.count == LSLOutput.limit)
+        output.device(device(7), is: .disconnected)
+        output.sample(sample(), of: Source(head))
+        #expect(library.made.last?.name == "studio force")
+        await output.finish()
+        #expect(library.ended.first == "head 7 force" && library.ended.count == LSLOutput.limit + 1)
+    }
+
     @Test func aDeviceThatLeftMakesRoom() async throws {
         let output = try output()
         for number in 0..<LSLOutput.limit { output.sample(sample(), of: Source(device(number))) }

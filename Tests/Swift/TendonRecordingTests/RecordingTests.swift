@@ -383,6 +383,17 @@ struct RecordingTests {
         #expect(gap["to"] == "2026-11-29T09:00:00.000000Z" && gap["samples"] == JSON.null)
     }
 
+    /// As long as a device file permits, and different at the end only.
+    @Test func namesThatAreLong() throws {
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        for last in ["a", "b"] {
+            let form = SampleForm(String(repeating: "n", count: 47) + last, [SampleChannel("x")])
+            try recording.take(sample(form, 1), of: strap, at: ten)
+        }
+        #expect(recording.end(at: ten + 1) == 0)
+        #expect(recording.missing == 0 && recording.sensorFiles.count == 2)
+    }
+
     /// A file that lost rows first and takes some again last stands first.
     @Test func gapsAreInTheOrderInWhichTheyBegan() {
         var description = RecordingDescription(began: "0", information: [:], previous: nil)

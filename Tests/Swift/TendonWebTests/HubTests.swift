@@ -205,6 +205,38 @@ private let status =
         #expect((0..<1025).count { site.hub.device("\($0)/public") != nil } == 1024, "one that was away made room")
     }
 
+    /// A stranger that is refused has no card, and at the limit it takes none: the device that is away longest goes.
+    @Test func aStrangerHasNoCard() throws {
+        let site = TestHub()
+        let browser = try #require(site.join())
+        site.round(at: 1000)
+        _ = site.messages(browser)
+        func device(_ number: Int) -> OutputDevice {
+            OutputDevice(family: "bose", address: "\(number)", addressType: "public")
+        }
+        for event in ["connect_failed", "pairing", "paired", "refused", "malformed"] as [EventName] {
+            site.line(event, of: device(0))
+        }
+        site.hub.mailbox.post(.presence(device(0), .disconnected))
+        site.round(at: 2000)
+        #expect(site.hub.device("0/public") == nil)
+        #expect(!site.messages(browser).contains { $0.hasPrefix(#"{"event":"device""#) })
+        for number in 1...1024 {
+            site.hub.mailbox.post(.presence(device(number), .connected))
+        }
+        site.round(at: 3000)
+        for number in [5, 3, 4] {
+            site.hub.mailbox.post(.presence(device(number), .disconnected))
+            site.line("connect_failed", of: device(2000))
+        }
+        site.round(at: 4000)
+        #expect(site.hub.device("2000/public") == nil && site.hub.device("5/public") != nil)
+        site.hub.mailbox.post(.presence(device(2000), .connected))
+        site.round(at: 5000)
+        #expect(site.hub.device("2000/public") != nil && site.hub.device("5/public") == nil)
+        #expect(site.hub.device("3/public") != nil && site.hub.device("4/public") != nil)
+    }
+
     @Test func ofConnectedDevicesNoneMakesRoom() {
         let site = TestHub()
         for number in 0..<1025 {

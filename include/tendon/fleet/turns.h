@@ -115,6 +115,9 @@ uint64_t tendon_turns_deadline(const tendon_turns *turns, uint64_t now);
 /** No further turn begins. */
 void tendon_turns_finish(tendon_turns *turns);
 
+/** This program has removed the bond of a device, or made one: it is not mistaken for what another program does. */
+void tendon_turns_bond_changed(tendon_turns *turns, const tendon_address *address, uint64_t now);
+
 /** A turn has become a connection whose session is open: it may have a bond now. */
 void tendon_turns_connected(tendon_turns *turns, const tendon_address *address, uint8_t radio, uint64_t now);
 
