@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Datagrams as a receiver gets them, byte by byte where it matters, and what comes in.
 import CTendon
+import Glibc
 import Synchronization
 import TendonOutputs
 import TendonSupport
@@ -19,6 +20,19 @@ private final class Receiver: Sendable {
     }
 
     deinit { tendon_datagram_close(descriptor) }
+
+    /// Nobody listens at its port any more, which it keeps: a test beside this one would get it.
+    func listenToAnother() {
+        var other = sockaddr_in()
+        (other.sin_family, other.sin_port) = (sa_family_t(AF_INET), UInt16(9).bigEndian)
+        other.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &other) { other in
+            other.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        precondition(status == 0)
+    }
 
     /// What has arrived: sending on loopback delivers before it returns.
     func next() -> [UInt8]? {
@@ -252,9 +266,9 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
     }
 
     @Test func nobodyListensIsSaidOnce() throws {
-        var receiver: Receiver? = Receiver()
-        let output = try output(["127.0.0.1:\(receiver!.port)/sparta"])
-        receiver = nil
+        let receiver = Receiver()
+        let output = try output(["127.0.0.1:\(receiver.port)/sparta"])
+        receiver.listenToAnother()
         for _ in 0..<20 { output.sample(sample(head: toTheRight), of: Source("studio")) }
         #expect(reports.all.count == 1)
         #expect(reports.all.first?.contains("no program listens at 127.0.0.1:") ?? false)
