@@ -32,7 +32,10 @@ struct StreamSettings: Sendable {
     var pairingChoice: PairingChoice
 
     /// - Parameter choice: of a command that pairs one device; nil: without a user.
-    init(_ arguments: Arguments, pairing choice: PairingChoice? = nil) throws(CommandError) {
+    /// - Parameter file: of a command that captures by itself.
+    init(
+        _ arguments: Arguments, pairing choice: PairingChoice? = nil, capture file: CaptureFile? = nil
+    ) throws(CommandError) {
         radios = try arguments.radios()
         address = try arguments.address()
         served = try ServedFamilies(arguments)
@@ -43,9 +46,12 @@ struct StreamSettings: Sendable {
         try Option.coded.check(arguments, on: radios)
         connection = arguments.value(Self.connection.name).flatMap(ConnectionParameters.init)
         capacity = try arguments.integer(Self.queueSize) ?? 1
-        capture = arguments.value("--capture").map { .named($0) }
+        capture = file ?? arguments.value("--capture").map { .named($0) }
+        // Handles of connections are numbers of one adapter.
         guard radios.count == 1 || capture == nil else {
-            throw .usage("--capture is for one adapter", next: "tendon capture --radio bluez --adapter hci0 FILE")
+            throw file != nil
+                ? .usage("a capture is of one adapter", next: "--adapter hci0")
+                : .usage("--capture is for one adapter", next: "tendon capture --radio bluez --adapter hci0 FILE")
         }
         json = arguments.has("--json")
         compact = !arguments.has("--exact")

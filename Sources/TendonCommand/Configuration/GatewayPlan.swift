@@ -58,14 +58,7 @@ final class GatewayPlan: Sendable {
         } else {
             needsRestart = []
         }
-        var settings = try StreamSettings(arguments)
-        if let capture {
-            // Handles of connections are numbers of one adapter.
-            guard settings.radios.count == 1 else {
-                throw .usage("a capture is of one adapter", next: "--adapter hci0")
-            }
-            settings.capture = capture
-        }
+        let settings = try StreamSettings(arguments, capture: capture)
         var streams: [String: any ServerSource] = [:]
         for row in families where family.map({ $0 == row.name }) ?? settings.served.contains(row.name) {
             streams[row.name] = try row.stream.make(arguments)

@@ -28,7 +28,7 @@ final class Gateway: TurnOwner {
         var server: (any DeviceServer)?
         /// As it was advertised, which the search forgets.
         var name: String?
-        /// Its latest turn; 0: that is not over.
+        /// When its latest turn that is over ended; 0: none is over.
         var endedAt: UInt64 = 0
     }
 
