@@ -351,7 +351,6 @@ def pass_value(capture, how, handle, value):
     pair = struct.pack("<H", handle)
     if how == "read":
         capture.exchange(b"\x0a" + pair, b"\x0b" + value)
-        capture.exchange(b"\x0a" + b"\xff\xff", b"\x01\x0a\xff\xff\x01")  # another request: the value is complete
     elif how == "notify":
         capture.att(b"\x1b" + pair + value, True)
     elif how == "indicate":
@@ -368,11 +367,7 @@ def made(family):
     counts = {"values": 0, "malformed": 0}
     for how, uuid, text, event, members in values:
         pass_value(capture, how, handles[uuid], bytes.fromhex(text))
-        if how == "read":  # its line has the time of the request after it
-            capture.now -= datetime.timedelta(milliseconds=1)
         capture.line(event, members)
-        if how == "read":
-            capture.now += datetime.timedelta(milliseconds=1)
         if how == "indicate":
             capture.att(b"\x1e", False)
         if how == "write":

@@ -214,7 +214,8 @@ struct Replay {
     }
 
     private mutating func close(_ link: CaptureItem.Link) {
-        guard let connection = connections.removeValue(forKey: link) else { return }
+        guard var connection = connections.removeValue(forKey: link) else { return }
+        connection.finishReading(events)
         connection.reportUnknown(events, at: last)
         if let device = connection.device, tables[device] != nil || tables.count < Replay.tableLimit {
             tables[device] = connection.table.isValid ? connection.table : nil

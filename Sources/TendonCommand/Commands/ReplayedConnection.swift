@@ -14,6 +14,15 @@ struct ReplayedConnection {
         var milliseconds: UInt64
     }
 
+    /// A value that is being read.
+    private struct Reading {
+        let handle: UInt16
+        /// The parts so far.
+        var value: [UInt8]
+        /// Of the last of them.
+        var time: Time
+    }
+
     private(set) var label: DeviceLabel
     /// Identity of the device; nil: none, or not known.
     let device: Address?
@@ -25,7 +34,8 @@ struct ReplayedConnection {
     private var cacheFailure: tendon_status = 0
     private var family: ValueReplay?
     private var request: ATTPDU?
-    private var reading: (handle: UInt16, value: [UInt8])?
+    private var reading: Reading?
+    private var mtu = Int(TENDON_ATT_MTU_MIN)
     private(set) var undecoded: UInt64 = 0
     /// Notifications and indications of handles that are in no table.
     private var unknown: UInt64 = 0
@@ -65,39 +75,50 @@ struct ReplayedConnection {
             for item in pdu.items { notified(item.value, of: item.handle, events, time) }
         case Int(TENDON_ATT_WRITE_REQUEST.rawValue), Int(TENDON_ATT_WRITE_COMMAND.rawValue):
             request = pdu
-            finishReading(events, time)
+            finishReading(events)
             value(pdu.data, of: pdu.handle, written: true, events, time)
         default:
-            if fromServer { response(pdu, bytes) } else { requested(pdu, events, time) }
+            // Each side may request, and confirms indications, between a request of the other and its response.
+            let kind = tendon_att_opcode_class(pdu.opcode)
+            if fromServer, kind == TENDON_ATT_CLASS_RESPONSE { response(pdu, bytes, events, time) }
+            if !fromServer, kind == TENDON_ATT_CLASS_REQUEST { requested(pdu, events) }
         }
     }
 
-    /// A read is over when something else is requested.
-    private mutating func requested(_ pdu: ATTPDU, _ events: Events, _ time: Time) {
+    /// Ends what was being read, unless its next part is requested.
+    private mutating func requested(_ pdu: ATTPDU, _ events: Events) {
         request = pdu
         let continues = Int(pdu.opcode) == Int(TENDON_ATT_READ_BLOB_REQUEST.rawValue) && pdu.handle == reading?.handle
-        if !continues { finishReading(events, time) }
+        if !continues { finishReading(events) }
     }
 
-    private mutating func finishReading(_ events: Events, _ time: Time) {
-        guard let (handle, bytes) = reading else { return }
+    /// A part that does not fill its PDU is the last one (Vol 3 Part F 3.4.4.4).
+    private mutating func take(part: [UInt8], after parts: [UInt8], of handle: UInt16, _ events: Events, _ time: Time) {
+        reading = Reading(handle: handle, value: parts + part, time: time)
+        if part.count < mtu - 1 { finishReading(events) }
+    }
+
+    /// The value that was being read is complete: no further request, or nothing at all, follows.
+    mutating func finishReading(_ events: Events) {
+        guard let read = reading else { return }
         reading = nil
-        value(bytes, of: handle, written: false, events, time)
+        value(read.value, of: read.handle, written: false, events, read.time)
     }
 
-    private mutating func response(_ pdu: ATTPDU, _ bytes: [UInt8]) {
+    private mutating func response(_ pdu: ATTPDU, _ bytes: [UInt8], _ events: Events, _ time: Time) {
         guard let request else { return }
         self.request = nil
         switch Int(pdu.opcode) {
         case Int(TENDON_ATT_FIND_INFORMATION_RESPONSE.rawValue): discoveredDescriptors(bytes)
         case Int(TENDON_ATT_READ_BY_TYPE_RESPONSE.rawValue): discovered(pdu, request)
         case Int(TENDON_ATT_READ_BY_GROUP_TYPE_RESPONSE.rawValue): discoveredServices(pdu)
-        case Int(TENDON_ATT_READ_RESPONSE.rawValue): reading = (request.handle, pdu.data)
+        case Int(TENDON_ATT_EXCHANGE_MTU_RESPONSE.rawValue): mtu = Int(max(min(request.mtu, pdu.mtu), UInt16(mtu)))
+        case Int(TENDON_ATT_READ_RESPONSE.rawValue): take(part: pdu.data, after: [], of: request.handle, events, time)
         case Int(TENDON_ATT_READ_BLOB_RESPONSE.rawValue):
-            guard let (handle, bytes) = reading, handle == request.handle, Int(request.offset) == bytes.count,
-                bytes.count + pdu.data.count <= ReplayedConnection.longest
+            guard let read = reading, read.handle == request.handle, Int(request.offset) == read.value.count,
+                read.value.count + pdu.data.count <= ReplayedConnection.longest
             else { break }
-            reading = (handle, bytes + pdu.data)
+            take(part: pdu.data, after: read.value, of: read.handle, events, time)
         case Int(TENDON_ATT_ERROR_RESPONSE.rawValue)
         where Int(pdu.error) == Int(TENDON_ATT_DATABASE_OUT_OF_SYNC.rawValue):
             changed([])

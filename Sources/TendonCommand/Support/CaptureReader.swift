@@ -121,6 +121,8 @@ struct ATTPDU {
     var error: UInt8
     var handle: UInt16
     var offset: UInt16
+    /// Of an exchange of MTUs.
+    var mtu: UInt16
     var type: tendon_uuid
     var data: [UInt8]
     /// Of list responses and multiple notifications.
@@ -143,6 +145,7 @@ struct ATTPDU {
         error = c.error
         handle = c.handle
         offset = c.offset
+        mtu = c.mtu
         type = c.type
         data = copied(c.data, c.length)
         var pdu = c

@@ -58,4 +58,86 @@ import Testing
         #expect(forms.count == 3 && forms.allSatisfy { $0 === forms[0] })
         #expect(forms[0].sensor == "force" && collected.samples.withLock { $0.allSatisfy { $0.deviceTime == nil } })
     }
+
+    // MARK: Values that are read
+
+    /// A PDU of a connection: who sends it, when.
+    private struct PDU {
+        let bytes: [UInt8]
+        var fromServer = false
+        let time: UInt64
+    }
+
+    /// A connection whose attribute 3 is the sensor data of a head.
+    private func connected(_ events: Events) -> ReplayedConnection {
+        var connection = ReplayedConnection(DeviceLabel("bose", Address(1, type: .random)), nil, after: nil, nil)
+        var uuid = tendon_bose_uuid(TENDON_BOSE_SENSOR_DATA)
+        let wire = [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
+            count = tendon_uuid_to_wire(&uuid, buffer.baseAddress!)
+        }
+        play([PDU(bytes: [0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28], time: 1)], on: &connection, events)
+        play([PDU(bytes: [0x09, 21, 2, 0, 0x12, 3, 0] + wire, fromServer: true, time: 2)], on: &connection, events)
+        return connection
+    }
+
+    private func play(_ pdus: [PDU], on connection: inout ReplayedConnection, _ events: Events) {
+        for pdu in pdus {
+            connection.take(
+                pdu.bytes, fromServer: pdu.fromServer, events,
+                ReplayedConnection.Time(unix: pdu.time, milliseconds: pdu.time / 1000))
+        }
+    }
+
+    /// So many samples of a head, 13 bytes each.
+    private func rotations(_ count: Int) -> [UInt8] {
+        (0..<count).flatMap { [2, 0, UInt8($0), 0x20, 0x00, 0x10, 0x00, 0, 0, 0, 0, 0, 0] }
+    }
+
+    private var times: [UInt64?] { collected.samples.withLock { $0.map(\.capturedAt) } }
+
+    @Test func aValueThatIsReadHasTheTimeOfItsResponse() {
+        let events = Events(style: .none, others: [collected])
+        var connection = connected(events)
+        play(
+            [
+                PDU(bytes: [0x0A, 3, 0], time: 10),
+                // The device's own request, an indication of it and their answers say nothing of the read.
+                PDU(bytes: [0x02, 40, 0], fromServer: true, time: 11), PDU(bytes: [0x03, 40, 0], time: 12),
+                PDU(bytes: [0x1D, 9, 0, 1], fromServer: true, time: 13), PDU(bytes: [0x1E], time: 14),
+                PDU(bytes: [0x0B] + rotations(1), fromServer: true, time: 15),
+            ], on: &connection, events)
+        #expect(times == [15])
+        connection.finishReading(events)
+        #expect(times == [15])
+    }
+
+    /// 22 bytes fill a PDU until there is another MTU: a further part may follow.
+    @Test func aLongValueHasTheTimeOfItsLastPart() {
+        let events = Events(style: .none, others: [collected])
+        var connection = connected(events)
+        let value = rotations(2)
+        play(
+            [
+                PDU(bytes: [0x0A, 3, 0], time: 10), PDU(bytes: [0x0B] + value.prefix(22), fromServer: true, time: 15),
+                PDU(bytes: [0x0C, 3, 0, 22, 0], time: 20),
+            ], on: &connection, events)
+        #expect(times.isEmpty)
+        play([PDU(bytes: [0x0D] + value.dropFirst(22), fromServer: true, time: 25)], on: &connection, events)
+        #expect(times == [25, 25])
+    }
+
+    @Test func afterAnExchangeOfMTUsTheSmallerOneCounts() {
+        let events = Events(style: .none, others: [collected])
+        var connection = connected(events)
+        play(
+            [
+                PDU(bytes: [0x02, 40, 0], time: 3), PDU(bytes: [0x03, 0xF7, 0], fromServer: true, time: 4),
+                PDU(bytes: [0x0A, 3, 0], time: 10), PDU(bytes: [0x0B] + rotations(2), fromServer: true, time: 15),
+                PDU(bytes: [0x0A, 3, 0], time: 20), PDU(bytes: [0x0B] + rotations(3), fromServer: true, time: 25),
+            ], on: &connection, events)
+        #expect(times == [15, 15], "39 bytes fill a PDU")
+        // Nothing follows: the connection ends, or the capture.
+        connection.finishReading(events)
+        #expect(times == [15, 15, 25, 25, 25])
+    }
 }
