@@ -90,22 +90,24 @@ struct HomeAssistant {
         if entity.isDiagnostic { json["entity_category"] = "diagnostic" }
         let state = JSON.string(topics.state(device.name))
         let set = JSON.string("\(topics.state(device.name))/set")
-        func value(_ path: String) -> JSON { .string("{{ \(HomeAssistant.expression(path)) }}") }
+        func value(_ path: String, unknown: String) -> JSON {
+            .string("{{ \(HomeAssistant.expression(path, unknown: unknown)) }}")
+        }
         switch entity.kind {
-        case .sensor(let path, let unit, let deviceClass):
+        case .sensor(let path, let unit, let deviceClass, let isNumber):
             json["platform"] = "sensor"
             json["state_topic"] = state
-            json["value_template"] = value(path)
-            if let unit {
-                json["unit_of_measurement"] = .string(unit)
-                json["state_class"] = "measurement"
-            }
+            let isWord = unit == nil && deviceClass == nil && !isNumber
+            json["value_template"] = value(path, unknown: isWord ? "''" : HomeAssistant.unknown)
+            json["unit_of_measurement"] = unit.map { .string($0) }
+            if unit != nil || isNumber { json["state_class"] = "measurement" }
             json["device_class"] = deviceClass.map { .string($0) }
         case .binary(let path, let on, let deviceClass):
             json["platform"] = "binary_sensor"
             json["state_topic"] = state
             json["value_template"] = .string(
-                "{{ 'ON' if \(HomeAssistant.expression(path)) | string | lower == '\(on.lowercased())' else 'OFF' }}")
+                "{% set it = \(HomeAssistant.expression(path, unknown: "none")) %}{{ \(HomeAssistant.unknown) if it is none "
+                    + "else 'ON' if it | string | lower == '\(on.lowercased())' else 'OFF' }}")
             json["device_class"] = deviceClass.map { .string($0) }
         case .happening(let event, let member, let types, let deviceClass):
             json["platform"] = "event"
@@ -123,8 +125,14 @@ struct HomeAssistant {
             json["payload_press"] = .string(payload)
         case .choice(let path, let action, let options):
             json["platform"] = "select"
-            json["state_topic"] = state
-            json["value_template"] = value(path)
+            if let path {
+                // A device may be in a state that no option has.
+                let words = LineWriter.text(.array(options.map { .string($0) }))
+                json["state_topic"] = state
+                json["value_template"] = .string(
+                    "{% set it = \(HomeAssistant.expression(path)) %}{{ it if it in \(words) "
+                        + "else \(HomeAssistant.unknown) }}")
+            }
             json["command_topic"] = set
             json["command_template"] = .string("{{ {'\(action)': value} | tojson }}")
             json["options"] = .array(options.map { .string($0) })
@@ -132,7 +140,7 @@ struct HomeAssistant {
             json["platform"] = "number"
             if let path {
                 json["state_topic"] = state
-                json["value_template"] = value(path)
+                json["value_template"] = value(path, unknown: HomeAssistant.unknown)
             }
             json["command_topic"] = set
             json["command_template"] = .string("{{ {'\(action)': value} | tojson }}")
@@ -169,11 +177,14 @@ struct HomeAssistant {
             + "'update_percentage': \(expression("progress.percent")) if sends else none} | tojson }}"
     }
 
-    /// A member that is not there yet is no error of the template. In brackets: after a dot, `update` would be the method
-    /// of Python's dictionaries.
-    private static func expression(_ path: String) -> String {
+    /// What a number, a flag and a choice have while it is not known. An empty text leaves the value of before.
+    private static let unknown = "'None'"
+
+    /// A member that is not there, or not there yet, is no error of the template. In brackets: after a dot, `update` would
+    /// be the method of Python's dictionaries.
+    private static func expression(_ path: String, unknown: String = "''") -> String {
         let levels = path.split(separator: ".")
         let inner = levels.dropLast().reduce("value_json") { "(\($0)['\($1)'] | default({}))" }
-        return "(\(inner)['\(levels.last ?? "")'] | default(''))"
+        return "(\(inner)['\(levels.last ?? "")'] | default(\(unknown)))"
     }
 }

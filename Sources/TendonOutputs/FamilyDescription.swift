@@ -43,8 +43,8 @@ extension FamilyDescription? {
 /// One thing that a person sees of a device, or can do with it.
 package struct Entity: Sendable {
     package enum Kind: Sendable {
-        /// A number or a word of the state. `path`: its members, such as `rotation.yaw_deg`.
-        case sensor(path: String, unit: String? = nil, deviceClass: String? = nil)
+        /// A number or a word of the state. `path`: its members, such as `rotation.yaw_deg`. What has a unit is a number.
+        case sensor(path: String, unit: String? = nil, deviceClass: String? = nil, isNumber: Bool = false)
         /// Yes or no. `on`: the text of the state that means yes.
         case binary(path: String, on: String, deviceClass: String? = nil)
         /// Something that happens. `event`: the event; `types`: the values of its member that tells which; `fixed`: it
@@ -52,8 +52,8 @@ package struct Entity: Sendable {
         case happening(event: String, member: String?, types: [String], deviceClass: String? = nil)
         /// An action without a choice. `payload`: JSON of a `set`.
         case button(payload: String)
-        /// An action with a choice: `path` is its state.
-        case choice(path: String, action: String, options: [String])
+        /// An action with a choice: `path` is its state; nil: the device does not report it.
+        case choice(path: String?, action: String, options: [String])
         /// An action with a number. `step`: what it is a multiple of, from the lower end on.
         case number(path: String?, action: String, range: ClosedRange<Double>, step: Double = 1, unit: String?)
         /// An action with a text. `length`: of its characters; `pattern`: a regular expression that it fits.

@@ -10,6 +10,8 @@ final class Client {
     let connection: OpaquePointer
     private var bytes: [UInt8] = []
     private var taken = 0
+    /// Bytes of the largest card that waits: what comes behind it has the room that it has without it.
+    private var card = 0
     private(set) var dropped: UInt64 = 0
     /// libmicrohttpd does not ask before it is resumed.
     var isSuspended = false
@@ -27,8 +29,10 @@ final class Client {
     var kept: Int { bytes.count }
 
     /// One message, as Server-Sent Events have it.
-    func append(_ message: some Collection<UInt8>) {
-        guard waiting + message.count + Client.frame <= Client.capacity else {
+    /// - Parameter isCard: all that is known of a device. It always finds room: nothing would ever make more.
+    func append(_ message: some Collection<UInt8>, isCard: Bool = false) {
+        if isCard { card = max(card, message.count + Client.frame) }
+        guard isCard || waiting + message.count + Client.frame <= Client.capacity + card else {
             dropped += 1
             isBehind = true
             return
@@ -46,8 +50,8 @@ final class Client {
         }
         taken += count
         if taken == bytes.count {
-            bytes.removeAll(keepingCapacity: true)
-            taken = 0
+            bytes.removeAll(keepingCapacity: card <= Client.capacity)
+            (taken, card) = (0, 0)
         } else if taken > Client.capacity / 2 {
             bytes.removeFirst(taken)
             taken = 0

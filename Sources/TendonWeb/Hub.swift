@@ -226,7 +226,7 @@ final class Hub: @unchecked Sendable {
             }
             for client in clients {
                 while client.waiting < Client.capacity / 4, let key = client.lessons.popLast() {
-                    if devices[key] != nil { client.append(description(key)) }
+                    if devices[key] != nil { client.append(description(key), isCard: true) }
                 }
                 resume(client)
             }
@@ -349,7 +349,7 @@ extension FamilyDescription {
         let values = entities.compactMap { entity -> JSON? in
             let title: JSON = ["title": .string(entity.title)]
             switch entity.kind {
-            case .sensor(let path, let unit, _) where !entity.isDiagnostic && path != "battery_percent":
+            case .sensor(let path, let unit, _, _) where !entity.isDiagnostic && path != "battery_percent":
                 return title.merging(["path": .string(path), "unit": unit.map { .string($0) } ?? .null])
             case .binary(let path, _, _) where !entity.isDiagnostic:
                 return title.merging(["path": .string(path), "unit": .null])
@@ -371,9 +371,9 @@ extension FamilyDescription {
             case .firmware(_, _, let install):
                 guard let actions = try? JSON(parsing: Array(install.utf8)) else { continue }
                 command = command.merging(["kind": "upgrade", "actions": actions])
-            case .choice(let path, let action, let options):
+            case .choice(_, let action, let options):
                 command = command.merging([
-                    "kind": "choice", "path": .string(path), "action": .string(action),
+                    "kind": "choice", "action": .string(action),
                     "options": .array(options.map { .string($0) }),
                 ])
             case .number(_, let action, let range, let step, let unit):

@@ -17,7 +17,7 @@ NAMED = ["target-size", "label-content-name-mismatch", "css-orientation-lock", "
 # What each state must have been checked for, or nothing was.
 PASSED = {"color-contrast", "target-size", "button-name", "document-title", "aria-allowed-attr"}
 SHAPES = [(1280, "light"), (1280, "dark"), (320, "light"), (320, "dark")]
-CHOICE = {"id": "mode", "title": "Mode", "kind": "choice", "action": "mode", "path": "mode", "options": ["wait", "compass"]}
+CHOICE = {"id": "mode", "title": "Mode", "kind": "choice", "action": "mode", "options": ["wait", "compass"]}
 UPGRADE = {"id": "upgrade", "title": "Upgrade", "kind": "upgrade", "actions": {"upgrade": True}}
 browser = ComposedBrowser()
 

@@ -195,6 +195,15 @@ def pausing():
     shows("which is live", "document.getElementById('connection').textContent", "Live")
 
 
+def own_names():
+    """A device file may call its events like the page's own messages."""
+    for name in ("gateway", "device", "state", "forgotten", "status", "radios"):
+        of("strap", name, heart_bpm=70)
+    of("strap", "measurement", heart_bpm=71)
+    shows("events with the names of the page's own messages are events", "document.getElementById('connection').textContent", "Live")
+    shows("and its card stays", f"{card('strap')} !== null", True)
+
+
 def ends():
     give("forgotten", key=key("obvious"))
     shows("a device that is forgotten has no card", f"{card('obvious')}", None)
@@ -213,7 +222,7 @@ def ends():
 
 try:
     browser.open(sys.argv[1])
-    for checks in (reader, head, belt, force, grip, features, listed, table, commands, pausing, ends):
+    for checks in (reader, head, belt, force, grip, features, listed, own_names, table, commands, pausing, ends):
         checks()
     check("no exception on the page", browser.problems() == [], browser.problems())
 finally:

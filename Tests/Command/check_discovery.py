@@ -56,10 +56,12 @@ def state(module, platform, component, text):
     # What the integration does with the text of the template.
     if platform == "event" and text:
         assert json.loads(text)["event_type"] in component["event_types"], text
-    elif platform == "select" and text:
-        assert text in component["options"], text
+    elif platform == "select":
+        assert text in [*component["options"], "None"], text
     elif platform == "binary_sensor":
-        assert text in ("ON", "OFF"), text
+        assert text in ("ON", "OFF", "None"), text
+    elif platform in ("sensor", "number") and component.keys() & {"unit_of_measurement", "state_class"}:
+        assert text == "None" or float(text) == float(text), text
     elif platform == "update" and hasattr(module, "MQTT_JSON_UPDATE_SCHEMA"):
         module.MQTT_JSON_UPDATE_SCHEMA(json.loads(text))
 

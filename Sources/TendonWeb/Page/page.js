@@ -56,7 +56,21 @@ function forget(key) {
   find('empty').hidden = cards.size > 0
 }
 
+/** A device file may call its events like the page's own messages: these have no address, or a key beside it. */
+const isOwn = event => event.address === undefined || event.key === `${event.address}/${event.address_type}`
+
 function take(event) {
+  if (isOwn(event)) return learn(event)
+  const card = cards.get(`${event.address}/${event.address_type}`)
+  if (!card) return
+  if (event.event === 'sample') return card.sample(event)
+  if (event.battery_percent !== undefined) card.charge(event.battery_percent)
+  if (event.event === 'firmware_check') card.firmware(event)
+  card.event(event)
+  card.remember(event)
+}
+
+function learn(event) {
   switch (event.event) {
     case 'gateway':
       gateway = event
@@ -71,13 +85,6 @@ function take(event) {
     case 'status': return showLinks(event)
     case 'radios': return showRadios(event.waiting)
   }
-  const card = cards.get(`${event.address}/${event.address_type}`)
-  if (!card) return
-  if (event.event === 'sample') return card.sample(event)
-  if (event.battery_percent !== undefined) card.charge(event.battery_percent)
-  if (event.event === 'firmware_check') card.firmware(event)
-  card.event(event)
-  card.remember(event)
 }
 
 function showRadios(waiting) {
@@ -135,12 +142,16 @@ async function read() {
   if (isPaused) return response.body.cancel()
   const reader = live = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
-  for (;;) {
-    const { value, done } = await reader.read()
-    if (done) return
-    const messages = (text + value).split('\n\n')
-    text = messages.pop()
-    for (const message of messages) if (message.startsWith('data: ')) take(JSON.parse(message.slice(6)))
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      const messages = (text + value).split('\n\n')
+      text = messages.pop()
+      for (const message of messages) if (message.startsWith('data: ')) take(JSON.parse(message.slice(6)))
+    }
+  } finally {
+    reader.cancel().catch(() => {})
   }
 }
 

@@ -185,7 +185,7 @@ export class Card {
 
   addChoice(command) {
     // Moving through the list sends nothing: a belt is switched off by one of its modes.
-    const select = el('select', { disabled: !this.canCommand, 'data-path': command.path },
+    const select = el('select', { disabled: !this.canCommand },
       ...command.options.map(option => el('option', { text: option })))
     this.choice = select
     const title = plain(command.title)

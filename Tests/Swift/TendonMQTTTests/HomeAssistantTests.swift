@@ -29,8 +29,13 @@ import Testing
             component(.sensor(path: "battery_percent", unit: "%", deviceClass: "battery"), isDiagnostic: true)
                 == head
                 + #""entity_category":"diagnostic","platform":"sensor","state_topic":"t/left","value_template":"#
-                + #""{{ (value_json['battery_percent'] | default('')) }}","unit_of_measurement":"%","#
+                + #""{{ (value_json['battery_percent'] | default('None')) }}","unit_of_measurement":"%","#
                 + #""state_class":"measurement","device_class":"battery"}"#)
+        // A number without a unit has a curve all the same.
+        #expect(
+            component(.sensor(path: "turns", isNumber: true))
+                == head + #""platform":"sensor","state_topic":"t/left","value_template":"#
+                + #""{{ (value_json['turns'] | default('None')) }}","state_class":"measurement"}"#)
         // A text has neither unit nor class.
         #expect(
             component(.sensor(path: "force.kind"))
@@ -41,8 +46,9 @@ import Testing
     @Test func whatIsYesOrNo() {
         #expect(
             component(.binary(path: "squeeze", on: "Squeezed", deviceClass: "motion"))
-                == head + #""platform":"binary_sensor","state_topic":"t/left","value_template":"{{ 'ON' if "#
-                + #"(value_json['squeeze'] | default('')) | string | lower == 'squeezed' else 'OFF' }}","#
+                == head + #""platform":"binary_sensor","state_topic":"t/left","value_template":"{% set it = "#
+                + #"(value_json['squeeze'] | default(none)) %}{{ 'None' if it is none else 'ON' if it | string | lower "#
+                + #"== 'squeezed' else 'OFF' }}","#
                 + #""device_class":"motion"}"#)
     }
 
@@ -64,12 +70,18 @@ import Testing
         #expect(
             component(.choice(path: "mode", action: "mode", options: ["wait", "compass"]))
                 == head + #""platform":"select","state_topic":"t/left","value_template":"#
-                + #""{{ (value_json['mode'] | default('')) }}","command_topic":"t/left/set","#
+                + #""{% set it = (value_json['mode'] | default('')) %}{{ it if it in [\"wait\",\"compass\"] else 'None' }}","#
+                + #""command_topic":"t/left/set","#
                 + #""command_template":"{{ {'mode': value} | tojson }}","options":["wait","compass"]}"#)
+        // What the device does not report is what was last chosen.
+        #expect(
+            component(.choice(path: nil, action: "baud", options: ["slow"]))
+                == head + #""platform":"select","command_topic":"t/left/set","#
+                + #""command_template":"{{ {'baud': value} | tojson }}","options":["slow"]}"#)
         #expect(
             component(.number(path: "intensity", action: "intensity", range: 5...100, unit: "%"))
                 == head + #""platform":"number","state_topic":"t/left","value_template":"#
-                + #""{{ (value_json['intensity'] | default('')) }}","command_topic":"t/left/set","#
+                + #""{{ (value_json['intensity'] | default('None')) }}","command_topic":"t/left/set","#
                 + #""command_template":"{{ {'intensity': value} | tojson }}","min":5,"max":100,"#
                 + #""unit_of_measurement":"%"}"#)
         #expect(

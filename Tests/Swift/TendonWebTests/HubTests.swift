@@ -38,7 +38,7 @@ private final class TestHub {
         family: "scales", manufacturer: "", model: "Scales", states: ["weight"], measures: true)
     static let commands =
         #"[{"id":"stop","title":"Stop","kind":"button","actions":{"stop":true}},"#
-        + #"{"id":"mode","title":"Mode","kind":"choice","path":"mode","action":"mode","options":["wait","compass"]},"#
+        + #"{"id":"mode","title":"Mode","kind":"choice","action":"mode","options":["wait","compass"]},"#
         + #"{"id":"firmware","title":"Firmware","kind":"upgrade","actions":{"firmware":"upgrade"}},"#
         + #"{"id":"vibrate","title":"Vibrate","kind":"number","action":"vibrate","from":0,"to":359,"step":1,"unit":"°"},"#
         + #"{"id":"show","title":"Show","kind":"text","action":"show","most":20,"pattern":"^a*$"}]"#
@@ -365,6 +365,21 @@ private let status =
         #expect(learned.count == 1000 && Set(learned).count == 1000)
         #expect(rounds > 10)
         #expect(browser.dropped == 0)
+    }
+
+    /// A card is not left out because it is large.
+    @Test func aDeviceWithMoreThanTheBufferIsLearned() throws {
+        let site = TestHub()
+        let text = String(repeating: "x", count: 40_000)
+        for event in ["mode", "battery"] as [EventName] { site.line(event, #","\#(event)_text":"\#(text)""#) }
+        site.round(at: 1000)
+        let browser = try #require(site.join())
+        site.round(at: 1001)
+        let cards = site.messages(browser).filter { $0.hasPrefix(#"{"event":"device""#) }
+        #expect(cards.count == 1 && cards.allSatisfy { $0.utf8.count > Client.capacity })
+        #expect(browser.dropped == 0)
+        site.round(at: 1002)
+        #expect(!site.messages(browser).contains { $0.hasPrefix(#"{"event":"device""#) }, "once")
     }
 
     /// What found no room in the mailbox may have been anything.

@@ -158,14 +158,19 @@ extension FamilyDescription {
             guard !event.isState, !event.isSample, let name = definition.word(event.name) else { continue }
             let choices = definition.fields(of: index).filter { $0.count > 0 }
             let member = choices.count == 1 ? choices.first : nil
-            entities.append(
+            entities.add(
                 Entity(
                     name, Entity.title(name),
                     .happening(
                         event: name, member: member.flatMap { definition.word($0.name) },
-                        types: member.map(definition.words) ?? [name])))
+                        types: member.map(definition.words) ?? [name])), otherwise: "event")
         }
-        entities += definition.actions.indices.compactMap { Entity(action: $0, definition) }
+        for index in definition.actions.indices {
+            guard let entity = Entity(action: index, definition) else { continue }
+            // What is set and reported is one entity.
+            if entity.hasState { entities.removeAll { $0.id == entity.id } }
+            entities.add(entity, otherwise: "action")
+        }
         self.init(
             family: definition.name, manufacturer: "", model: definition.title,
             states: definition.events.filter(\.isState).compactMap { definition.word($0.name) }, measures: true,
@@ -173,7 +178,24 @@ extension FamilyDescription {
     }
 }
 
+extension [Entity] {
+    /// - Parameter kind: ends the id if another entity has it: of two with one id Home Assistant would have the last.
+    fileprivate mutating func add(_ entity: Entity, otherwise kind: String) {
+        var entity = entity
+        if contains(where: { $0.id == entity.id }) { entity.id += "_" + kind }
+        append(entity)
+    }
+}
+
 extension Entity {
+    /// An action whose state is known.
+    fileprivate var hasState: Bool {
+        switch kind {
+        case .choice(let path, _, _), .number(let path, _, _, _, _): path != nil
+        default: false
+        }
+    }
+
     /// "heart_rate_bpm" is "Heart rate bpm".
     static func title(_ name: String) -> String {
         let text = name.split(separator: "_").joined(separator: " ")
@@ -189,7 +211,8 @@ extension Entity {
         if field.isFlag {
             self.init(name, title, .binary(path: name, on: "true", deviceClass: kind))
         } else if field.isNumber || field.count > 0 {
-            self.init(name, title, .sensor(path: name, unit: unit, deviceClass: kind))
+            let isNumber = field.isNumber && field.count == 0
+            self.init(name, title, .sensor(path: name, unit: unit, deviceClass: kind, isNumber: isNumber))
         } else if field.isDate {
             // Home Assistant takes a time with a zone alone for one.
             self.init(
@@ -214,7 +237,8 @@ extension Entity {
             return
         }
         if only.count > 0 {
-            self.init(name, title, .choice(path: name, action: name, options: definition.words(of: only)))
+            let path = definition.stateHas(name) { $0.count > 0 } ? name : nil
+            self.init(name, title, .choice(path: path, action: name, options: definition.words(of: only)))
             return
         }
         if only.isText || only.isBytes {
@@ -225,13 +249,21 @@ extension Entity {
             return
         }
         let (range, step) = only.figures
+        let path = definition.stateHas(name) { $0.isNumber && $0.count == 0 } ? name : nil
         self.init(
             name, title,
-            .number(path: nil, action: name, range: range, step: step, unit: definition.word(only.unit)))
+            .number(path: path, action: name, range: range, step: step, unit: definition.word(only.unit)))
     }
 }
 
 extension Definition {
+    /// Whether an event that is state has such a member of this name.
+    fileprivate func stateHas(_ name: String, where isMeant: (tendon_field) -> Bool) -> Bool {
+        events.indices.contains { index in
+            events[index].isState && fields(of: index).contains { isMeant($0) && word($0.name) == name }
+        }
+    }
+
     /// How many bytes of a text or of bytes an action takes.
     fileprivate func bytes(of field: tendon_field, _ action: Int) -> ClosedRange<Int> {
         let most = withUnsafePointer(to: field) { Int(tendon_act_most(pointer, action, $0)) }
