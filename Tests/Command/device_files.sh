@@ -305,10 +305,30 @@ run replay "$work/pair.btsnoop" --define "$work/pair.json" --json
 like "$out" '"event":"first".*"first":1' "replay: the first of the two"
 like "$out" '"event":"second".*"at":"2026-11-29T13:07:30Z"' "replay: the second of the two, by its service"
 unlike "$out" '"event":"malformed"' "replay: neither is taken for the other"
+both=$out
+printf 'pair.first > 0 => publish value yes\npair.first => publish event yes\n' >"$work/rules"
+run rules test "$work/rules" "$work/pair.btsnoop" --define "$work/pair.json" --json
+like "$out" '"decisions":\[[1-9][0-9]*,[1-9]' "rules: an event and a value in it that have one name"
 python3 "$root/scripts/generate_dissector.py" "$work/tendon.lua" "$work/pair.json"
 shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T fields -e tendon.pair.first.first \
     -e tendon.pair.second.at 2>"$work/tshark.err" | grep -v '^\s*$' | sort -u | tr '\t\n' ', ')
 is "$shown" ',2026-11-29T13:07:30Z 1, ' "Wireshark shows both, and the time"
+# What is read: a replay has each value, the last one, too.
+cat >"$work/tank.json" <<'END'
+{"name": "tank", "title": "Tank", "find": {"name": "Tank"}, "characteristics": [{"name": "level", "service": "180f", "uuid": "2a19",
+  "read": [{"name": "level_percent", "type": "u8"}], "read_every_ms": 1000, "every_ms": 900, "examples": ["64", "63", "62"]}]}
+END
+tank=(--define "$work/tank.json" --radio virtual --json)
+start tank simulate tank "${tank[@]}"
+device=$child
+until_true grep -q ready "$work/tank.out"
+run run "${tank[@]}" --families tank --for 4 --capture "$work/tank.btsnoop"
+read=$(printf '%s\n' "$out" | grep -o '"level_percent":[0-9]*')
+kill -INT "$device"
+wait "$device"
+run replay "$work/tank.btsnoop" --define "$work/tank.json" --json
+is "$(printf '%s\n' "$out" | grep -o '"level_percent":[0-9]*')" "${read:-nothing was read}" "replay: all values that were read"
+out=$both
 # A case of a layout that stands after it, hexadecimal integers, a factor of a medical number: as replay has them.
 like "$out" '"sensor":"kinds".*"glucose_mg_per_dl":90[,}]' "replay: a medical number, scaled"
 shown=$(tshark -X "lua_script:$work/tendon.lua" -r "$work/pair.btsnoop" -T fields -e tendon.pair.meter.glucose_mg_per_dl \

@@ -184,6 +184,20 @@ like "$(cat "$work/bell.log")" '^TENDON_NAME=trainer$' "and variables"
 unlike "$(cat "$work/bell.log")" 'anon_inode|socket:|btsnoop' "and no descriptor of the command"
 [ ! -e "$work/shell" ]
 result $? "no shell reads the command" ""
+# Started by a program that ignores the ends of its children: it gets those of its own.
+cat >"$work/ignoring" <<END
+#!/usr/bin/env python3
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv("$TENDON", ["tendon"] + sys.argv[1:])
+END
+printf '#!/bin/sh\nexit 4\n' >"$work/four"
+chmod 755 "$work/ignoring" "$work/four"
+printf '[rules]\nrule = activ5.connected => exec four\n[program four]\ncommand = %s\n' "$work/four" >"$work/ignored.conf"
+TENDON=$work/ignoring start ignored run --config "$work/ignored.conf" --radio virtual --json
+until_true grep -q '"event":"exec' "$work/ignored.out"
+like "$(grep '"event":"exec' "$work/ignored.out")" '"execution_failed".*"text":"it ended with status 4"' "a parent that ignores its children's ends"
+ended "$child"
 kill -INT "$trainer"
 wait "$trainer"
 

@@ -65,12 +65,23 @@ final class ProgramRunner: Sendable {
         var milliseconds: UInt64
     }
 
-    /// Number of processes by program.
-    private let running = Mutex<[String: Int]>([:])
+    private struct State {
+        /// Number of processes by program.
+        var running: [String: Int] = [:]
+        /// Process groups of those that have not been waited for: no others have their numbers.
+        var groups: Set<pid_t> = []
+        /// Executions whose result has not been passed on.
+        var open = 0
+        var isEnding = false
+    }
+
+    private let state = Mutex(State())
     /// Of all programs together.
     private static let limit = 16
     /// Milliseconds from SIGTERM to SIGKILL.
     private static let patience: UInt64 = 1000
+    /// Milliseconds that programs have when the gateway ends.
+    private static let grace: UInt64 = 2000
     /// Milliseconds from one look to the next, if the kernel does not tell when a process ends.
     private static let pause: UInt64 = 10
 
@@ -83,11 +94,12 @@ final class ProgramRunner: Sendable {
 
     /// Never blocks. `done` is called once, from any thread.
     func run(_ program: Program, _ variables: [String: String], done: @escaping @Sendable (Result) -> Void) {
-        let isFree = running.withLock { running in
-            guard running[program.name, default: 0] < program.limit,
-                running.values.reduce(0, +) < ProgramRunner.limit
+        let isFree = state.withLock { state in
+            guard state.running[program.name, default: 0] < program.limit,
+                state.running.values.reduce(0, +) < ProgramRunner.limit
             else { return false }
-            running[program.name, default: 0] += 1
+            state.running[program.name, default: 0] += 1
+            state.open += 1
             return true
         }
         guard isFree else {
@@ -96,12 +108,37 @@ final class ProgramRunner: Sendable {
         let number = startThread { [self] in
             let start = tendon_monotonic_ms()
             let failure = execute(program, variables)
-            running.withLock { $0[program.name, default: 1] -= 1 }
+            state.withLock { $0.running[program.name, default: 1] -= 1 }
             done(Result(failure: failure, milliseconds: tendon_monotonic_ms() - start))
+            state.withLock { $0.open -= 1 }
         }
         if number != 0 {
-            running.withLock { $0[program.name, default: 1] -= 1 }
+            state.withLock { state in
+                state.running[program.name, default: 1] -= 1
+                state.open -= 1
+            }
             done(Result(failure: TendonSupport.text(strerror(number)), milliseconds: 0))
+        }
+    }
+
+    /// The end of the gateway: nobody would see to their limit of time any more. They can end by themselves at first; then
+    /// they are ended as after that limit. Returns when the results of all have been passed on.
+    func finish() async {
+        await wait(ProgramRunner.grace)
+        for (signal, time) in [(SIGTERM, ProgramRunner.patience), (SIGKILL, ProgramRunner.patience)] {
+            state.withLock { state in
+                state.isEnding = true
+                for group in state.groups { kill(-group, signal) }
+            }
+            await wait(time)
+        }
+    }
+
+    /// Until nothing is executed, at most for so many milliseconds.
+    private func wait(_ milliseconds: UInt64) async {
+        let end = tendon_monotonic_ms() + milliseconds
+        while state.withLock({ $0.open > 0 }), tendon_monotonic_ms() < end {
+            try? await Task.sleep(for: .milliseconds(ProgramRunner.pause))
         }
     }
 
@@ -113,6 +150,7 @@ final class ProgramRunner: Sendable {
         _ = tendon_clear_ambient_capabilities()
         let number = ProgramRunner.spawn(program.command, environment, &process)
         guard number == 0 else { return ProgramRunner.reason(number, program.command[0]) }
+        state.withLock { state in _ = state.groups.insert(process) }
         let end = tendon_monotonic_ms() + program.timeout
         let isOver = descriptor(process)
         defer { if isOver >= 0 { close(isOver) } }
@@ -132,14 +170,20 @@ final class ProgramRunner: Sendable {
             ProgramRunner.wait(isOver, until: next, from: now)
         }
         // What it has started, too. Until the program is waited for, no other process or group gets its number.
-        if isLate { kill(-process, SIGKILL) }
-        var state: Int32 = 0
-        while waitpid(process, &state, 0) < 0, errno == EINTR {}
+        let isEnding = state.withLock { state in
+            state.groups.remove(process)
+            return state.isEnding
+        }
+        if isLate || isEnding { kill(-process, SIGKILL) }
+        var ending: Int32 = 0
+        while waitpid(process, &ending, 0) < 0, errno == EINTR {}
         if isLate {
             return "it was ended after \(plain(Double(program.timeout) / 1000)) s"
         }
-        if state & 0x7F != 0 { return "it was ended by signal \(state & 0x7F)" }
-        let status = state >> 8 & 0xFF
+        if ending & 0x7F != 0 {
+            return isEnding ? "it was ended with the gateway" : "it was ended by signal \(ending & 0x7F)"
+        }
+        let status = ending >> 8 & 0xFF
         return status == 0 ? nil : "it ended with status \(status)"
     }
 
@@ -195,7 +239,7 @@ final class ProgramRunner: Sendable {
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
-        for signal in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+        for signal in [SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)

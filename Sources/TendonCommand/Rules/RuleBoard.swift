@@ -78,6 +78,9 @@ final class RuleBoard: Sendable {
     /// Where decisions are reported.
     func report(to events: Events) { state.withLock { $0.events = events } }
 
+    /// The programs that rules have started end, before their results can no longer be reported.
+    func finishPrograms() async { await runner.finish() }
+
     /// How the present orientation becomes the one that looks straight ahead.
     func onRecenter(_ body: GatewayCommands.Recenter?) { state.withLock { $0.recenter = body } }
 

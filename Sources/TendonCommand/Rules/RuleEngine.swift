@@ -194,6 +194,14 @@ struct RuleReader: Sendable {
         var family: String?
         var name: String
         var kind: Kind
+
+        /// For any family. An event of a device file may have the name of a value in its line.
+        func isLike(_ other: Entry) -> Bool {
+            switch (kind, other.kind) {
+            case (.value, .value), (.happening, .happening): event.isEqual(to: other.event) && name == other.name
+            default: false
+            }
+        }
     }
     private var entries: [Entry] = []
 
@@ -220,13 +228,13 @@ struct RuleReader: Sendable {
     }
 
     private mutating func add(_ event: EventName, _ family: String?, _ name: String, _ kind: Kind) {
-        let isThere = entries.contains {
-            $0.event.isEqual(to: event) && $0.name == name && ($0.family == nil || $0.family == family)
+        let entry = Entry(event: event, family: family, name: name, kind: kind)
+        guard !entries.contains(where: { $0.isLike(entry) && ($0.family == nil || $0.family == family) }) else {
+            return
         }
-        guard !isThere else { return }
         // One for all families takes the place of theirs.
-        if family == nil { entries.removeAll { $0.event.isEqual(to: event) && $0.name == name } }
-        entries.append(Entry(event: event, family: family, name: name, kind: kind))
+        if family == nil { entries.removeAll { $0.isLike(entry) } }
+        entries.append(entry)
     }
 
     /// Whether it waits for one of these events.
@@ -264,11 +272,24 @@ struct RuleReader: Sendable {
         return found
     }
 
-    /// Where the value of a member begins; nil: the line does not have it.
+    /// Where the value of a member begins; nil: the line does not have it. The members of lists are others.
     static func start(of member: String, in line: [UInt8]) -> Int? {
-        // Quotes within a value have a backslash before them, so that this is found in the place of a name only.
-        let end = line.firstRange(of: Array("\"\(member)\":".utf8))?.upperBound
-        return end.flatMap { $0 < line.count ? $0 : nil }
+        let name = Array("\"\(member)\":".utf8)
+        var (at, lists, isText) = (0, 0, false)
+        while at < line.count {
+            switch line[at] {
+            case UInt8(ascii: "\"") where !isText && lists == 0 && line[at...].starts(with: name):
+                let end = at + name.count
+                return end < line.count ? end : nil
+            case UInt8(ascii: "\""): isText.toggle()
+            case UInt8(ascii: "\\") where isText: at += 1
+            case UInt8(ascii: "[") where !isText: lists += 1
+            case UInt8(ascii: "]") where !isText: lists -= 1
+            default: break
+            }
+            at += 1
+        }
+        return nil
     }
 
     /// Of a value that is a number, a word for one, or a flag: 1 or 0.

@@ -222,6 +222,7 @@ final class Gateway: TurnOwner {
 
     private func finishOutputs() async {
         Output.stopWaiting()
+        await rules.finishPrograms()
         commands.leaveAll()
         commands.onDisconnect(nil)
         commands.onForget(nil)

@@ -57,6 +57,28 @@ import Testing
         #expect(deaf.milliseconds >= 1100 && deaf.milliseconds < 15_000)
     }
 
+    /// Nobody would see to its limit of time any more.
+    @Test func theGatewayEnds() async {
+        let runner = ProgramRunner(descriptor: Self.descriptors[0])
+        await runner.finish()
+        let results = Mutex<[String: String?]>([:])
+        func start(_ name: String, _ command: String) {
+            runner.run(Program(name, ["command": command, "timeout": "100"]), [:]) { result in
+                results.withLock { $0[name] = result.failure }
+            }
+        }
+        start("short", "/bin/sleep 0.1")
+        start("long", "/bin/sleep 60")
+        start("deaf", "/usr/bin/env --ignore-signal=TERM /bin/sleep 60")
+        let begun = ContinuousClock.now
+        await runner.finish()
+        let expected: [String: String?] = [
+            "short": nil, "long": "it was ended with the gateway", "deaf": "it was ended with the gateway",
+        ]
+        #expect(results.withLock { $0 } == expected)
+        #expect(ContinuousClock.now - begun > .seconds(3))
+    }
+
     /// Libraries open sockets without O_CLOEXEC.
     @Test func noDescriptorIsInherited() async throws {
         let path = NSTemporaryDirectory() + "tendon-program-\(UUID().uuidString)"

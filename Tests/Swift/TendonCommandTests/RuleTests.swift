@@ -253,6 +253,12 @@ import Testing
         #expect([number("on"), number("off")] == [1, 0])
         #expect(number("mode", [("a", 3), ("a, b", 7)]) == 7)
         #expect(number("mode", [("a", 3)]) == nil)
+        // The records of a list have members of their own.
+        let list = Array(#"{"points":[{"x":1,"text":"]"},{"x":3,"text":"\"[\\"}],"x":99,"y":"["}"#.utf8)
+        let start = try? #require(RuleReader.start(of: "x", in: list))
+        #expect(start.map { list[$0...].starts(with: "99,".utf8) } == true)
+        #expect(RuleReader.start(of: "text", in: list) == nil)
+        #expect(RuleReader.start(of: "y", in: list) != nil)
     }
 
     @Test func timesOfLines() {
