@@ -70,7 +70,7 @@ public struct ObviousCloudConfiguration: Sendable {
 
     package static func keys(text: String) throws(ObviousCloudError) -> [ObviousKey] {
         var keys: [ObviousKey] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)
             if words.isEmpty { continue }
             let isRevoked = words.count == 4 && words[3] == "revoked"

@@ -121,6 +121,23 @@ like "$out" '"toggle":"activated"' "toggle flip: nothing had changed before"
 kill -KILL "$(pgrep -P "$device")"
 wait "$device" 2>/dev/null
 simulate again simulate obvious --keys-file "$work/keys" --flash "$work/flash"
+# A cloud that accepts and is silent keeps nobody from the device for longer than 5 s.
+python3 -c 'import socket, time
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+listener.listen(50)
+print(listener.getsockname()[1], flush=True)
+time.sleep(120)' >"$work/silent.port" &
+silent=$!
+children+=("$silent")
+until_true [ -s "$work/silent.port" ]
+TENDON_OBVIOUS_BASE_URL=http://127.0.0.1:$(cat "$work/silent.port") TENDON_OBVIOUS_INSECURE_LOOPBACK=1 \
+    TENDON_OBVIOUS_API_KEY=abcdefgh start toggles run --radio virtual --families obvious --pair --json \
+    --rule 'obvious.connected => obvious.toggle 16 on'
+until_true grep -q '"event":"action"' "$work/toggles.out"
+result $? "a toggle beside a silent cloud" "$(grep -e action -e failed "$work/toggles.out"; cat "$work/toggles.err")"
+ended "$child"
+kill "$silent"
 run obvious info --radio virtual --json
 is "$(field provisioned "$out") $(field counter "$out")" "true 4" "the device survives its process"
 run obvious features 16 --radio virtual --json

@@ -215,8 +215,11 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         } catch .argument {
             throw .argument
         } catch {
-            // As if the device had failed: the result is reported as that of an operation.
-            loop.post { operation.fail(error) }
+            // As if the device had failed: the result is reported as that of an operation, and the next one follows.
+            loop.post { [weak self] in
+                operation.fail(error)
+                self?.beginNext()
+            }
         }
     }
 

@@ -24,6 +24,7 @@ import Testing
                 try #require(ObviousKey(productId: "1234", id: 1, bytes: Self.bytes, isRevoked: false)),
                 try #require(ObviousKey(productId: "ABCD", id: 255, bytes: Self.bytes, isRevoked: true)),
             ])
+        #expect(try ObviousCloudConfiguration.keys(text: text.replacing("\n", with: "\r\n")) == keys)
         #expect(try ObviousCloudConfiguration.keys(text: "") == [])
         let path = NSTemporaryDirectory() + "obvious-keys-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

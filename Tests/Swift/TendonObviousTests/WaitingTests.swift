@@ -54,6 +54,27 @@ import Testing
         await eventually("both have ended") { errors == [.argument, nil] }
     }
 
+    /// Nor one whose device has no product any more.
+    @Test @TendonActor func oneWithoutAProduct() async throws {
+        let site = try await OcelotSite()
+        let cloud = ScriptedCloud { $0.isSilent = true }
+        let manager = OcelotFeatureManager(cloud: cloud, trust: site.signer.trust)
+        manager.setFileCacheDirectory(site.cache)
+        let host = try await HostApp(site, manager.getDeviceConnector())
+        try await host.connect()
+        let first = Task { @TendonActor in try await manager.updateFeatures() }
+        await eventually("the cloud is asked") { cloud.calls.updates.count == 1 }
+        var errors: [OcelotError?] = []
+        manager.cancel()
+        for _ in 0..<3 {
+            try manager.getDeviceConnector().core.start(
+                OcelotOperation(TENDON_OBVIOUS_GET_INFO, OcelotCloudSource(.own(cloud))) { errors.append($0.error) })
+        }
+        host.productId = nil
+        _ = await first.result
+        await eventually("all have ended") { errors == [.noProduct, .noProduct, .noProduct] }
+    }
+
     /// Changes come from the connector that was set last.
     @Test @TendonActor func changesOfAConnectorThatWasReplaced() async {
         let (manager, log) = (OcelotFeatureManager(cloud: ScriptedCloud()), FeatureLog())

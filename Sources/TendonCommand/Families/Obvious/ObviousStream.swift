@@ -72,6 +72,10 @@ private final class ObviousServer: DeviceServer {
     private var titles: [Int: String] = [:]
     /// The requests at the beginning of a connection: a device has one operation at a time, so actions wait for them.
     private var beginning: Task<Void, Never>?
+    private var isBeginning = false
+    private var isStreaming = false
+    /// Milliseconds that actions wait for them: a cloud may not answer.
+    private static let patience: UInt64 = 5000
     /// Waits for the end of the connection. An upgrade restarts the device, which is no end.
     private var waiter: Task<Void, Never>?
     private var isUpgrading = false
@@ -138,11 +142,8 @@ private final class ObviousServer: DeviceServer {
         let states = connector.states
         let updates = manager.updates
         let consumer = consume(updates)
-        let beginning = Task { @TendonActor [self] in
-            await readStates()
-            await findFirmware()
-        }
-        self.beginning = beginning
+        isStreaming = true
+        begin()
         let waiter = Task { @TendonActor [self] in
             var iterator = states.makeAsyncIterator()
             while connector.state == .connected || isUpgrading {
@@ -156,13 +157,36 @@ private final class ObviousServer: DeviceServer {
             waiter.cancel()
         }
         let isAsked = Task.isCancelled
-        beginning.cancel()
+        isStreaming = false
+        beginning?.cancel()
         connector.cancel()
         connector.disconnect()
-        await beginning.value
+        await beginning?.value
         consumer.cancel()
         await consumer.value
         return isAsked ? .requested : .lost
+    }
+
+    private func begin() {
+        guard isStreaming else { return }
+        isBeginning = true
+        beginning = Task { @TendonActor [self] in
+            await readStates()
+            await findFirmware()
+            isBeginning = false
+        }
+    }
+
+    /// The device is free for an action. True: the requests of the beginning are to follow again.
+    private func postpone() async -> Bool {
+        let end = tendon_monotonic_ms() + ObviousServer.patience
+        while isBeginning, tendon_monotonic_ms() < end, !Task.isCancelled {
+            try? await Loop.shared.sleep(for: .milliseconds(20))
+        }
+        guard isBeginning else { return false }
+        beginning?.cancel()
+        await beginning?.value
+        return true
     }
 
     /// The states at the beginning, with the names that the cloud knows.
@@ -207,8 +231,9 @@ private final class ObviousServer: DeviceServer {
     }
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
-        await beginning?.value
         guard let call = call as? FamilyCall else { return }
+        let follows = await postpone()
+        defer { if follows { begin() } }
         guard call.kind == TENDON_ACT_OBVIOUS_TOGGLE else { return try await update(begins: call.number == 1) }
         do throws(OcelotError) {
             switch call.detail {
