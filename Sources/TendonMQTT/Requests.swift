@@ -24,7 +24,7 @@ extension Worker {
             set(device, payload)
         case .get(let name):
             guard let device = named(name) else { return }
-            publishState(device.key, 0)
+            publishState(device.key, now)
         case .request(let name): request(name, payload, now)
         case nil: break
         }

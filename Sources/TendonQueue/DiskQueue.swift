@@ -217,6 +217,8 @@ package final class DiskQueue {
         try database.transaction { () throws(QueueError) in try set("reserved", Int64(end)) }
         syncs += 1
         reserved = end
+        // Into the file itself: a run that finds a disk that is read-only does not see the log.
+        try? database.run("PRAGMA wal_checkpoint(PASSIVE)")
     }
 
     // MARK: Messages

@@ -22,9 +22,11 @@ extension Recording {
     }
 
     /// The recordings of a folder, the oldest first. Those of a program that was killed are made whole.
+    ///
+    /// By their ends, because a clock that is set later stands at 1970 when they begin; their names have that.
     /// - Parameter repaired: called with the name of each of them.
     package static func all(in directory: String, repaired: (String) -> Void = { _ in }) -> [Found] {
-        fileNames(in: directory).sorted().compactMap { name in
+        let found = fileNames(in: directory).compactMap { name -> (end: String, recording: Found)? in
             let path = directory + "/" + name
             guard let bytes = read(path), var description = try? JSON(parsing: bytes),
                 description["format"]?.string == "tendon recording"
@@ -37,11 +39,13 @@ extension Recording {
                 isOver = true
             }
             let sensorFiles = sensorFiles(description)
-            return Found(
+            let recording = Found(
                 name: name, sensorFiles: sensorFiles,
                 size: files(in: path, sensorFiles).reduce(0) { $0 + WholeFile.size(of: path + "/" + $1) },
                 isOver: isOver)
+            return (description["ended"]?.string ?? "of now", recording)
         }
+        return found.sorted { ($0.end, $0.recording.name) < ($1.end, $1.recording.name) }.map(\.recording)
     }
 
     /// The names that a description has.

@@ -155,7 +155,9 @@ private func response(_ gateway: TestGateway) async -> String {
         gateway.line("battery", #","battery_percent":70"#)
         gateway.round()
         _ = gateway.published()
+        let before = gateway.worker.delivery.commits
         gateway.received(grip + "/get", "anything")
+        #expect(gateway.worker.delivery.commits == before, "the broker is asked first")
         #expect(
             gateway.published() == [
                 Message(

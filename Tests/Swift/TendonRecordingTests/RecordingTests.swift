@@ -486,4 +486,23 @@ struct RecordingTests {
         let rows = String(decoding: try contents(path + "/strap-C00000000011.level.csv"), as: UTF8.self)
         #expect(rows.split(separator: "\n").count == 101)
     }
+
+    /// A clock that is set later stands at 1970 when a recording begins, and its name says so.
+    @Test func theOldestRecordingIsTheOneThatEndedFirst() throws {
+        let place = Place()
+        for (name, ended) in [
+            ("1970-01-01T00-00-20Z", #""2026-11-30T19:20:00Z""#), ("2026-11-30T19-00-00Z", #""2026-11-30T19:10:00Z""#),
+            ("2026-11-30T18-00-00Z", #""2026-11-30T18:10:00Z""#),
+        ] {
+            let path = place.path + "/" + name
+            #expect(mkdir(path, 0o700) == 0)
+            let text = Array(#"{"format":"tendon recording","version":1,"ended":\#(ended)}"#.utf8)
+            let descriptor = open(path + "/session.json", O_WRONLY | O_CREAT, 0o600)
+            #expect(Glibc.write(descriptor, text, text.count) == text.count)
+            close(descriptor)
+        }
+        #expect(
+            Recording.all(in: place.path).map(\.name)
+                == ["2026-11-30T18-00-00Z", "2026-11-30T19-00-00Z", "1970-01-01T00-00-20Z"])
+    }
 }
