@@ -392,8 +392,10 @@ static tendon_status own_line(const tendon_device *device, const tendon_device_e
         break;
     }
     if (event->status < 0) {
-        const char *text = tendon_family_status_text(event->status);
-        tendon_line_text(line, "text", text, tendon_string_length(text));
+        tendon_line_reason(line, NULL, event->status);
+        if (has_failed) {
+            tendon_line_error(line, event->status);
+        }
     }
     return tendon_line_end(line);
 }

@@ -215,6 +215,7 @@ tendon_status tendon_defined_line(tendon_line *line, const tendon_line_device *d
         put_lacking(line, &definition->rows[event->row]);
     } else {
         tendon_line_reason(line, NULL, event->status);
+        tendon_line_error(line, event->status);
     }
     return tendon_line_end(line);
 }

@@ -60,11 +60,14 @@ class Action(Event):
 
 @dataclasses.dataclass(kw_only=True, repr=False)
 class ActionFailed(Event):
-    """A device did not carry out the action of a rule, or of a line of the input of tendon-gateway."""
+    """A device did not carry out the action of a rule, or of a line of the input of tendon-gateway. error: the cause, if
+    it is known."""
 
     EVENT: ClassVar[str] = "action_failed"
     action: str
     text: str
+    error: str | None = None
+    error_number: int | None = None
 
 
 @dataclasses.dataclass(kw_only=True, repr=False)
@@ -341,11 +344,14 @@ class RadioWaiting(Event):
 
 @dataclasses.dataclass(kw_only=True, repr=False)
 class Refused(Event):
-    """A device rejected a request, or lacks a characteristic that its device file requires."""
+    """A device rejected a request, or lacks a characteristic that its device file requires. error: the cause, of a device
+    file."""
 
     EVENT: ClassVar[str] = "refused"
     request: str
     text: str
+    error: str | None = None
+    error_number: int | None = None
 
 
 @dataclasses.dataclass(kw_only=True, repr=False)

@@ -95,7 +95,9 @@ final class DeviceDriver: DeviceServer {
         do throws(TendonError) {
             try await core.perform(act)
         } catch {
-            throw CommandError(.failed, error.text)
+            var failure = CommandError(.failed, error.text)
+            failure.members = error.members
+            throw failure
         }
     }
 

@@ -30,6 +30,8 @@ struct CommandError: Error {
     var next: String?
     /// The message has the cause: what the radio knows of the device is not added.
     var isComplete = false
+    /// The name and the number of the cause, for an event.
+    var members: JSON = [:]
 
     init(_ status: ExitStatus, _ message: String, next: String? = nil) {
         self.status = status

@@ -21,7 +21,15 @@ enum Sentences {
             let reason = shown(what.hasPrefix(opening) ? String(what.dropFirst(opening.count)) : what)
             return sanitized("waiting for \(adapter): \(reason). Try: \(CommandError.radioAdvice)")
         }
-        return sanitized((who.isEmpty ? "" : who + ": ") + shown(what) + next)
+        return sanitized((who.isEmpty ? "" : who + ": ") + shown(what) + code(json) + next)
+    }
+
+    /// An error of the device's own, which its maker's manual explains: " (0x81)".
+    private static func code(_ json: JSON) -> String {
+        guard json["error"]?.string == "ATT_APPLICATION_ERROR", let number = json["error_number"]?.integer else {
+            return ""
+        }
+        return " (0x" + String(number, radix: 16) + ")"
     }
 
     /// What an error of a radio that did not open begins with.

@@ -216,7 +216,8 @@ extension DeviceServer {
             served.event("action", ["action": .string(call.text)])
             served.update { $0.note = call.text }
         } catch {
-            served.event("action_failed", ["action": .string(call.text), "text": .string(error.message)])
+            let what: JSON = ["action": .string(call.text), "text": .string(error.message)]
+            served.event("action_failed", what.merging(error.members))
             served.update { $0.note = "\(call.text): \(error.message)" }
         }
     }
