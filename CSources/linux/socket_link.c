@@ -197,14 +197,14 @@ void tendon_socket_link_settle(tendon_link *link, uint64_t now) {
 }
 
 static void open_now(tendon_link *link, uint64_t now) {
+    tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
+    if (status < 0) {
+        finish(link, status, now); /* of an attempt: it was never open */
+        return;
+    }
     link->state = TENDON_LINK_OPEN;
     link->received_at = now * 1000000u; /* no stamp is older than the connection */
     link->source.deadline = UINT64_MAX;
-    tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
-    if (status < 0) {
-        finish(link, status, now);
-        return;
-    }
     if (!link->accepted && link->hooks->attempted != NULL) {
         link->hooks->attempted(link, TENDON_OK);
     }
