@@ -47,8 +47,13 @@ package final class MetricsFile: EventOutput, @unchecked Sendable {
     /// The file is replaced, and removed at the end: one that is something else is left alone.
     private static func check(_ path: String) throws(MetricsError) {
         // What comes out of a pipe or a terminal is for others.
-        let descriptor = WholeFile.isSpecial(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
+        guard !WholeFile.isSpecial(path) else { return }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let number = errno
+            if number == ENOENT { return }
+            throw MetricsError(text: "\(sanitized(path)): \(text(strerror(number)))")
+        }
         defer { close(descriptor) }
         let beginning = Array("# TYPE tendon_".utf8)
         var found = [UInt8](repeating: 0, count: beginning.count)

@@ -223,14 +223,52 @@ package final class DiskQueue {
 
     // MARK: Messages
 
-    /// Stores messages and removes acknowledged ones, in one commit. What exceeds the limit is dropped, the oldest first,
-    /// states last.
+    /// Stores messages and removes acknowledged ones, in one commit. What exceeds the limits of messages and of bytes is
+    /// dropped, the oldest first, states last.
     /// Returns the numbers of what was dropped, or replaced by a newer state.
     @discardableResult
     package func store(_ entries: [QueueEntry], removing acknowledged: [UInt64]) throws(QueueError) -> [UInt64] {
         guard !entries.isEmpty || !acknowledged.isEmpty else { return [] }
-        var (states, count, dropped) = (states, count, dropped)
         if let failure { throw failure }
+        var gone: [UInt64] = []
+        while true {
+            do throws(QueueError) {
+                return gone + (try put(entries, removing: acknowledged))
+            } catch {
+                // The limit of the file, or the disk? What would need most of the file alone drops nothing.
+                let size = entries.reduce(0) { $0 + $1.payload.count }
+                guard error.kind == .full, count > 0, size < pages * DiskQueue.pageSize / 2, try isAtLimit() else {
+                    throw error
+                }
+                gone += try drop(removing: acknowledged)
+            }
+        }
+    }
+
+    private func isAtLimit() throws(QueueError) -> Bool {
+        var used: Int64 = 0
+        try database.run("PRAGMA page_count") { used = $0.integer(0) }
+        return used >= Int64(pages)
+    }
+
+    /// A part of the messages, the oldest first, for what needs their place. Acknowledged ones are not counted.
+    private func drop(removing acknowledged: [UInt64]) throws(QueueError) -> [UInt64] {
+        var (count, dropped) = (count, dropped)
+        var surplus: [UInt64] = []
+        try database.transaction { () throws(QueueError) in
+            for number in acknowledged { count -= try remove(number) }
+            surplus = try oldest(max(1, count / 16), sparing: Set(states.values))
+            for number in surplus { count -= try remove(number) }
+            dropped += UInt64(surplus.count)
+            try set("dropped", Int64(dropped))
+        }
+        (self.count, self.dropped) = (count, dropped)
+        isDirty = true
+        return surplus
+    }
+
+    private func put(_ entries: [QueueEntry], removing acknowledged: [UInt64]) throws(QueueError) -> [UInt64] {
+        var (states, count, dropped) = (states, count, dropped)
         var gone: [UInt64] = []
         try database.transaction { () throws(QueueError) in
             for number in acknowledged { count -= try remove(number) }

@@ -39,6 +39,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private var partEnds: UInt64
     /// When another part may be begun, after one that could not be.
     private var nextAttempt: UInt64 = 0
+    /// It is past its end.
+    private var isPartLate = false
     /// That a few rows fit is no return: they may be the last ones that do.
     private var disk = DiskReport(patience: DiskReport.firstPatience)
     private var removable: [Recording.Found] = []
@@ -287,13 +289,16 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
             let time = tendon_realtime_us()
             let next = try recording.next(in: settings.directory, at: time, information: settings.information)
             endRecording(at: time)
-            recording = next
+            (recording, isPartLate) = (next, false)
             removable = Recording.all(in: settings.directory)
             makeRoom()
         } catch {
-            // It goes on in the present one.
             nextAttempt = now + RecordingOutput.attemptPause
-            fail(error.text)
+            if settings.part != nil { partEnds = nextAttempt }
+            lock.locked { figures.failures += 1 }
+            guard !isPartLate else { return }
+            isPartLate = true
+            report("recording: \(error.text); the next part cannot be made, and the present one goes on until it can")
         }
     }
 

@@ -185,27 +185,31 @@ import Testing
         #expect(try texts(queue) == ["4", "5", "6"])
     }
 
-    @Test func aFullFileIsAnErrorThatChangesNothing() throws {
+    /// The limit of bytes is like that of messages: the oldest are dropped, states last.
+    @Test func aFullFileDropsTheOldest() throws {
         let place = Place()
         let queue = try open(place, limit: 100_000, bytes: 64 * 1024)
-        var stored = 0
-        var failure: QueueError?
-        for _ in 0..<200 where failure == nil {
-            do throws(QueueError) {
-                try queue.store([event(queue, "x", size: 900)], removing: [])
-                stored += 1
-            } catch {
-                failure = error
-            }
+        try queue.store([state(queue, "s", "1")], removing: [])
+        var gone: [UInt64] = []
+        var last: UInt64 = 0
+        for _ in 0..<200 {
+            let entry = event(queue, "x", size: 900)
+            gone += try queue.store([entry], removing: [])
+            last = entry.number
         }
-        #expect(failure?.kind == .full)
-        #expect(stored > 20)
-        #expect(queue.count == stored)
         let entries = try queue.entries(after: 0, limit: 1000)
-        #expect(entries.count == stored)
-        // What is acknowledged makes place.
-        try queue.store([event(queue, "y", size: 900)], removing: entries.prefix(8).map(\.number))
-        #expect(queue.count == stored - 7)
+        #expect(entries.count == queue.count && queue.count > 20)
+        #expect(queue.dropped == UInt64(gone.count) && gone.count + queue.count == 201)
+        #expect(entries.first?.isState == true && entries.last?.number == last)
+        #expect(gone == gone.sorted() && Set(gone).isDisjoint(with: entries.map(\.number)))
+        // What is acknowledged makes place, and is not counted.
+        let before = queue.dropped
+        try queue.store([event(queue, "y", size: 900)], removing: entries.suffix(8).map(\.number))
+        #expect(queue.dropped == before)
+        // What would need most of the file is an error, and takes nothing away.
+        let count = queue.count
+        #expect(throws: QueueError.self) { try queue.store([event(queue, "z", size: 60_000)], removing: []) }
+        #expect(queue.count == count && queue.dropped == before)
     }
 
     /// What waits there can be sent all the same.
