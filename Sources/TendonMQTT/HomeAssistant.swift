@@ -97,10 +97,16 @@ struct HomeAssistant {
         case .sensor(let path, let unit, let deviceClass, let isNumber):
             json["platform"] = "sensor"
             json["state_topic"] = state
-            let isWord = unit == nil && deviceClass == nil && !isNumber
-            json["value_template"] = value(path, unknown: isWord ? "''" : HomeAssistant.unknown)
-            json["unit_of_measurement"] = unit.map { .string($0) }
-            if unit != nil || isNumber { json["state_class"] = "measurement" }
+            if unit != nil || isNumber {
+                // A device may have words for some numbers: Home Assistant takes none.
+                json["value_template"] = .string(
+                    "{% set it = \(HomeAssistant.expression(path)) %}{{ it if it is number else \(HomeAssistant.unknown) }}"
+                )
+                json["unit_of_measurement"] = unit.map { .string($0) }
+                json["state_class"] = "measurement"
+            } else {
+                json["value_template"] = value(path, unknown: deviceClass == nil ? "''" : HomeAssistant.unknown)
+            }
             json["device_class"] = deviceClass.map { .string($0) }
         case .binary(let path, let on, let deviceClass):
             json["platform"] = "binary_sensor"

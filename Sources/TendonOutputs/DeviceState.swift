@@ -19,6 +19,9 @@ package struct DeviceState {
         "error_number",
     ]
 
+    /// Members that each value has: two parts of a message have no more in common for them.
+    private static let times: Set<String> = ["received_at", "sampled_at", "error_ms"]
+
     /// Events whose members are an object of the state: they say nothing without each other.
     private static let objects: Set<String> = ["progress", "update"]
 
@@ -34,7 +37,7 @@ package struct DeviceState {
         value["time"] = json["time"]
         // What an event calls only `state` is the state that the event is named after.
         func place(of member: JSON.Member) -> String { member.key == "state" ? event : member.key }
-        if isMeasurement { replace(event, Set(members.map(place))) }
+        if isMeasurement { replace(event, Set(members.map(place)).subtracting(DeviceState.times)) }
         if event == "feature", let number = json["feature"]?.integer {
             var features = value["features"] ?? [:]
             features["\(number)"] = .object(members.filter { $0.key != "feature" })

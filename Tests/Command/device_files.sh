@@ -319,13 +319,19 @@ cat >"$work/tank.json" <<'END'
   "read": [{"name": "level_percent", "type": "u8"}], "read_every_ms": 1000, "every_ms": 900, "examples": ["64", "63", "62"]}]}
 END
 tank=(--define "$work/tank.json" --radio virtual --json)
-start tank simulate tank "${tank[@]}"
+start tank simulate tank "${tank[@]}" --database-hash
 device=$child
 until_true grep -q ready "$work/tank.out"
 run run "${tank[@]}" --families tank --for 4 --capture "$work/tank.btsnoop"
 read=$(printf '%s\n' "$out" | grep -o '"level_percent":[0-9]*')
+run run "${tank[@]}" --families tank --for 2 --gatt-cache="$work/caches"
+run run "${tank[@]}" --families tank --for 3 --gatt-cache="$work/caches" --capture "$work/known.btsnoop"
 kill -INT "$device"
 wait "$device"
+run replay "$work/known.btsnoop" --define "$work/tank.json" --json
+unlike "$out" '"event":"level"' "replay: the capture has no discovery"
+run replay "$work/known.btsnoop" --define "$work/tank.json" --gatt-cache="$work/caches" --json
+like "$out" '"event":"level".*"level_percent":100' "replay: with the handles of the gateway's cache"
 run replay "$work/tank.btsnoop" --define "$work/tank.json" --json
 is "$(printf '%s\n' "$out" | grep -o '"level_percent":[0-9]*')" "${read:-nothing was read}" "replay: all values that were read"
 out=$both

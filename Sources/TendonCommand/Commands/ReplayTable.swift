@@ -106,10 +106,21 @@ struct ReplayCache {
     private func add(_ record: tendon_gatt_cache_record, to table: inout ReplayTable) {
         var record = record
         var uuids = [tendon_uuid](repeating: tendon_uuid(), count: Int(TENDON_GATT_CACHE_ROWS))
+        let rows: [tendon_gatt_handles] = elements(of: record.rows, Int(record.count))
         if tendon_family_from_cache(&record, &uuids) == nil {
             uuids = [tendon_uuid_from_u16(ReplayTable.serviceChanged)]
+            let own = Int(TENDON_PROFILE_OWN_ROWS)
+            let definition = Definitions.all.first {
+                $0.rows.count + own == rows.count && $0.cacheNumber == record.profile
+            }
+            if let definition {
+                for (found, row) in zip(rows.dropFirst(own), definition.rows) where found.value != 0 {
+                    table.add(row.uuid, at: found.value)
+                    table.addService(row.service, found.value, found.value)
+                    if found.cccd != 0 { table.addConfiguration(at: found.cccd) }
+                }
+            }
         }
-        let rows: [tendon_gatt_handles] = elements(of: record.rows, Int(record.count))
         for (row, uuid) in zip(rows, uuids) where row.value != 0 {
             table.add(uuid, at: row.value)
             if row.cccd != 0 { table.addConfiguration(at: row.cccd) }

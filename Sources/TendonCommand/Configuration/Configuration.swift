@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The configuration file: every entry compared with the table of settings.
+import Synchronization
 import Tendon
 import TendonSupport
 
@@ -40,9 +41,19 @@ struct Configuration: Sendable {
     /// What is wrong, in the order of the file.
     private(set) var problems: [IniProblem] = []
 
+    /// Of a pipe, which a second reader would find empty.
+    private static let read = Mutex<[String: [UInt8]]>([:])
+
     /// Reads a file; throws if the file cannot be read. What is wrong in it is in `problems`.
     init(reading path: String) throws(CommandError) {
-        self.init(try readFile(path, limit: Configuration.limit), path: path)
+        let isPipe = WholeFile.isSpecial(path)
+        if isPipe, let bytes = Configuration.read.withLock({ $0[path] }) {
+            self.init(bytes, path: path)
+        } else {
+            let bytes = try readFile(path, limit: Configuration.limit)
+            if isPipe { Configuration.read.withLock { $0[path] = bytes } }
+            self.init(bytes, path: path)
+        }
     }
 
     init(_ bytes: [UInt8], path: String) {

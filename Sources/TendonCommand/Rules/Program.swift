@@ -121,8 +121,8 @@ final class ProgramRunner: Sendable {
         }
     }
 
-    /// The end of the gateway: nobody would see to their limit of time any more. They can end by themselves at first; then
-    /// they are ended as after that limit. Returns when the results of all have been passed on.
+    /// The end of the gateway, after which there is no limit of time any more. They can end by themselves at first; then they
+    /// are ended as after that limit. Returns when the results of all have been passed on.
     func finish() async {
         await wait(ProgramRunner.grace)
         for (signal, time) in [(SIGTERM, ProgramRunner.patience), (SIGKILL, ProgramRunner.patience)] {

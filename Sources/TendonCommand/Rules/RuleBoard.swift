@@ -68,10 +68,13 @@ final class RuleBoard: Sendable {
 
     init(_ rules: [Rule], programs: [String: Program] = [:]) { replace(rules, programs) }
 
-    /// Comparisons begin again.
+    /// Comparisons of other rules begin again.
     func replace(_ rules: [Rule], _ programs: [String: Program]) {
-        let (engine, reader) = (RuleEngine(rules), RuleReader(rules))
-        state.withLock { ($0.engine, $0.reader, $0.programs) = (engine, reader, programs) }
+        let reader = RuleReader(rules)
+        state.withLock { state in
+            (state.engine, state.reader) = (RuleEngine(rules, after: state.engine), reader)
+            state.programs = programs
+        }
         readsSamples.store(reader.takes(anyOf: Events.sampled), ordering: .relaxed)
     }
 

@@ -43,7 +43,17 @@ struct RuleEngine: Sendable {
     /// Devices that a rule remembers. Devices that disconnected are forgotten.
     private static let limit = 1024
 
-    init(_ rules: [Rule]) { self.rules = rules }
+    /// - Parameter before: what it knows of rules that are written in the same way goes on.
+    init(_ rules: [Rule], after before: RuleEngine? = nil) {
+        self.rules = rules
+        guard let before else { return }
+        var known = Dictionary(grouping: before.rules.indices) { before.rules[$0].text }
+        for (index, rule) in rules.enumerated() {
+            guard let old = known[rule.text]?.first else { continue }
+            known[rule.text]?.removeFirst()
+            progress[index] = before.progress[old]
+        }
+    }
 
     /// What a line about a device says.
     mutating func take(_ inputs: [RuleInput], of device: RuleDevice, at now: UInt64) -> [RuleDecision] {

@@ -20,6 +20,9 @@ extension Gateway {
         let events = reporter.events
         let running = plan
         do throws(CommandError) {
+            guard !WholeFile.isSpecial(origin.path) else {
+                throw .usage("'\(sanitized(origin.path))' is no file: what a pipe had was read at the start")
+            }
             let configuration = try Configuration(reading: origin.path).checked()
             let next = try DeviceNames.shared.trying(configuration.names) { () throws(CommandError) in
                 try GatewayPlan(origin.options, configuration, family: origin.family, replacing: running)

@@ -57,7 +57,7 @@ import Testing
         #expect(deaf.milliseconds >= 1100 && deaf.milliseconds < 15_000)
     }
 
-    /// Nobody would see to its limit of time any more.
+    /// It has no limit of time any more.
     @Test func theGatewayEnds() async {
         let runner = ProgramRunner(descriptor: Self.descriptors[0])
         await runner.finish()

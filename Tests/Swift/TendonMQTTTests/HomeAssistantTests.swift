@@ -29,13 +29,15 @@ import Testing
             component(.sensor(path: "battery_percent", unit: "%", deviceClass: "battery"), isDiagnostic: true)
                 == head
                 + #""entity_category":"diagnostic","platform":"sensor","state_topic":"t/left","value_template":"#
-                + #""{{ (value_json['battery_percent'] | default('None')) }}","unit_of_measurement":"%","#
+                + #""{% set it = (value_json['battery_percent'] | default('')) %}{{ it if it is number else 'None' }}","#
+                + #""unit_of_measurement":"%","#
                 + #""state_class":"measurement","device_class":"battery"}"#)
         // A number without a unit has a curve all the same.
         #expect(
             component(.sensor(path: "turns", isNumber: true))
                 == head + #""platform":"sensor","state_topic":"t/left","value_template":"#
-                + #""{{ (value_json['turns'] | default('None')) }}","state_class":"measurement"}"#)
+                + #""{% set it = (value_json['turns'] | default('')) %}{{ it if it is number else 'None' }}","#
+                + #""state_class":"measurement"}"#)
         // A text has neither unit nor class.
         #expect(
             component(.sensor(path: "force.kind"))

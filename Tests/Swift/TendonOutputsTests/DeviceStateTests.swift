@@ -40,6 +40,11 @@ import Testing
         #expect(take("bike", #","power":210"#) == ["time": "1", "high": 180, "speed": 30, "heart": 99, "power": 210])
         #expect(take("bike", #","power":220,"speed":31"#) == ["time": "1", "high": 180, "power": 220, "speed": 31])
         #expect(take("pressure", #","high":90,"pulse":60"#)["pulse"] == 60)
+        // The times of both are no member in common.
+        let times = #","received_at":7.5,"sampled_at":7.4,"error_ms":1.2"#
+        #expect(take("rower", #","distance":5,"pace":6"# + times)["pace"] == 6)
+        #expect(take("rower", #","watts":7"# + times)["pace"] == 6)
+        #expect(take("rower", #","distance":8"# + times)["pace"] == nil)
         #expect(take("pressure", #","user":1,"high":null"#)["high"] == nil)
         // A member that has the name of the event there; one that is no state.
         #expect(take("lamp", #","state":"on","level":2"#)["lamp"] == "on")

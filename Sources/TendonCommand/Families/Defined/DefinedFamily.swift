@@ -211,7 +211,7 @@ extension Entity {
         if field.isFlag {
             self.init(name, title, .binary(path: name, on: "true", deviceClass: kind))
         } else if field.isNumber || field.count > 0 {
-            let isNumber = field.isNumber && field.count == 0
+            let isNumber = field.isNumber && (field.count == 0 || unit != nil || kind != nil)
             self.init(name, title, .sensor(path: name, unit: unit, deviceClass: kind, isNumber: isNumber))
         } else if field.isDate {
             // Home Assistant takes a time with a zone alone for one.

@@ -6,6 +6,12 @@ import Tendon
 import TendonOutputs
 import TendonSupport
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
 /// A definition of the C core. Those of `Definitions` are never freed: their names last as long as the process.
 struct Definition: Sendable {
     private let block: CBlock<tendon_definition>
@@ -63,6 +69,22 @@ struct Definition: Sendable {
         _ block: CBlock<tendon_definition>, _ path: KeyPath<tendon_definition, Tuple>, _ count: UInt16
     ) -> [Row] {
         (0..<Int(count)).map { block.element(path, $0, of: Row.self).pointee }
+    }
+
+    /// By which a GATT cache names them, as its session does.
+    var cacheNumber: UInt32 {
+        var rows = rows
+        return rows.withUnsafeMutableBufferPointer { rows in
+            let row: tendon_profile_row = { rows, index, service, characteristic in
+                guard let rows, let service, let characteristic else { return 0 }
+                let row = rows.assumingMemoryBound(to: tendon_definition_row.self)[index]
+                (service.pointee, characteristic.pointee) = (row.service, row.uuid)
+                let isRequired = Int(row.flags) & TENDON_ROW_REQUIRED != 0
+                return UInt8(row.notified != UInt16(TENDON_DEFINITION_NONE) ? TENDON_PROFILE_CCCD : 0)
+                    | UInt8(isRequired ? TENDON_PROFILE_REQUIRED : 0)
+            }
+            return tendon_profile_number(row, rows.baseAddress, rows.count)
+        }
     }
 
     /// Of all layouts.
@@ -237,9 +259,13 @@ enum Definitions {
                 Log.write(.warning, "\(error.message); the device is left out")
             }
         }
+        if let obstacle = obstacle(to: standardDirectory) {
+            Log.write(.warning, "\(obstacle); its devices are left out")
+        }
         for path in named(in: words) {
             if isDirectory(path) {
                 let files = files(in: path)
+                if let obstacle = obstacle(to: path) { throw CommandError(.failed, obstacle) }
                 guard !files.isEmpty else { throw .usage("--define: \(sanitized(path)) has no file *.json") }
                 for file in files { try add(file) }
             } else {
@@ -257,6 +283,12 @@ enum Definitions {
             if word.hasPrefix(option.name + "=") { paths += listWords(String(word.dropFirst(option.name.count + 1))) }
         }
         return paths
+    }
+
+    /// Why a folder that exists cannot be read.
+    private static func obstacle(to directory: String) -> String? {
+        guard access(directory, R_OK | X_OK) != 0, errno != ENOENT else { return nil }
+        return "\(sanitized(directory)): \(text(strerror(errno)))"
     }
 
     private static func files(in directory: String) -> [String] {
