@@ -167,6 +167,7 @@ typedef struct tendon_bluez_kernel {
     tendon_address peer;     /**< of the latest attempt to create a connection */
     uint64_t begins_until;   /**< it has ended its scan, and may be about to create a connection; monotonic ms */
     uint64_t examines_until; /**< TENDON_BLUEZ_EXAMINES: monotonic ms */
+    uint64_t stops_until;    /**< its answer to Stop Discovery is waited for; monotonic ms */
     uint64_t disables_until; /**< it disables our scan, because the discovery is being stopped; monotonic ms, 0: no */
 } tendon_bluez_kernel;
 
@@ -368,10 +369,10 @@ typedef struct tendon_bluez_radio {
     tendon_bluez_attempt attempts[TENDON_BLUEZ_SLOTS]; /**< in the background: the last TENDON_BLUEZ_BACKGROUND */
     uint8_t stuck_connects;                            /**< connect() calls in a row on which the kernel did not act */
     uint64_t stuck_since;                              /**< the first of them; monotonic ms */
-    uint64_t data_at;     /**< latest data of a connection, of the last ones; monotonic ms */
-    bool data_watched;    /**< the controller is asked when they pause */
-    bool probe_requested; /**< now */
-    bool signal_asked;    /**< for a connection; the answer is missing */
+    uint64_t data_at;      /**< latest data of a connection, of the last ones; monotonic ms */
+    bool data_watched;     /**< the controller is asked when they pause */
+    bool probe_requested;  /**< now */
+    uint64_t signal_until; /**< for the kernel's answer about a connection; monotonic ms */
     tendon_bluez_disconnect_reason endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;
     tendon_bluez_key_seen keys[TENDON_BLUEZ_SLOTS];
@@ -505,7 +506,6 @@ typedef struct tendon_bluez_arrival {
     tendon_source source; /**< a management socket */
     int lease;            /**< shows radios that this socket uses no adapter */
     bool usable;          /**< one that another program has switched off is not enough */
-    int off;              /**< N of the hciN that another program has switched off */
     tendon_bluez_name name;
     void *context;
     void (*on_adapter)(void *context, tendon_status status, uint64_t now);

@@ -190,6 +190,8 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
         return fd;
     }
     radio->management.fd = fd;
+    /* The kernel sends it each report while it takes a scan for a discovery. */
+    tendon_bluez_set_buffer(fd, tendon_bluez_buffer_size(tendon_bluez_memory(), TENDON_BLUEZ_HCI_SHARE));
     tendon_bluez_adapter adapter;
     tendon_status status = find_adapter(fd, name, &adapter);
     if (status < 0) {
@@ -259,6 +261,9 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
     if (event->opcode == TENDON_MANAGEMENT_SET_POWERED) {
         tendon_bluez_power_answered(radio, event, now);
     }
+    if (event->code == TENDON_MANAGEMENT_NEW_SETTINGS) {
+        radio->settings = event->settings;
+    }
     if (radio->radio.bonds != NULL) {
         tendon_bluez_pairing_event(radio, event, now);
     }
@@ -267,7 +272,6 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
     if (event->code == TENDON_MANAGEMENT_INDEX_REMOVED) {
         tendon_bluez_fail(radio, TENDON_RADIO_ERROR_NO_ADAPTER);
     } else if (event->code == TENDON_MANAGEMENT_NEW_SETTINGS) {
-        radio->settings = event->settings;
         tendon_bluez_powered(radio, (event->settings & TENDON_MANAGEMENT_POWERED) != 0, now);
     }
 }

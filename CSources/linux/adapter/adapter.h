@@ -20,6 +20,8 @@ enum { HCI_UNKNOWN_COMMAND_ERROR = 0x01, HCI_COMMAND_DISALLOWED_ERROR = 0x0C };
 #define TENDON_BLUEZ_LEAVING_LIMIT_MS 3000u
 /** A kernel that has not started to scan for a peer by then, in ms, never does: that takes it up to six commands. */
 #define TENDON_BLUEZ_BEGIN_LIMIT_MS(radio) (300u + 8u * (radio)->command.response_ms)
+/** For the kernel's answer to a question about a connection, in ms: it waits 2 s for the controller. */
+#define TENDON_BLUEZ_SIGNAL_LIMIT_MS 5000u
 /** A rejected activity that was enabled before is retried so often, after this pause in ms. */
 #define TENDON_BLUEZ_RETRIES 40
 #define TENDON_BLUEZ_RETRY_MS 250u
@@ -158,9 +160,9 @@ bool tendon_bluez_is_creating(const tendon_bluez_kernel *kernel, uint64_t now);
 void tendon_bluez_kernel_discovers(tendon_bluez_kernel *kernel, bool on, bool ours, uint8_t kinds);
 /** It may have a discovery of these kinds, which it has not reported to this radio. */
 void tendon_bluez_kernel_suspects(tendon_bluez_kernel *kernel, uint8_t kinds);
-/** It was asked to stop it, or could not be asked. @param disables_until when it has disabled our scan with it; 0: our
- * scan is off. */
-void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked, uint64_t disables_until);
+/** It was asked to stop it, or could not be asked. @param until for its answer. @param disables whether it disables our
+ * scan with it; false: our scan is off. */
+void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked, uint64_t until, bool disables);
 /** A scan was disabled. Returns true if it was expected to disable ours. */
 bool tendon_bluez_kernel_disabled(tendon_bluez_kernel *kernel);
 void tendon_bluez_kernel_forget_discovery(tendon_bluez_kernel *kernel);
@@ -439,7 +441,7 @@ void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_manageme
 /* discovery.c: how the kernel interprets our scan */
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event);
 /** Our scan may be off now: ends the search that the kernel takes it for. */
-void tendon_bluez_discovery_settle(tendon_bluez_radio *radio);
+void tendon_bluez_discovery_settle(tendon_bluez_radio *radio, uint64_t now);
 /** Our scan is to be disabled: whether the kernel does that, with the discovery that it takes the scan for. False: we
  * have to. */
 bool tendon_bluez_discovery_disables(tendon_bluez_radio *radio, uint64_t now);

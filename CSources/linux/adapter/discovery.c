@@ -65,9 +65,9 @@ void tendon_bluez_scan_disabled(tendon_bluez_radio *radio) {
     }
 }
 
-static bool stop(tendon_bluez_radio *radio, uint64_t disables_until) {
+static bool stop(tendon_bluez_radio *radio, uint64_t now, bool disables) {
     bool asked = tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &radio->kernel.kinds, 1) >= 0;
-    tendon_bluez_kernel_stops(&radio->kernel, asked, disables_until);
+    tendon_bluez_kernel_stops(&radio->kernel, asked, now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS, disables);
     return asked;
 }
 
@@ -79,7 +79,7 @@ bool tendon_bluez_discovery_disables(tendon_bluez_radio *radio, uint64_t now) {
     if (kernel->disables_until != 0 && now >= kernel->disables_until) {
         tendon_bluez_kernel_forget_discovery(kernel);
     } else if (is_on(radio)) {
-        (void)stop(radio, now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
+        (void)stop(radio, now, true);
     }
     if (kernel->disables_until != 0) {
         tendon_bluez_wake_at(radio, kernel->disables_until);
@@ -97,9 +97,18 @@ bool tendon_bluez_discovery_disabled(tendon_bluez_radio *radio) {
 
 /* Not while our command that disables the scan is in flight: the kernel would disable it as well, and a controller that
  * rejects the second command leaves the kernel's discovery neither on nor off, with which it never connects. */
-void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
+void tendon_bluez_discovery_settle(tendon_bluez_radio *radio, uint64_t now) {
+    tendon_bluez_kernel *kernel = &radio->kernel;
     if (is_on(radio) && scan_off(radio)) {
-        (void)stop(radio, 0);
+        (void)stop(radio, now, false);
+    }
+    if (kernel->discovery != TENDON_BLUEZ_DISCOVERY_STOPPING) {
+        return;
+    }
+    if (now >= kernel->stops_until) { /* an answer is lost if the receive buffer is full */
+        tendon_bluez_kernel_forget_discovery(kernel);
+    } else {
+        tendon_bluez_wake_at(radio, kernel->stops_until);
     }
 }
 
@@ -112,7 +121,7 @@ bool tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
         (void)tendon_bluez_await(radio->hci.fd, radio->command.opcode, tendon_monotonic_ms() + CLOSE_LIMIT_MS,
                                  (uint8_t[1]){0}, 1);
     }
-    return stop(radio, 0);
+    return stop(radio, tendon_monotonic_ms(), false);
 }
 
 /* A scan that shows nothing can be another program's discovery that began before this radio was opened. A raw command

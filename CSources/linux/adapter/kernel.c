@@ -146,9 +146,10 @@ void tendon_bluez_kernel_suspects(tendon_bluez_kernel *kernel, uint8_t kinds) {
     kernel->discovery = TENDON_BLUEZ_DISCOVERY_ON;
 }
 
-void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked, uint64_t disables_until) {
+void tendon_bluez_kernel_stops(tendon_bluez_kernel *kernel, bool asked, uint64_t until, bool disables) {
     kernel->discovery = asked ? TENDON_BLUEZ_DISCOVERY_STOPPING : TENDON_BLUEZ_DISCOVERY_OFF;
-    kernel->disables_until = asked ? disables_until : 0;
+    kernel->stops_until = until;
+    kernel->disables_until = asked && disables ? until : 0;
 }
 
 bool tendon_bluez_kernel_disabled(tendon_bluez_kernel *kernel) {

@@ -47,7 +47,10 @@ static void settle_bondable(tendon_bluez_radio *radio, bool answers) {
         radio->bondable_before = (radio->settings & TENDON_MANAGEMENT_BONDABLE) != 0;
     }
     const bool values[] = {radio->bondable_before, false, true};
-    if (values[wanted] != values[radio->bondable]) {
+    /* Another program may have switched it off. What others have switched on is left, or two programs would never end.
+     */
+    const bool is_lost = wanted == TENDON_BLUEZ_MODE_ON && (radio->settings & TENDON_MANAGEMENT_BONDABLE) == 0;
+    if (values[wanted] != values[radio->bondable] || is_lost) {
         (void)mode(radio, TENDON_MANAGEMENT_SET_BONDABLE, values[wanted]);
         /* The socket that has sent it gets no New Settings. */
         radio->settings = values[wanted] ? radio->settings | TENDON_MANAGEMENT_BONDABLE

@@ -27,21 +27,21 @@ static tendon_status ask_now(tendon_bluez_radio *radio, tendon_link *link) {
     tendon_status status =
         tendon_bluez_about(radio, TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION, &link->identity, 0, 0);
     link->signal_wanted = false;
-    radio->signal_asked = status >= 0;
+    radio->signal_until = status >= 0 ? tendon_monotonic_ms() + TENDON_BLUEZ_SIGNAL_LIMIT_MS : 0;
     return status;
 }
 
 /* One at a time: the kernel waits 2 s for a controller that has stopped, for each of them, and powers the adapter off
- * after those that it has. */
+ * after those that it has. Its answer is lost if the receive buffer is full. */
 tendon_status tendon_bluez_ask_signal(tendon_radio *base, tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    link->signal_wanted = radio->signal_asked;
-    return radio->signal_asked ? TENDON_OK : ask_now(radio, link);
+    link->signal_wanted = tendon_monotonic_ms() < radio->signal_until;
+    return link->signal_wanted ? TENDON_OK : ask_now(radio, link);
 }
 
 static void ask_next(tendon_bluez_radio *radio) {
-    radio->signal_asked = false;
-    for (tendon_link *link = radio->radio.links; link != NULL && !radio->signal_asked; link = link->next) {
+    radio->signal_until = 0;
+    for (tendon_link *link = radio->radio.links; link != NULL && radio->signal_until == 0; link = link->next) {
         if (link->signal_wanted && link->state == TENDON_LINK_OPEN) {
             (void)ask_now(radio, link);
         }

@@ -48,7 +48,8 @@ static void forget_state(tendon_bluez_radio *radio) {
     tendon_bluez_queue_reset(radio);
     tendon_bluez_kernel_reset(&radio->kernel);
     radio->address_state = TENDON_BLUEZ_ADDRESS_UNKNOWN;
-    radio->data_watched = radio->probe_requested = radio->signal_asked = false;
+    radio->data_watched = radio->probe_requested = false;
+    radio->signal_until = 0;
     memset(radio->timings, 0, sizeof radio->timings);
     radio->scan.joined = false;
     radio->advertising.set_made = false;

@@ -194,10 +194,10 @@ void tendon_bluez_timer_expired(void *context, uint64_t now) {
     end_pause(radio, now);
     tendon_bluez_watch(radio, now);
     if (radio->scan.activity.state == TENDON_BLUEZ_OFF) {
-        tendon_bluez_discovery_settle(radio); /* what was disabled may begin again only after that */
+        tendon_bluez_discovery_settle(radio, now); /* what was disabled may begin again only after that */
     }
     tendon_bluez_step(radio);
-    tendon_bluez_discovery_settle(radio); /* one that was configured may be on by now */
+    tendon_bluez_discovery_settle(radio, now); /* one that was configured may be on by now */
     tendon_bluez_connect_waiting(radio);
 }
 

@@ -140,7 +140,7 @@ static void other_events(void **state) {
     device_with("{'name': 'a', 'type': 'u8'}", "{'name': 'x', 'layout': 'one'}");
     event = (tendon_defined_event){.kind = TENDON_DEFINED_EVENT_REFUSED, .status = TENDON_ATT_ERROR(0x02)};
     assert_string_equal(line(0), "\"refused\",\"family\":\"toy\",\"request\":\"first\",\"text\":\"the attribute cannot "
-                                 "be read\"}");
+                                 "be read\",\"error\":\"ATT_READ_NOT_PERMITTED\",\"error_number\":2}");
     assert_string_equal(line(1), "");
     event.status = TENDON_ERROR_NOT_FOUND;
     assert_string_equal(line(0), "\"refused\",\"family\":\"toy\",\"request\":\"first\",\"text\":\"the device has no "

@@ -327,7 +327,8 @@ tendon_status tendon_radio_advertise_start(tendon_radio *radio, const tendon_adv
 tendon_status tendon_radio_advertise_stop(tendon_radio *radio);
 /**
  * Starts connecting; connected() or closed(reason) follows. When @p deadline (monotonic ms) passes,
- * closed(TENDON_ERROR_TIMEOUT) is called, at most 300 ms later. A running scan is paused during the attempt.
+ * closed(TENDON_ERROR_TIMEOUT) is called, on a controller that answers immediately at most 300 ms later; of a slow one,
+ * eight times its slowest recent answer is added. A running scan is paused during the attempt.
  *
  * A private address that a bond resolves stands for the identity address of the bond, which link->peer is then: so a
  * device that has paired under a private address is found again under the next one.

@@ -218,6 +218,38 @@ static void each_call_can_fail_and_nothing_stays_open(void **state) {
     assert_int_equal(await_adapter(NULL), TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT);
 }
 
+/* Of several adapters that are off, each is looked at again until the other program has ended. */
+static void the_end_of_a_program_is_noticed_for_each_adapter(void **state) {
+    (void)state;
+    fake_add(0, false);
+    fake_add(1, false);
+    fake.programs = 1;
+    assert_int_equal(tendon_bluez_await_usable_adapter(&arrival, &own.loop, NULL, &seen, on_adapter), TENDON_OK);
+    fake_pass(&own.loop, 12000);
+    fake_remove(1);
+    fake_pass(&own.loop, 12000);
+    assert_int_equal(seen.calls, 0);
+    fake.programs = 0;
+    fake_pass(&own.loop, TENDON_BLUEZ_OFF_CHECK_MS);
+    assert_int_equal(seen.calls, 1);
+    assert_int_equal(seen.status, TENDON_OK);
+}
+
+/* Without an adapter there is nothing to look at. */
+static void without_an_adapter_nothing_is_looked_at(void **state) {
+    (void)state;
+    fake_add(0, false);
+    fake.programs = 1;
+    assert_int_equal(tendon_bluez_await_usable_adapter(&arrival, &own.loop, NULL, &seen, on_adapter), TENDON_OK);
+    fake_pass(&own.loop, 2000);
+    fake_remove(0);
+    fake_pass(&own.loop, 12000);
+    fake_forget_log();
+    fake_pass(&own.loop, 60000);
+    assert_string_equal(fake_opcodes(), "");
+    tendon_bluez_arrival_close(&arrival);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_that_is_there_already_is_reported_once, start, end),
@@ -229,6 +261,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(closing_ends_it_without_a_call, start, end),
         cmocka_unit_test_setup_teardown(another_can_be_awaited_in_the_call, start, end),
         cmocka_unit_test_setup_teardown(a_socket_that_fails_ends_it_with_the_reason, start, end),
+        cmocka_unit_test_setup_teardown(the_end_of_a_program_is_noticed_for_each_adapter, start, end),
+        cmocka_unit_test_setup_teardown(without_an_adapter_nothing_is_looked_at, start, end),
         cmocka_unit_test_setup_teardown(each_call_can_fail_and_nothing_stays_open, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,6 +233,23 @@ static void a_discovery_is_stopped_once_our_scan_is_off(void **state) {
 
 /* The scan is stopped and started again: it is on until its command is answered. Two programs that disable one scan
  * confuse the kernel if the controller rejects the second command: its discovery never ends, and it never connects. */
+/* The answer to Stop Discovery is lost in a full receive buffer: attempts do not wait for it for ever. */
+static void an_answer_that_is_lost_is_not_waited_for(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    discovering(b, 1);
+    assert_true(bluez_stops_discovery(b));
+    assert_false(tendon_bluez_scan_idle(&b->radio));
+    uint64_t asked = fake.now;
+    while (!tendon_bluez_scan_idle(&b->radio) && fake.now < asked + 60000) {
+        assert_int_equal(tendon_loop_step(&b->loop, fake.now + 100), TENDON_OK);
+    }
+    assert_int_equal(fake.now - asked, TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
+    bluez_close(b);
+}
+
 static void a_discovery_is_not_stopped_while_our_scan_is_being_disabled(void **state) {
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
@@ -367,6 +384,7 @@ int main(void) {
         cmocka_unit_test(a_search_ends_with_the_radio),
         cmocka_unit_test(a_search_told_in_part_counts_as_malformed),
         cmocka_unit_test(a_discovery_is_stopped_once_our_scan_is_off),
+        cmocka_unit_test(an_answer_that_is_lost_is_not_waited_for),
         cmocka_unit_test(a_discovery_is_not_stopped_while_our_scan_is_being_disabled),
         cmocka_unit_test(a_discovery_is_stopped_when_another_program_disables_our_scan),
         cmocka_unit_test(a_discovery_is_ours_or_not),

@@ -172,6 +172,31 @@ static tendon_link *accept_none(void *context, const tendon_address *peer, uint6
     return NULL;
 }
 
+/* What another program switches off while centrals may pair with us is switched on again; what it switches on is left.
+ */
+static void bondable_stays_on_while_it_is_needed(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(0);
+    static const uint8_t off[] = {TENDON_MANAGEMENT_NEW_SETTINGS, 0, 7, 0, 4, 0, 0x01, 0x02, 0, 0}; /* powered, LE */
+    static const uint8_t on[] = {TENDON_MANAGEMENT_NEW_SETTINGS, 0, 7, 0, 4, 0, 0x11, 0x02, 0, 0};
+    s->b->radio.settings = TENDON_MANAGEMENT_BONDABLE; /* another program pairs */
+    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
+    pairing_scene_drain(s);
+    for (int time = 0; time < 2; time++) {
+        pairing_scene_kernel_sends(s, off, sizeof off);
+        expect_mode(s, 0x09, 1);
+        pairing_scene_expect_nothing(s);
+    }
+    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, false), TENDON_OK);
+    pairing_scene_drain(s);
+    for (int time = 0; time < 2; time++) {
+        pairing_scene_kernel_sends(s, on, sizeof on);
+        pairing_scene_kernel_sends(s, off, sizeof off);
+        pairing_scene_expect_nothing(s);
+    }
+    pairing_scene_close(s);
+}
+
 /* New Settings, of what another program changes, has our own value. */
 static void bondable_is_in_the_end_as_it_was(void **state) {
     (void)state;
@@ -445,6 +470,7 @@ int main(void) {
         cmocka_unit_test(the_kernel_knows_whether_a_link_is_encrypted),
         cmocka_unit_test(encryption_is_requested_where_there_is_a_key),
         cmocka_unit_test(a_connection_that_connect_returns_is_encrypted_first),
+        cmocka_unit_test(bondable_stays_on_while_it_is_needed),
         cmocka_unit_test(pairable_is_a_mode_of_the_adapter),
         cmocka_unit_test(bondable_is_in_the_end_as_it_was),
         cmocka_unit_test(each_pairing_is_bondable),

@@ -64,6 +64,21 @@ static void after_a_reset_it_is_asked_again(void **state) {
     pairing_scene_close(s);
 }
 
+/* Its answer is lost in a full receive buffer. */
+static void without_an_answer_it_is_asked_again(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    assert_int_equal(tendon_radio_ask_signals(&s->b->radio.radio), TENDON_OK);
+    pairing_scene_expect(s, GET_CONNECTION_INFORMATION, 0, -1);
+    fake.now += TENDON_BLUEZ_SIGNAL_LIMIT_MS - 1;
+    assert_int_equal(tendon_radio_ask_signals(&s->b->radio.radio), TENDON_OK);
+    pairing_scene_expect_nothing(s);
+    fake.now += 1;
+    assert_int_equal(tendon_radio_ask_signals(&s->b->radio.radio), TENDON_OK);
+    pairing_scene_expect(s, GET_CONNECTION_INFORMATION, 0, -1);
+    pairing_scene_close(s);
+}
+
 static void failures_leave_no_old_value(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(2);
@@ -145,6 +160,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_open_link_is_asked_about),
         cmocka_unit_test(after_a_reset_it_is_asked_again),
+        cmocka_unit_test(without_an_answer_it_is_asked_again),
         cmocka_unit_test(failures_leave_no_old_value),
         cmocka_unit_test(answers_cut_at_every_position),
         cmocka_unit_test(a_closed_link_is_forgotten),
