@@ -150,6 +150,8 @@ final class Worker: @unchecked Sendable {
         for device in devices.values {
             publishAvailability(device, now)
             publishDiscovery(device, now)
+            // The broker may keep nothing over a restart, and some states never change.
+            publishState(device.key, now)
         }
     }
 

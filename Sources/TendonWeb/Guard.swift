@@ -119,7 +119,10 @@ struct Guard: Sendable {
     }
 
     private func checkBody(_ head: RequestHead) throws(Refusal) {
-        guard head.contentType?.split(separator: ";").first.map({ $0.lowercased() }) == "application/json" else {
+        guard
+            head.contentType?.split(whereSeparator: { "; \t".contains($0) }).first.map({ $0.lowercased() })
+                == "application/json"
+        else {
             throw .type
         }
         // Without a length the body would come in chunks.

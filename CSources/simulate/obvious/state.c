@@ -234,6 +234,9 @@ uint8_t tendon_simulated_obvious_feature_toggle(obvious_request *r) {
         bool good = toggles[i] == ACTIVATED || toggles[i] == DEACTIVATED || toggles[i] == FLIP;
         status = is_id(ids[i]) && good ? OK : BAD_PARAM;
     }
+    if (status == OK && 1u + 4u * count + FRAME_SIZE_MIN > r->link->frame_max) {
+        status = TOO_LARGE; /* of the response: nothing may have changed then */
+    }
     if (status == OK) {
         copy_to_spare(device);
     }

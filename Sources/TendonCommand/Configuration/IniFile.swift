@@ -57,6 +57,9 @@ struct IniFile: Sendable {
             let name = end.map { trimmed(rest[..<$0]) } ?? IniFile.withoutComment(rest)
             // What follows is meant to be in it.
             if end == nil { problems.append(IniProblem(line: line, text: "] is missing: [\(sanitized(name))]")) }
+            if let end, let first = trimmed(rest[rest.index(after: end)...]).first, first != ";", first != "#" {
+                problems.append(IniProblem(line: line, text: "what follows ] goes to the next line"))
+            }
             sections.append(IniSection(name: name, line: line))
         } else if let equals = content.firstIndex(of: "="), equals > content.startIndex {
             if sections.isEmpty { sections.append(IniSection(name: "", line: line)) }

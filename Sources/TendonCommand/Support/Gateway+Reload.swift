@@ -25,7 +25,11 @@ extension Gateway {
             }
             let configuration = try Configuration(reading: origin.path).checked()
             let next = try DeviceNames.shared.trying(configuration.names) { () throws(CommandError) in
-                try GatewayPlan(origin.options, configuration, family: origin.family, replacing: running)
+                // The next start would find it, which may be after a power cut.
+                if let wrong = SettingsCheck.problems(origin.options, configuration).first {
+                    throw .usage(configuration.place(wrong.line) + wrong.text)
+                }
+                return try GatewayPlan(origin.options, configuration, family: origin.family, replacing: running)
             }
             let restarted = replace(next)
             events.event(

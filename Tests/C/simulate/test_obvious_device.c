@@ -230,6 +230,28 @@ static void the_lower_limit_of_a_frame_applies(void **state) {
     assert_int_equal(answer[8] | answer[9] << 8, 256 - 14 - 8);
 }
 
+/* The request fits, its response does not: nothing has changed then. */
+static void toggles_whose_response_is_too_large_change_nothing(void **state) {
+    (void)state;
+    uint8_t list[1 + 3 * 64];
+    obvious_new(NULL);
+    obvious_connect(0, 247);
+    assert_int_equal(obvious_ask_hex(0, 0x01, "01 01 00 01 08 00 01 02 03 04 05 06 07 08"), 0);
+    static const uint8_t toggles[] = {0x01, 0x10, 0x00};
+    size_t length;
+    assert_int_equal(obvious_ask(0, 0x10, toggles, sizeof toggles), 0);
+    const uint8_t before = obvious_payload(0, &length)[4];
+    for (uint8_t count = 60; count <= 61; count++) {
+        list[0] = count;
+        for (size_t i = 0; i < count; i++) {
+            memcpy(&list[1 + 3 * i], "\x10\x00\x80", 3); /* flip */
+        }
+        assert_int_equal(obvious_ask(0, 0x11, list, 1 + 3u * count), count == 60 ? 0 : 17); /* TOO_LARGE */
+        assert_int_equal(obvious_ask(0, 0x10, toggles, sizeof toggles), 0);
+        assert_int_equal(obvious_payload(0, &length)[4], before); /* after an even number of flips, and after none */
+    }
+}
+
 static void lengths_and_fields_are_checked(void **state) {
     (void)state;
     static const struct {
@@ -441,6 +463,7 @@ int main(void) {
         cmocka_unit_test(hello_comes_first),
         cmocka_unit_test(hello_checks_its_fields),
         cmocka_unit_test(the_lower_limit_of_a_frame_applies),
+        cmocka_unit_test(toggles_whose_response_is_too_large_change_nothing),
         cmocka_unit_test(lengths_and_fields_are_checked),
         cmocka_unit_test(ping_and_time),
         cmocka_unit_test(a_nonce_is_not_used_twice),

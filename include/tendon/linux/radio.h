@@ -464,8 +464,8 @@ void tendon_link_init(tendon_link *link, const tendon_link_callbacks *callbacks)
  * TENDON_ERROR_DISCONNECTED; TENDON_ERROR_INVALID_ARGUMENT: too long.
  */
 tendon_status tendon_link_send(tendon_link *link, const uint8_t *pdu, size_t length);
-/** Disconnects, or ends the attempt; the loop then calls closed(TENDON_ERROR_CANCELLED), of an attempt at most 300 ms
- * later: not while the kernel is about to connect. Does nothing if the link is closed. */
+/** Disconnects, or ends the attempt; the loop then calls closed(TENDON_ERROR_CANCELLED), of an attempt as late
+ * as after its deadline: not while the kernel is about to connect. Does nothing if the link is closed. */
 void tendon_link_close(tendon_link *link);
 /**
  * Asks for other parameters of an open connection that this radio has made; the radio's own stay. Does not wait: what
