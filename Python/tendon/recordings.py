@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pathlib
 from typing import TYPE_CHECKING, Any, Iterable
@@ -38,6 +39,8 @@ def read_recording(folder: str | pathlib.Path) -> dict[str, pandas.DataFrame]:
     import pandas
 
     folder = pathlib.Path(folder)
+    if not (folder / "session.json").exists():
+        raise FileNotFoundError(f"{folder} is no recording: it has no session.json")
     session = json.loads((folder / "session.json").read_text())
     tables = {}
     for device in session["devices"]:
@@ -45,11 +48,13 @@ def read_recording(folder: str | pathlib.Path) -> dict[str, pandas.DataFrame]:
             # pandas takes the bytes 12e5 for a number, and the text NA for nothing. Only a cell that is empty is nothing.
             texts = {channel["column"]: str for channel in sensor["channels"]
                      if channel.get("kind", "number") not in ("number", "flag")}
-            path = folder / sensor["file"]
-            if path.stat().st_size == 0:  # the disk was full from the beginning
+            # Of a program that was killed the last row may be a part of one.
+            rows = (folder / sensor["file"]).read_bytes()
+            rows = rows[:rows.rfind(b"\n") + 1]
+            if not rows:  # the disk was full from the beginning
                 table = pandas.DataFrame(columns=["time", *(channel["column"] for channel in sensor["channels"])])
             else:
-                table = pandas.read_csv(path, parse_dates=["time"], dtype=texts, keep_default_na=False, na_values=[""])
+                table = pandas.read_csv(io.BytesIO(rows), parse_dates=["time"], dtype=texts, keep_default_na=False, na_values=[""])
             table.attrs = {"device": {key: value for key, value in device.items() if key != "sensors"}, "sensor": sensor,
                            "gaps": session["gaps"]}
             tables[sensor["file"].removesuffix(".csv")] = table

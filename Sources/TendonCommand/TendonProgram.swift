@@ -52,6 +52,7 @@ struct TendonProgram {
     @MainActor
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)  // a limit of the size of files is a full disk
         signal(SIGCHLD, SIG_DFL)  // a parent that ignores it would leave no status of the programs of rules
         Termination.watchSignals()
         Output.watch()

@@ -335,10 +335,18 @@ class RecordingTests(unittest.TestCase):
                                 "--for", "3", "--no-lines"], check=True, capture_output=True)
             (folder,) = (one for one in pathlib.Path(place).iterdir() if one.is_dir())
             (table,) = tendon.read_recording(folder).values()
-            # A disk that was full from the beginning to the end.
             session = json.loads((folder / "session.json").read_text())
-            (folder / session["devices"][0]["sensors"][0]["file"]).write_text("")
+            sensor = folder / session["devices"][0]["sensors"][0]["file"]
+            # A program that was killed within its last row.
+            with sensor.open("a") as rows:
+                rows.write("2026-11-30T19:00:00.0")
+            (cut,) = tendon.read_recording(folder).values()
+            self.assertEqual(len(cut), len(table))
+            # A disk that was full from the beginning to the end.
+            sensor.write_text("")
             (empty,) = tendon.read_recording(folder).values()
+            with self.assertRaisesRegex(FileNotFoundError, "is no recording"):
+                tendon.read_recording(place)
             self.assertEqual((len(empty), list(empty.columns)[0], "code" in empty.columns), (0, "time", True))
         rows = {tuple(row) for row in table[["code", "level", "state", "door", "label"]].fillna("nothing").itertuples(index=False)}
         self.assertEqual(rows, {("0203", 7, "on", "open", "NA"), ("12e5", 8, "6", "open", "07"), ("0012", 9, "7", "0", "nothing")})

@@ -360,6 +360,7 @@ static int serve(void) {
         return USAGE;
     }
     signal(SIGPIPE, SIG_IGN); /* the opening writes lines, too */
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the size of files is a full disk */
     signal(SIGTTIN, SIG_IGN); /* in the background of a shell, where the input is the shell's, read() fails */
     output_open(&out, &loop, STDOUT_FILENO, on_output_end, NULL);
     tendon_status status = tendon_fleet_open(&fleet, &loop, &options, on_line, NULL);

@@ -269,11 +269,14 @@ struct SimulationPlan {
     }
 }
 
+/// Those whose devices can pair, and have a firmware of their own.
+private let builtIn = ["activ5", "bose", "feelspace", "fjorden", "obvious"]
+
 private let simulateOptions: [Option] =
     [
         Option(name: "--count", value: "N", help: "number of devices per family; default 1"),
         Option(name: "--name", value: "TEXT", help: "name in the scan response"),
-        Option(name: "--firmware", value: "TEXT", help: "firmware revision that it reports"),
+        Option(name: "--firmware", value: "TEXT", help: "firmware revision that it reports", families: builtIn),
         Option(name: "--scenario", value: "FILE", help: "timed events; they happen once"),
         Option(
             name: "--scenario-from", value: "start|connection",
@@ -292,12 +295,12 @@ private let simulateOptions: [Option] =
         Option(
             name: "--pairing", value: "none|required|ready",
             help: "whether it requires pairing; ready: it is in pairing mode",
-            choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
+            choices: SimulationSettings.Pairing.allCases.map(\.rawValue), families: builtIn),
         Option(
             name: "--io", value: "display|yes-no|keyboard|keyboard-display",
             help: "what it shows and enters when it pairs; it confirms every comparison; default: nothing (Just Works)",
-            choices: SimulationSettings.inputOutputs.keys.sorted()),
-        PairingChoice.passkeyToEnter,
+            choices: SimulationSettings.inputOutputs.keys.sorted(), families: builtIn),
+        PairingChoice.passkeyToEnter.only(of: builtIn),
         Option(
             name: "--database-hash", value: nil,
             help: "it has a Database Hash, so that a client with a GATT cache discovers its attributes only once"),
@@ -312,5 +315,5 @@ private let simulateOptions: [Option] =
             name: "--ground-truth", value: "FILE",
             help:
                 "write the true values (bose: head angles, activ5: force; by device time) as JSON lines; an existing file is "
-                + "replaced"),
+                + "replaced", families: builtIn),
     ] + ObviousDeviceSettings.options

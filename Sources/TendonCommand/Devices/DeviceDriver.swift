@@ -169,9 +169,8 @@ final class DeviceDriver: DeviceServer {
 
     /// Of lines that all families have.
     private func showCommon(_ change: inout RowChange) {
-        if line.name.isEqual(to: "battery") {
-            if let percent = line["battery_percent"]?.number { change.show(battery: percent) }
-        } else if line.name.isEqual(to: "missing"), case .array(let what) = line["what"] {
+        if let percent = line["battery_percent"]?.number { change.show(battery: percent) }
+        if line.name.isEqual(to: "missing"), case .array(let what) = line["what"] {
             change.note = "lacks " + what.compactMap(\.string).joined(separator: ", ")
         } else if line.name.isEqual(to: "configuration_failed") || line.name.isEqual(to: "refused") {
             change.note = line["text"]?.string

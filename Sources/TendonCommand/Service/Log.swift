@@ -120,7 +120,7 @@ struct LogOutput: EventOutput {
         ("action", .info), ("publish", .info), ("executed", .info), ("reloaded", .notice),
         ("radio_waiting", .warning), ("radio_lost", .warning), ("radio_restored", .notice),
         ("connect_failed", .warning), ("configuration_failed", .warning), ("missing", .warning),
-        ("action_failed", .warning), ("execution_failed", .warning), ("reload_failed", .error),
+        ("action_failed", .warning), ("refused", .warning), ("execution_failed", .warning), ("reload_failed", .error),
     ]
 
     private static func level(of event: EventName) -> LogLevel {

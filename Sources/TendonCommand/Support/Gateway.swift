@@ -56,6 +56,8 @@ final class Gateway: TurnOwner {
         /// Of the radios that have failed.
         var lostPackets: UInt64 = 0
         var adapters = AdapterWatch()
+        /// It was reported that more devices are in range than are served at a time.
+        var isFull = false
         /// Of the device of --address, which is in range, why it is not served.
         var unserved: (address: Address, family: String?, text: String)?
     }
@@ -328,6 +330,17 @@ final class Gateway: TurnOwner {
         let name = learnName(of: address)
         commands.saw(address, family, name, rssi)
         if let rssi, !taken.is_left { agreement?.received(Gateway.shared(address, family), rssi: rssi) }
+        let isFull = state.withLock { state in
+            let isNews =
+                state.turns.count >= Int(TENDON_ADMISSION_SERVED_MAX) && state.turns[address] == nil && !state.isFull
+            if isNews { state.isFull = true }
+            return isNews
+        }
+        if isFull {
+            Log.write(
+                .warning, "\(TENDON_ADMISSION_SERVED_MAX) devices are served: others wait until one of them disconnects"
+            )
+        }
         guard taken.is_new else { return }
         state.withLock { $0.found += 1 }
         reporter.events.event("found", DeviceLabel(family, address, name: name)) { line in

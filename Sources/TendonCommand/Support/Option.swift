@@ -78,6 +78,13 @@ struct Option: Sendable {
     var takes = ValueRule.text
     /// Nil: it is of the command line alone.
     var setting: Setting?
+
+    /// The same for some families.
+    func only(of families: [String]) -> Option {
+        var option = self
+        option.families = families
+        return option
+    }
 }
 
 extension Option {

@@ -40,6 +40,8 @@ struct Reading: Sendable {
     var value: Double
     var unit = ""
     var decimals = 1
+    /// It can be shown without decimals, such as an angle.
+    var canBeWhole = true
 }
 
 /// One device as the table shows it.
@@ -308,14 +310,14 @@ final class Reporter: Sendable {
     }
 
     /// "pitch   25.0 roll   11.0 yaw   42.0", in less room "pitch 25 roll 11 yaw 42", in little "p 25 r 11 y 42", then fewer
-    /// of them: a number that is cut would be another number.
+    /// of them: a number that is cut would be another number. Not all are rounded.
     private static func readings(_ row: DeviceRow, _ room: Int) -> String {
         func value(_ reading: Reading) -> String {
             fixed(reading.value, reading.decimals) + (reading.unit.isEmpty ? "" : " \(reading.unit)")
         }
         let names = row.readings.map(\.name)
         func whole(_ names: [String]) -> [String] {
-            zip(names, row.readings).map { "\($0) \(fixed($1.value, 0))" }
+            zip(names, row.readings).map { "\($0) \(fixed($1.value, $1.canBeWhole ? 0 : $1.decimals))" }
         }
         let long = row.readings.map { reading in
             "\(reading.name) \(right(fixed(reading.value, reading.decimals), 6))"

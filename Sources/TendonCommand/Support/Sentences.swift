@@ -14,14 +14,26 @@ enum Sentences {
         let title = json["family"]?.string.map(familyTitle)
         let device = json["name"]?.string ?? [title, json["address"]?.string].compactMap(\.self).joined(separator: " ")
         // The rule's device may be fine; what failed comes first.
-        let who = json["program"]?.string.map { "program \($0) (\(device))" } ?? device
+        let who =
+            json["program"]?.string.map { "program \($0) (\(device))" } ?? json["request"]?.string.map {
+                "\(device), \($0)"
+            }
+            ?? device
         let next = json["retry_in_s"]?.number.map { ". Next attempt in \(seconds($0)) s." } ?? ""
         if event == "radio_waiting" {
             let adapter = json["adapter"]?.string ?? "a Bluetooth adapter"
             let reason = shown(what.hasPrefix(opening) ? String(what.dropFirst(opening.count)) : what)
             return sanitized("waiting for \(adapter): \(reason). Try: \(CommandError.radioAdvice)")
         }
-        return sanitized((who.isEmpty ? "" : who + ": ") + shown(what) + code(json) + next)
+        return sanitized((who.isEmpty ? "" : who + ": ") + shown(what) + code(json) + pairing(json) + next)
+    }
+
+    /// What to do about a value of a device file that only paired gateways may read.
+    private static func pairing(_ json: JSON) -> String {
+        guard json["event"]?.string == "refused", let family = json["family"]?.string,
+            ["ATT_INSUFFICIENT_AUTHENTICATION", "ATT_INSUFFICIENT_ENCRYPTION"].contains(json["error"]?.string)
+        else { return "" }
+        return "; use --pair, --allow or 'tendon pair \(family)\(Definitions.words(for: family))'"
     }
 
     /// An error of the device's own, which its maker's manual explains: " (0x81)".

@@ -191,6 +191,34 @@ import Testing
             })
     }
 
+    /// The newest sample is an object of the state. An action that sets what an event reports is one entity with it.
+    @Test func samplesThatAreStateAndActionsWithTheNamesOfValues() throws {
+        let file = #"""
+            {"name": "lamp", "title": "Lamp", "find": {"services": ["fff0"]}, "characteristics": [
+              {"name": "light", "service": "fff0", "uuid": "fff1", "notify": [{"name": "lux", "type": "u16", "unit": "lx"}]},
+              {"name": "level", "service": "fff0", "uuid": "fff2", "notify": [{"name": "brightness", "type": "u8"},
+                {"name": "mode", "type": "u8", "values": [[0, "off"], [1, "on"]]}, {"name": "blink", "type": "u8"}]},
+              {"name": "set", "service": "fff0", "uuid": "fff3", "write": [{"name": "x", "type": "u8", "factor": 100, "divisor": 255}]},
+              {"name": "choose", "service": "fff0", "uuid": "fff4", "write": [{"name": "y", "type": "u8", "values": [[0, "off"], [1, "on"]]}]},
+              {"name": "go", "service": "fff0", "uuid": "fff5", "write": [{"type": "u8", "equals": 1}]}],
+             "events": [{"name": "light", "sample": true, "state": true}, {"name": "level"}],
+             "actions": [{"name": "brightness", "characteristic": "set"}, {"name": "mode", "characteristic": "choose"},
+              {"name": "blink", "characteristic": "go"}, {"name": "other", "characteristic": "choose"}]}
+            """#
+        let entities = FamilyDescription(try Definition(parsing: Array(file.utf8), path: "lamp.json")).entities
+        #expect(entities.map(\.id) == ["lux", "blink", "brightness", "mode", "blink_action", "other"])
+        let kinds = entities.map { "\($0.kind)" }
+        #expect(kinds[0].hasPrefix(#"sensor(path: "light.lux""#))
+        #expect(kinds[1].hasPrefix(#"sensor(path: "blink""#) && kinds[4].hasPrefix("button"))
+        // The greatest value is a whole number of steps.
+        #expect(
+            kinds[2]
+                == #"number(path: Optional("brightness"), action: "brightness", range: ClosedRange(0.0...100.0), step: 0.392156, unit: nil)"#
+        )
+        #expect(kinds[3] == #"choice(path: Optional("mode"), action: "mode", options: ["off", "on"])"#)
+        #expect(kinds[5] == #"choice(path: nil, action: "other", options: ["off", "on"])"#)
+    }
+
     @Test func argumentsAreChecked() throws {
         #expect(try DefinedCall(definition, 1, ["12.5"]).encoded() == [25])
         #expect(try DefinedCall(definition, 3, ["255", "-1"]).encoded() == [255, 255])

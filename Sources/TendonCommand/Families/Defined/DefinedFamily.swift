@@ -206,18 +206,20 @@ extension Entity {
         guard let member = definition.word(field.name) else { return nil }
         // What an event calls only `state` has the name of the event in the state.
         let name = member == "state" ? definition.word(event.name) ?? member : member
+        // The newest sample is an object of the state.
+        let path = event.isSample ? "\(definition.word(event.name) ?? "").\(member)" : name
         let title = definition.word(field.title) ?? Entity.title(name)
         let unit = definition.word(field.unit), kind = definition.word(field.kind)
         if field.isFlag {
-            self.init(name, title, .binary(path: name, on: "true", deviceClass: kind))
+            self.init(name, title, .binary(path: path, on: "true", deviceClass: kind))
         } else if field.isNumber || field.count > 0 {
             let isNumber = field.isNumber && (field.count == 0 || unit != nil || kind != nil)
-            self.init(name, title, .sensor(path: name, unit: unit, deviceClass: kind, isNumber: isNumber))
+            self.init(name, title, .sensor(path: path, unit: unit, deviceClass: kind, isNumber: isNumber))
         } else if field.isDate {
             // Home Assistant takes a time with a zone alone for one.
             self.init(
                 name, title,
-                .sensor(path: name, unit: nil, deviceClass: field.isLocalDate ? nil : kind ?? "timestamp"))
+                .sensor(path: path, unit: nil, deviceClass: field.isLocalDate ? nil : kind ?? "timestamp"))
         } else {
             return nil
         }
@@ -260,7 +262,8 @@ extension Definition {
     /// Whether an event that is state has such a member of this name.
     fileprivate func stateHas(_ name: String, where isMeant: (tendon_field) -> Bool) -> Bool {
         events.indices.contains { index in
-            events[index].isState && fields(of: index).contains { isMeant($0) && word($0.name) == name }
+            events[index].isState && !events[index].isSample
+                && fields(of: index).contains { isMeant($0) && word($0.name) == name }
         }
     }
 
@@ -292,7 +295,9 @@ extension tendon_field {
         // Of integers, those that a number of JSON has exactly.
         let most = 9_007_199_254_740_991.0
         let ends = [low, high].map { rounded(max(-most, min(most, Double($0))) * factor / divisor + offset) }.sorted()
-        // Home Assistant takes no smaller one.
-        return (ends[0]...ends[1], max(0.001, rounded(abs(factor / divisor))))
+        // Rounded down, so that the greatest value is a step, too. Home Assistant takes no smaller one than 0.001.
+        let step = abs(factor / divisor)
+        let steps = abs(step) < 1e9 ? (step * 1e6 + 1e-6).rounded(.down) / 1e6 : step.rounded()
+        return (ends[0]...ends[1], max(0.001, steps))
     }
 }

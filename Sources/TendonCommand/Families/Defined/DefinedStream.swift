@@ -58,7 +58,16 @@ private final class DefinedView: DeviceView {
         let bytes = Array(UnsafeBufferPointer(start: value.bytes, count: value.length))
         let number = tendon_defined_event_at(definition.pointer, event.c.of.defined, line.index)
         if line.index == 0 { rates.take(bytes, of: number, definition) }
-        for reading in definition.readings(bytes, of: number, rates) {
+        let new = definition.readings(bytes, of: number, rates)
+        // As in the state: what has a member in common with the value before takes its place.
+        let own = definition.fields(of: number).compactMap { definition.word($0.name) }
+        let shown = change.readings ?? readings, names = new.known.map(\.name) + new.unknown
+        if shown.contains(where: { own.contains($0.name) && names.contains($0.name) }) {
+            change.readings = shown.filter { one in
+                !own.contains(one.name) || new.known.contains { $0.name == one.name }
+            }
+        }
+        for reading in new.known {
             let isKnown = (change.readings ?? readings).contains { $0.name == reading.name }
             if reading.name == "battery_percent" {
                 change.show(battery: reading.value)

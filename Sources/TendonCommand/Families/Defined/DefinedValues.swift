@@ -18,6 +18,8 @@ final class Rates {
 /// The first numbers of a value, for a person.
 private final class DescribedReadings {
     var readings: [Reading] = []
+    /// Names of what the device does not know.
+    var unknown: [String] = []
     private var depth = 0
     private let definition: Definition
 
@@ -32,9 +34,20 @@ private final class DescribedReadings {
             readings.append(
                 Reading(
                     name: text(name), value: value.number, unit: definition.word(field.pointee.unit) ?? "",
-                    decimals: min(Int(value.decimals), 3)))
+                    decimals: min(Int(value.decimals), DescribedReadings.decimals(value.number)),
+                    canBeWhole: false))
+        case TENDON_DESCRIBED_NOTHING where depth == 0: if let name = value.name { unknown.append(text(name)) }
         default: break
         }
+    }
+}
+
+extension DescribedReadings {
+    /// Three, and of what is smaller two digits that are not zeros in front.
+    fileprivate static func decimals(_ value: Double) -> Int {
+        var (decimals, size) = (3, abs(value) * 100)
+        while size > 0, size < 1, decimals < 12 { (decimals, size) = (decimals + 1, size * 10) }
+        return decimals
     }
 }
 
@@ -104,7 +117,8 @@ extension Definition {
         return visitor.words
     }
 
-    func readings(_ bytes: [UInt8], of event: Int, _ rates: Rates?) -> [Reading] {
+    /// The first numbers of a value, and the names of what the device does not know.
+    func readings(_ bytes: [UInt8], of event: Int, _ rates: Rates?) -> (known: [Reading], unknown: [String]) {
         let visitor = DescribedReadings(self)
         withExtendedLifetime(visitor) {
             _ = tendon_describe(
@@ -112,6 +126,6 @@ extension Definition {
                 { context, value in value.map { object(DescribedReadings.self, context).take($0.pointee) } },
                 context(of: visitor), nil)
         }
-        return visitor.readings
+        return (visitor.readings, visitor.unknown)
     }
 }
