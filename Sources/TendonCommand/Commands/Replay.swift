@@ -215,7 +215,8 @@ struct Replay {
 
     private mutating func close(_ link: CaptureItem.Link) {
         guard var connection = connections.removeValue(forKey: link) else { return }
-        connection.finishReading(events)
+        let elapsed = last >= start ?? last ? last - (start ?? last) : 0
+        connection.finishReading(events, ReplayedConnection.Time(unix: last, milliseconds: elapsed / 1000))
         connection.reportUnknown(events, at: last)
         if let device = connection.device, tables[device] != nil || tables.count < Replay.tableLimit {
             tables[device] = connection.table.isValid ? connection.table : nil

@@ -19,8 +19,6 @@ struct ReplayedConnection {
         let handle: UInt16
         /// The parts so far.
         var value: [UInt8]
-        /// Of the last of them.
-        var time: Time
     }
 
     private(set) var label: DeviceLabel
@@ -64,6 +62,7 @@ struct ReplayedConnection {
 
     mutating func take(_ bytes: [UInt8], fromServer: Bool, _ events: Events, _ time: Time) {
         guard let pdu = ATTPDU(bytes) else { return }
+        mtu = max(mtu, bytes.count)  // an exchange may have been before the capture
         switch Int(pdu.opcode) {
         case Int(TENDON_ATT_HANDLE_VALUE_NOTIFICATION.rawValue), Int(TENDON_ATT_HANDLE_VALUE_INDICATION.rawValue):
             notified(pdu.data, of: pdu.handle, events, time)
@@ -74,35 +73,39 @@ struct ReplayedConnection {
         case Int(TENDON_ATT_MULTIPLE_HANDLE_VALUE_NOTIFICATION.rawValue):
             for item in pdu.items { notified(item.value, of: item.handle, events, time) }
         case Int(TENDON_ATT_WRITE_REQUEST.rawValue), Int(TENDON_ATT_WRITE_COMMAND.rawValue):
-            request = pdu
-            finishReading(events)
+            // A command may stand between a request and its response.
+            if Int(pdu.opcode) == Int(TENDON_ATT_WRITE_REQUEST.rawValue), !fromServer {
+                request = pdu
+                finishReading(events, time)
+            }
             value(pdu.data, of: pdu.handle, written: true, events, time)
         default:
             // Each side may request, and confirms indications, between a request of the other and its response.
             let kind = tendon_att_opcode_class(pdu.opcode)
             if fromServer, kind == TENDON_ATT_CLASS_RESPONSE { response(pdu, bytes, events, time) }
-            if !fromServer, kind == TENDON_ATT_CLASS_REQUEST { requested(pdu, events) }
+            if !fromServer, kind == TENDON_ATT_CLASS_REQUEST { requested(pdu, events, time) }
         }
     }
 
     /// Ends what was being read, unless its next part is requested.
-    private mutating func requested(_ pdu: ATTPDU, _ events: Events) {
+    private mutating func requested(_ pdu: ATTPDU, _ events: Events, _ time: Time) {
         request = pdu
         let continues = Int(pdu.opcode) == Int(TENDON_ATT_READ_BLOB_REQUEST.rawValue) && pdu.handle == reading?.handle
-        if !continues { finishReading(events) }
+        if !continues { finishReading(events, time) }
     }
 
-    /// A part that does not fill its PDU is the last one (Vol 3 Part F 3.4.4.4).
+    /// A part that does not fill its PDU is the last one (Vol 3 Part F 3.4.4.4). Of one that does, that is known later; without an
+    /// exchange of MTUs in the capture, of each one that is longer than the smallest.
     private mutating func take(part: [UInt8], after parts: [UInt8], of handle: UInt16, _ events: Events, _ time: Time) {
-        reading = Reading(handle: handle, value: parts + part, time: time)
-        if part.count < mtu - 1 { finishReading(events) }
+        reading = Reading(handle: handle, value: parts + part)
+        if part.count < mtu - 1 { finishReading(events, time) }
     }
 
-    /// The value that was being read is complete: no further request, or nothing at all, follows.
-    mutating func finishReading(_ events: Events) {
+    /// The value that was being read is complete, which is known now.
+    mutating func finishReading(_ events: Events, _ time: Time) {
         guard let read = reading else { return }
         reading = nil
-        value(read.value, of: read.handle, written: false, events, read.time)
+        value(read.value, of: read.handle, written: false, events, time)
     }
 
     private mutating func response(_ pdu: ATTPDU, _ bytes: [UInt8], _ events: Events, _ time: Time) {
@@ -119,6 +122,9 @@ struct ReplayedConnection {
                 read.value.count + pdu.data.count <= ReplayedConnection.longest
             else { break }
             take(part: pdu.data, after: read.value, of: read.handle, events, time)
+        case Int(TENDON_ATT_ERROR_RESPONSE.rawValue)
+        where Int(request.opcode) == Int(TENDON_ATT_READ_BLOB_REQUEST.rawValue):
+            finishReading(events, time)  // there is no further part
         case Int(TENDON_ATT_ERROR_RESPONSE.rawValue)
         where Int(pdu.error) == Int(TENDON_ATT_DATABASE_OUT_OF_SYNC.rawValue):
             changed([])

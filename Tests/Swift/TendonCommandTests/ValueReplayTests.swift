@@ -93,6 +93,7 @@ import Testing
         (0..<count).flatMap { [2, 0, UInt8($0), 0x20, 0x00, 0x10, 0x00, 0, 0, 0, 0, 0, 0] }
     }
 
+    private var end: ReplayedConnection.Time { ReplayedConnection.Time(unix: 30, milliseconds: 0) }
     private var times: [UInt64?] { collected.samples.withLock { $0.map(\.capturedAt) } }
 
     @Test func aValueThatIsReadHasTheTimeOfItsResponse() {
@@ -104,10 +105,11 @@ import Testing
                 // The device's own request, an indication of it and their answers say nothing of the read.
                 PDU(bytes: [0x02, 40, 0], fromServer: true, time: 11), PDU(bytes: [0x03, 40, 0], time: 12),
                 PDU(bytes: [0x1D, 9, 0, 1], fromServer: true, time: 13), PDU(bytes: [0x1E], time: 14),
+                PDU(bytes: [0x52, 9, 0, 1], time: 14),  // nor does a command of ours
                 PDU(bytes: [0x0B] + rotations(1), fromServer: true, time: 15),
             ], on: &connection, events)
         #expect(times == [15])
-        connection.finishReading(events)
+        connection.finishReading(events, end)
         #expect(times == [15])
     }
 
@@ -126,6 +128,20 @@ import Testing
         #expect(times == [25, 25])
     }
 
+    /// Attribute Not Long, as many devices answer where the value fills its PDU.
+    @Test func aValueWithoutAFurtherPartIsComplete() {
+        let events = Events(style: .none, others: [collected])
+        var connection = connected(events)
+        play(
+            [
+                PDU(bytes: [0x02, 40, 0], time: 3), PDU(bytes: [0x03, 40, 0], fromServer: true, time: 4),
+                PDU(bytes: [0x0A, 3, 0], time: 10), PDU(bytes: [0x0B] + rotations(3), fromServer: true, time: 15),
+                PDU(bytes: [0x0C, 3, 0, 39, 0], time: 16),
+                PDU(bytes: [0x01, 0x0C, 3, 0, 0x0B], fromServer: true, time: 17),
+            ], on: &connection, events)
+        #expect(times == [17, 17, 17])
+    }
+
     @Test func afterAnExchangeOfMTUsTheSmallerOneCounts() {
         let events = Events(style: .none, others: [collected])
         var connection = connected(events)
@@ -136,8 +152,8 @@ import Testing
                 PDU(bytes: [0x0A, 3, 0], time: 20), PDU(bytes: [0x0B] + rotations(3), fromServer: true, time: 25),
             ], on: &connection, events)
         #expect(times == [15, 15], "39 bytes fill a PDU")
-        // Nothing follows: the connection ends, or the capture.
-        connection.finishReading(events)
-        #expect(times == [15, 15, 25, 25, 25])
+        // Nothing follows: the connection ends, or the capture. No line is of an earlier time than the one before.
+        connection.finishReading(events, end)
+        #expect(times == [15, 15, 30, 30, 30])
     }
 }
