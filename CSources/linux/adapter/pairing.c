@@ -46,10 +46,14 @@ static void settle_bondable(tendon_bluez_radio *radio, bool answers) {
     if (radio->bondable == TENDON_BLUEZ_MODE_OF_OTHERS) {
         radio->bondable_before = (radio->settings & TENDON_MANAGEMENT_BONDABLE) != 0;
     }
-    const bool values[] = {radio->bondable_before, false, true};
-    /* Another program may have switched it off. What others have switched on is left, or two programs would never end.
+    /* Another program has switched it off meanwhile. What it has switched on is left, or two programs would never end.
      */
-    const bool is_lost = wanted == TENDON_BLUEZ_MODE_ON && (radio->settings & TENDON_MANAGEMENT_BONDABLE) == 0;
+    const bool is_lost = wanted == TENDON_BLUEZ_MODE_ON && radio->bondable == TENDON_BLUEZ_MODE_ON &&
+                         (radio->settings & TENDON_MANAGEMENT_BONDABLE) == 0;
+    if (is_lost) {
+        radio->bondable_before = false; /* in the end it is as they want it */
+    }
+    const bool values[] = {radio->bondable_before, false, true};
     if (values[wanted] != values[radio->bondable] || is_lost) {
         (void)mode(radio, TENDON_MANAGEMENT_SET_BONDABLE, values[wanted]);
         /* The socket that has sent it gets no New Settings. */

@@ -277,6 +277,42 @@ static tendon_status use(bluez_bench *b, tendon_bonds *bonds) {
     return tendon_radio_use_bonds(&b->radio.radio, bonds);
 }
 
+/* Command Status: Invalid Parameters. */
+static bool reject_keys(int fd, uint16_t opcode, const uint8_t *pdu, size_t length) {
+    static const uint8_t rejected[] = {2, 0, 7, 0, 3, 0, 0x13, 0, 0x0D};
+    (void)pdu;
+    (void)length;
+    if (opcode == TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS) {
+        assert_int_equal(send(fake_far(fd), rejected, sizeof rejected, 0), (ssize_t)sizeof rejected);
+    }
+    return true;
+}
+
+/* Without its keys the kernel would pair again with each bonded device. */
+static void keys_that_the_kernel_rejects_are_an_error(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                        .initiator = true,
+                        .key_size = 16,
+                        .own = bluez_public_address,
+                        .peer = pairing_peers[0]};
+    tendon_bonds bonds;
+    tendon_bonds_init(&bonds);
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    fake.programs = 0;
+    fake.on_send = reject_keys;
+    assert_int_equal(use(b, &bonds), TENDON_MANAGEMENT_ERROR(0x0D));
+    assert_null(tendon_radio_pairing(&b->radio.radio));
+    assert_int_equal(b->radio.leases[1], -1);
+    assert_false(b->radio.identities_loaded);
+    fake.on_send = accept_keys;
+    assert_int_equal(use(b, &bonds), TENDON_OK);
+    assert_true(b->radio.identities_loaded);
+    fake.on_send = NULL;
+    bluez_close(b);
+}
+
 /* One list of keys per adapter: loading ours would remove those of a program with another store. */
 static void keys_of_another_store_are_not_unloaded(void **state) {
     (void)state;
@@ -367,6 +403,7 @@ int main(void) {
         cmocka_unit_test(a_key_without_a_procedure_is_removed_too),
         cmocka_unit_test(forgetting_all_reports_the_kernels_error),
         cmocka_unit_test(forgetting_is_one_step),
+        cmocka_unit_test(keys_that_the_kernel_rejects_are_an_error),
         cmocka_unit_test(keys_of_another_store_are_not_unloaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

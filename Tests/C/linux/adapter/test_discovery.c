@@ -231,8 +231,6 @@ static void a_discovery_is_stopped_once_our_scan_is_off(void **state) {
     }
 }
 
-/* The scan is stopped and started again: it is on until its command is answered. Two programs that disable one scan
- * confuse the kernel if the controller rejects the second command: its discovery never ends, and it never connects. */
 /* The answer to Stop Discovery is lost in a full receive buffer: attempts do not wait for it for ever. */
 static void an_answer_that_is_lost_is_not_waited_for(void **state) {
     (void)state;
@@ -250,6 +248,8 @@ static void an_answer_that_is_lost_is_not_waited_for(void **state) {
     bluez_close(b);
 }
 
+/* The scan is stopped and started again: it is on until its command is answered. Two programs that disable one scan
+ * confuse the kernel if the controller rejects the second command: its discovery never ends, and it never connects. */
 static void a_discovery_is_not_stopped_while_our_scan_is_being_disabled(void **state) {
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);

@@ -188,7 +188,7 @@ static void bondable_stays_on_while_it_is_needed(void **state) {
         pairing_scene_expect_nothing(s);
     }
     assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, false), TENDON_OK);
-    pairing_scene_drain(s);
+    expect_mode(s, 0x09, 0);
     for (int time = 0; time < 2; time++) {
         pairing_scene_kernel_sends(s, on, sizeof on);
         pairing_scene_kernel_sends(s, off, sizeof off);
