@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 class ActionError(Exception):
-    """A device did not carry out an action; the text says why."""
+    """A device did not carry out an action; the text says why. `error` and `error_number` are those of the event, or None."""
+
+    def __init__(self, text: str, error: str | None = None, error_number: int | None = None) -> None:
+        super().__init__(text)
+        self.error, self.error_number = error, error_number
 
 
 class Device:

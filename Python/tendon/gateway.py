@@ -370,7 +370,7 @@ class Gateway:
             future = self._acting[key].popleft()
             if not future.done():
                 if isinstance(event, events.ActionFailed):
-                    future.set_exception(ActionError(event.text))
+                    future.set_exception(ActionError(event.text, event.error, event.error_number))
                 else:
                     future.set_result(None)
         return device

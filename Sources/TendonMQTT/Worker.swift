@@ -150,8 +150,9 @@ final class Worker: @unchecked Sendable {
         for device in devices.values {
             publishAvailability(device, now)
             publishDiscovery(device, now)
-            // The broker may keep nothing over a restart, and some states never change.
-            publishState(device.key, now)
+            // The broker may keep nothing over a restart, and some states never change. Of a device that is away another gateway
+            // may have published a newer one.
+            if device.isAvailable || shared == nil { publishState(device.key, now) }
         }
     }
 

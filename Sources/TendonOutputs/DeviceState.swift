@@ -2,12 +2,32 @@
 // What is known of a device: the newest members of the events that describe a lasting state, and the newest samples.
 import TendonSupport
 
+/// A device may send a message in parts, as a bike does. Those of an event that have no member in common stand beside each
+/// other; another one takes the place of all that it has a member in common with.
+package struct MessageParts: Equatable {
+    /// By the event: the members of each part. There are never more of them than the event has members.
+    private var parts: [String: [Set<String>]] = [:]
+
+    package init() {}
+
+    /// A new part. Returns the members of those whose place it takes.
+    package mutating func replace(_ event: String, _ members: Set<String>) -> Set<String> {
+        guard !members.isEmpty else { return [] }
+        let (ended, others) = parts[event, default: []].reduce(into: ([Set<String>](), [Set<String>]())) {
+            sorted, part in
+            if part.isDisjoint(with: members) { sorted.1.append(part) } else { sorted.0.append(part) }
+        }
+        parts[event] = others + [members]
+        return ended.reduce(into: []) { $0.formUnion($1) }
+    }
+}
+
 package struct DeviceState {
     /// Empty before the device was connected.
     package private(set) var value: JSON = [:]
     package private(set) var hasSamples = false
-    /// Of measurements, by their event: the members of each value that is part of the state.
-    private(set) var parts: [String: [Set<String>]] = [:]
+    /// Of measurements.
+    private(set) var parts = MessageParts()
     /// The newest sample of each sensor, as its line.
     private var samples: [String: [UInt8]] = [:]
 
@@ -37,7 +57,10 @@ package struct DeviceState {
         value["time"] = json["time"]
         // What an event calls only `state` is the state that the event is named after.
         func place(of member: JSON.Member) -> String { member.key == "state" ? event : member.key }
-        if isMeasurement { replace(event, Set(members.map(place)).subtracting(DeviceState.times)) }
+        if isMeasurement {
+            let taken = parts.replace(event, Set(members.map(place)).subtracting(DeviceState.times))
+            for member in taken { value[member] = nil }
+        }
         if event == "feature", let number = json["feature"]?.integer {
             var features = value["features"] ?? [:]
             features["\(number)"] = .object(members.filter { $0.key != "feature" })
@@ -54,18 +77,6 @@ package struct DeviceState {
             }
         }
         return true
-    }
-
-    /// Takes away the values of the event that have a member in common with the new one. So there are never more of them than
-    /// the event has members.
-    private mutating func replace(_ event: String, _ members: Set<String>) {
-        guard !members.isEmpty else { return }
-        let others = parts[event, default: []].filter { part in
-            guard !part.isDisjoint(with: members) else { return true }
-            for member in part { value[member] = nil }
-            return false
-        }
-        parts[event] = others + [members]
     }
 
     /// A sample; it is looked into when the state is published.

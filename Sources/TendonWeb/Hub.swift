@@ -351,6 +351,10 @@ extension FamilyDescription {
             switch entity.kind {
             case .sensor(let path, let unit, _, _) where !entity.isDiagnostic && path != "battery_percent":
                 return title.merging(["path": .string(path), "unit": unit.map { .string($0) } ?? .null])
+            // What is set and reported is one entity: its control does not show the value.
+            case .number(let path?, _, _, _, let unit):
+                return title.merging(["path": .string(path), "unit": unit.map { .string($0) } ?? .null])
+            case .choice(let path?, _, _): return title.merging(["path": .string(path), "unit": .null])
             case .binary(let path, _, _) where !entity.isDiagnostic:
                 return title.merging(["path": .string(path), "unit": .null])
             default: return nil

@@ -133,9 +133,9 @@ children+=("$silent")
 until_true [ -s "$work/silent.port" ]
 TENDON_OBVIOUS_BASE_URL=http://127.0.0.1:$(cat "$work/silent.port") TENDON_OBVIOUS_INSECURE_LOOPBACK=1 \
     TENDON_OBVIOUS_API_KEY=abcdefgh start toggles run --radio virtual --families obvious --pair --json \
-    --rule 'obvious.connected => obvious.toggle 16 on'
-until_true grep -q '"event":"action"' "$work/toggles.out"
-result $? "a toggle beside a silent cloud" "$(grep -e action -e failed "$work/toggles.out"; cat "$work/toggles.err")"
+    --rule 'obvious.connected => obvious.toggle 16 on, obvious.toggle 16 off, obvious.toggle 16 on'
+patience=200 until_true eval '[ "$(grep -c "\"event\":\"action\"" "$work/toggles.out")" = 3 ]'
+result $? "toggles beside a silent cloud, within ten seconds" "$(grep -e action -e failed "$work/toggles.out"; cat "$work/toggles.err")"
 ended "$child"
 kill "$silent"
 run obvious info --radio virtual --json

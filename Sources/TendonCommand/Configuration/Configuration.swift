@@ -43,6 +43,8 @@ struct Configuration: Sendable {
 
     /// Of a pipe, which a second reader would find empty.
     private static let read = Mutex<[String: [UInt8]]>([:])
+    /// One was read, which this program cannot do again when it starts again.
+    static var isOfPipe: Bool { read.withLock { !$0.isEmpty } }
 
     /// Reads a file; throws if the file cannot be read. What is wrong in it is in `problems`.
     init(reading path: String) throws(CommandError) {

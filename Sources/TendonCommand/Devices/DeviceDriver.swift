@@ -169,7 +169,7 @@ final class DeviceDriver: DeviceServer {
 
     /// Of lines that all families have.
     private func showCommon(_ change: inout RowChange) {
-        if let percent = line["battery_percent"]?.number { change.show(battery: percent) }
+        if let percent = line["battery_percent"] { change.show(battery: percent.number) }
         if line.name.isEqual(to: "missing"), case .array(let what) = line["what"] {
             change.note = "lacks " + what.compactMap(\.string).joined(separator: ", ")
         } else if line.name.isEqual(to: "configuration_failed") || line.name.isEqual(to: "refused") {

@@ -9,7 +9,8 @@ import TendonSupport
 struct RowChange: Sendable {
     var state: String?
     var note: String?
-    var battery: Int?
+    /// Within: not known any more.
+    var battery: Int??
     var readings: [Reading]?
 
     func apply(to row: inout DeviceRow) {
@@ -19,9 +20,9 @@ struct RowChange: Sendable {
         if let readings { row.readings = readings }
     }
 
-    /// The number of a device file can be anything.
-    mutating func show(battery percent: Double) {
-        if (0...100).contains(percent) { battery = Int(percent) }
+    /// The number of a device file can be anything; nil: the device does not know it.
+    mutating func show(battery percent: Double?) {
+        battery = .some(percent.flatMap { (0...100).contains($0) ? Int($0) : nil })
     }
 
     /// New numbers take the place of those of the same name.

@@ -201,7 +201,7 @@ final class GatewayCommands: CommandHandler {
             case "pair": return .done(try await pair(data["seconds"]))
             case "forget": return .done(try await forget(data))
             case GatewayCommands.recenter: return .done(["devices": JSON(try recenterNamed(data))])
-            case "restart": return .done(restart())
+            case "restart": return .done(try restart())
             default: throw .unknown("request", sanitized(name), among: GatewayCommands.requests)
             }
         } catch {
@@ -301,7 +301,10 @@ final class GatewayCommands: CommandHandler {
     }
 
     /// A moment later, so that the response is on its way before.
-    private func restart() -> JSON {
+    private func restart() throws(CommandError) -> JSON {
+        guard !Configuration.isOfPipe else {
+            throw CommandError(.failed, "the configuration came out of a pipe, which has nothing for another start")
+        }
         Task { @TendonActor in
             try? await Loop.shared.sleep(for: .milliseconds(200))
             Termination.shared.requestRestart()

@@ -81,7 +81,7 @@ final class ProgramRunner: Sendable {
     /// Milliseconds from SIGTERM to SIGKILL.
     private static let patience: UInt64 = 1000
     /// Milliseconds that programs have when the gateway ends.
-    private static let grace: UInt64 = 2000
+    private static let grace: UInt64 = 1000
     /// Milliseconds from one look to the next, if the kernel does not tell when a process ends.
     private static let pause: UInt64 = 10
 
@@ -124,8 +124,10 @@ final class ProgramRunner: Sendable {
     /// The end of the gateway, after which there is no limit of time any more. They can end by themselves at first; then they
     /// are ended as after that limit. Returns when the results of all have been passed on.
     func finish() async {
+        let open = state.withLock { $0.open }
+        if open > 0 { Log.write(.warning, "the programs of rules have a second to end: \(open)") }
         await wait(ProgramRunner.grace)
-        for (signal, time) in [(SIGTERM, ProgramRunner.patience), (SIGKILL, ProgramRunner.patience)] {
+        for (signal, time) in [(SIGTERM, ProgramRunner.patience / 2), (SIGKILL, ProgramRunner.patience / 2)] {
             state.withLock { state in
                 state.isEnding = true
                 for group in state.groups { kill(-group, signal) }
@@ -239,7 +241,7 @@ final class ProgramRunner: Sendable {
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
-        for signal in [SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+        for signal in [SIGPIPE, SIGXFSZ, SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)

@@ -72,10 +72,15 @@ final class RuleBoard: Sendable {
     func replace(_ rules: [Rule], _ programs: [String: Program]) {
         let reader = RuleReader(rules)
         state.withLock { state in
-            (state.engine, state.reader) = (RuleEngine(rules, after: state.engine), reader)
+            (state.engine, state.reader) = (RuleEngine(rules, after: state.engine, isNamed: RuleBoard.isNamed), reader)
             state.programs = programs
         }
         readsSamples.store(reader.takes(anyOf: Events.sampled), ordering: .relaxed)
+    }
+
+    private static func isNamed(_ device: RuleDevice, _ name: String) -> Bool {
+        guard let address = Address(device.address) else { return false }
+        return DeviceNames.shared.address(of: name)?.matches(address) ?? false
     }
 
     /// Where decisions are reported.

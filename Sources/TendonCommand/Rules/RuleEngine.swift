@@ -43,15 +43,21 @@ struct RuleEngine: Sendable {
     /// Devices that a rule remembers. Devices that disconnected are forgotten.
     private static let limit = 1024
 
-    /// - Parameter before: what it knows of rules that are written in the same way goes on.
-    init(_ rules: [Rule], after before: RuleEngine? = nil) {
+    /// - Parameters:
+    ///   - before: what it knows of rules that are written in the same way goes on.
+    ///   - isNamed: whether a device has a name of the configuration now; those of before may be of others.
+    init(
+        _ rules: [Rule], after before: RuleEngine? = nil, isNamed: (RuleDevice, String) -> Bool = { $0.name == $1 }
+    ) {
         self.rules = rules
         guard let before else { return }
         var known = Dictionary(grouping: before.rules.indices) { before.rules[$0].text }
         for (index, rule) in rules.enumerated() {
             guard let old = known[rule.text]?.first else { continue }
             known[rule.text]?.removeFirst()
-            progress[index] = before.progress[old]
+            progress[index] = before.progress[old]?.filter { device, _ in
+                if case .device(let name) = rule.subject { isNamed(device, name) } else { true }
+            }
         }
     }
 

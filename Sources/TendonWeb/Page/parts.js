@@ -46,6 +46,9 @@ function plain(title) {
   return title.replace(/_/g, ' ').replace(/([a-z])([A-Z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`)
 }
 
+/** An error of the device's own, which its maker's manual explains. */
+const code = ({ error, error_number: number }) => error === 'ATT_APPLICATION_ERROR' ? ` (0x${number.toString(16)})` : ''
+
 /** Words for the list of events; null: not worth a line. */
 export function sentence(event) {
   const words = name => plain(String(name)).toLowerCase()
@@ -53,8 +56,9 @@ export function sentence(event) {
     case 'connected': return 'connected'
     case 'disconnected': return `disconnected: ${words(event.reason)}`
     case 'connect_failed': return `no connection: ${event.text}`
+    case 'refused': return `${event.request}: ${event.text}${code(event)}`
     case 'action': return `done: ${words(String(event.action).replace(/^[a-z0-9]+\./, ''))}`
-    case 'action_failed': return `failed: ${event.action}: ${event.text}`
+    case 'action_failed': return `failed: ${event.action}: ${event.text}${code(event)}`
     case 'squeeze': return event.state
     case 'grip': return words(event.grip_event) + (event.button ? ` ${event.button}` : '') +
       (event.count > 1 ? ` × ${event.count}` : '')
@@ -124,7 +128,7 @@ export class Card {
     this.canCommand = canCommand
     this.element.classList.toggle('away', !device.connected)
     this.element.dataset.connected = device.connected
-    this.charge(device.state.battery_percent)
+    this.charge(device.state.battery_percent ?? null)
     if (had !== JSON.stringify([device.commands, canCommand]) || !this.commands.childElementCount) this.fillCommands()
     this.firmware(device.state)
     this.state(device.state)
@@ -138,9 +142,11 @@ export class Card {
       connected ? '' : 'not connected'].filter(Boolean).join(' · ')
   }
 
+  /** null: the device does not know it; undefined: nothing is said of it. */
   charge(percent) {
-    if (!Number.isFinite(percent)) return
-    this.battery.hidden = false
+    if (percent === undefined) return
+    this.battery.hidden = !Number.isFinite(percent)
+    if (this.battery.hidden) return
     this.level.setAttribute('width', Math.round(14 * Math.min(100, percent) / 100))
     this.battery.lastChild.textContent = `${percent} %`
     this.battery.title = 'battery'

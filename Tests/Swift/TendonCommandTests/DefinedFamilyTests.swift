@@ -191,32 +191,45 @@ import Testing
             })
     }
 
-    /// The newest sample is an object of the state. An action that sets what an event reports is one entity with it.
+    /// The newest sample is an object of the state. An action that sets what an event reports is one entity with it, if each
+    /// number and word that is reported can be set.
     @Test func samplesThatAreStateAndActionsWithTheNamesOfValues() throws {
         let file = #"""
             {"name": "lamp", "title": "Lamp", "find": {"services": ["fff0"]}, "characteristics": [
               {"name": "light", "service": "fff0", "uuid": "fff1", "notify": [{"name": "lux", "type": "u16", "unit": "lx"}]},
               {"name": "level", "service": "fff0", "uuid": "fff2", "notify": [{"name": "brightness", "type": "u8"},
-                {"name": "mode", "type": "u8", "values": [[0, "off"], [1, "on"]]}, {"name": "blink", "type": "u8"}]},
-              {"name": "set", "service": "fff0", "uuid": "fff3", "write": [{"name": "x", "type": "u8", "factor": 100, "divisor": 255}]},
+                {"name": "mode", "type": "u8", "values": [[0, "off"], [1, "on"]]}, {"name": "blink", "type": "u8"},
+                {"name": "dim", "type": "u8"}, {"name": "scene", "type": "u8", "values": [[0, "off"], [9, "fault"]]}]},
+              {"name": "set", "service": "fff0", "uuid": "fff3", "write": [{"name": "x", "type": "u8"}]},
               {"name": "choose", "service": "fff0", "uuid": "fff4", "write": [{"name": "y", "type": "u8", "values": [[0, "off"], [1, "on"]]}]},
-              {"name": "go", "service": "fff0", "uuid": "fff5", "write": [{"type": "u8", "equals": 1}]}],
+              {"name": "go", "service": "fff0", "uuid": "fff5", "write": [{"type": "u8", "equals": 1}]},
+              {"name": "scaled", "service": "fff0", "uuid": "fff6", "write": [{"name": "z", "type": "u8", "factor": 100, "divisor": 255}]}],
              "events": [{"name": "light", "sample": true, "state": true}, {"name": "level"}],
              "actions": [{"name": "brightness", "characteristic": "set"}, {"name": "mode", "characteristic": "choose"},
-              {"name": "blink", "characteristic": "go"}, {"name": "other", "characteristic": "choose"}]}
+              {"name": "blink", "characteristic": "go"}, {"name": "other", "characteristic": "choose"},
+              {"name": "dim", "characteristic": "scaled"}, {"name": "scene", "characteristic": "choose"}]}
             """#
         let entities = FamilyDescription(try Definition(parsing: Array(file.utf8), path: "lamp.json")).entities
-        #expect(entities.map(\.id) == ["lux", "blink", "brightness", "mode", "blink_action", "other"])
-        let kinds = entities.map { "\($0.kind)" }
-        #expect(kinds[0].hasPrefix(#"sensor(path: "light.lux""#))
-        #expect(kinds[1].hasPrefix(#"sensor(path: "blink""#) && kinds[4].hasPrefix("button"))
-        // The greatest value is a whole number of steps.
         #expect(
-            kinds[2]
-                == #"number(path: Optional("brightness"), action: "brightness", range: ClosedRange(0.0...100.0), step: 0.392156, unit: nil)"#
-        )
-        #expect(kinds[3] == #"choice(path: Optional("mode"), action: "mode", options: ["off", "on"])"#)
-        #expect(kinds[5] == #"choice(path: nil, action: "other", options: ["off", "on"])"#)
+            entities.map(\.id) == [
+                "lux", "blink", "dim", "scene", "brightness", "mode", "blink_action", "other", "dim_action",
+                "scene_action",
+            ])
+        let kinds = Dictionary(uniqueKeysWithValues: entities.map { ($0.id, "\($0.kind)") })
+        #expect(kinds["lux"]?.hasPrefix(#"sensor(path: "light.lux""#) == true)
+        #expect(
+            kinds["blink"]?.hasPrefix(#"sensor(path: "blink""#) == true
+                && kinds["blink_action"]?.hasPrefix("button") == true)
+        #expect(
+            kinds["brightness"]?.hasPrefix(
+                #"number(path: Optional("brightness"), action: "brightness", range: ClosedRange(0.0...255.0)"#) == true)
+        #expect(kinds["mode"] == #"choice(path: Optional("mode"), action: "mode", options: ["off", "on"])"#)
+        #expect(kinds["other"] == #"choice(path: nil, action: "other", options: ["off", "on"])"#)
+        // 200 is out of range, and 'fault' is no option. The greatest value of a number is a whole number of steps.
+        #expect(
+            kinds["dim_action"]
+                == #"number(path: nil, action: "dim", range: ClosedRange(0.0...100.0), step: 0.392156, unit: nil)"#)
+        #expect(kinds["scene_action"]?.hasPrefix("choice(path: nil") == true)
     }
 
     @Test func argumentsAreChecked() throws {

@@ -120,6 +120,19 @@ import Testing
         #expect(engine.take(line, of: device, at: 2000).isEmpty)
         engine = RuleEngine(rules + rules, after: engine)
         #expect(engine.take(line, of: device, at: 3000).map(\.index) == [2, 3], "each once")
+        // A rule about a name, of a device that has it no longer.
+        let address = WantedAddress(Address(0xC0, type: .random))
+        let named = [
+            try DeviceNames.shared.during([(address, "left")]) {
+                Result { () throws(CommandError) in try Rule("left.force > 5 for 10 s => publish x y") }
+            }.get()
+        ]
+        let left = RuleDevice(family: "activ5", address: "x", name: "left")
+        var names = RuleEngine(named)
+        #expect(names.take([.value("force", 9)], of: left, at: 1000).isEmpty && names.deadline == 11_000)
+        #expect(RuleEngine(named, after: names).deadline == 11_000)
+        names = RuleEngine(named, after: names) { _, _ in false }
+        #expect(names.deadline == nil && names.tick(20_000).isEmpty)
     }
 
     /// A capture over which the clock was set back by a year, and forward again: pauses and times pass as the lines do.

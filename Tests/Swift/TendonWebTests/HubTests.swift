@@ -45,7 +45,8 @@ private final class TestHub {
 
     // The battery has a place of its own.
     static let values =
-        #"[{"title":"Heading","path":"orientation.heading_deg","unit":"°"},{"title":"Worn","path":"worn","unit":null}]"#
+        #"[{"title":"Heading","path":"orientation.heading_deg","unit":"°"},{"title":"Worn","path":"worn","unit":null},"#
+        + #"{"title":"Mode","path":"mode","unit":null}]"#
 
     let hub: Hub
     var isWatched: Bool { hub.isWatched.load(ordering: .relaxed) }

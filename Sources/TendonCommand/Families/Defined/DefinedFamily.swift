@@ -167,7 +167,7 @@ extension FamilyDescription {
         }
         for index in definition.actions.indices {
             guard let entity = Entity(action: index, definition) else { continue }
-            // What is set and reported is one entity.
+            // What is set and reported, with the same range and words, is one entity.
             if entity.hasState { entities.removeAll { $0.id == entity.id } }
             entities.add(entity, otherwise: "action")
         }
@@ -239,8 +239,11 @@ extension Entity {
             return
         }
         if only.count > 0 {
-            let path = definition.stateHas(name) { $0.count > 0 } ? name : nil
-            self.init(name, title, .choice(path: path, action: name, options: definition.words(of: only)))
+            let options = definition.words(of: only)
+            let isReported = definition.stateHas(name) { field in
+                field.count > 0 && definition.words(of: field).allSatisfy(options.contains)
+            }
+            self.init(name, title, .choice(path: isReported ? name : nil, action: name, options: options))
             return
         }
         if only.isText || only.isBytes {
@@ -251,10 +254,16 @@ extension Entity {
             return
         }
         let (range, step) = only.figures
-        let path = definition.stateHas(name) { $0.isNumber && $0.count == 0 } ? name : nil
+        let unit = definition.word(only.unit)
+        // Home Assistant takes no number that is out of the range.
+        let isReported = definition.stateHas(name) { field in
+            field.isNumber && field.count == 0 && definition.word(field.unit) == unit
+                && range.lowerBound <= field.figures.range.lowerBound
+                && field.figures.range.upperBound <= range.upperBound
+        }
         self.init(
             name, title,
-            .number(path: path, action: name, range: range, step: step, unit: definition.word(only.unit)))
+            .number(path: isReported ? name : nil, action: name, range: range, step: step, unit: unit))
     }
 }
 

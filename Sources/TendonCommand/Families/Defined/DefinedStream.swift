@@ -23,6 +23,7 @@ private final class DefinedView: DeviceView {
     private let definition: Definition
     /// For the table.
     private var rates = Rates()
+    private var parts = MessageParts()
     private static let readingLimit = 4
 
     init(_ definition: Definition, _ served: ServedDevice) {
@@ -44,7 +45,9 @@ private final class DefinedView: DeviceView {
         sample.words = definition.words(UnsafeBufferPointer(start: value.bytes, count: value.length), of: number)
     }
 
-    override func begin(_ device: tendon_device, _ identity: JSON, _ change: inout RowChange) { rates = Rates() }
+    override func begin(_ device: tendon_device, _ identity: JSON, _ change: inout RowChange) {
+        (rates, parts) = (Rates(), MessageParts())
+    }
 
     override func show(sample event: DeviceEvent, _ line: DeviceLine, _ change: inout RowChange) {
         show(line, event, &change)
@@ -59,12 +62,10 @@ private final class DefinedView: DeviceView {
         let number = tendon_defined_event_at(definition.pointer, event.c.of.defined, line.index)
         if line.index == 0 { rates.take(bytes, of: number, definition) }
         let new = definition.readings(bytes, of: number, rates)
-        // As in the state: what has a member in common with the value before takes its place.
-        let own = definition.fields(of: number).compactMap { definition.word($0.name) }
-        let shown = change.readings ?? readings, names = new.known.map(\.name) + new.unknown
-        if shown.contains(where: { own.contains($0.name) && names.contains($0.name) }) {
-            change.readings = shown.filter { one in
-                !own.contains(one.name) || new.known.contains { $0.name == one.name }
+        let ended = parts.replace("\(number)", new.names)
+        if !ended.isEmpty {
+            change.readings = (change.readings ?? readings).filter { one in
+                !ended.contains(one.name) || new.known.contains { $0.name == one.name }
             }
         }
         for reading in new.known {

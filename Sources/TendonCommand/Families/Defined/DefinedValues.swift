@@ -18,14 +18,15 @@ final class Rates {
 /// The first numbers of a value, for a person.
 private final class DescribedReadings {
     var readings: [Reading] = []
-    /// Names of what the device does not know.
-    var unknown: [String] = []
+    /// Of all members.
+    var names: Set<String> = []
     private var depth = 0
     private let definition: Definition
 
     init(_ definition: Definition) { self.definition = definition }
 
     func take(_ value: tendon_described) {
+        if depth == 0, let name = value.name { names.insert(text(name)) }
         switch value.kind {
         case TENDON_DESCRIBED_LIST, TENDON_DESCRIBED_ITEM: depth += 1
         case TENDON_DESCRIBED_END: depth -= 1
@@ -36,7 +37,6 @@ private final class DescribedReadings {
                     name: text(name), value: value.number, unit: definition.word(field.pointee.unit) ?? "",
                     decimals: min(Int(value.decimals), DescribedReadings.decimals(value.number)),
                     canBeWhole: false))
-        case TENDON_DESCRIBED_NOTHING where depth == 0: if let name = value.name { unknown.append(text(name)) }
         default: break
         }
     }
@@ -117,8 +117,8 @@ extension Definition {
         return visitor.words
     }
 
-    /// The first numbers of a value, and the names of what the device does not know.
-    func readings(_ bytes: [UInt8], of event: Int, _ rates: Rates?) -> (known: [Reading], unknown: [String]) {
+    /// The first numbers of a value, and the names of all that it has, known or not.
+    func readings(_ bytes: [UInt8], of event: Int, _ rates: Rates?) -> (known: [Reading], names: Set<String>) {
         let visitor = DescribedReadings(self)
         withExtendedLifetime(visitor) {
             _ = tendon_describe(
@@ -126,6 +126,6 @@ extension Definition {
                 { context, value in value.map { object(DescribedReadings.self, context).take($0.pointee) } },
                 context(of: visitor), nil)
         }
-        return (visitor.readings, visitor.unknown)
+        return (visitor.readings, visitor.names)
     }
 }

@@ -74,8 +74,11 @@ private final class ObviousServer: DeviceServer {
     private var beginning: Task<Void, Never>?
     private var isBeginning = false
     private var isStreaming = false
-    /// Milliseconds that actions wait for them: a cloud may not answer.
+    /// Parts of them that are over.
+    private var hasStates = false, hasFirmware = false
+    /// Milliseconds of a connection in which actions wait for them: a cloud may not answer.
     private static let patience: UInt64 = 5000
+    private var patienceEnds: UInt64 = 0
     /// Waits for the end of the connection. An upgrade restarts the device, which is no end.
     private var waiter: Task<Void, Never>?
     private var isUpgrading = false
@@ -142,7 +145,8 @@ private final class ObviousServer: DeviceServer {
         let states = connector.states
         let updates = manager.updates
         let consumer = consume(updates)
-        isStreaming = true
+        (isStreaming, hasStates, hasFirmware) = (true, false, false)
+        patienceEnds = tendon_monotonic_ms() + ObviousServer.patience
         begin()
         let waiter = Task { @TendonActor [self] in
             var iterator = states.makeAsyncIterator()
@@ -167,20 +171,26 @@ private final class ObviousServer: DeviceServer {
         return isAsked ? .requested : .lost
     }
 
+    /// What is not over.
     private func begin() {
         guard isStreaming else { return }
         isBeginning = true
         beginning = Task { @TendonActor [self] in
-            await readStates()
-            await findFirmware()
+            if !hasStates {
+                await readStates()
+                hasStates = !Task.isCancelled
+            }
+            if !hasFirmware, !Task.isCancelled {
+                await findFirmware()
+                hasFirmware = !Task.isCancelled
+            }
             isBeginning = false
         }
     }
 
     /// The device is free for an action. True: the requests of the beginning are to follow again.
     private func postpone() async -> Bool {
-        let end = tendon_monotonic_ms() + ObviousServer.patience
-        while isBeginning, tendon_monotonic_ms() < end, !Task.isCancelled {
+        while isBeginning, tendon_monotonic_ms() < patienceEnds, !Task.isCancelled {
             try? await Loop.shared.sleep(for: .milliseconds(20))
         }
         guard isBeginning else { return false }
