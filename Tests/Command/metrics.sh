@@ -98,4 +98,23 @@ run run --radio virtual --families activ5 --metrics-file "$work/notes.txt" --for
 like "$status $err" "^1 .*notes.txt exists and has no metrics of tendon; it is not replaced" "--metrics-file: another file"
 is "$(cat "$work/notes.txt")" notes "it is left alone"
 
+# The battery of a device file, in a sample: 64 %, and then the device does not know it.
+cat >"$work/tag.json" <<'END'
+{"name": "tag", "title": "Tag", "find": {"name": "Tag"}, "events": [{"name": "level", "sample": true}],
+ "characteristics": [{"name": "level", "service": "180f", "uuid": "2a19", "every_ms": 1000, "examples": ["40", "ff"],
+  "notify": [{"name": "battery_percent", "type": "u8", "unknown": 255}]}]}
+END
+start tag simulate tag --define "$work/tag.json" --radio virtual --json
+tag=$child
+until_true ready tag
+file=$work/textfile/tag.prom
+start two run --define "$work/tag.json" --families tag --radio virtual --json --metrics-file "$file" --metrics-interval 0.2
+gateway=$child
+until_true eval '[ "$(value tendon_device_battery_ratio family=tag)" = 0.64 ]'
+result $? "the battery of a device file" "$(cat "$file")"
+until_true eval '! grep -q "^tendon_device_battery_ratio{" "$file"'
+result $? "what it does not know any more is gone" "$(grep battery "$file")"
+kill -INT "$gateway" "$tag"
+wait "$gateway" "$tag" 2>/dev/null
+
 finish

@@ -118,8 +118,9 @@ final class DeviceDriver: DeviceServer {
         if !line.isSample {
             showCommon(&change)
             view.show(line, event, &change)
-        } else if served.reporter.isTable {
-            view.show(sample: event, line, &change)
+        } else {
+            if view.hasBatteryInSamples { showBattery(&change) }
+            if served.reporter.isTable { view.show(sample: event, line, &change) }
         }
         view.keep(change)
         if !isStreaming, core.isOpen {
@@ -167,9 +168,13 @@ final class DeviceDriver: DeviceServer {
         served.update { $0.counters.take(counters) }
     }
 
+    private func showBattery(_ change: inout RowChange) {
+        if let percent = line["battery_percent"] { change.show(battery: percent.number) }
+    }
+
     /// Of lines that all families have.
     private func showCommon(_ change: inout RowChange) {
-        if let percent = line["battery_percent"] { change.show(battery: percent.number) }
+        showBattery(&change)
         if line.name.isEqual(to: "missing"), case .array(let what) = line["what"] {
             change.note = "lacks " + what.compactMap(\.string).joined(separator: ", ")
         } else if line.name.isEqual(to: "configuration_failed") || line.name.isEqual(to: "refused") {

@@ -54,6 +54,8 @@ class DeviceView {
     func words(for error: TendonError) -> String? { nil }
     /// Whether lines that are no samples have numbers for outputs.
     var hasNumbersOfStates: Bool { false }
+    /// Whether samples may have the battery level; else it is in events alone.
+    var hasBatteryInSamples: Bool { false }
     /// What tables have beside the numbers of a sample, if its form is that of the numbers.
     func texts(of event: DeviceEvent) -> [SampleChannel] { [] }
     /// Nil: that of the numbers themselves.

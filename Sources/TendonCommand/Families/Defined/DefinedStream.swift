@@ -25,13 +25,19 @@ private final class DefinedView: DeviceView {
     private var rates = Rates()
     private var parts = MessageParts()
     private static let readingLimit = 4
+    private let samplesHaveBattery: Bool
 
     init(_ definition: Definition, _ served: ServedDevice) {
         self.definition = definition
+        samplesHaveBattery = definition.events.indices.contains { index in
+            definition.events[index].isSample
+                && definition.forms[index].channels.contains { $0.name == "battery_percent" }
+        }
         super.init(served)
     }
 
     override var hasNumbersOfStates: Bool { true }
+    override var hasBatteryInSamples: Bool { samplesHaveBattery }
 
     override func form(of event: DeviceEvent, _ index: Int) -> SampleForm? {
         let number = tendon_defined_event_at(definition.pointer, event.c.of.defined, index)
