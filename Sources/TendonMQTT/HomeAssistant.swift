@@ -99,9 +99,7 @@ struct HomeAssistant {
             json["state_topic"] = state
             if unit != nil || isNumber {
                 // A device may have words for some numbers: Home Assistant takes none.
-                json["value_template"] = .string(
-                    "{% set it = \(HomeAssistant.expression(path)) %}{{ it if it is number else \(HomeAssistant.unknown) }}"
-                )
+                json["value_template"] = HomeAssistant.template(path, if: "it is number")
                 json["unit_of_measurement"] = unit.map { .string($0) }
                 json["state_class"] = "measurement"
             } else {
@@ -135,9 +133,7 @@ struct HomeAssistant {
                 // A device may be in a state that no option has.
                 let words = LineWriter.text(.array(options.map { .string($0) }))
                 json["state_topic"] = state
-                json["value_template"] = .string(
-                    "{% set it = \(HomeAssistant.expression(path)) %}{{ it if it in \(words) "
-                        + "else \(HomeAssistant.unknown) }}")
+                json["value_template"] = HomeAssistant.template(path, if: "it in \(words)")
             }
             json["command_topic"] = set
             json["command_template"] = .string("{{ {'\(action)': value} | tojson }}")
@@ -185,6 +181,11 @@ struct HomeAssistant {
 
     /// What a number, a flag and a choice have while it is not known. An empty text leaves the value of before.
     private static let unknown = "'None'"
+
+    /// The value, as long as it is one that Home Assistant takes.
+    private static func template(_ path: String, if condition: String) -> JSON {
+        .string("{% set it = \(expression(path)) %}{{ it if \(condition) else \(unknown) }}")
+    }
 
     /// A member that is not there, or not there yet, is no error of the template. In brackets: after a dot, `update` would
     /// be the method of Python's dictionaries.
