@@ -81,6 +81,10 @@ untimed() { sed -e 's/^{"time":"[^"]*"//' -e 's/"device_time_ms":[0-9]*//' "$1" 
 printf '%s\n' "$out" >"$work/now"
 is "$(comm -23 <(untimed "$work/expected") <(untimed "$work/now") | grep -v '"event":"summary"' | head -c 600)" "" \
     "its test of a capture: each line is there"
+is "$(comm -13 <(untimed "$work/expected") <(untimed "$work/now") | grep -v '"event":"summary"' \
+    | sed -e 's/,"address.*"battery_percent"/ battery_percent/' | tr '\n' ' ')" \
+    ',"event":"battery","family":"activ5" battery_percent:75} ,"event":"battery","family":"fjorden" battery_percent:80,"battery_low":false} ' \
+    "its test of a capture: what was read last is there, too"
 
 # The Obvious device goes on where it was.
 older=$older/obvious

@@ -506,6 +506,7 @@ typedef struct tendon_bluez_arrival {
     tendon_source source; /**< a management socket */
     int lease;            /**< shows radios that this socket uses no adapter */
     bool usable;          /**< one that another program has switched off is not enough */
+    uint32_t off;         /**< a bit for each hciN below 32 that another program has switched off */
     tendon_bluez_name name;
     void *context;
     void (*on_adapter)(void *context, tendon_status status, uint64_t now);

@@ -40,6 +40,7 @@ static bool is_enough(tendon_bluez_arrival *arrival, uint16_t index, uint64_t no
     if (!off || !has_user(arrival, index)) {
         return true;
     }
+    arrival->off |= index < 32 ? UINT32_C(1) << index : 0;
     arrival->source.deadline = now + TENDON_BLUEZ_OFF_CHECK_MS;
     return false;
 }
@@ -50,7 +51,6 @@ static bool lists_enough(tendon_bluez_arrival *arrival, const tendon_management_
     if (event->opcode != TENDON_MANAGEMENT_READ_INDEX_LIST || event->status != TENDON_MANAGEMENT_SUCCESS) {
         return false;
     }
-    arrival->source.deadline = UINT64_MAX;
     tendon_status count = tendon_bluez_decode_indexes(event->data, event->length, indexes);
     for (tendon_status i = 0; i < count; i++) {
         if (is_enough(arrival, indexes[i], now)) {
@@ -104,16 +104,18 @@ static void ready(void *context, uint32_t events, uint64_t now) {
     }
 }
 
-static tendon_status ask_for_all(const tendon_bluez_arrival *arrival) {
-    return tendon_bluez_manage_later(arrival->source.fd, TENDON_MANAGEMENT_READ_INDEX_LIST, TENDON_MANAGEMENT_NO_INDEX,
-                                     NULL, 0);
-}
-
 /** The programs that could switch the adapters on may have ended, which no event reports. */
 static void look_again(void *context, uint64_t now) {
     tendon_bluez_arrival *arrival = context;
-    arrival->source.deadline = now + TENDON_BLUEZ_OFF_CHECK_MS; /* unless the answer says more */
-    (void)ask_for_all(arrival);
+    uint32_t off = arrival->off;
+    arrival->off = 0;
+    arrival->source.deadline = UINT64_MAX;
+    for (uint16_t index = 0; off != 0; index++, off >>= 1) {
+        if ((off & 1) != 0 && is_enough(arrival, index, now)) {
+            finish(arrival, TENDON_OK, now);
+            return;
+        }
+    }
 }
 
 static tendon_status await(tendon_bluez_arrival *arrival, tendon_loop *loop, const char *name) {
@@ -133,7 +135,7 @@ static tendon_status await(tendon_bluez_arrival *arrival, tendon_loop *loop, con
     /* Asked once the socket gets events: an adapter is in the list, or its event follows. */
     tendon_status status = tendon_loop_add(loop, &arrival->source);
     if (status >= 0) {
-        status = ask_for_all(arrival);
+        status = tendon_bluez_manage_later(fd, TENDON_MANAGEMENT_READ_INDEX_LIST, TENDON_MANAGEMENT_NO_INDEX, NULL, 0);
     }
     if (status < 0) {
         tendon_bluez_arrival_close(arrival);

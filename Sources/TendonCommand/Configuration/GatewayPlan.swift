@@ -49,7 +49,6 @@ final class GatewayPlan: Sendable {
     ) throws(CommandError) {
         var arguments = options.configured(by: configuration)
         if let running {
-            _ = try StreamSettings(arguments)  // a value that is wrong is reported now, not at the next start
             let wanted = arguments
             needsRestart = SettingsTable.fixed.filter { wanted.all($0.name) != running.arguments.all($0.name) }.map {
                 ($0.setting.map { "\($0.section)." } ?? "") + $0.key
