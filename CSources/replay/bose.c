@@ -116,7 +116,7 @@ static void put_sample(const tendon_replay_line *one, tendon_line *line) {
 static bool view_sample(const tendon_replay_line *one, tendon_replay_numbers *out) {
     const tendon_bose_event *event = one->decoded;
     out->device_time_ms = (double)event->device_ms;
-    out->bose = event->sample->has_quaternion ? &event->sample->quaternion : NULL;
+    out->bose = event->sample;
     return tendon_bose_view(&out->view, event);
 }
 

@@ -25,25 +25,28 @@ package struct SampleChannel: Sendable, Equatable {
 /// What the samples of a sensor look like. It is made once and does not change: outputs keep what they have prepared for it
 /// by its identity.
 package final class SampleForm: Sendable {
-    /// As `sensor` of the line.
+    /// As `sensor` of the line; of a record of a list, with the name of the list behind a point.
     package let sensor: String
     package let channels: [SampleChannel]
     /// Further values of a sample, for tables alone: words, texts or bytes; or numbers, which are behind those of the channels.
     package let texts: [SampleChannel]
     /// As tables have them.
     package var columns: [SampleChannel] { channels + texts }
-    /// Members of its lines that are no columns: lists, and channels beyond the limit.
+    /// Its lists, for tables: what a record of each looks like.
+    package let lists: [SampleForm]
+    /// Members of its lines that no table has: channels beyond the limit, and lists that have such members or lists.
     package let inLinesAlone: [String]
-    package var isEmpty: Bool { channels.isEmpty && texts.isEmpty && inLinesAlone.isEmpty }
+    package var isEmpty: Bool { channels.isEmpty && texts.isEmpty && lists.isEmpty && inLinesAlone.isEmpty }
     /// Channels of a sample; those beyond are left out. As many as the C gateway has.
     package static let limit = Int(TENDON_VIEW_CHANNELS)
 
     package init(
-        _ sensor: String, _ channels: [SampleChannel], texts: [SampleChannel] = [], lists: [String] = []
+        _ sensor: String, _ channels: [SampleChannel], texts: [SampleChannel] = [], lists: [SampleForm] = [],
+        inLinesAlone: [String] = []
     ) {
-        (self.sensor, self.texts) = (sensor, texts)
+        (self.sensor, self.texts, self.lists) = (sensor, texts, lists)
         self.channels = Array(channels.prefix(SampleForm.limit))
-        inLinesAlone = lists + channels.dropFirst(SampleForm.limit).map(\.name)
+        self.inLinesAlone = inLinesAlone + channels.dropFirst(SampleForm.limit).map(\.name)
     }
 }
 
@@ -64,12 +67,20 @@ package struct OutputSample: Sendable {
     package var deviceTime: Double?
     /// By column, what a table has in place of a number, as lines have it; empty: there are only numbers.
     package var words: [String?] = []
+    /// Those of its lists, in the order of the value. They have no times of their own.
+    package var records: [OutputSample] = []
     /// The orientation of a head in the frame of tendon/osc/orientation.h; nil: the sample is none.
     package var head: tendon_quaternion?
 
     package init(_ form: SampleForm) { self.form = form }
 
     package var count: Int { form.channels.count }
+
+    /// Of the sample that a record is of.
+    package mutating func takeTimes(of sample: OutputSample) {
+        (receivedAt, sampledAt, errorMilliseconds) = (sample.receivedAt, sample.sampledAt, sample.errorMilliseconds)
+        (capturedAt, deviceTime) = (sample.capturedAt, sample.deviceTime)
+    }
 
     /// In the order of the form's channels; not a number: not known.
     package subscript(_ channel: Int) -> Double {

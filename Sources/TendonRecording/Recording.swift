@@ -116,7 +116,17 @@ package final class Recording {
 
     // MARK: What happens
 
+    /// - Parameter sample: with the records of its lists.
     package func take(_ sample: OutputSample, of device: OutputDevice, at time: UInt64) throws(RecordingError) {
+        try add(sample, device, time)
+        samples += 1
+        for var record in sample.records {
+            record.takeTimes(of: sample)
+            try add(record, device, time)
+        }
+    }
+
+    private func add(_ sample: OutputSample, _ device: OutputDevice, _ time: UInt64) throws(RecordingError) {
         let key = device.key + "/" + sample.form.sensor
         let file: WideFile
         do throws(RecordingError) {
@@ -125,7 +135,6 @@ package final class Recording {
             lost(1, &unfiled, time)
             throw error
         }
-        samples += 1
         file.sensor.take(sample, at: time)
         rows.long(sample, description.label(of: device), time, to: &long.rows)
         rows.wide(sample, time, to: &file.file.rows)
@@ -138,7 +147,7 @@ package final class Recording {
     ) throws(RecordingError) -> WideFile {
         let label = description.label(of: device)
         let file = try RecordingFile(
-            "\(label).\(fileWord(form.sensor)).csv", in: path, header: RecordedRows.wideHeader(form))
+            "\(label).\(fileWords(form.sensor)).csv", in: path, header: RecordedRows.wideHeader(form))
         let added = WideFile(file, RecordedSensor(form, file: file.name))
         wide[key] = added
         isChanged = true
@@ -281,4 +290,9 @@ func fileWord(_ text: String) -> String {
         return isPlain ? Character(scalar) : "-"
     }
     return String(word.prefix(48))  // as many as a name of a device file has
+}
+
+/// Likewise, of the name of a sensor, or of an event and its list.
+private func fileWords(_ sensor: String) -> String {
+    sensor.split(separator: ".", omittingEmptySubsequences: false).map { fileWord(String($0)) }.joined(separator: ".")
 }

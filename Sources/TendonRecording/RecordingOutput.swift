@@ -55,6 +55,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
         var samples: [(sample: OutputSample, source: any SampleSource, time: UInt64)] = []
         var lines: [(event: EventName, device: OutputDevice?, bytes: Range<Int>)] = []
         var text = LineWriter(capacity: 1 << 12)
+        /// Of the samples and of the records of their lists.
+        var rows = 0
         var dropped = (samples: UInt64(0), lines: UInt64(0))
         /// Microseconds since 1970; 0: nothing was dropped.
         var droppedSince: UInt64 = 0
@@ -64,7 +66,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
         var isEmpty: Bool { samples.isEmpty && lines.isEmpty && droppedSince == 0 && waiting.isEmpty }
     }
 
-    /// Samples that wait: 2.6 s of 100 sensors with 50 Hz.
+    /// Rows that wait: 2.6 s of 100 sensors with 50 Hz.
     private static let capacity = 1 << 13
     /// Bytes of lines that wait.
     private static let textCapacity = 1 << 20
@@ -99,14 +101,16 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
 
     package func sample(_ sample: OutputSample, of source: any SampleSource) {
         let time = RecordingOutput.arrival(of: sample)
+        let rows = 1 + sample.records.count
         lock.locked {
-            guard batch.samples.count < RecordingOutput.capacity else {
+            guard batch.rows < RecordingOutput.capacity else {
                 if batch.droppedSince == 0 { batch.droppedSince = time }
-                batch.dropped.samples += 1
+                batch.dropped.samples += UInt64(rows)
                 figures.dropped += 1
                 return
             }
             batch.samples.append((sample, source, time))
+            batch.rows += rows
             if batch.samples.count == 1 { lock.wakeAll() }
         }
     }
@@ -232,7 +236,7 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
             spare.samples.removeAll(keepingCapacity: true)
             spare.lines.removeAll(keepingCapacity: true)
             spare.text.removeAll()
-            (spare.dropped, spare.droppedSince) = ((0, 0), 0)
+            (spare.rows, spare.dropped, spare.droppedSince) = (0, (0, 0), 0)
             spare.waiting.removeAll()
             swap(&spare, &batch)
             figures.samples += UInt64(spare.samples.count)

@@ -159,6 +159,8 @@ run export "$work/capture" "$work/exported"
 is "$status" 0 "export"
 like "$out" "/exported/.*: $samples samples|\"samples\":$samples" "export says where, and how many"
 is "$(folder "$(newest "$work/exported")" "len(wide('*.rotation.csv'))")" "$yaws" "export: each sample of replay"
+is "$(folder "$(newest "$work/exported")" "[list(wide('*.rotation.csv').columns)[-1], wide('*.rotation.csv').accuracy_rad.round(3).unique().tolist()]")" \
+    "['accuracy_rad', [0.01]]" "export: how accurate they are"
 is "$(folder "$(newest "$work/exported")" "[pandas.Timestamp(session['began']) <= long.time.min(), 0 <= (pandas.Timestamp(session['ended']) - long.time.max()).total_seconds() < 5]")" \
     "[True, True]" "export: it begins and ends with the capture"
 run export "$work/capture" "$work/exported" --json
@@ -222,7 +224,7 @@ for folder in odd "odd exported"; do
         "[['state word', 'big number', 'key bytes', 'note text'], ['door word', 'wet flag', 'until time', 'label text']]" "$folder: what its cells are"
 done
 
-# Lists have no columns: the line of each sample that has one is there.
+# A row for each record of a list.
 belt=(--define "$root/packaging/devices/polar_h10.json" --radio virtual)
 start belt simulate polar_h10 "${belt[@]}" --json
 until_true grep -q ready "$work/belt.out"
@@ -232,13 +234,16 @@ listed=$(printf '%s\n' "$out" | grep -c '"event":"sample".*"samples":\[{"x_g"')
 result $? "a device whose samples have lists" "$out"
 run export "$work/lists.btsnoop" "$work/lists exported" "${belt[@]:0:2}"
 for folder in lists "lists exported"; do
-    is "$(folder "$(newest "$work/$folder")" "[len(e['samples']) for e in events if e['event'] == 'sample']")" \
-        "$(printf '2, %.0s' $(seq "$listed") | sed 's/\(.*\), /[\1]/')" "$folder: the lines of samples with lists"
-    is "$(folder "$(newest "$work/$folder")" "[(s['sensor'], s['in_lines'], s['samples']) for d in session['devices'] for s in d['sensors'] if 'in_lines' in s]")" \
-        "[('acceleration', ['samples'], $listed)]" "$folder: the description names the lists"
+    is "$(cut -d, -f 6- "$(newest "$work/$folder")"/*.acceleration.samples.csv | head -n 5 | tr '\n' ' ')" \
+        "index,x_g,y_g,z_g 0,0,0.016,1 1,0.001,0.017,0.999 0,0,0.016,1 1,0.001,0.017,0.999 " "$folder: the rows of a list"
+    is "$(folder "$(newest "$work/$folder")" "[(s['sensor'], s['samples'], [c['unit'] for c in s['channels']]) for d in session['devices'] for s in d['sensors'] if s['sensor'].startswith('acc')]")" \
+        "[('acceleration', $listed, ['']), ('acceleration.samples', $((2 * listed)), ['', 'g', 'g', 'g'])]" "$folder: its description"
+    is "$(folder "$(newest "$work/$folder")" "[e for e in events if e['event'] == 'sample']")" "[]" "$folder: tables have all of it"
+    is "$(folder "$(newest "$work/$folder")" "sum(len(wide(s['file'])) * len(s['channels']) for d in session['devices'] for s in d['sensors']) == len(long)")" \
+        True "$folder: as the long form has"
 done
-is "$(folder "$(newest "$work/lists")" "[round(e['received_at'], 6) for e in events if e['event'] == 'sample'] == list(wide('*.acceleration.csv').received_at)")" True \
-    "a line and a row have one time"
+is "$(folder "$(newest "$work/lists")" "list(wide('*.samples.csv').received_at) == sorted(2 * list(wide('*.acceleration.csv').received_at))")" True \
+    "its times are those of the value"
 
 # A folder that is removed, or moved, while it is written.
 for change in "rm -r" "mv -t $work/elsewhere"; do

@@ -81,8 +81,8 @@ typedef struct tendon_replay_line {
 /** The numbers of a line, and what is beside them. */
 typedef struct tendon_replay_numbers {
     tendon_view view;
-    double device_time_ms;         /**< clock of the device; not a number: not known */
-    const tendon_quaternion *bose; /**< of a Bose wearable, see tendon_head_from_bose(); lent; NULL: none */
+    double device_time_ms;          /**< clock of the device; not a number: not known */
+    const tendon_bose_sample *bose; /**< of a Bose wearable; lent; NULL: none */
 } tendon_replay_numbers;
 
 /** Called for each line of a value, in order. It may call tendon_replay_write() and tendon_replay_view(). */

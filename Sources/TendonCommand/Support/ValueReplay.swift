@@ -65,15 +65,17 @@ final class ValueReplay {
     private func numbers(of line: UnsafePointer<tendon_replay_line>) -> OutputSample? {
         var numbers = tendon_replay_numbers()
         guard tendon_replay_view(line, &numbers) else { return nil }
-        let form = definition?.forms[line.pointee.defined_event] ?? forms.form(of: numbers.view)
+        let form =
+            definition?.forms[line.pointee.defined_event]
+            ?? forms.form(of: numbers.view, texts: numbers.bose?.pointee.accuracyColumns ?? [])
         guard !form.isEmpty else { return nil }
         var sample = OutputSample(form, &numbers.view)
         if let value = line.pointee.value?.pointee, let definition {
-            sample.words = definition.words(
-                UnsafeBufferPointer(start: value.bytes, count: value.length), of: line.pointee.defined_event)
+            let bytes = UnsafeBufferPointer(start: value.bytes, count: value.length)
+            definition.fill(&sample, from: bytes, of: line.pointee.defined_event)
         }
         if !numbers.device_time_ms.isNaN { sample.deviceTime = numbers.device_time_ms }
-        sample.head = numbers.bose.map { tendon_head_from_bose($0.pointee) }
+        numbers.bose?.pointee.fill(&sample)
         return sample
     }
 }

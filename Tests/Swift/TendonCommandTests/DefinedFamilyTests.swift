@@ -92,11 +92,58 @@ import Testing
                 try #require(tendon_defined_view(&view, definition.pointer, nil, &event, index))
                 let names = (0..<view.count).map { text(view.channels[$0].name) }
                 #expect(names == definition.forms[index].channels.map(\.name))
-                let words = definition.words(bytes, of: index)
-                #expect(value[0] & 1 == 1 || words[names.firstIndex(of: "a") ?? 0]?.utf8.count == 1)
-                #expect(OutputSample(definition.forms[index], &view).count == view.count)
+                var sample = OutputSample(definition.forms[index], &view)
+                definition.fill(&sample, from: bytes, of: index)
+                #expect(value[0] & 1 == 1 || sample.words[names.firstIndex(of: "a") ?? 0]?.utf8.count == 1)
+                #expect(sample.count == view.count)
+                #expect(sample.records.map { $0[1] } == (index == 0 && value[0] == 0x82 ? [0x0302] : []))
             }
         }
+    }
+
+    /// Of one name there may be two lists; of a list in a list, and of numbers beyond the limit, only lines have all.
+    @Test func recordsOfLists() throws {
+        let numbers = (0...SampleForm.limit).map { #"{"name": "n\#($0)", "type": "i8"}"# }.joined(separator: ", ")
+        let file = #"""
+            {"name": "listed", "title": "Listed", "find": {"services": ["fff0"]}, "characteristics": [
+              {"name": "v", "service": "fff0", "uuid": "fff1", "notify": [
+                {"type": "u8", "bits": [{"name": "long", "bit": 0}]}, {"name": "count", "type": "u8", "hidden": true},
+                {"name": "beats", "if": "!long", "count": "count", "records": [{"name": "at", "type": "u8", "unit": "s"},
+                  {"name": "note", "type": "utf8", "length": 1}]},
+                {"name": "beats", "if": "long", "count": "count", "records": [{"name": "at", "type": "u16", "unit": "s"},
+                  {"name": "index", "type": "i8", "unknown": -1}, {"name": "inner", "count": 2, "records": [{"type": "u8"}]}]},
+                {"name": "plain", "count": 2, "records": [{"type": "i8", "factor": 0.5, "unit": "mV"}]}]},
+              {"name": "w", "service": "fff0", "uuid": "fff2", "notify": [{"name": "many", "count": 1, "records": [\#(numbers)]}]}]}
+            """#
+        let definition = try Definition(parsing: Array(file.utf8), path: "listed.json")
+        let form = definition.forms[0], many = definition.forms[1]
+        #expect(form.lists.map(\.sensor) == ["v.beats", "v.plain"] && form.inLinesAlone == ["beats"])
+        #expect(
+            form.lists[0].columns.map(\.name) == ["at", "index", "note"] && form.lists[0].inLinesAlone == ["inner"])
+        #expect(form.lists[1].columns == [SampleChannel("index"), SampleChannel("plain", "mV")])
+        #expect(many.inLinesAlone == ["many"] && many.lists[0].channels.count == SampleForm.limit)
+        #expect(many.lists[0].inLinesAlone == ["n\(SampleForm.limit - 1)", "n\(SampleForm.limit)"])
+        func records(_ value: [UInt8]) -> [[String]] {
+            var sample = OutputSample(form)
+            value.withUnsafeBufferPointer { definition.fill(&sample, from: $0, of: 0) }
+            return sample.records.map { record in
+                [record.form.sensor]
+                    + record.form.columns.indices.map { record.words.isEmpty ? nil : record.words[$0] }
+                    .enumerated().map { $1 ?? "\(record[$0])" }
+            }
+        }
+        #expect(
+            records([0, 2, 7, 65, 8, 66, 1, 0xFF]) == [
+                ["v.beats", "7.0", "nan", "A"], ["v.beats", "8.0", "nan", "B"], ["v.plain", "0.0", "0.5"],
+                ["v.plain", "1.0", "-0.5"],
+            ])
+        #expect(
+            records([1, 2, 7, 1, 4, 9, 9, 8, 0, 0xFF, 9, 9, 1, 2]) == [
+                ["v.beats", "263.0", "4.0", "nan"], ["v.beats", "8.0", "nan", "nan"], ["v.plain", "0.0", "0.5"],
+                ["v.plain", "1.0", "1.0"],
+            ])
+        #expect(records([0, 0, 1, 2]).map { $0[0] } == ["v.plain", "v.plain"])
+        #expect(records([0, 3, 7]) == [], "a value with a mistake")
     }
 
     @Test func outputsShowItsStateItsEventsAndItsActions() {

@@ -132,10 +132,46 @@ struct RecordingTests {
         #expect(sensor?["channels"]?.array?.compactMap { $0["kind"]?.string } == ["word", "number", "text"])
     }
 
-    /// Lists have no columns: the output takes the lines of such samples, and the description names them.
-    @Test func lists() async throws {
-        let pulse = SampleForm("pulse", [SampleChannel("bpm")], lists: ["samples"])
-        let alone = SampleForm("alone", [], lists: ["values"])
+    /// Each record of a list has a row, with the times of its sample.
+    @Test func lists() throws {
+        let list = SampleForm("pulse.beats", [SampleChannel("index"), SampleChannel("interval", "s")])
+        let pulse = SampleForm("pulse", [SampleChannel("bpm")], lists: [list])
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        var one = sample(pulse, 61)
+        (one.receivedAt, one.deviceTime, one.records) = (1_500_000_000, 7, [sample(list, 0, 0.9), sample(list, 1, 1)])
+        try recording.take(one, of: strap, at: ten)
+        #expect(recording.samples == 1)
+        #expect(recording.end(at: ten + 1) == 0)
+        let time = "2026-11-29T10:00:00.000000Z,1.5,,,7"
+        #expect(
+            read(recording, "strap-C00000000011.pulse.beats.csv")
+                == "time,received_at,sampled_at,error_ms,device_time_ms,index,interval_s\n\(time),0,0.9\n\(time),1,1\n")
+        let sensors = try description(recording)["devices"]?.array?.first?["sensors"]?.array
+        #expect(sensors?.map { $0["samples"] } == [1, 2] && sensors?.allSatisfy { $0["in_lines"] == nil } == true)
+    }
+
+    /// Records that wait take room, too; those of a sample that finds none are missing with it.
+    @Test func recordsThatWait() async throws {
+        let list = SampleForm("alone.values", [SampleChannel("values")])
+        let output = try RecordingOutput(RecordingSettings(directory: place.path)) { _ in }
+        var large = sample(SampleForm("alone", [], lists: [list]))
+        large.records = Array(repeating: sample(list, 1), count: 1 << 13)
+        // The thread may take the first ones away; it cannot take all of them as fast as they come.
+        var dropped = 0.0
+        for _ in 0..<1000 where dropped == 0 {
+            output.sample(large, of: Source(strap))
+            dropped = output.metrics[1].samples[0].value
+        }
+        await output.finish()
+        let name = try #require(Recording.all(in: place.path).first?.name), path = place.path + "/" + name
+        let gaps = try JSON(parsing: contents(path + "/session.json"))["gaps"]?.array
+        #expect(dropped == 1 && gaps?.first?["samples"] == 8193)
+    }
+
+    /// What no table has is in the lines of such samples, and the description names it.
+    @Test func inLinesAlone() async throws {
+        let pulse = SampleForm("pulse", [SampleChannel("bpm")], inLinesAlone: ["samples"])
+        let alone = SampleForm("alone", [], inLinesAlone: ["values"])
         let many = SampleForm("many", (0...SampleForm.limit).map { SampleChannel("n\($0)") })
         #expect(many.inLinesAlone == ["n\(SampleForm.limit)"] && !alone.isEmpty && SampleForm("none", []).isEmpty)
         let output = try RecordingOutput(RecordingSettings(directory: place.path)) { _ in }

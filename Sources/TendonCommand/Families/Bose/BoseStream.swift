@@ -128,6 +128,21 @@ struct BoseStream: FamilyStream, DeviceSource {
     func view(of device: ServedDevice) -> DeviceView { WearableView(period, device) }
 }
 
+extension tendon_bose_sample {
+    /// What tables have beside its numbers. All samples of a sensor have an accuracy, or none has.
+    var accuracyColumns: [SampleChannel] {
+        guard has_accuracy else { return [] }
+        return [has_quaternion ? SampleChannel("accuracy_rad", "rad") : SampleChannel("accuracy")]
+    }
+
+    /// Adds the orientation of the head, and the accuracy.
+    func fill(_ sample: inout OutputSample) {
+        if has_quaternion { sample.head = tendon_head_from_bose(quaternion) }
+        guard has_accuracy, !sample.form.texts.isEmpty else { return }
+        sample[sample.count] = !has_quaternion ? Double(accuracy) : accuracy_unknown ? .nan : accuracy_rad
+    }
+}
+
 /// The angles of the head.
 private final class WearableView: DeviceView {
     private let rate: Double
@@ -140,16 +155,11 @@ private final class WearableView: DeviceView {
     override func complete(_ sample: inout OutputSample, _ event: DeviceEvent, _ index: Int) {
         guard let c = event.c.of.bose?.pointee, let value = c.sample?.pointee else { return }
         (sample.rate, sample.deviceTime) = (rate, Double(c.device_ms))
-        if value.has_quaternion { sample.head = tendon_head_from_bose(value.quaternion) }
-        guard value.has_accuracy, !sample.form.texts.isEmpty else { return }
-        sample[sample.count] =
-            !value.has_quaternion ? Double(value.accuracy) : value.accuracy_unknown ? .nan : value.accuracy_rad
+        value.fill(&sample)
     }
 
-    /// All samples of a sensor have an accuracy, or none has.
     override func texts(of event: DeviceEvent) -> [SampleChannel] {
-        guard let value = event.c.of.bose?.pointee.sample?.pointee, value.has_accuracy else { return [] }
-        return [value.has_quaternion ? SampleChannel("accuracy_rad", "rad") : SampleChannel("accuracy")]
+        event.c.of.bose?.pointee.sample?.pointee.accuracyColumns ?? []
     }
 
     override func begin(_ device: tendon_device, _ identity: JSON, _ change: inout RowChange) {

@@ -48,7 +48,7 @@ private final class DefinedView: DeviceView {
         guard let value = event.c.of.defined?.pointee else { return }
         let number = tendon_defined_event_at(definition.pointer, event.c.of.defined, index)
         guard number < definition.events.count else { return }
-        sample.words = definition.words(UnsafeBufferPointer(start: value.bytes, count: value.length), of: number)
+        definition.fill(&sample, from: UnsafeBufferPointer(start: value.bytes, count: value.length), of: number)
     }
 
     override func begin(_ device: tendon_device, _ identity: JSON, _ change: inout RowChange) {

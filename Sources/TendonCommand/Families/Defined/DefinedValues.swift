@@ -51,26 +51,76 @@ extension DescribedReadings {
     }
 }
 
-/// What tables have in their columns beside numbers.
-private final class DescribedWords {
+/// What tables have of a value beside the numbers of its view: words, and the records of its lists.
+private final class DescribedCells {
     /// By column; empty: there are none.
     var words: [String?] = []
+    var records: [OutputSample] = []
+    private let form: SampleForm
     private var depth = 0
-    private let columns: [String]
+    /// The list that is walked, with its name; nil: it has no table.
+    private var list: (form: SampleForm, name: String)?
+    /// Records of the list.
+    private var count = 0
 
-    init(_ form: SampleForm) { columns = form.columns.map(\.name) }
+    init(_ form: SampleForm) { self.form = form }
 
     func take(_ value: UnsafePointer<tendon_described>) {
+        let name = value.pointee.name.map { text($0) }
         switch value.pointee.kind {
-        case TENDON_DESCRIBED_LIST, TENDON_DESCRIBED_ITEM: depth += 1
+        case TENDON_DESCRIBED_LIST:
+            if depth == 0 { begin(list: name ?? "") }
+            depth += 1
+        case TENDON_DESCRIBED_ITEM:
+            if depth == 1 { addRecord() }
+            depth += 1
         case TENDON_DESCRIBED_END: depth -= 1
-        default:
-            guard depth == 0, let name = value.pointee.name, let column = columns.firstIndex(of: text(name)),
-                let word = DescribedWords.word(value)
-            else { return }
-            if words.isEmpty { words = Array(repeating: nil, count: columns.count) }
-            words[column] = word
+        default: take(value, name)
         }
+    }
+
+    private func take(_ value: UnsafePointer<tendon_described>, _ name: String?) {
+        switch depth {
+        case 0:
+            guard let name, let column = form.columns.firstIndex(where: { $0.name == name }) else { return }
+            DescribedCells.put(value, column, &words, of: form)
+        case 1:  // a number of a plain list
+            addRecord()
+            put(value, inRecord: list?.name)
+        case 2: put(value, inRecord: name)
+        default: break
+        }
+    }
+
+    private func begin(list name: String) {
+        let sensor = Definition.listName(form.sensor, name)
+        list = form.lists.first { $0.sensor == sensor }.map { ($0, name) }
+        count = 0
+    }
+
+    private func addRecord() {
+        guard let list else { return }
+        var record = OutputSample(list.form)
+        if let index = list.form.channels.first, index == Definition.recordIndex { record[0] = Double(count) }
+        records.append(record)
+        count += 1
+    }
+
+    private func put(_ value: UnsafePointer<tendon_described>, inRecord name: String?) {
+        guard let list, let column = list.form.columns.firstIndex(where: { $0.name == name }) else { return }
+        let last = records.count - 1
+        if column < list.form.channels.count, value.pointee.kind != TENDON_DESCRIBED_NOTHING {
+            records[last][column] = value.pointee.number
+        }
+        DescribedCells.put(value, column, &records[last].words, of: list.form)
+    }
+
+    private static func put(
+        _ value: UnsafePointer<tendon_described>, _ column: Int, _ words: inout [String?], of form: SampleForm
+    ) {
+        guard let word = word(value) else { return }
+        if words.isEmpty { words = Array(repeating: nil, count: form.columns.count) }
+        words[column] = word
     }
 
     /// As lines have it; nil: a double says all of it.
@@ -88,33 +138,69 @@ private final class DescribedWords {
 }
 
 extension Definition {
-    /// The channels of an event: its numbers and flags outside of lists, as the view of the C library has them; and its
-    /// texts, times and bytes. The names of its lists.
+    /// The first column of a list, if none of its fields has this name.
+    fileprivate static let recordIndex = SampleChannel("index")
+
+    /// What a table calls a list of an event. No name of a device file has a point.
+    fileprivate static func listName(_ event: String, _ list: String) -> String { "\(event).\(list)" }
+
+    /// The channels of an event: its numbers and flags outside of lists, as the view of the C library has them; its texts,
+    /// times and bytes; and its lists.
     func form(of event: Int) -> SampleForm {
+        let name = word(events[event].name) ?? ""
+        let (numbers, texts) = columns(shownFields(of: event))
+        let lists = lists(of: event, name)
+        let incomplete = lists.filter { !$0.form.inLinesAlone.isEmpty }
+        return SampleForm(
+            name, numbers, texts: texts, lists: lists.map(\.form), inLinesAlone: incomplete.map(\.name))
+    }
+
+    /// - Parameter fields: of one name several, if they exclude each other.
+    private func columns(_ fields: [tendon_field]) -> (numbers: [SampleChannel], texts: [SampleChannel]) {
         func channels(_ isWanted: (tendon_field) -> Bool) -> [SampleChannel] {
-            fields(of: event, where: isWanted).map {
+            Definition.firstOfEachName(fields.filter(isWanted)).map {
                 SampleChannel(word($0.name) ?? "", word($0.unit) ?? "", $0.cell)
             }
         }
         let numbers = channels { $0.isNumber || $0.isBit }
         let texts = channels { $0.isText || $0.isDate || $0.isBytes }
-        return SampleForm(
-            word(events[event].name) ?? "", numbers,
-            texts: texts.filter { text in !numbers.contains { $0.name == text.name } },
-            lists: channels { tendon_field_type(UInt32($0.type)) == TENDON_FIELD_RECORDS }.map(\.name))
+        return (numbers, texts.filter { text in !numbers.contains { $0.name == text.name } })
     }
 
-    /// The words of a value that has no mistake. They do not depend on the values before.
-    func words(_ bytes: UnsafeBufferPointer<UInt8>, of event: Int) -> [String?] {
-        guard haveWords[event] else { return [] }
-        let visitor = DescribedWords(forms[event])
+    private func lists(of event: Int, _ eventName: String) -> [(name: String, form: SampleForm)] {
+        let lists = shownFields(of: event).filter(\.isList)
+        return Definition.firstOfEachName(lists).map { list in
+            let name = word(list.name) ?? ""
+            let records = lists.filter { $0.name == list.name }.flatMap { recordFields(of: $0) }
+            var (numbers, texts) = columns(records)
+            if !(numbers + texts).contains(where: { $0.name == Definition.recordIndex.name }) {
+                numbers.insert(Definition.recordIndex, at: 0)
+            }
+            let inner = Definition.firstOfEachName(records.filter(\.isList)).compactMap { word($0.name) }
+            let form = SampleForm(
+                Definition.listName(eventName, name), numbers, texts: texts, inLinesAlone: inner)
+            return (name, form)
+        }
+    }
+
+    /// Whether tables have more of an event than the numbers of its view: words, texts, bytes, integers of 64 bits, lists.
+    func hasCells(_ event: Int) -> Bool {
+        shownFields(of: event).contains {
+            $0.count > 0 || $0.bits > 53 || $0.isText || $0.isDate || $0.isBytes || $0.isList
+        }
+    }
+
+    /// The words and the records of a value that has no mistake. They do not depend on the values before.
+    func fill(_ sample: inout OutputSample, from bytes: UnsafeBufferPointer<UInt8>, of event: Int) {
+        guard haveCells[event] else { return }
+        let visitor = DescribedCells(forms[event])
         withExtendedLifetime(visitor) {
             _ = tendon_describe(
                 pointer, event, bytes.baseAddress, bytes.count, nil,
-                { context, value in value.map { object(DescribedWords.self, context).take($0) } },
+                { context, value in value.map { object(DescribedCells.self, context).take($0) } },
                 context(of: visitor), nil)
         }
-        return visitor.words
+        (sample.words, sample.records) = (visitor.words, visitor.records)
     }
 
     /// The first numbers of a value, and the names of all that it has, known or not.

@@ -21,8 +21,8 @@ struct Definition: Sendable {
     let actions: [tendon_definition_action]
     /// By event.
     private(set) var forms: [SampleForm] = []
-    /// Whether a value of an event can have what a double does not say: words, texts, bytes, integers of 64 bits.
-    private(set) var haveWords: [Bool] = []
+    /// Likewise: see `hasCells`.
+    private(set) var haveCells: [Bool] = []
     /// Where it comes from.
     let path: String
 
@@ -47,9 +47,7 @@ struct Definition: Sendable {
         self.block = block
         self.path = path
         forms = events.indices.map { form(of: $0) }
-        haveWords = events.indices.map { event in
-            !fields(of: event) { $0.count > 0 || $0.bits > 53 || $0.isText || $0.isDate || $0.isBytes }.isEmpty
-        }
+        haveCells = events.indices.map(hasCells)
     }
 
     var pointer: CPointer<tendon_definition> { block.pointer }
@@ -106,15 +104,39 @@ struct Definition: Sendable {
     /// conditions.
     /// - Parameter isWanted: decides for each field, before that of its name is chosen.
     func fields(of event: Int, where isWanted: (tendon_field) -> Bool = { _ in true }) -> [tendon_field] {
-        var shown: [tendon_field] = []
-        for var field in fields(within: events[event].layout) where isWanted(field) {
-            guard
-                tendon_definition_shows(
-                    pointer, block.element(\.events, event, of: tendon_definition_event.self), &field)
-            else { continue }
-            if !shown.contains(where: { $0.name == field.name }) { shown.append(field) }
+        Definition.firstOfEachName(shownFields(of: event).filter(isWanted))
+    }
+
+    static func firstOfEachName(_ fields: [tendon_field]) -> [tendon_field] {
+        var first: [tendon_field] = []
+        for field in fields where !first.contains(where: { $0.name == field.name }) { first.append(field) }
+        return first
+    }
+
+    /// Of one name all.
+    func shownFields(of event: Int) -> [tendon_field] {
+        fields(within: events[event].layout).filter {
+            var field = $0
+            return tendon_definition_shows(
+                pointer, block.element(\.events, event, of: tendon_definition_event.self), &field)
         }
-        return shown
+    }
+
+    /// Those that a record of a list shows. The number of a plain list has the name of the list.
+    func recordFields(of list: tendon_field) -> [tendon_field] {
+        let fields = fields(within: list.layout)
+        guard Int(list.flags) & TENDON_FIELD_PLAIN != 0 else {
+            return fields.filter {
+                var field = $0
+                return tendon_definition_shows(pointer, nil, &field)
+            }
+        }
+        return fields.map {
+            var field = $0
+            field.name = list.name
+            if field.unit == 0 { field.unit = list.unit }
+            return field
+        }
     }
 
     /// With those of all cases of a switch, at its place.
@@ -157,6 +179,7 @@ extension tendon_field {
         return kind == TENDON_FIELD_DATE || (kind == TENDON_FIELD_EPOCH && Int(flags) & TENDON_FIELD_LOCAL != 0)
     }
     var isBytes: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_BYTES }
+    var isList: Bool { tendon_field_type(UInt32(type)) == TENDON_FIELD_RECORDS }
     /// How many bytes of text, or bytes, an action takes, for people; nil: it is a number.
     var lengthText: String? {
         guard isText || isBytes else { return nil }
