@@ -62,8 +62,7 @@ static bool check_measures(parser *p) {
                 return tendon_parse_wrong(p, p->layout_tokens[i], "layouts contain each other, or more than 6 deep");
             }
             if (all.least > VALUE_MAX) {
-                return tendon_parse_wrong(p, p->layout_tokens[i],
-                                          "this layout takes more than the 512 bytes of a value");
+                return tendon_parse_wrong(p, p->layout_tokens[i], "this layout takes more than 512 bytes");
             }
             has_grown = has_grown || known[i].depth != all.depth || known[i].least != all.least;
             known[i] = all;
@@ -82,7 +81,6 @@ static void mark_plain_records(tendon_definition *d) {
         tendon_field *only = &d->fields[d->layouts[records->layout].first];
         if (only->type <= TENDON_FIELD_FLOAT && (only->flags & TENDON_FIELD_HIDDEN) == 0) {
             records->flags |= TENDON_FIELD_PLAIN;
-            only->name = records->name;
             records->unit = records->unit != 0 ? records->unit : only->unit;
         }
     }
@@ -247,7 +245,9 @@ static bool check_action(parser *p, const tendon_definition_action *action) {
         if (is_argument && field->name == 0) {
             return tendon_parse_wrong(p, at, "a field of an action has a 'name', as an argument, or 'equals'");
         }
-        length += is_bytes(field) && field->size == 0 ? field->at_least : field->size;
+        length += field->size != 0       ? field->size
+                  : field->at_least != 0 ? field->at_least
+                                         : 1U; /* an argument has a byte */
     }
     return length <= TENDON_DEFINITION_VALUE || tendon_parse_wrong(p, at, "what an action writes has at most 64 bytes");
 }

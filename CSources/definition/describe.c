@@ -70,7 +70,8 @@ bool tendon_definition_shows(const tendon_definition *definition, const tendon_d
 }
 
 static bool is_shown(const walker *w, const tendon_field *field) {
-    return tendon_definition_shows(w->definition, is_in_list(w) ? NULL : w->event, field);
+    return w->frames[w->depth - 1].is_plain ||
+           tendon_definition_shows(w->definition, is_in_list(w) ? NULL : w->event, field);
 }
 
 static const char *name_of(walker *w, const tendon_field *field) {
@@ -158,7 +159,7 @@ static tendon_status take_number(walker *w, const tendon_field *field) {
         return TENDON_ERROR_MALFORMED;
     }
     w->last = raw;
-    keep(w, field, raw.integer, true);
+    keep(w, field, raw.integer, !raw.is_nothing);
     emit_number(w, field, raw);
     return TENDON_OK;
 }
@@ -184,7 +185,7 @@ static tendon_status take_part(walker *w, const tendon_field *field) {
     }
     tendon_number part = tendon_number_integer(field, bits);
     part.is_nothing = part.is_nothing || w->last.is_nothing;
-    keep(w, field, part.integer, true);
+    keep(w, field, part.integer, !part.is_nothing);
     emit_number(w, field, part);
     return TENDON_OK;
 }
@@ -369,7 +370,10 @@ static tendon_status step(walker *w) {
         return TENDON_OK;
     }
     if ((field->flags & TENDON_FIELD_OPTIONAL) != 0 && tendon_reader_remaining(&w->reader) == 0) {
-        inside->field = inside->end;
+        for (frame *all = w->frames; all <= inside; all++) { /* of what is around it, nothing can follow either */
+            all->field = all->end;
+            all->left = 0;
+        }
         return TENDON_OK;
     }
     return take(w, field);

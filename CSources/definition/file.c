@@ -66,7 +66,13 @@ static bool read_example(parser *p, json_at at, tendon_definition_example *out) 
     tendon_definition *d = p->out;
     size_t length, used = d->text_length, i = 0;
     const char *text = tendon_json_raw(&p->j, at, &length);
-    while (i < length) {
+    for (;;) {
+        if (used + 1 >= TENDON_DEFINITION_TEXT) { /* with a terminator, for which there is room at the end, too */
+            return tendon_parse_full(p, at, "examples");
+        }
+        if (i >= length) {
+            break;
+        }
         if (text[i] == ' ') {
             i++;
             continue;
@@ -74,9 +80,6 @@ static bool read_example(parser *p, json_at at, tendon_definition_example *out) 
         int high = tendon_json_hex(text[i]), low = i + 1 < length ? tendon_json_hex(text[i + 1]) : -1;
         if (high < 0 || low < 0) {
             return tendon_parse_wrong_this(p, at, " is no value: two hexadecimal digits a byte");
-        }
-        if (used + 1 >= TENDON_DEFINITION_TEXT) {
-            return tendon_parse_full(p, at, "examples");
         }
         d->text[used++] = (char)(high << 4 | low);
         i += 2;

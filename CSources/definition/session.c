@@ -71,12 +71,9 @@ static void write_first(tendon_defined_session *s) {
     }
 }
 
-static bool needs(const tendon_defined_session *s, uint8_t job, size_t row) {
-    const tendon_gatt_handles *found = &s->found[row];
-    if (job == JOB_SUBSCRIBE) {
-        return found->cccd != 0 && (found->properties & (TENDON_GATT_NOTIFY | TENDON_GATT_INDICATE)) != 0;
-    }
-    return row_at(s, row)->read != TENDON_DEFINITION_NONE && (found->properties & TENDON_GATT_READ) != 0;
+/* By what the device says of a characteristic. Only of one that the file has notified, a CCCD is known. */
+static bool can_notify(const tendon_gatt_handles *found) {
+    return found->cccd != 0 && (found->properties & (TENDON_GATT_NOTIFY | TENDON_GATT_INDICATE)) != 0;
 }
 
 /* Of a row that is read again, the pause begins with the request: a device that is slow is not asked more often. */
@@ -89,14 +86,21 @@ static void read_row(tendon_defined_session *s, uint8_t job, size_t row) {
 /* Starts what the next row of the opening needs; false: nothing is left. */
 static bool start_row(tendon_defined_session *s) {
     for (; s->job < JOB_WRITE; s->job++, s->row = 0) {
-        for (; s->row < s->definition->row_count; s->row++) {
-            if (needs(s, s->job, s->row)) {
-                size_t row = s->row++;
-                if (s->job == JOB_READ) {
-                    read_row(s, JOB_READ, row);
-                } else {
+        while (s->row < s->definition->row_count) {
+            size_t row = s->row++;
+            const tendon_definition_row *one = row_at(s, row);
+            const tendon_gatt_handles *found = &s->found[row];
+            if (s->job == JOB_SUBSCRIBE) {
+                if (can_notify(found)) {
                     tendon_engine_subscribe(&s->engine, JOB_SUBSCRIBE, row);
+                    return true;
                 }
+            } else if (one->read != TENDON_DEFINITION_NONE && (found->properties & TENDON_GATT_READ) != 0) {
+                read_row(s, JOB_READ, row);
+                return true;
+            } else if ((one->read & one->notified) != TENDON_DEFINITION_NONE && found->value != 0 &&
+                       !can_notify(found)) {
+                refused(s, row, TENDON_ERROR_UNSUPPORTED);
                 return true;
             }
         }

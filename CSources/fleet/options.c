@@ -113,13 +113,14 @@ static bool set_families(tendon_fleet_options *options, const char *value) {
     uint32_t families = 0;
     bool is_set = each_word(options, value, take_family, &families);
     options->families = is_set ? families : options->families;
+    options->names_families = options->names_families || is_set;
     return is_set;
 }
 
 static bool set_ignore(tendon_fleet_options *options, const char *value) {
     uint32_t families = 0;
     bool is_set = each_word(options, value, take_family, &families);
-    options->families &= is_set ? ~families : UINT32_MAX;
+    options->ignored |= is_set ? families : 0;
     return is_set;
 }
 
@@ -244,8 +245,9 @@ bool tendon_fleet_options_mistake(const tendon_fleet_options *options, char text
         return true;
     }
     const char *mistake = options->is_virtual && options->adapter_count > 0 ? "--adapter is for --radio bluez"
-                          : options->families == 0 ? "no family is served: see --families and --ignore"
-                                                   : NULL;
+                          : (options->families & ~options->ignored) == 0
+                              ? "no family is served: see --families and --ignore"
+                              : NULL;
     snprintf(text, TENDON_FLEET_MISTAKE_SIZE, "%s", mistake != NULL ? mistake : "");
     return mistake != NULL;
 }
@@ -258,7 +260,12 @@ tendon_status tendon_fleet_options_define(tendon_fleet_options *options, const t
     if (options->definition_count == TENDON_FLEET_DEFINITIONS) {
         return TENDON_ERROR_TABLE_FULL;
     }
-    options->families |= 1u << (TENDON_SEARCH_DEFINED + options->definition_count);
+    for (size_t i = 0; i < options->definition_count; i++) {
+        if (tendon_definition_overlaps(options->definitions[i], definition)) {
+            return TENDON_ERROR_MALFORMED;
+        }
+    }
+    options->families |= options->names_families ? 0 : 1u << (TENDON_SEARCH_DEFINED + options->definition_count);
     options->definitions[options->definition_count++] = definition;
     return TENDON_OK;
 }

@@ -52,7 +52,7 @@ static void pass_on(tendon_fleet *fleet, tendon_status length, const tendon_line
 }
 
 static void begin_line(tendon_fleet *fleet, const char *event, const tendon_line_device *label) {
-    tendon_line_init(&fleet->line, fleet->text, TENDON_LINE_SIZE, fleet->options.is_exact);
+    tendon_line_init(&fleet->line, fleet->text, TENDON_FLEET_LINE_SIZE, fleet->options.is_exact);
     tendon_line_begin(&fleet->line, event, tendon_realtime_us(), label);
 }
 
@@ -88,7 +88,7 @@ void tendon_fleet_report_event(tendon_fleet_slot *slot, const tendon_device_even
     const uint64_t now = tendon_realtime_us();
     tendon_view view;
     for (size_t index = 0;; index++) {
-        tendon_line_init(&fleet->line, fleet->text, TENDON_LINE_SIZE, fleet->options.is_exact);
+        tendon_line_init(&fleet->line, fleet->text, TENDON_FLEET_LINE_SIZE, fleet->options.is_exact);
         tendon_status length = tendon_device_line(&slot->body->device, event, index, &fleet->line, &label, now);
         if (length == 0) {
             return;
@@ -104,7 +104,7 @@ void tendon_fleet_report_found(tendon_fleet *fleet, const tendon_address *addres
                                       .address = address,
                                       .name = taken->name,
                                       .name_length = taken->name_length};
-    tendon_line_init(&fleet->line, fleet->text, TENDON_LINE_SIZE, fleet->options.is_exact);
+    tendon_line_init(&fleet->line, fleet->text, TENDON_FLEET_LINE_SIZE, fleet->options.is_exact);
     tendon_line_begin(&fleet->line, "found", tendon_realtime_us(), &label);
     if (rssi != TENDON_RSSI_UNKNOWN) {
         tendon_line_integer(&fleet->line, "rssi_dbm", rssi);

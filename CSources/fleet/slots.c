@@ -174,7 +174,8 @@ static bool is_meant(const tendon_fleet_addresses *only, const tendon_address *a
 
 static bool serves(void *context, const tendon_address *address, uint8_t family) {
     const tendon_fleet_options *options = &((const tendon_fleet *)context)->options;
-    return is_meant(&options->only, address) && family < 32 && (options->families >> family & 1u) != 0;
+    return is_meant(&options->only, address) && family < 32 &&
+           ((options->families & ~options->ignored) >> family & 1u) != 0;
 }
 
 static bool expects(void *context, const tendon_address *address) {

@@ -46,7 +46,7 @@ final class GatewayPlan: @unchecked Sendable {
         for address in settings.pairableDevices { try add("allow", address) }
         switch settings.pairing {
         case .never: break
-        case .within(let time): try set("pair", "\((time.milliseconds + 999) / 1000)")
+        case .within(let time): try set("pair", "\(time.milliseconds / 1000 + (time.milliseconds % 1000 == 0 ? 0 : 1))")
         case .always: try set("pair", nil)
         }
         options.pointer.pointee.no_reconnect = !settings.reconnects
@@ -151,11 +151,13 @@ final class GatewayPlan: @unchecked Sendable {
         let status = tendon_fleet_options_define(options.pointer, definition.pointer)
         guard status >= 0 else {
             let cause = TendonError(status: status, operation: .start, detail: place)
-            let isFull = status == Int32(TENDON_ERROR_TABLE_FULL)
-            throw GatewayError(
-                .settings,
-                "\(place): \(isFull ? "there are 16 device files already" : "there is a family of this name")",
-                cause: cause)
+            let why =
+                switch status {
+                case Int32(TENDON_ERROR_TABLE_FULL): "there are 16 device files already"
+                case Int32(TENDON_ERROR_MALFORMED): "its 'find' means devices that a file before it means as well"
+                default: "there is a family of this name"
+                }
+            throw GatewayError(.settings, "\(place): \(why)", cause: cause)
         }
         definitions.append(definition)
     }

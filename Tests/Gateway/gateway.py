@@ -342,6 +342,30 @@ def clock():
            failed_texts)
 
 
+def device_files():
+    """--define may stand anywhere; two files for the same devices, and a value whose line is long."""
+    def lamp(name):
+        path = work / f"{name}.json"
+        path.write_text(json.dumps({
+            "name": name, "title": "Lamp", "find": {"services": ["fff0"]}, "characteristics": [
+                {"name": "v", "service": "fff0", "uuid": "fff1", "examples": ["ff" * 510], "every_ms": 200, "required": True,
+                 "notify": [{"name": "pixels", "records": [{"name": color, "type": "u8"} for color in ("red", "green", "blue")]}]}]}))
+        return path
+    one, two = lamp("lamp"), lamp("tower")
+    same = run(*VIRTUAL, "--define", one, "--define", two, "--for", "0.1")
+    report("two files for the same devices are refused", (same.returncode, same.stderr.decode())
+           == (2, f"tendon-gateway: {two}: its 'find' means devices that a file before it means as well\n"), same)
+    with Devices("lamp", f"--define={one}"):
+        ends = {words: run(*VIRTUAL, *words, "--for", "1.5") for words in
+                [("--families", "lamp", "--define", one), ("--families", "bose", "--define", one), ("--ignore", "lamp", "--define", one),
+                 ("--ignore", "bose", "--families", "bose,lamp", "--define", one), ("--ignore", "all", "--define", one)]}
+    report("the order of the options does not matter", [end.returncode for end in ends.values()] == [0, 4, 4, 0, 2], ends)
+    lines = lines_of(ends["--families", "lamp", "--define", one].stdout)
+    long = [line for line in lines if line["event"] == "v"]
+    report("a long line arrives", len(long) > 1 and all(len(line["pixels"]) == 170 for line in long), lines)
+    report("and none is dropped", lines[-1]["dropped_lines"] == 0, lines[-1])
+
+
 # ---- OSC, to python-osc
 
 
@@ -495,7 +519,7 @@ with tempfile.TemporaryDirectory() as folder:
     work = pathlib.Path(folder)
     os.chmod(work, 0o700)
     os.environ |= {"XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder + "/state"}
-    for part in (command_line, same_lines, readers, as_jobs, actions, unusable_bonds, clock, osc_wrong, osc_sends, costs):
+    for part in (command_line, same_lines, readers, as_jobs, actions, unusable_bonds, clock, device_files, osc_wrong, osc_sends, costs):
         try:
             part()
         except (AssertionError, KeyError, IndexError, ValueError, subprocess.TimeoutExpired, OSError) as error:

@@ -124,11 +124,13 @@ static bool define(const char *path) {
         complain("tendon-gateway: %s:%u:%u: %s", path, (unsigned)mistake.line, (unsigned)mistake.column, mistake.text);
         return false;
     }
-    if (tendon_fleet_options_define(&options, definition) < 0) {
-        complain("tendon-gateway: %s: there is a family of this name", path);
-        return false;
+    tendon_status status = tendon_fleet_options_define(&options, definition);
+    if (status < 0) {
+        complain("tendon-gateway: %s: %s", path,
+                 status == TENDON_ERROR_MALFORMED ? "its 'find' means devices that a file before it means as well"
+                                                  : "there is a family of this name");
     }
-    return true;
+    return status >= 0;
 }
 
 /** A number with three decimals at most, in thousandths. Returns what follows it; NULL: there is none. */
@@ -219,7 +221,8 @@ static bool set_option(const char *name, const char *value) {
     return status >= 0;
 }
 
-static bool parse(int count, char **words) {
+/** @param is_define the device files alone, whose names other options have; false: all options but these. */
+static bool parse(int count, char **words, bool is_define) {
     for (int i = 1; i < count; i++) {
         char name[32];
         const char *word = strcmp(words[i], "-h") == 0 ? "--help" : words[i];
@@ -236,7 +239,8 @@ static bool parse(int count, char **words) {
             (!is_optional || (words[i + 1][0] >= '0' && words[i + 1][0] <= '9'))) {
             value = words[++i];
         }
-        if (!set_option(name, value)) {
+        bool is_information = strcmp(name, "help") == 0 || strcmp(name, "version") == 0;
+        if ((is_information || (strcmp(name, "define") == 0) == is_define) && !set_option(name, value)) {
             return false;
         }
         if (chosen.is_help || chosen.is_version) {
@@ -393,7 +397,7 @@ static int serve(void) {
 
 int main(int count, char **words) {
     tendon_fleet_options_init(&options);
-    if (!parse(count, words)) {
+    if (!parse(count, words, true) || !parse(count, words, false)) {
         return USAGE;
     }
     if (chosen.is_help || chosen.is_version) {

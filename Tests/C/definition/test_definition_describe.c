@@ -351,6 +351,19 @@ static void optional(void **state) {
     assert_string_equal(described(d, "01 0200 03"), "a=1 b=2 c=3");
     assert_string_equal(described(d, "01 02"), "!TRUNCATED at 1");
     assert_string_equal(described(d, "01 0200"), "!TRUNCATED at 3");
+    /* With all after it: what stands around a case or a list, too. */
+    d = with_fields("{'name': 'k', 'type': 'u8'}, {'switch': 'k', 'cases': {'1': [{'name': 'a', 'type': 'u8', "
+                    "'optional': true}]}}, {'name': 'z', 'type': 'u8'}");
+    assert_string_equal(described(d, "01"), "");
+    assert_string_equal(described(d, "01 07"), "!TRUNCATED at 2");
+    assert_string_equal(described(d, "01 07 08"), "a=7 z=8");
+    assert_string_equal(described(d, "02"), "!TRUNCATED at 1");
+    d = with_fields("{'name': 'list', 'count': 2, 'records': [{'name': 'a', 'type': 'u8'}, {'name': 'b', 'type': 'u8', "
+                    "'optional': true}]}, {'name': 'z', 'type': 'u8'}");
+    assert_string_equal(described(d, "01"), "list=[{a=1}]");
+    assert_string_equal(described(d, "01 02 03"), "list=[{a=1 b=2},{a=3}]");
+    assert_string_equal(described(d, "01 02 03 04"), "!TRUNCATED at 4");
+    assert_string_equal(described(d, "01 02 03 04 05"), "list=[{a=1 b=2},{a=3 b=4}] z=5");
 }
 
 static void records(void **state) {
@@ -364,6 +377,22 @@ static void records(void **state) {
     d = with_fields("{'name': 'two', 'count': 2, 'records': [{'type': 'i16', 'divisor': 100}]}");
     assert_string_equal(described(d, "6400 9cff"), "two=[1.00,-1.00]");
     assert_string_equal(described(d, "6400 9c"), "!TRUNCATED at 2");
+}
+
+/* A layout is a value at one place, and a record at another: now, and what was before. */
+static void a_layout_that_is_a_record_too(void **state) {
+    (void)state;
+    const tendon_definition *d =
+        parsed("{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': ["
+               "{'name': 'now', 'service': 'fff0', 'uuid': 'fff1', 'notify': 'one'}, "
+               "{'name': 'old', 'service': 'fff0', 'uuid': 'fff2', 'read': [{'name': 'one', 'records': 'one'}]}], "
+               "'layouts': {'one': [{'name': 'x', 'type': 'u8', 'unit': 's'}]}, "
+               "'events': [{'name': 'now', 'layout': 'one', 'members': ['x']}]}");
+    assert_string_equal(described_event(d, 0, "05"), "x=5");
+    assert_string_equal(described_event(d, 1, "05 06"), "one=[5,6]");
+    d = with_fields("{'name': 'k', 'type': 'u8'}, {'name': 'first', 'count': 1, 'records': [{'type': 'u8'}]}, "
+                    "{'name': 'second', 'records': [{'name': 'first', 'type': 'u8'}]}");
+    assert_string_equal(described(d, "01 02 03"), "k=1 first=[2] second=[3]");
 }
 
 static void records_without_bytes(void **state) {
@@ -431,6 +460,15 @@ static void rates_of_what_is_absent(void **state) {
     assert_string_equal(described_with(d, &of, "00 1e00"), "r=nothing");
     assert_string_equal(described_with(d, &of, "01 0f00"), ""); /* nothing after it */
     assert_string_equal(described_with(d, &of, "01 1000 1c00"), "r=0.5");
+    /* What the device does not know, as a number or in some of its bits, is no count. */
+    d = with_fields(
+        "{'name': 'n', 'type': 'u16', 'unknown': 65535, 'hidden': true}, {'type': 'u8', 'unknown': 255, "
+        "'bits': [{'name': 't', 'bit': 0, 'count': 8, 'hidden': true}]}, {'name': 'r', 'rate': 'n', 'per': 't'}");
+    memset(&of, 0, sizeof of);
+    assert_string_equal(described_with(d, &of, "0c00 02"), "r=nothing");
+    assert_string_equal(described_with(d, &of, "ffff 03"), "r=nothing");
+    assert_string_equal(described_with(d, &of, "0d00 ff"), "r=nothing");
+    assert_string_equal(described_with(d, &of, "0e00 04"), "r=1.0");
 }
 
 static void rates_of_parts_and_long_counts(void **state) {
@@ -485,6 +523,7 @@ int main(void) {
                                        cmocka_unit_test(long_integers),
                                        cmocka_unit_test(optional),
                                        cmocka_unit_test(records),
+                                       cmocka_unit_test(a_layout_that_is_a_record_too),
                                        cmocka_unit_test(records_without_bytes),
                                        cmocka_unit_test(switches),
                                        cmocka_unit_test(members),

@@ -369,7 +369,7 @@ static void impossible(void **state) {
         {FIELD(KIND "{'switch': 'kind', 'cases': {'1': [{'records': [{'type': 'u8', 'if': 'kind=2'}]}]}}"), 4, 71,
          "'kind=2' never happens here"},
         {FIELD("{'name': 'x', 'records': [{'type': 'u64'}], 'count': 65}"), 2, 84,
-         "this layout takes more than the 512 bytes of a value"},
+         "this layout takes more than 512 bytes"},
         {FIELD("{'name': 'n', 'type': 'u8'}, {'name': 'a', 'type': 'utf8', 'at_least': 512}"), 2, 84, "512 bytes"},
         {FIELD(KIND
                "{'switch': 'kind', 'cases': {'1': [{'name': 'a', 'type': 'bytes', 'at_least': 512}]}, 'otherwise': "
@@ -455,6 +455,40 @@ static void full_tables(void **state) {
     assert_string_equal(found.text, "too many values");
 }
 
+/* Examples and names share one memory; up to its last byte they stay inside of it. */
+static void full_texts(void **state) {
+    (void)state;
+    static tendon_definition definition;
+    static char text[70000];
+    tendon_definition_mistake found;
+    /* "", "toy", "Toy", "value", "x", with their terminators; then examples, and the name behind them with its own. */
+    const size_t before = 1 + 4 + 4 + 6, name = 40, most = TENDON_DEFINITION_TEXT - 1 - before - (name + 1);
+    for (int more = -2; more <= (int)name + 3; more++) {
+        size_t left = (size_t)((int)most + more), length = 0;
+        length +=
+            (size_t)sprintf(text, "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': ["
+                                  "{'name': 'value', 'service': 'fff0', 'uuid': 'fff1', 'examples': [");
+        while (left > 0) {
+            size_t piece = left < 513 ? left : left - 513 == 1 ? 512 : 513;
+            length += (size_t)sprintf(text + length, "%s'", text[length - 1] == '[' ? "" : ", ");
+            for (size_t i = 0; i + 1 < piece; i++) {
+                length += (size_t)sprintf(text + length, "61");
+            }
+            length += (size_t)sprintf(text + length, "'");
+            left -= piece;
+        }
+        sprintf(text + length,
+                "], 'value': [{'type': 'u8'}]}, {'name': '%.*s', 'service': 'fff0', 'uuid': 'fff2', "
+                "'examples': [''], 'value': [{'type': 'u8', 'optional': true}]}]}",
+                (int)name, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb");
+        tendon_status status = parse_text(text, &definition, &found);
+        assert_true(definition.text_length < TENDON_DEFINITION_TEXT);
+        const char *full = more < 0 ? "" : more == 0 || more > (int)name + 1 ? "too many examples" : "too many names";
+        assert_int_equal(status, more < 0 ? TENDON_OK : TENDON_ERROR_TABLE_FULL);
+        assert_string_equal(more < 0 ? "" : found.text, full);
+    }
+}
+
 /* A whole file, cut everywhere: never accepted in part. Other changes are those of the fuzz target. */
 static void cut_everywhere(void **state) {
     (void)state;
@@ -482,10 +516,10 @@ static void cut_everywhere(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(syntax),           cmocka_unit_test(the_file),
-                                       cmocka_unit_test(misspelled_words), cmocka_unit_test(dates),
-                                       cmocka_unit_test(fields),           cmocka_unit_test(the_whole),
-                                       cmocka_unit_test(impossible),       cmocka_unit_test(names_of_members),
-                                       cmocka_unit_test(full_tables),      cmocka_unit_test(cut_everywhere)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(syntax),     cmocka_unit_test(the_file),         cmocka_unit_test(misspelled_words),
+        cmocka_unit_test(dates),      cmocka_unit_test(fields),           cmocka_unit_test(the_whole),
+        cmocka_unit_test(impossible), cmocka_unit_test(names_of_members), cmocka_unit_test(full_tables),
+        cmocka_unit_test(full_texts), cmocka_unit_test(cut_everywhere)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

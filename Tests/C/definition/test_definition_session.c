@@ -231,7 +231,7 @@ static void a_value_that_is_refused_again(void **state) {
     start_with(&w, text, without);
     connect_it(&w);
     run(&w, w.now + 3000);
-    assert_string_equal(look(&w), "read.soil:07 read.once:09 open read.soil:07 ");
+    assert_string_equal(look(&w), "refused.air:ERROR_UNSUPPORTED read.soil:07 read.once:09 open read.soil:07 ");
     start_with(&w, text, text);
     connect_it(&w);
     look(&w);
@@ -249,6 +249,35 @@ static void a_value_that_is_refused_again(void **state) {
     w.seat.silent = true;
     run(&w, w.now + 31000);
     assert_non_null(strstr(look(&w), "closed:"));
+}
+
+#define OTHER(text, flags)                                                                                             \
+    "{'name': 'toy', 'title': 'Toy', 'find': {'services': ['fff0']}, 'characteristics': ["                             \
+    "{'name': 'air', 'service': 'fff0', 'uuid': 'fff1', '" text "': [{'name': 'x', 'type': 'u8'}]" flags               \
+    ", 'examples': ['01']}]}"
+
+/* By the properties of a characteristic: a `value` is content with one of its two. */
+static void what_a_device_cannot_do(void **state) {
+    static const struct {
+        const char *text, *served, *told;
+    } rows[] = {
+        {OTHER("notify", ""), OTHER("read", ""), "refused.air:ERROR_UNSUPPORTED open "},
+        {OTHER("read", ", 'read_every_ms': 1000"), OTHER("notify", ""), "refused.air:ERROR_UNSUPPORTED open "},
+        {OTHER("value", ""), OTHER("write", ""), "refused.air:ERROR_UNSUPPORTED open "},
+        {OTHER("value", ""), OTHER("read", ""), "read.air:01 open "},
+        {OTHER("value", ""), OTHER("notify", ""), "open "},
+        {OTHER("notify", ", 'required': true"), OTHER("value", ""), "open "},
+        {OTHER("read", ", 'required': true"), OTHER("notify", ""),
+         "refused.air:ERROR_UNSUPPORTED closed:ERROR_UNSUPPORTED "},
+    };
+    static world w;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        start_with(&w, rows[i].text, rows[i].served);
+        connect_it(&w);
+        run(&w, w.now + 100);
+        assert_memory_equal(look(&w), rows[i].told, strlen(rows[i].told)); /* values may follow */
+    }
 }
 
 static void it_writes_actions_in_order(void **state) {
@@ -350,13 +379,11 @@ static void the_device_goes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_uuid_in_two_services),
-                                       cmocka_unit_test(it_opens_and_streams),
-                                       cmocka_unit_test(it_reads_again),
-                                       cmocka_unit_test(a_value_that_is_refused_again),
-                                       cmocka_unit_test(it_writes_actions_in_order),
-                                       cmocka_unit_test(what_is_missing),
-                                       cmocka_unit_test(a_callback_that_disconnects),
-                                       cmocka_unit_test(the_device_goes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_uuid_in_two_services), cmocka_unit_test(it_opens_and_streams),
+        cmocka_unit_test(it_reads_again),           cmocka_unit_test(a_value_that_is_refused_again),
+        cmocka_unit_test(what_a_device_cannot_do),  cmocka_unit_test(it_writes_actions_in_order),
+        cmocka_unit_test(what_is_missing),          cmocka_unit_test(a_callback_that_disconnects),
+        cmocka_unit_test(the_device_goes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,11 +115,15 @@ static void families(void **state) {
     assert_int_equal(options.families, 0x1F);
     assert_int_equal(set("families", "bose,fjorden"), TENDON_OK);
     assert_int_equal(options.families, 0x09);
+    char text[TENDON_FLEET_MISTAKE_SIZE];
     assert_int_equal(set("ignore", "bose"), TENDON_OK);
-    assert_int_equal(options.families, 0x08);
+    assert_int_equal(options.ignored, 0x01);
+    assert_false(tendon_fleet_options_mistake(&options, text));
+    assert_int_equal(set("families", "bose"), TENDON_OK); /* in any order */
+    assert_true(tendon_fleet_options_mistake(&options, text));
+    tendon_fleet_options_init(&options);
     assert_int_equal(set("families", "none"), TENDON_OK);
     assert_int_equal(options.families, 0);
-    char text[TENDON_FLEET_MISTAKE_SIZE];
     assert_true(tendon_fleet_options_mistake(&options, text));
     assert_string_equal(text, "no family is served: see --families and --ignore");
 }
@@ -144,6 +148,21 @@ static void device_files(void **state) {
     assert_int_equal(options.families, 0x20);
     assert_int_equal(set("families", "all"), TENDON_OK);
     assert_int_equal(options.families, 0x3F);
+    /* Of families that were chosen before it, it is none. */
+    tendon_fleet_options_init(&options);
+    assert_int_equal(set("families", "phones"), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_false(options.names_families);
+    assert_int_equal(set("families", "bose"), TENDON_OK);
+    assert_int_equal(tendon_fleet_options_define(&options, &definition), TENDON_OK);
+    assert_int_equal(options.families, 0x01);
+    /* Another file for the same devices. */
+    static tendon_definition other;
+    char renamed[sizeof text];
+    memcpy(renamed, text, sizeof text);
+    memcpy(strstr(renamed, "toy"), "boy", 3);
+    assert_int_equal(tendon_definition_parse(renamed, sizeof text - 1, &other, &scratch, &mistake), TENDON_OK);
+    assert_int_equal(tendon_fleet_options_define(&options, &other), TENDON_ERROR_MALFORMED);
+    assert_int_equal(options.definition_count, 1);
 }
 
 /* Without its type an address stands for both. */

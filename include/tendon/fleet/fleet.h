@@ -23,6 +23,8 @@ extern "C" {
 
 /** Maximum number of devices that are known at a time, and that can be connected. */
 #define TENDON_FLEET_DEVICES 32
+/** Of a line, in bytes; a longer one is dropped, as a device file can have with many names in a list. */
+#define TENDON_FLEET_LINE_SIZE 65536
 /** Places of admission: three quarters of them are devices in range. */
 #define TENDON_FLEET_SLOTS 1024
 /** Time that sessions have for their end after their radio has failed, and at the end of the fleet, in ms. */
@@ -123,7 +125,7 @@ typedef struct tendon_fleet_radio {
     } memory;
 } tendon_fleet_radio;
 
-/** Caller's memory, about 500 KiB; it is used as far as there are devices. A program may read counters; all other
+/** Caller's memory, about 560 KiB; it is used as far as there are devices. A program may read counters; all other
  * members are private. Must not be moved while open. */
 struct tendon_fleet {
     tendon_fleet_counters counters;
@@ -143,7 +145,7 @@ struct tendon_fleet {
     tendon_line line;
     tendon_fleet_options options;
     tendon_turns turns;
-    char text[TENDON_LINE_SIZE + 1];
+    char text[TENDON_FLEET_LINE_SIZE + 1];
     tendon_fleet_radio radios[TENDON_FLEET_RADIOS];
     tendon_search_advertiser advertisers[TENDON_SEARCH_ADVERTISERS];
     tendon_admission_record records[TENDON_FLEET_SLOTS];

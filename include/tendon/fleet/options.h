@@ -41,6 +41,8 @@ typedef struct tendon_fleet_options {
     size_t adapter_count;  /**< 0: the first adapter */
     char adapters[TENDON_FLEET_RADIOS][TENDON_FLEET_WORD_SIZE];
     uint32_t families;           /**< bit of each family, by the numbers of tendon/gateway/search.h */
+    uint32_t ignored;            /**< likewise: they are left alone, though they are among the families */
+    bool names_families;         /**< a device file that is added later is none of them */
     tendon_fleet_addresses only; /**< the devices that are served; none: all of the families */
     tendon_fleet_addresses allowed;
     uint32_t pair_s; /**< time in which every device may pair, in s; UINT32_MAX: no end */
@@ -88,8 +90,12 @@ void tendon_fleet_option_mistake(const char *name, const char *value, char text[
 /** Writes what is wrong with the options together; tendon_fleet_open() then fails with TENDON_ERROR_INVALID_ARGUMENT.
  * Returns false if nothing is. */
 bool tendon_fleet_options_mistake(const tendon_fleet_options *options, char text[TENDON_FLEET_MISTAKE_SIZE]);
-/** Adds a device file, whose devices are served. @param definition borrowed.
- * @return TENDON_OK; TENDON_ERROR_TABLE_FULL; TENDON_ERROR_INVALID_ARGUMENT: there is a family of this name. */
+/**
+ * Adds a device file, whose devices are served if the families were not chosen.
+ * @param definition borrowed.
+ * @return TENDON_OK; TENDON_ERROR_TABLE_FULL; TENDON_ERROR_INVALID_ARGUMENT: there is a family of this name;
+ * TENDON_ERROR_MALFORMED: a file that was added before means the same devices.
+ */
 tendon_status tendon_fleet_options_define(tendon_fleet_options *options, const tendon_definition *definition);
 
 #ifdef __cplusplus
