@@ -128,11 +128,21 @@ static bool check_records(parser *p) {
         if (field->fixed > 1 && p->takes_rest[field->layout]) {
             return tendon_parse_wrong(p, at, "the first of these records takes the rest of the value");
         }
-        line record = line_of(p, field->layout);
-        for (uint16_t f = 0; f < d->field_count; f++) {
-            if (d->fields[f].type == TENDON_FIELD_RATE && record.has[p->field_layouts[f]]) {
-                return tendon_parse_wrong(p, p->field_tokens[f], "a record has no rate: no value is before it");
-            }
+    }
+    return true;
+}
+
+/* A rate knows one value before it: of one characteristic, and of no record. */
+static bool check_rates(parser *p) {
+    const tendon_definition *d = p->out;
+    for (uint16_t f = 0; f < d->field_count; f++) {
+        unsigned places = 0;
+        for (size_t r = 0; r < d->row_count; r++) {
+            uint16_t layout = d->rows[r].notified & d->rows[r].read; /* one of them is NONE, or they are the same */
+            places += layout != TENDON_DEFINITION_NONE && line_of(p, layout).has[p->field_layouts[f]];
+        }
+        if (d->fields[f].type == TENDON_FIELD_RATE && places != 1) {
+            return tendon_parse_wrong(p, p->field_tokens[f], "a rate is of one characteristic, and of no record");
         }
     }
     return true;
@@ -325,7 +335,7 @@ bool tendon_parse_check(parser *p) {
     if (!check_measures(p)) {
         return false;
     }
-    if (!check_records(p) || !check_names(p)) {
+    if (!check_records(p) || !check_rates(p) || !check_names(p)) {
         return false;
     }
     mark_plain_records(p->out);

@@ -29,6 +29,7 @@ typedef struct walker {
     tendon_number last;            /* the integer that parts are of */
     size_t wrong;                  /* offset of the first byte that breaks the layout */
     unsigned depth;
+    bool has_ended; /* before an optional field: no record follows */
     frame frames[TENDON_DEFINITION_DEPTH];
     int64_t kept[TENDON_DEFINITION_KEPT];
     bool is_present[TENDON_DEFINITION_KEPT]; /* so are their fields; else they count as 0 */
@@ -338,7 +339,7 @@ static tendon_status leave(walker *w) {
         w->depth--;
         return TENDON_OK;
     }
-    if (w->reader.position == ended->began) { /* would go on without an end */
+    if (w->reader.position == ended->began && !w->has_ended) { /* would go on without an end */
         return TENDON_ERROR_MALFORMED;
     }
     if (!ended->is_plain) {
@@ -374,6 +375,7 @@ static tendon_status step(walker *w) {
             all->field = all->end;
             all->left = 0;
         }
+        w->has_ended = true;
         return TENDON_OK;
     }
     return take(w, field);
@@ -382,6 +384,7 @@ static tendon_status step(walker *w) {
 static tendon_status walk(walker *w, const uint8_t *bytes, size_t length) {
     w->reader = tendon_reader_make(bytes, length);
     w->depth = 0;
+    w->has_ended = false;
     memset(w->kept, 0, sizeof w->kept);
     memset(w->is_present, 0, sizeof w->is_present);
     tendon_status status = enter(w, w->event->layout, (frame){.limit = length});

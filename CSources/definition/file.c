@@ -54,8 +54,7 @@ static bool read_find(parser *p, json_at at) {
         star++;
     }
     return *star == 0 || (star != name && star[1] == 0) ||
-           tendon_parse_wrong(p, found[NAME_],
-                              "a '*' stands at the end of a name, for any rest; alone it is every device");
+           tendon_parse_wrong(p, found[NAME_], "a '*' stands behind a name, for any rest");
 }
 
 /* Characteristics */
@@ -85,7 +84,7 @@ static bool read_example(parser *p, json_at at, tendon_definition_example *out) 
         i += 2;
     }
     if (used - d->text_length > VALUE_MAX) {
-        return tendon_parse_wrong(p, at, "an example is longer than a value can be: 512 bytes");
+        return tendon_parse_wrong(p, at, "an example is longer than 512 bytes");
     }
     *out = (tendon_definition_example){d->text_length, (uint16_t)(used - d->text_length)};
     d->text[used++] = 0;
@@ -223,8 +222,7 @@ static bool read_event(parser *p, json_at at) {
         return false;
     }
     if (!is_of_value(d, event->layout)) {
-        return tendon_parse_wrong_this(p, layout,
-                                       " is no layout of a value: only 'notify', 'read' and 'value' have events");
+        return tendon_parse_wrong_this(p, layout, " is no layout of a 'notify', 'read' or 'value'");
     }
     event->first_member = d->member_count;
     if (!each(p, found[MEMBERS_], true, read_event_member)) {

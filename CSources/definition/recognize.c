@@ -42,16 +42,24 @@ size_t tendon_definition_action_named(const tendon_definition *definition, const
     return action;
 }
 
-static bool has_name(const char *pattern, const uint8_t *data, size_t length) {
+typedef enum fit { OTHER, NOT_KNOWN, FITS } fit;
+
+static fit fit_of_name(const tendon_definition *definition, const uint8_t *data, size_t length) {
+    const char *pattern = definition->text + definition->find.name;
     tendon_ad_structure name;
-    if (!tendon_ad_find_name(data, length, &name)) {
-        return false;
-    }
     size_t i = 0;
+    if (definition->find.name == 0) {
+        return FITS;
+    }
+    if (!tendon_ad_find_name(data, length, &name)) {
+        return NOT_KNOWN;
+    }
     while (i < name.length && pattern[i] != 0 && pattern[i] == (char)name.data[i]) {
         i++;
     }
-    return (pattern[i] == '*' && pattern[i + 1] == 0) || (pattern[i] == 0 && i == name.length);
+    bool fits = (pattern[i] == '*' && pattern[i + 1] == 0) || (pattern[i] == 0 && i == name.length);
+    bool may_go_on = name.type != TENDON_AD_NAME_COMPLETE && i == name.length;
+    return fits ? FITS : may_go_on ? NOT_KNOWN : OTHER;
 }
 
 static bool has_company(uint16_t company, const uint8_t *data, size_t length) {
@@ -74,16 +82,15 @@ static bool may_be_meant(const tendon_definition_find *find, const uint8_t *data
     return has_service && (!find->has_company || has_company(find->company, data, length));
 }
 
-bool tendon_definition_recognizes(const tendon_definition *definition, const uint8_t *data, size_t length) {
-    const tendon_definition_find *find = &definition->find;
-    return may_be_meant(find, data, length) &&
-           (find->name == 0 || has_name(definition->text + find->name, data, length));
-}
-
-bool tendon_definition_awaits_name(const tendon_definition *definition, const uint8_t *data, size_t length) {
-    const tendon_definition_find *find = &definition->find;
-    tendon_ad_structure name;
-    return find->name != 0 && may_be_meant(find, data, length) && !tendon_ad_find_name(data, length, &name);
+tendon_meant tendon_definition_means(const tendon_definition *definition, const uint8_t *data, size_t length) {
+    fit name = fit_of_name(definition, data, length);
+    bool is_meant = may_be_meant(&definition->find, data, length);
+    if (name == OTHER || (name == NOT_KNOWN && !is_meant)) {
+        return TENDON_NOT_MEANT;
+    }
+    return name == FITS && is_meant     ? TENDON_MEANT
+           : definition->find.name != 0 ? TENDON_PERHAPS_MEANT
+                                        : TENDON_NOT_MEANT;
 }
 
 /* Whether there is a name that fits both patterns. */

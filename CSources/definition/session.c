@@ -163,7 +163,7 @@ static bool next(void *self) {
         write_first(s);
         return true;
     }
-    return read_again(s);
+    return s->engine.state == TENDON_ENGINE_OPEN && read_again(s);
 }
 
 /* ---- results ---- */

@@ -50,7 +50,7 @@ static bool take_family(tendon_fleet_options *options, const char *word, void *o
     uint32_t *families = out;
     const tendon_family *family = tendon_family_find(word);
     if (strcmp(word, "all") == 0) {
-        *families |= ALL_FIVE | ((1u << options->definition_count) - 1) << TENDON_SEARCH_DEFINED;
+        *families = UINT32_MAX; /* and device files that are added later */
         return true;
     }
     for (unsigned i = 0; family != NULL && i < TENDON_SEARCH_DEFINED; i++) {
@@ -237,6 +237,20 @@ void tendon_fleet_option_mistake(const char *name, const char *value, char text[
     }
 }
 
+bool tendon_fleet_options_serve(const tendon_fleet_options *options, uint8_t family) {
+    return family < TENDON_SEARCH_DEFINED + TENDON_FLEET_DEFINITIONS &&
+           ((options->families & ~options->ignored) >> family & 1u) != 0;
+}
+
+static bool is_nothing_served(const tendon_fleet_options *options) {
+    const size_t count = TENDON_SEARCH_DEFINED + options->definition_count;
+    size_t family = 0;
+    while (family < count && !tendon_fleet_options_serve(options, (uint8_t)family)) {
+        family++;
+    }
+    return family == count;
+}
+
 bool tendon_fleet_options_mistake(const tendon_fleet_options *options, char text[TENDON_FLEET_MISTAKE_SIZE]) {
     const char *radio = getenv(TENDON_GATEWAY_RADIO_VARIABLE);
     if (options->is_unknown_radio && !options->names_radio && !options->is_virtual && options->adapter_count == 0) {
@@ -245,9 +259,8 @@ bool tendon_fleet_options_mistake(const tendon_fleet_options *options, char text
         return true;
     }
     const char *mistake = options->is_virtual && options->adapter_count > 0 ? "--adapter is for --radio bluez"
-                          : (options->families & ~options->ignored) == 0
-                              ? "no family is served: see --families and --ignore"
-                              : NULL;
+                          : is_nothing_served(options) ? "no family is served: see --families and --ignore"
+                                                       : NULL;
     snprintf(text, TENDON_FLEET_MISTAKE_SIZE, "%s", mistake != NULL ? mistake : "");
     return mistake != NULL;
 }

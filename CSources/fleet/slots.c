@@ -6,6 +6,8 @@
 
 #include "fleet_parts.h"
 
+_Static_assert(TENDON_DEFINITION_ROWS < TENDON_CONNECTION_SUBSCRIPTIONS, "each characteristic can notify");
+
 /* ---- slots ---- */
 
 tendon_fleet_slot *tendon_fleet_find_slot(tendon_fleet *fleet, const tendon_address *address) {
@@ -174,8 +176,7 @@ static bool is_meant(const tendon_fleet_addresses *only, const tendon_address *a
 
 static bool serves(void *context, const tendon_address *address, uint8_t family) {
     const tendon_fleet_options *options = &((const tendon_fleet *)context)->options;
-    return is_meant(&options->only, address) && family < 32 &&
-           ((options->families & ~options->ignored) >> family & 1u) != 0;
+    return is_meant(&options->only, address) && tendon_fleet_options_serve(options, family);
 }
 
 static bool expects(void *context, const tendon_address *address) {

@@ -46,8 +46,9 @@ static void go_on(tendon_device *device, uint64_t now) {
     if (belt->has_battery) {
         tendon_device_emit_kind(device, TENDON_DEVICE_EVENT_BATTERY, TENDON_OK, now);
     }
-    if (settings->orientation_period_ms != 0) {
-        (void)tendon_feelspace_session_set_orientation_period(belt, settings->orientation_period_ms, now);
+    if (settings->orientation_period_ms != 0 &&
+        tendon_feelspace_session_set_orientation_period(belt, settings->orientation_period_ms, now) < 0) {
+        tendon_device_emit_kind(device, TENDON_DEVICE_EVENT_MISSING, TENDON_OK, now);
     }
     if (settings->default_intensity != 0 && settings->default_intensity != belt->default_intensity) {
         /* Without the signal of the belt: its wearer did not change it. */
@@ -99,6 +100,12 @@ static void identity(const tendon_device *device, tendon_line *line) {
     tendon_feelspace_identity(line, &device->of.feelspace);
 }
 
+/** All that a belt can lack: with firmware before 52. */
+static void missing(const tendon_device *device, tendon_line *line) {
+    (void)device;
+    tendon_line_word(line, NULL, "orientation_period");
+}
+
 static bool view(const tendon_device *device, const tendon_device_event *event, size_t index, tendon_view *out) {
     return index == 0 && tendon_feelspace_view(out, &device->of.feelspace, event->of.feelspace);
 }
@@ -113,5 +120,6 @@ const device_family tendon_device_feelspace = {
     .act = act,
     .line = line_of,
     .identity = identity,
+    .missing = missing,
     .view = view,
 };

@@ -68,7 +68,7 @@ static uint8_t number_of(const tendon_family *family) {
 static uint8_t definition_of(const tendon_search *search, const uint8_t *data, size_t length) {
     uint8_t found = TENDON_SEARCH_NO_FAMILY;
     for (size_t i = 0; i < search->scope.definition_count; i++) {
-        if (tendon_definition_recognizes(search->scope.definitions[i], data, length)) {
+        if (tendon_definition_means(search->scope.definitions[i], data, length) == TENDON_MEANT) {
             if (search->scope.definitions[i]->find.name != 0) {
                 return (uint8_t)(TENDON_SEARCH_DEFINED + i); /* one that looks for the name goes first */
             }
@@ -78,15 +78,15 @@ static uint8_t definition_of(const tendon_search *search, const uint8_t *data, s
     return found;
 }
 
-/** Whether there are families of which it is one if it has the right name. @p served is set if one of them is served.
- */
-static bool awaits_name(const tendon_search *search, const advertiser *one, const uint8_t *data, size_t length,
+/** Whether there are families of which it is one if its scan response has the rest. @p served is set if one of them is
+ * served. */
+static bool awaits_rest(const tendon_search *search, const advertiser *one, const uint8_t *data, size_t length,
                         bool *served) {
     uint8_t family = number_of(tendon_family_awaiting_name(data, length));
     bool awaits = family != TENDON_SEARCH_NO_FAMILY;
     *served = *served || serves(search, one, family);
     for (size_t i = 0; i < search->scope.definition_count; i++) {
-        if (tendon_definition_awaits_name(search->scope.definitions[i], data, length)) {
+        if (tendon_definition_means(search->scope.definitions[i], data, length) == TENDON_PERHAPS_MEANT) {
             awaits = true;
             *served = *served || serves(search, one, (uint8_t)(TENDON_SEARCH_DEFINED + i));
         }
@@ -181,19 +181,23 @@ uint64_t tendon_search_deadline(const tendon_search *search, uint64_t now) {
 
 /* ---- packets ---- */
 
-/** @param can_have_name its name is not known, and can come. */
+/** @param can_respond it has a scan response, and this packet is none. */
 static void recognize(const tendon_search *search, const advertiser *one, const uint8_t *data, size_t length,
-                      bool can_have_name, tendon_search_found *found) {
-    bool may_be_served = false;
+                      bool can_respond, tendon_search_found *found) {
+    bool may_be_served = false, awaits = false;
+    uint8_t defined = TENDON_SEARCH_NO_FAMILY;
     found->family = number_of(tendon_family_from_advertisement(data, length));
     if (found->family == TENDON_SEARCH_NO_FAMILY) {
-        bool waits = awaits_name(search, one, data, length, &may_be_served) && can_have_name && !one->has_responded;
-        uint8_t defined = definition_of(search, data, length);
-        may_be_served = may_be_served || serves(search, one, defined);
-        found->family = waits ? TENDON_SEARCH_NO_FAMILY : defined; /* the name decides, if it can come */
+        bool was_asked = one->asked && one->seen_at >= one->asked_at + TENDON_SEARCH_ASK_MS;
+        defined = definition_of(search, data, length);
+        awaits = awaits_rest(search, one, data, length, &may_be_served) && !one->has_responded;
+        if (!awaits || !can_respond || was_asked) {
+            found->family = defined; /* else the response decides, if it comes */
+        }
     }
     found->is_served = serves(search, one, found->family);
-    found->awaits_response = can_have_name && (found->is_served || may_be_served);
+    found->awaits_response = can_respond && (awaits || one->name_length == 0) &&
+                             (found->is_served || may_be_served || serves(search, one, defined));
 }
 
 tendon_search_found tendon_search_take(tendon_search *search, const tendon_ad_report *report, uint64_t now) {
@@ -206,6 +210,7 @@ tendon_search_found tendon_search_take(tendon_search *search, const tendon_ad_re
     if (!is_of(one, &report->address)) {
         *one = (advertiser){.address = report->address, .used = true};
     }
+    one->seen_at = now;
     if (found.is_response) {
         note_response(search, one);
     }
@@ -217,11 +222,10 @@ tendon_search_found tendon_search_take(tendon_search *search, const tendon_ad_re
     } else {
         learn_name(one, data, length); /* an extended advertisement has all in one packet */
     }
-    recognize(search, one, data, length, may_have_response && one->name_length == 0, &found);
+    recognize(search, one, data, length, may_have_response, &found);
     if (found.awaits_response) {
         ask(search, one, now);
     }
-    one->seen_at = now;
     one->matters = found.is_served || one->asked;
     found.name = one->name_length > 0 ? one->name : NULL;
     found.name_length = one->name_length;

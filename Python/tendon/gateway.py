@@ -7,6 +7,7 @@ import asyncio
 import collections
 import ctypes
 import json
+import numbers
 import pathlib
 import time
 import warnings
@@ -36,8 +37,12 @@ def _quoted(word: str) -> bytes:
 
 
 def _text(argument: str | int | float | bytes) -> str:
-    """As actions take it; bytes are hexadecimal digits."""
-    return argument.hex() if isinstance(argument, bytes) else str(argument)
+    """As actions take it; bytes are hexadecimal digits, True and False are 1 and 0."""
+    if isinstance(argument, bytes):
+        return argument.hex()
+    if not isinstance(argument, (str, numbers.Real)):
+        raise TypeError(f"an argument is a text, a number or bytes, not {argument!r}")
+    return str(int(argument)) if isinstance(argument, bool) else str(argument)
 
 
 class DeviceFileError(Exception):

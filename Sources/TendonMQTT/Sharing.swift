@@ -50,22 +50,33 @@ final class SharedDevices: LinkAgreement {
 /// What other gateways have published. On the worker's thread only.
 struct Neighbors {
     private var online: Set<String> = []
+    /// Whose last will came: the broker keeps the claims of a program that was killed.
+    private var offline: Set<String> = []
     private var claims: [String: [String: Claim]] = [:]
     /// Gateways, and claims of all of them, that are remembered.
     private static let limit = 1024
     private static let claimLimit = 8192
     private var claimCount = 0
 
-    /// The claims of a gateway hold while it is online. Returns the devices whose claim changed, with what holds now.
+    /// The claims of a gateway hold while it is online, and those from before its end never again: it makes new ones. Returns the
+    /// devices whose claim changed, with what holds now.
     mutating func state(of gateway: String, isOnline: Bool) -> [(key: String, claim: Claim?)] {
-        guard isOnline != online.contains(gateway), online.count < Neighbors.limit || !isOnline else { return [] }
-        if isOnline { online.insert(gateway) } else { online.remove(gateway) }
-        return (claims[gateway] ?? [:]).map { (key: $0.key, claim: isOnline ? $0.value : nil) }
+        if isOnline {
+            guard !online.contains(gateway), online.count < Neighbors.limit else { return [] }
+            offline.remove(gateway)
+            online.insert(gateway)
+            return (claims[gateway] ?? [:]).map { (key: $0.key, claim: $0.value) }
+        }
+        if offline.count < Neighbors.limit { offline.insert(gateway) }
+        let ended = claims.removeValue(forKey: gateway) ?? [:]
+        claimCount -= ended.count
+        guard online.remove(gateway) != nil else { return [] }
+        return ended.keys.map { (key: $0, claim: nil) }
     }
 
     /// True if the claim holds already.
     mutating func claim(of gateway: String, _ key: String, _ claim: Claim?) -> Bool {
-        guard claims.count < Neighbors.limit || claims[gateway] != nil else { return false }
+        guard !offline.contains(gateway), claims.count < Neighbors.limit || claims[gateway] != nil else { return false }
         let isNew = claims[gateway]?[key] == nil
         guard let claim else {
             if !isNew { claimCount -= 1 }

@@ -50,6 +50,8 @@ package final class Recording {
         init(_ file: RecordingFile, _ sensor: RecordedSensor) { (self.file, self.sensor) = (file, sensor) }
     }
 
+    /// Microseconds that a program has for its end.
+    private static let endTime = UInt64(TENDON_FLEET_END_MS + 1000) * 1000
     static let longName = "samples.csv"
     static let eventsName = "events.jsonl"
     static let descriptionName = "session.json"
@@ -273,7 +275,8 @@ package final class Recording {
         endLoss(of: nil, &unfiled, time)
         for wide in wide.values { endLoss(of: wide.file.name, &wide.loss, time) }
         isOver = true
-        description.end(at: span?.upperBound ?? Recording.timeText(time), since: span?.lowerBound)
+        let ending = span == nil ? Recording.timeText(time - min(time, Recording.endTime)) : nil
+        description.end(at: span?.upperBound ?? Recording.timeText(time), since: span?.lowerBound, ending: ending)
         isChanged = true
         let error = synchronize()
         isComplete = !isChanged

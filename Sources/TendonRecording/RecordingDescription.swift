@@ -159,11 +159,12 @@ struct RecordingDescription {
 
     /// A connection that the program itself ended, and that was the device's last one, is no gap.
     /// - Parameter beginning: nil: the making of the recording.
-    mutating func end(at time: String, since beginning: String? = nil) {
+    /// - Parameter ending: when the program began to end; nil: not known.
+    mutating func end(at time: String, since beginning: String? = nil, ending: String? = nil) {
         began = beginning ?? began
         ended = time
         for device in devices where device.connections.last?.reason == "requested" {
-            gaps.removeAll { $0.device == device.key && $0.to == nil }
+            gaps.removeAll { $0.device == device.key && $0.to == nil && $0.from >= ending ?? "" }
         }
     }
 

@@ -264,6 +264,9 @@ is "$status $out" "0 $work/turned.conf: note: rules: osc.recenter does nothing: 
 $work/turned.conf: no mistakes" "config check: a rule that does nothing without an output"
 run config check "$work/turned.conf" --json
 like "$out" '"notes":\["rules: osc.recenter does nothing' "as JSON"
+printf '[gateway]\nignore = all\n' >"$work/nothing.conf"
+run config check "$work/nothing.conf"
+like "$status $out" "^0 .*note: no family is served: see --families and --ignore" "config check: nothing is served"
 run run --config "$work/service.conf" --radio virtual --for 0.1
 like "$status $err" "^1 .*$credentials/password: No such file" "run: such a file is missing"
 # Every mistake, as many as there are sections: files that run would open, folders that it would write to.

@@ -384,6 +384,37 @@ is "$(grep -o '"moisture_percent":[0-9]*' "$work/reads.out" | sort -u | tr '\n' 
 kill -INT "$gateway" "$device"
 wait "$gateway" "$device"
 
+# Several with the one name that the file means: addresses tell them apart.
+start twins simulate infinitime --define "$shipped/infinitime.json" --count 2 --radio virtual --json
+device=$child
+until_true eval '[ "$(grep -c ready "$work/twins.out")" = 2 ]'
+start both run --define "$shipped/infinitime.json" --families infinitime --radio virtual --json
+gateway=$child
+until_true eval '[ "$(grep -c "\"event\":\"connected\"" "$work/both.out")" = 2 ]'
+result $? "two devices of one name" "$(cat "$work/both.err")"
+kill -INT "$gateway" "$device"
+wait "$gateway" "$device"
+
+# Values that take longer to read than their pause: one is always due, and the device is connected and takes actions.
+cat >"$work/slow.json" <<'END'
+{"name": "slow", "title": "Slow", "find": {"services": ["fff0"]}, "characteristics": [
+  {"name": "first", "service": "fff0", "uuid": "fff1", "read": [{"name": "x", "type": "u8"}], "read_every_ms": 1000, "examples": ["01"]},
+  {"name": "second", "service": "fff0", "uuid": "fff2", "read": [{"name": "y", "type": "u8"}], "read_every_ms": 1000, "examples": ["02"]},
+  {"name": "third", "service": "fff0", "uuid": "fff3", "write": [{"name": "n", "type": "u8"}]}],
+ "actions": [{"name": "go", "characteristic": "third"}]}
+END
+slow=(--define "$work/slow.json" --radio virtual --json)
+start slow simulate slow "${slow[@]}" --fault delay=100%,delay_ms=600
+device=$child
+until_true grep -q ready "$work/slow.out"
+start slowed run "${slow[@]}" --rule 'slow.first every 1 h => slow.go 7'
+gateway=$child
+until_true grep -q '"event":"action' "$work/slowed.out"
+is "$(grep -c -e '"event":"connected"' -e '"event":"action","family":"slow".*"action":"slow.go 7"' "$work/slowed.out")" 2 \
+    "a device that is slow is connected, and takes an action"
+kill -INT "$gateway" "$device"
+wait "$gateway" "$device"
+
 # A notification that breaks its layout, by a scenario.
 echo 'at 1s notify level 00' >"$work/broken"
 start lamp simulate lamp "${lamp[@]}" --scenario "$work/broken" --scenario-from connection

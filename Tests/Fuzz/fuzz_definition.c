@@ -39,8 +39,7 @@ static void walk(const uint8_t *bytes, size_t length) {
         tendon_status status = tendon_describe(&definition, event, bytes, length, &rates, visit, &s, &offset);
         FUZZ_CHECK(status == TENDON_OK ? s.depth == 0 : s.values == 0 && offset <= length);
     }
-    (void)tendon_definition_recognizes(&definition, bytes, length);
-    (void)tendon_definition_awaits_name(&definition, bytes, length);
+    (void)tendon_definition_means(&definition, bytes, length);
 }
 
 static void act(const uint8_t *bytes, size_t length) {

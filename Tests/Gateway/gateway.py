@@ -359,6 +359,20 @@ def device_files():
         ends = {words: run(*VIRTUAL, *words, "--for", "1.5") for words in
                 [("--families", "lamp", "--define", one), ("--families", "bose", "--define", one), ("--ignore", "lamp", "--define", one),
                  ("--ignore", "bose", "--families", "bose,lamp", "--define", one), ("--ignore", "all", "--define", one)]}
+    many = work / "many.json"
+    many.write_text(json.dumps({
+        "name": "many", "title": "Many", "find": {"name": "Many"}, "characteristics": [
+            {"name": f"v{number}", "service": "181a", "uuid": f"2a{number:02x}", "examples": [f"{number:02x}"],
+             "notify": [{"name": "x", "type": "u8"}]} for number in range(20)]}))
+    with Devices("many", f"--define={many}"):
+        lines = lines_of(run(*VIRTUAL, "--define", many, "--for", "3").stdout)
+    report("each of twenty characteristics notifies", {line["event"] for line in lines if "x" in line} == {f"v{number}" for number in range(20)},
+           lines)
+    path = work / "lines"
+    path.write_text('{"address":"C0:00:00:00:00:01","action":"vibrate","arguments":[1]}\nno line\n')
+    with open(path, "rb") as lines:
+        answers = [line["event"] for line in lines_of(run(*VIRTUAL, "--for", "0.2", stdin=lines).stdout)]
+    report("lines of a file are answered", answers[:2] == ["action_failed", "action_failed"], answers)
     report("the order of the options does not matter", [end.returncode for end in ends.values()] == [0, 4, 4, 0, 2], ends)
     lines = lines_of(ends["--families", "lamp", "--define", one].stdout)
     long = [line for line in lines if line["event"] == "v"]

@@ -249,6 +249,8 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                     await badge.act("show", "0001feff")
                     with self.assertRaisesRegex(tendon.ActionError, "4 bytes"):
                         await badge.show(b"12345")
+                    with self.assertRaisesRegex(TypeError, "a text, a number or bytes, not None"):
+                        await badge.show(None)
                 written = []
                 for _ in range(100):  # the device's own lines come when it writes them
                     written = [line["bytes"] for line in lines() if line["event"] == "write"]

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /** A part of a line, up to its end or not. */
@@ -29,18 +30,16 @@ static void end_line(input *in) {
     }
 }
 
-static void ready(void *context, uint32_t events, uint64_t now) {
-    input *in = context;
+/** Reads once; false: the end. */
+static bool take(input *in) {
     char bytes[2048];
-    (void)now;
-    ssize_t count = (events & TENDON_READABLE) != 0 ? read(in->source.fd, bytes, sizeof bytes) : 0;
+    ssize_t count = read(in->source.fd, bytes, sizeof bytes);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) {
-        return;
+        return true;
     }
     if (count <= 0) {
-        end_line(in);    /* the last one may have no line feed */
-        input_close(in); /* whoever asked is gone; the gateway goes on */
-        return;
+        end_line(in); /* the last one may have no line feed */
+        return false;
     }
     for (const char *at = bytes, *end = bytes + count; at < end;) {
         const char *feed = memchr(at, '\n', (size_t)(end - at));
@@ -49,6 +48,16 @@ static void ready(void *context, uint32_t events, uint64_t now) {
             end_line(in);
         }
         at = feed != NULL ? feed + 1 : end;
+    }
+    return true;
+}
+
+static void ready(void *context, uint32_t events, uint64_t now) {
+    input *in = context;
+    (void)now;
+    if ((events & TENDON_READABLE) == 0 || !take(in)) {
+        end_line(in);
+        input_close(in); /* whoever asked is gone; the gateway goes on */
     }
 }
 
@@ -59,7 +68,11 @@ void input_open(input *in, tendon_loop *loop, int fd, void (*on_line)(void *cont
     in->context = context;
     tendon_source_init(&in->source, fd, in, ready, NULL);
     in->source.interest = TENDON_READABLE;
-    (void)tendon_loop_add(loop, &in->source);
+    struct stat file;
+    if (tendon_loop_add(loop, &in->source) < 0 && fstat(fd, &file) == 0 && S_ISREG(file.st_mode)) {
+        while (take(in)) { /* epoll does not wait for a file, nor does read() */
+        }
+    }
 }
 
 void input_close(input *in) {

@@ -210,7 +210,7 @@ static bool has_orientations(const tendon_fleet_options *from) {
     for (size_t i = 0; i < sensors->count; i++) {
         is_sent = is_sent || sensors->ids[i] == TENDON_BOSE_ROTATION || sensors->ids[i] == TENDON_BOSE_GAME_ROTATION;
     }
-    return is_sent && (from->families >> TENDON_DEVICE_BOSE & 1) != 0;
+    return is_sent && tendon_fleet_options_serve(from, TENDON_DEVICE_BOSE);
 }
 
 static void report_unused(osc *sound) {

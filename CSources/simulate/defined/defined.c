@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+_Static_assert(TENDON_DEFINITION_ROWS < TENDON_SIMULATED_CCCDS, "each characteristic can notify");
+
 enum { NOTIFY_BIT = 1, INDICATE_BIT = 2, ADVERTISEMENT = 31 };
 
 static const tendon_definition_row *row_at(const tendon_simulated_defined *device, size_t row) {

@@ -45,8 +45,9 @@ enum SettingsCheck {
     /// Of settings without a mistake: what is permitted, and does nothing.
     static func notes(_ arguments: Arguments, _ configuration: Configuration) -> [String] {
         guard let plan = try? GatewayPlan(arguments, configuration, family: nil) else { return [] }
-        return OutputChoice.warnings(arguments.configured(by: configuration), plan)
+        let warnings = OutputChoice.warnings(arguments.configured(by: configuration), plan)
             .map { $0.replacing("see --osc", with: "see [osc]") }
+        return (plan.obstacle.map { [$0.message] } ?? []) + warnings
     }
 
     /// Makes what a run needs. A mistake in a value of the file has its place.

@@ -210,7 +210,9 @@ final class Gateway: TurnOwner {
             throw CommandError.nothingFound(
                 plan.onlyFamily, settings.address, onVirtualRadio: settings.radios.allSatisfy(\.isVirtual))
         }
-        return wasConnected ? .done : .failed
+        // Who ends it early knows why.
+        guard !wasConnected, !Termination.shared.isSignalled else { return wasConnected ? .done : .failed }
+        throw CommandError(.failed, "devices were found, and none was connected in this time")
     }
 
     private func drawTable() -> Task<Void, any Error> {

@@ -336,9 +336,9 @@ final class Reporter: Sendable {
 
 /// A number with a fixed number of decimals.
 func fixed(_ value: Double, _ decimals: Int) -> String {
-    guard value.isFinite, abs(value) < 1e12 else { return "-" }
     var scale = 1.0
     for _ in 0..<decimals { scale *= 10 }
+    guard abs(value) * scale < 0x1p53 else { return value.isFinite ? "\(value)" : "-" }
     let scaled = Int64((abs(value) * scale).rounded())
     let sign = value < 0 && scaled != 0 ? "-" : ""
     guard decimals > 0 else { return sign + "\(scaled)" }

@@ -364,6 +364,12 @@ static void optional(void **state) {
     assert_string_equal(described(d, "01 02 03"), "list=[{a=1 b=2},{a=3}]");
     assert_string_equal(described(d, "01 02 03 04"), "!TRUNCATED at 4");
     assert_string_equal(described(d, "01 02 03 04 05"), "list=[{a=1 b=2},{a=3 b=4}] z=5");
+    d = with_fields("{'name': 'list', 'count': 3, 'records': [{'name': 'a', 'type': 'u8', 'optional': true}, {'name': "
+                    "'b', 'type': 'u8'}]}, {'name': 'z', 'type': 'u8'}");
+    assert_string_equal(described(d, "01 02"), "list=[{a=1 b=2},{}]");
+    assert_string_equal(described(d, ""), "list=[{}]");
+    d = with_fields("{'name': 'plain', 'count': 3, 'records': [{'type': 'u8', 'optional': true}]}");
+    assert_string_equal(described(d, "01 02"), "plain=[1,2]");
 }
 
 static void records(void **state) {

@@ -78,14 +78,14 @@ static const tendon_definition *finds(const char *find) {
 
 static bool is(const tendon_definition *d, const char *hex) {
     block b = block_hex(hex);
-    bool found = tendon_definition_recognizes(d, b.data, b.length);
+    bool found = tendon_definition_means(d, b.data, b.length) == TENDON_MEANT;
     free(b.data);
     return found;
 }
 
 static bool awaits(const tendon_definition *d, const char *hex) {
     block b = block_hex(hex);
-    bool found = tendon_definition_awaits_name(d, b.data, b.length);
+    bool found = tendon_definition_means(d, b.data, b.length) == TENDON_PERHAPS_MEANT;
     free(b.data);
     return found;
 }
@@ -114,6 +114,17 @@ static void recognition(void **state) {
     assert_true(is(d, "0303f0ff 0509546f7931"));
     assert_true(is(d, "0303f0ff 0409546f79"));
     assert_true(is(d, "0303f0ff 0508546f7931")); /* shortened */
+    /* What a scan response may add: the end of a shortened name; a service or a company to the right name. */
+    assert_true(awaits(d, "0303f0ff 0308546f"));
+    assert_false(awaits(d, "0303f0ff 0309546f"));
+    assert_false(awaits(d, "0303f0ff 03085462"));
+    assert_false(awaits(d, "0308546f"));
+    assert_true(awaits(d, "0409546f79"));
+    assert_true(awaits(d, "0303f1ff 0409546f79"));
+    assert_false(awaits(d, "0303f1ff 0309546f"));
+    d = finds("'name': 'Toy', 'company': 89");
+    assert_true(awaits(d, "0409546f79") && awaits(d, "03ff5900") && !awaits(d, "03ff5a00") && !awaits(d, ""));
+    assert_true(is(d, "0409546f79 03ff5900"));
     d = finds("'name': 'Toy'");
     assert_true(is(d, "0409546f79"));
     assert_false(is(d, service));

@@ -71,7 +71,7 @@ static void the_file(void **state) {
         {"{'name': 'toy', 'title': 'Toy', 'find': {}, 'characteristics': []}", 1, 41, "'services' or 'name'"},
         {"{'name': 'toy', 'title': 'Toy', 'find': {'name': '*'}, 'characteristics': []}", 1, 51, "every device"},
         {"{'name': 'toy', 'title': 'Toy', 'find': {'name': 'A*b'}, 'characteristics': []}", 1, 51,
-         "a '*' stands at the end of a name"},
+         "a '*' stands behind a name"},
         {"{'name': 'toy', 'title': 'Toy', 'find': {'name': 'A**'}, 'characteristics': []}", 1, 51,
          "at the end of a name"},
         {"{'name': 'toy', 'title': 'Toy', 'find': {'services': [7]}, 'characteristics': []}", 1, 55,
@@ -259,10 +259,10 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'records': []}"), 3, 26, "takes no bytes"},
         {FIELD("{'name': 'x', 'records': [{'type': 'u8'}], 'count': 0}"), 3, 53, "out of range: 1 to"},
         {FIELD("{'records': [{'name': 'a', 'type': 'u8'}, {'name': 'r', 'rate': 'a', 'per': 'a'}]}"), 3, 53,
-         "a record has no rate"},
+         "a rate is of one characteristic, and of no record"},
         {FIELD("{'name': 'k', 'type': 'u8'}, {'records': [{'switch': 'k', 'cases': {'1': [{'name': 'r', 'rate': 'k', "
                "'per': 'k'}]}}, {'type': 'u8'}]}"),
-         3, 85, "a record has no rate"},
+         3, 85, "a rate is of one characteristic, and of no record"},
         {FIELD("{'switch': 'x', 'cases': {}}"), 3, 13, "'x' is no integer before this field"},
         {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x'}"), 3, 30, "has no 'cases'"},
         {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x', 'cases': {'a': []}}"), 3, 57, "'a' is no number"},
@@ -388,11 +388,11 @@ static void impossible(void **state) {
          "'layouts': {'v': [{'name': 'k', 'type': 'u8'}, {'switch': 'k', 'cases': {'1': 'c'}}], 'c': []},\n"
          "'events': [{'name': 'c'}], 'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff1', 'notify': "
          "'v'}]}",
-         3, 22, "'c' is no layout of a value: only 'notify', 'read' and 'value' have events"},
+         3, 22, "'c' is no layout of a 'notify', 'read' or 'value'"},
         {HEAD "'layouts': {'v': []},\n"
               "'events': [{'name': 'e', 'layout': 'v'}], 'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': "
               "'fff1', 'write': 'v'}]}",
-         3, 37, "'v' is no layout of a value"},
+         3, 37, "'v' is no layout of a 'notify'"},
     };
     CHECK(rows);
 }

@@ -147,7 +147,14 @@ static void device_files(void **state) {
     assert_int_equal(set("families", "toy"), TENDON_OK);
     assert_int_equal(options.families, 0x20);
     assert_int_equal(set("families", "all"), TENDON_OK);
-    assert_int_equal(options.families, 0x3F);
+    assert_true(tendon_fleet_options_serve(&options, 5));
+    assert_false(tendon_fleet_options_serve(&options, TENDON_SEARCH_NO_FAMILY));
+    tendon_fleet_options_init(&options);
+    assert_int_equal(set("families", "all"), TENDON_OK);
+    assert_int_equal(tendon_fleet_options_define(&options, &definition), TENDON_OK);
+    assert_true(tendon_fleet_options_serve(&options, 5));
+    assert_int_equal(set("ignore", "all"), TENDON_OK);
+    assert_false(tendon_fleet_options_serve(&options, 5) || tendon_fleet_options_serve(&options, 0));
     /* Of families that were chosen before it, it is none. */
     tendon_fleet_options_init(&options);
     assert_int_equal(set("families", "phones"), TENDON_ERROR_INVALID_ARGUMENT);

@@ -228,6 +228,15 @@ static void settings_of_a_belt(void **state) {
     assert_non_null(strstr(events, "default_intensity"));
     assert_int_equal(w.device.of.feelspace.default_intensity, 70);
     assert_true(w.device.counters.samples >= 10);
+    assert_null(strstr(events, "missing"));
+    choice.feelspace.firmware = 51;
+    assert_non_null(strstr(opening_of(TENDON_DEVICE_FEELSPACE, &choice), "missing"));
+    char text[512];
+    tendon_line line;
+    tendon_line_init(&line, text, sizeof text, false);
+    const tendon_device_event missing = {.kind = TENDON_DEVICE_EVENT_MISSING};
+    assert_true(tendon_device_line(&w.device, &missing, 0, &line, NULL, 0) > 0);
+    assert_non_null(strstr(text, "\"missing\",\"what\":[\"orientation_period\"]"));
 }
 
 /* The belt's own limit is over before a user has read a passkey and typed it. */

@@ -271,6 +271,43 @@ static void what_is_not_served_is_not_asked(void **state) {
     assert_true(found.is_served && found.awaits_response);
 }
 
+/* A service that only the scan response has, and a name whose end it has. */
+static void what_a_response_adds(void **state) {
+    (void)state;
+    start(2);
+    tendon_search_found found = take(1, ADVERTISEMENT, NAME_TOY, 100);
+    assert_int_equal(found.family, TENDON_SEARCH_NO_FAMILY);
+    assert_true(found.awaits_response && tendon_search_is_active(&search, 100));
+    assert_int_equal(take(1, RESPONSE, TOY_SERVICE, 110).family, TENDON_SEARCH_DEFINED + 1);
+    assert_false(tendon_search_is_active(&search, 110));
+    found = take(1, ADVERTISEMENT, NAME_TOY, 120);
+    assert_int_equal(found.family, TENDON_SEARCH_DEFINED + 1);
+    assert_false(found.awaits_response);
+    found = take(2, ADVERTISEMENT, TOY_SERVICE NAME_SHORT, 200);
+    assert_true(found.family == TENDON_SEARCH_NO_FAMILY && found.awaits_response);
+    assert_int_equal(take(2, RESPONSE, NAME_TOY, 210).family, TENDON_SEARCH_DEFINED + 1);
+    /* One that has the name of another device is asked until it has responded. */
+    assert_true(take(3, ADVERTISEMENT, NAME_TOY, 300).awaits_response);
+    (void)take(3, RESPONSE, ACTIV5_SERVICE, 310);
+    (void)take(4, ADVERTISEMENT, NAME_TOY, 320);
+    (void)take(4, RESPONSE, "03030f18", 330);
+    assert_false(take(4, ADVERTISEMENT, NAME_TOY, 340).awaits_response);
+    assert_false(take(5, NOT_SCANNABLE, NAME_TOY, 400).awaits_response);
+}
+
+/* Of two files with one service, that without a name has the device if its name does not come in time. */
+static void a_response_that_does_not_come(void **state) {
+    (void)state;
+    start(2);
+    assert_int_equal(take(1, ADVERTISEMENT, TOY_SERVICE, 1000).family, TENDON_SEARCH_NO_FAMILY);
+    assert_int_equal(take(1, ADVERTISEMENT, TOY_SERVICE, 1000 + TENDON_SEARCH_ASK_MS - 1).family,
+                     TENDON_SEARCH_NO_FAMILY);
+    assert_int_equal(take(1, ADVERTISEMENT, TOY_SERVICE, 1000 + TENDON_SEARCH_ASK_MS).family, TENDON_SEARCH_DEFINED);
+    assert_int_equal(take(1, RESPONSE, NAME_TOY, 5000).family, TENDON_SEARCH_DEFINED + 1);
+    /* One that cannot have it is not waited for. */
+    assert_int_equal(take(2, NOT_SCANNABLE, TOY_SERVICE, 1000).family, TENDON_SEARCH_DEFINED);
+}
+
 /* Strangers make room, those that were received longest ago first; then devices that are served. */
 static void a_full_table(void **state) {
     (void)state;
@@ -364,6 +401,8 @@ int main(void) {
         cmocka_unit_test(a_belt_or_a_defined_device),
         cmocka_unit_test(who_is_asked),
         cmocka_unit_test(what_is_not_served_is_not_asked),
+        cmocka_unit_test(what_a_response_adds),
+        cmocka_unit_test(a_response_that_does_not_come),
         cmocka_unit_test(a_full_table),
         cmocka_unit_test(a_crowd),
         cmocka_unit_test(a_large_table),

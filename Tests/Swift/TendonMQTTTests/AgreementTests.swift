@@ -421,6 +421,26 @@ private struct Room {
         #expect(!afterwards)
     }
 
+    /// The broker keeps the claims of a gateway that was killed: they are not those of the gateway that starts again.
+    @Test func claimsEndWithTheLastWill() {
+        var neighbors = Neighbors()
+        _ = neighbors.state(of: "b", isOnline: true)
+        _ = neighbors.claim(of: "b", "x/random", claim)
+        let ended = neighbors.state(of: "b", isOnline: false)
+        #expect(ended.map(\.key) == ["x/random"])
+        let again = neighbors.state(of: "b", isOnline: true)
+        #expect(again.isEmpty)
+        #expect(neighbors.claims(to: "x/random").isEmpty)
+        let new = neighbors.claim(of: "b", "x/random", claim)
+        #expect(new)
+        // Of one that is known to be offline, also when they come after its last will.
+        let unknown = neighbors.state(of: "c", isOnline: false)
+        let old = neighbors.claim(of: "c", "x/random", claim)
+        let started = neighbors.state(of: "c", isOnline: true)
+        #expect(unknown.isEmpty && !old && started.isEmpty)
+        #expect(neighbors.claims(to: "x/random").map(\.gateway) == ["b"])
+    }
+
     @Test func aClaimIsReadAsItIsWritten() {
         #expect(Claim(Array(LineWriter.text(claim.json).utf8)) == claim)
         #expect(LineWriter.text(claim.json) == #"{"stage":"holds","score_dbm":-60}"#)

@@ -364,6 +364,19 @@ struct RecordingTests {
         #expect(!output.hasLost && reports.withLock { $0 } == [])
     }
 
+    /// A device that was sent away long before the end is missing from then on; one that the end sends away is not.
+    @Test func theEndIsNoGap() throws {
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        let minute: UInt64 = 60_000_000
+        for device in [strap, head] { recording.event("connected", line("connected", ten), of: device) }
+        let requested = ",\"reason\":\"requested\""
+        recording.event("disconnected", line("disconnected", ten + minute / 2, requested), of: strap)
+        recording.event("disconnected", line("disconnected", ten + minute - 1, requested), of: head)
+        #expect(recording.end(at: ten + minute) == 0)
+        let gaps = try description(recording)["gaps"]?.array
+        #expect(gaps?.map { $0["device"] } == ["strap-C00000000011"] && gaps?[0]["to"] == .null)
+    }
+
     @Test func theDescription() throws {
         let recording = try Recording(in: place.path, at: ten, information: ["program": "test"])
         #expect(try description(recording)["ended"] == JSON.null)

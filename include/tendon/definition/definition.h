@@ -219,12 +219,17 @@ tendon_status tendon_definition_parse(const char *text, size_t length, tendon_de
 /** Returns a name of the definition. Static for the life of the definition; "" for 0. */
 const char *tendon_definition_text(const tendon_definition *definition, uint16_t text);
 
-/** Returns true if what a device has advertised, its advertisement, its scan response, or both one after the other,
- * meets everything that the definition demands of its devices. */
-bool tendon_definition_recognizes(const tendon_definition *definition, const uint8_t *data, size_t length);
+typedef enum tendon_meant {
+    TENDON_NOT_MEANT = 0,
+    /** Its scan response may have the rest: the name or its end, or, of a device with the right name, the service or
+     * the company. Only of a definition that demands a name. */
+    TENDON_PERHAPS_MEANT,
+    TENDON_MEANT
+} tendon_meant;
 
-/** Returns true if only the name is missing in what a device has advertised, which its scan response may have. */
-bool tendon_definition_awaits_name(const tendon_definition *definition, const uint8_t *data, size_t length);
+/** Compares what a device has advertised, its advertisement, its scan response, or both one after the other, with what
+ * the definition demands of its devices. */
+tendon_meant tendon_definition_means(const tendon_definition *definition, const uint8_t *data, size_t length);
 
 /** Returns true if a device may be meant by two definitions, and nothing says by which: they share a service, and their
  * names and companies do not exclude each other. Of two of which one has a name, that one goes first. */

@@ -42,7 +42,7 @@ typedef struct tendon_fleet_options {
     char adapters[TENDON_FLEET_RADIOS][TENDON_FLEET_WORD_SIZE];
     uint32_t families;           /**< bit of each family, by the numbers of tendon/gateway/search.h */
     uint32_t ignored;            /**< likewise: they are left alone, though they are among the families */
-    bool names_families;         /**< a device file that is added later is none of them */
+    bool names_families;         /**< a device file that is added later is none of them, unless all are */
     tendon_fleet_addresses only; /**< the devices that are served; none: all of the families */
     tendon_fleet_addresses allowed;
     uint32_t pair_s; /**< time in which every device may pair, in s; UINT32_MAX: no end */
@@ -90,6 +90,8 @@ void tendon_fleet_option_mistake(const char *name, const char *value, char text[
 /** Writes what is wrong with the options together; tendon_fleet_open() then fails with TENDON_ERROR_INVALID_ARGUMENT.
  * Returns false if nothing is. */
 bool tendon_fleet_options_mistake(const tendon_fleet_options *options, char text[TENDON_FLEET_MISTAKE_SIZE]);
+/** Returns whether devices of a family are served, by its number in tendon/gateway/search.h. */
+bool tendon_fleet_options_serve(const tendon_fleet_options *options, uint8_t family);
 /**
  * Adds a device file, whose devices are served if the families were not chosen.
  * @param definition borrowed.

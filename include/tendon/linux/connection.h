@@ -19,7 +19,8 @@ extern "C" {
  * GATT requests must give the connection a larger table.
  */
 #define TENDON_CONNECTION_REQUESTS 4
-#define TENDON_CONNECTION_SUBSCRIPTIONS 16
+/** The characteristics of a device file, and Service Changed. */
+#define TENDON_CONNECTION_SUBSCRIPTIONS 21
 /** Maximum number of attempts of one connect(), and of reasons that are kept. */
 #define TENDON_CONNECTION_ATTEMPTS_MAX 8
 #define TENDON_CONNECTION_ATTEMPTS 4u

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define TENDON_SIMULATED_CENTRALS 4
-#define TENDON_SIMULATED_CCCDS 16
+#define TENDON_SIMULATED_CCCDS 21 /* the characteristics of a device file, and Service Changed */
 #define TENDON_SIMULATED_PREPARED 8
 
 typedef tendon_gatt_central tendon_simulated_central;

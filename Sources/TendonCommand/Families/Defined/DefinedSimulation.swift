@@ -12,11 +12,12 @@ final class DefinedSimulation: FamilySimulation {
 
     init(_ definition: Definition, _ settings: SimulationSettings, number: Int) throws(CommandError) {
         self.definition = definition
-        let usual = definition.word(definition.pointer.pointee.find.name).map {
-            $0.hasSuffix("*") ? String($0.dropLast()) : $0
-        }
+        let wanted = definition.word(definition.pointer.pointee.find.name)
+        let usual = wanted.map { $0.hasSuffix("*") ? String($0.dropLast()) : $0 }
+        // Of several with the one name that `find` means, addresses tell them apart.
+        let isOneName = wanted.map { !$0.hasSuffix("*") } ?? false
         name =
-            settings.name == nil && settings.count == 1
+            settings.name == nil && (settings.count == 1 || isOneName)
             ? nil : settings.name(of: number, usually: usual ?? definition.title)
         var options = tendon_simulated_defined_options()
         options.name = name.map { UnsafePointer($0.pointer) }

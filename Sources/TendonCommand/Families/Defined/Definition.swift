@@ -268,7 +268,7 @@ enum Definitions {
 
     /// The first whose devices advertise this; one that looks for a name goes first.
     static func recognizing(_ data: [UInt8]) -> Definition? {
-        let found = all.filter { tendon_definition_recognizes($0.pointer, data, data.count) }
+        let found = all.filter { tendon_definition_means($0.pointer, data, data.count) == TENDON_MEANT }
         return found.first { $0.pointer.pointee.find.name != 0 } ?? found.first
     }
 
