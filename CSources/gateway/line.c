@@ -130,13 +130,17 @@ tendon_status tendon_line_end(tendon_line *line) {
 
 /* ---- numbers ---- */
 
-/* With decimals it has at most 18 digits, which an integer holds. */
-#define FIXED_BELOW 1e9
+/* Scaled by its decimals: so many digits of a number that was written are those of its double (DBL_DIG). */
+#define FIXED_BELOW 1e15
 
-static void put_fixed(tendon_line *line, double value, unsigned decimals) {
+/* False: it is too large for all of its decimals. */
+static bool put_fixed(tendon_line *line, double value, unsigned decimals) {
     static const uint64_t scales[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
     unsigned length = decimals < TENDON_LINE_DECIMALS ? decimals : TENDON_LINE_DECIMALS;
     double exact = fabs(value) * (double)scales[length];
+    if (exact >= FIXED_BELOW) {
+        return false;
+    }
     uint64_t scaled = (uint64_t)exact;
     if (exact - (double)scaled >= 0.5) { /* away from zero */
         scaled++;
@@ -147,7 +151,7 @@ static void put_fixed(tendon_line *line, double value, unsigned decimals) {
     put_digits(line, scaled / scales[length], 1);
     uint64_t fraction = scaled % scales[length];
     if (fraction == 0) {
-        return;
+        return true;
     }
     while (fraction % 10 == 0) {
         fraction /= 10;
@@ -155,15 +159,14 @@ static void put_fixed(tendon_line *line, double value, unsigned decimals) {
     }
     put_byte(line, '.');
     put_digits(line, fraction, length);
+    return true;
 }
 
 static void put_number(tendon_line *line, double value, unsigned decimals) {
     char text[TENDON_LINE_NUMBER_SIZE];
     if (!(fabs(value) <= DBL_MAX)) {
         put(line, "null", 4);
-    } else if (!line->is_exact && fabs(value) < FIXED_BELOW) {
-        put_fixed(line, value, decimals);
-    } else {
+    } else if (line->is_exact || !put_fixed(line, value, decimals)) {
         put(line, text, tendon_line_shortest(value, text));
     }
 }
