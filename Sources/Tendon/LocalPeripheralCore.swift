@@ -181,6 +181,7 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
     func start() throws(TendonError) {
         if let failure { throw failure }
         try host?.open(interval)
+        settle()  // a stop that still waits for connections: they stay
     }
 
     func pause() throws(TendonError) { try host?.pause() }
@@ -250,7 +251,7 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
         writers.finish(.success(()))
     }
 
-    /// Closed, and the last connection has ended, served or not.
+    /// Closed, and the last connection has ended, served or not; or open again.
     private func settle() {
         let all = ending
         ending.removeAll()

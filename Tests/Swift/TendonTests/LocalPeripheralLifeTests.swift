@@ -57,6 +57,26 @@ struct LocalPeripheralLifeTests {
         #expect(await stage.peripheral.isAdvertising)
     }
 
+    /// The stop that waits for the connections ends: they stay.
+    @Test(.timeLimit(.minutes(1))) @TendonActor func startedWhileItStops() async throws {
+        let stage = try await LocalSite()
+        try stage.peripheral.start()
+        let client = try await stage.connect()
+        let core = stage.peripheral.core
+        // One after the other, in one turn of the loop: the connection is there yet.
+        let stopping = Task { @TendonActor in await stage.peripheral.stop() }
+        let starting = Task { @TendonActor in
+            #expect(core.centrals.count == 1 && !stage.peripheral.isAdvertising)
+            try stage.peripheral.start()
+        }
+        try await starting.value
+        await stopping.value
+        #expect(stage.peripheral.isAdvertising)
+        withExtendedLifetime(client) {}
+        await stage.peripheral.stop()
+        #expect(!stage.peripheral.isAdvertising && core.centrals.isEmpty)
+    }
+
     @Test func newDataAreAdvertisedAtOnce() async throws {
         let stage = try await LocalSite()
         try await stage.peripheral.start()
