@@ -17,6 +17,8 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     private let knownBelts = CBlock<tendon_feelspace_known>()
     private(set) var holder: RadioHolder!
     private var link: SessionLink?
+    /// Calls that wait for the end of the link, which follows that of the session.
+    private var ending: [Pending<Void, TendonError>] = []
     private var timer: LoopTimer?
     private var abandoned = false
     private(set) var navigation: NavigationCore?
@@ -145,7 +147,9 @@ final class BeltCore: Abandonable, @unchecked Sendable {
 
     private func startLink() -> tendon_status {
         do throws(TendonError) {
-            let link = SessionLink(try holder.open(), to: Address(block.pointer.pointee.peer), owner: self)
+            let link = SessionLink(
+                try holder.open(), to: Address(block.pointer.pointee.peer), owner: self,
+                closed: { [unowned self] _ in linkEnded() })
             self.link?.detach()
             self.link = link
             link.attach(feelspaceSessionInputs, block)
@@ -153,6 +157,20 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         } catch {
             return error.status
         }
+    }
+
+    private func linkEnded() {
+        let ended = ending
+        ending.removeAll()
+        for call in ended { call.finish(.success(())) }
+    }
+
+    /// Waits until there is no link, or until the task is cancelled.
+    func linkEnds(isolation: isolated (any Actor)? = #isolation) async {
+        guard let link, !link.isIdle else { return }
+        let end = Pending<Void, TendonError>(loop)
+        ending.append(end)
+        try? await end.value()
     }
 
     private func setScanning(_ on: Bool) -> tendon_status {

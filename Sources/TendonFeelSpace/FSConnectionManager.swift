@@ -45,7 +45,7 @@ public final class FSConnectionManager {
     let lifetime: BeltLifetime
     /// The belt of `openAndWait()`.
     var found: FSBelt?
-    private nonisolated var core: BeltCore { lifetime.core }
+    nonisolated var core: BeltCore { lifetime.core }
 
     /// Creates a manager in addition to `instance`, for applications with several belts. With `reconnects`, it tries to
     /// reconnect twice after the connection was lost.

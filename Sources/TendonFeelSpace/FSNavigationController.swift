@@ -7,13 +7,14 @@ final class NavigationCore: @unchecked Sendable {
     // Used only on the loop's thread. The C core's pointers to it are valid as long as the belt uses it.
     private let block = CBlock<tendon_feelspace_navigation>()
     let feed = Feed<FSNavigationUpdate>(Loop.shared)
-    private var lastState = FSBeltConnectionState.notConnected
+    private var lastState: FSBeltConnectionState
     weak var controller: FSNavigationController?
 
     var pointer: CPointer<tendon_feelspace_navigation> { block.pointer }
     var c: tendon_feelspace_navigation { _read { yield block.pointer.pointee } }
 
     init(_ core: BeltCore) {
+        lastState = FSBeltConnectionState(core.c.state)
         var config = tendon_feelspace_navigation_config()
         config.session = core.session
         config.context = context(of: self)
@@ -29,6 +30,16 @@ final class NavigationCore: @unchecked Sendable {
         feed.delegate(isSet: { [weak self] in self?.controller?.delegate != nil }) { [weak self] update in
             self?.controller?.deliver(update)
         }
+    }
+
+    /// A belt that is connected already is set up as one that connects; it is not reported again.
+    func begin(_ core: BeltCore) {
+        guard core.c.state == TENDON_FEELSPACE_CONNECTED else { return }
+        var event = tendon_feelspace_event()
+        event.kind = TENDON_FEELSPACE_EVENT_STATE
+        event.connection.state = TENDON_FEELSPACE_CONNECTED
+        event.connection.event = TENDON_FEELSPACE_HANDSHAKE_FINISHED
+        withPointer(to: event) { tendon_feelspace_navigation_on_event(block.pointer, $0, tendon_monotonic_ms()) }
     }
 
     private func received(_ event: CNavigationEvent) {
@@ -85,8 +96,8 @@ open class FSNavigationController {
         self.init(connectionManager: .instance)
     }
 
-    /// Uses a given manager and replaces the manager's delegates. A controller that had the manager before receives nothing
-    /// more.
+    /// Uses a given manager and replaces the manager's delegates; a belt may be connected already. A controller that had the
+    /// manager before receives nothing more.
     public init(connectionManager: FSConnectionManager) {
         self.connectionManager = connectionManager
         connectionManager.delegate = nil
@@ -94,6 +105,7 @@ open class FSNavigationController {
         let core = connectionManager.lifetime.core
         navigation = NavigationCore(core)
         navigation.controller = self
+        navigation.begin(core)
         core.attach(navigation)
     }
 

@@ -8,11 +8,12 @@ extension FSConnectionManager: Wearable {
         if let found { try await connect(to: found) } else { try await searchAndConnect() }
     }
 
-    /// Ends the connection and waits for its end. Returns immediately if the task is cancelled; the connection still ends.
+    /// Ends the search, the attempt or the connection, and waits for the end of the connection. Returns immediately if the
+    /// task is cancelled; the connection still ends.
     public func closeAndWait() async {
-        var updates = updates.makeAsyncIterator()
+        stopScan()
         disconnectBelt()
-        while state != .notConnected, await updates.next(isolation: TendonActor.shared) != nil {}
+        await core.linkEnds()
     }
 }
 

@@ -126,8 +126,8 @@ public final class ConnectedGrip {
 
     /// Returns the battery level; reads it if it is unknown or if `forceRefresh` is true.
     public func readBatteryInfo(forceRefresh: Bool = false) async throws(FjordenError) -> BatteryInfo {
-        if !forceRefresh, let known = core.battery { return known }
         guard isConnected else { throw .gripUnableToReadBatteryInfo }
+        if !forceRefresh, let known = core.battery { return known }
         guard !Task.isCancelled else { throw .cancelled }
         let read = Pending<BatteryInfo, FjordenError>(core.loop)
         core.whenBatteryIsRead { read.finish($0) }
@@ -149,8 +149,8 @@ public final class ConnectedGrip {
 
     /// Returns the information about the grip; reads it if it is unknown or if `forceRefresh` is true.
     public func readGripInfo(forceRefresh: Bool = false) async throws(FjordenError) -> GripInfo {
-        if !forceRefresh, core.hasInfo { return core.info }
         guard isConnected else { throw .gripUnableToReadGripInfo }
+        if !forceRefresh, core.hasInfo { return core.info }
         guard !Task.isCancelled else { throw .cancelled }
         let read = Pending<GripInfo, FjordenError>(core.loop)
         core.whenInfoIsRead { read.finish($0) }
@@ -197,11 +197,12 @@ public final class ConnectedGrip {
         try await send(TENDON_FJORDEN_PING, payload).payload
     }
 
-    /// Sets the LED for up to 65 s; `nil`: until it is changed.
+    /// Sets the LED for 1 ms to 65 s; `nil`: until it is changed.
     public func setLED(_ mode: LEDMode, for duration: Duration? = nil) async throws(GripCommandError) {
         _ = try await send(TENDON_FJORDEN_SET_LED) {
             $0.led_mode = mode.rawValue
-            $0.led_duration_ms = UInt16(clamping: duration?.milliseconds ?? 0)
+            // 0 is "until it is changed".
+            $0.led_duration_ms = duration.map { UInt16(clamping: max(1, $0.milliseconds)) } ?? 0
         }
     }
 

@@ -31,6 +31,8 @@ final class GripCore: Abandonable, @unchecked Sendable {
     var readings = GripReadings()
     private var versions: [Address: FirmwareVersion] = [:]
     private var pairing: Task<Void, Never>?
+    /// Calls that wait for the end of the link, which follows that of the session.
+    private var ending: [Pending<Void, TendonError>] = []
     /// The connected grip, or the grip that is being reconnected.
     private var current: ConnectedGrip?
     private var abandoned = false
@@ -194,6 +196,20 @@ final class GripCore: Abandonable, @unchecked Sendable {
     func disconnect() {
         tendon_fjorden_session_disconnect(block.pointer, tendon_monotonic_ms())
         refresh()
+    }
+
+    func linkEnded() {
+        let ended = ending
+        ending.removeAll()
+        for call in ended { call.finish(.success(())) }
+    }
+
+    /// Waits until there is no link, or until the task is cancelled.
+    func linkEnds(isolation: isolated (any Actor)? = #isolation) async {
+        guard let transport, !transport.isIdle else { return }
+        let end = Pending<Void, TendonError>(loop)
+        ending.append(end)
+        try? await end.value()
     }
 
     func refresh() { transport?.refresh() }

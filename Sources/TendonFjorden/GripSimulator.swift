@@ -158,10 +158,12 @@ final class MemoryRadio: @unchecked Sendable {
         tendon_memory_radio_tick(block.pointer, tendon_monotonic_ms())
         isTicking = false
         refresh()
-        if closing != nil, isIdle { detach() }
+        guard isIdle else { return }
+        core?.linkEnded()
+        if closing != nil { detach() }
     }
 
-    private var isIdle: Bool {
+    var isIdle: Bool {
         let memory = block.pointer.pointee
         return memory.peer == nil && !memory.connecting && !memory.connect_asked && !memory.disconnect_asked
     }
@@ -235,6 +237,7 @@ final class MemoryTransport: GripTransport {
 
     func connect() -> tendon_status { link.connect(memoryRadio.block.pointer) }
     func disconnect() { link.disconnect(memoryRadio.block.pointer) }
+    var isIdle: Bool { memoryRadio.isIdle }
     func pair() -> tendon_status { link.pair(memoryRadio.block.pointer) }
     func isBonded() -> Bool { link.bonded(memoryRadio.block.pointer) }
     func scan(_ on: Bool) { tendon_memory_radio_scan(memoryRadio.block.pointer, on) }

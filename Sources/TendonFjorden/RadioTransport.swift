@@ -7,6 +7,8 @@ protocol GripTransport: AnyObject {
     func setTarget(_ address: Address)
     func connect() -> tendon_status
     func disconnect()
+    /// Whether there is no connection, and none is being made or ended.
+    var isIdle: Bool { get }
     func pair() -> tendon_status
     func isBonded() -> Bool
     func scan(_ on: Bool)
@@ -29,7 +31,8 @@ final class RadioTransport: GripTransport {
     init(_ holder: RadioHolder, _ core: GripCore) throws(TendonError) {
         radio = try holder.open()
         self.core = core
-        link = SessionLink(radio, to: Address(0, type: .public), owner: core)
+        link = SessionLink(
+            radio, to: Address(0, type: .public), owner: core, closed: { [unowned core] _ in core.linkEnded() })
         search = Search(
             holder, report: { [unowned core] report, now in core.advertised(report, now) },
             failed: { _ in })  // the holder reports the failure of the radio
@@ -39,6 +42,7 @@ final class RadioTransport: GripTransport {
     func setTarget(_ address: Address) { link.peer = address }
     func connect() -> tendon_status { link.connect() }
     func disconnect() { link.disconnect() }
+    var isIdle: Bool { link.isIdle }
     func pair() -> tendon_status { link.pair() }
     func isBonded() -> Bool { link.isBonded }
     func refresh() { link.refresh() }

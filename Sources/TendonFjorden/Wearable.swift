@@ -17,9 +17,8 @@ extension GripManager: Wearable {
 
     /// Ends the connection and waits for its end. Returns immediately if the task is cancelled; the connection still ends.
     public func closeAndWait() async {
-        var states = subscribeToStateChanges().makeAsyncIterator()
         disconnect()
-        while isConnected, await states.next(isolation: TendonActor.shared) != nil {}
+        await core.linkEnds()
     }
 }
 

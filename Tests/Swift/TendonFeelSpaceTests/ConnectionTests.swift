@@ -119,6 +119,31 @@ struct ConnectionTests {
         await eventually("no connection is left") { await site.belt.connections == 0 }
     }
 
+    @Test @TendonActor func closedDuringASearch() async throws {
+        let site = try await Site()
+        await site.belt.stop()
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        let opening = Task { @TendonActor in try await manager.openAndWait() }
+        await eventually("searching") { manager.state == .scanning }
+        await manager.closeAndWait()
+        #expect(manager.state == .notConnected)
+        await #expect(throws: FSConnectionError.cancelled) { try await opening.value }
+    }
+
+    /// The state changes at once; the link ends later.
+    @Test @TendonActor func closedToTheEnd() async throws {
+        let site = try await Site()
+        let manager = try await site.connected()
+        manager.disconnectBelt()
+        #expect(manager.state == .notConnected && manager.core.c.work.draining)
+        await manager.closeAndWait()
+        #expect(!manager.core.c.work.draining)
+        try await manager.connect(to: site.device)
+        await manager.closeAndWait()
+        #expect(manager.state == .notConnected && !manager.core.c.work.draining)
+        await manager.closeAndWait()  // there is nothing to wait for
+    }
+
     @Test @TendonActor func aForeignDeviceIsNoBelt() async throws {
         var options = SimulatedBelt.Options()
         options.name = "Serial Port"

@@ -84,6 +84,24 @@ struct NavigationTests {
         #expect(controller.beltHeading == -1 && controller.beltBatteryLevel == -1)
     }
 
+    /// As the guides do it: the belt is found and opened, then a controller navigates with it.
+    @Test @TendonActor func aBeltThatIsConnectedAlready() async throws {
+        let site = try await Site()
+        await site.belt.setHeading(90)
+        let manager = try await site.connected()
+        let controller = FSNavigationController(connectionManager: manager)
+        let witness = Witness()
+        controller.delegate = witness
+        #expect(controller.connectionState == .connected)
+        await eventually("orientation and signal") {
+            controller.beltHeading == 90 && controller.compassAccuracySignalEnabled == 1
+        }
+        await eventually("the delegate receives it") { witness.headings.last == 90 }
+        #expect(!witness.news.contains { $0.hasPrefix("connection") }, "nothing has changed")
+        manager.disconnectBelt()
+        #expect(witness.news.last == "connection notConnected")
+    }
+
     @Test @TendonActor func buttonsOfTheBelt() async throws {
         let site = try await Site()
         let (controller, witness) = controller(site)

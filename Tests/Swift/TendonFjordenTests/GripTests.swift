@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Tendon
 import TestSupport
 import Testing
@@ -45,6 +46,53 @@ struct GripTests {
         #expect(try await grip.readGripInfo(forceRefresh: true).serialNumber == "XENDON-FJORDEN-1")
     }
 
+    /// What the manager knows belongs to its connection, which is another one, or none.
+    @Test @TendonActor func anEndedConnectionKnowsNothing() async throws {
+        let (manager, simulator) = try simulated()
+        let first = try await connectFirst(manager)
+        #expect(try await first.readBatteryInfo().level == 80)
+        #expect(try await first.readGripInfo().serialNumber == "TENDON-FJORDEN-1")
+        func expectNothing() async {
+            await #expect(throws: FjordenError.gripUnableToReadBatteryInfo) { try await first.readBatteryInfo() }
+            await #expect(throws: FjordenError.gripUnableToReadGripInfo) { try await first.readGripInfo() }
+        }
+        await manager.closeAndWait()
+        await expectNothing()
+        try manager.disconnectAndForgetBondedGrip()
+        simulator.setPresent(simulator.grip, false)
+        var options = SimulatedGrip.Options()
+        options.serial = "WORKSHOP-7"
+        _ = simulator.addGrip(options)
+        let second = try await connectFirst(manager)
+        #expect(try await second.readBatteryInfo().level == 80)
+        #expect(try await second.readGripInfo().serialNumber == "WORKSHOP-7")
+        await expectNothing()
+    }
+
+    /// The state changes at once; the link ends later.
+    @Test(arguments: [false, true]) @TendonActor func closedToTheEnd(_ isOnRadio: Bool) async throws {
+        var (manager, _) = try simulated()
+        let radio = virtualRadio()
+        var device: SimulatedGrip?
+        if isOnRadio {
+            device = try await SimulatedGrip.open(radio: radio, interval: .milliseconds(20))
+            manager = GripManager()
+            var configuration = GripManager.Configuration.system
+            configuration.radio = radio
+            configuration.bonds = .memory
+            configuration.persistentStorage = MemoryStorage()
+            manager.configure(with: configuration)
+        }
+        _ = try await connectFirst(manager)
+        func hasLink() -> Bool { manager.core.block.pointer.pointee.engine.state != UInt8(TENDON_ENGINE_AWAY.rawValue) }
+        manager.disconnect()
+        #expect(!manager.isConnected && hasLink())
+        await manager.closeAndWait()
+        #expect(!hasLink())
+        await manager.closeAndWait()  // there is nothing to wait for
+        withExtendedLifetime(device) {}
+    }
+
     @Test @TendonActor func itsOwnSerialNumber() async throws {
         var options = SimulatedGrip.Options()
         options.serial = "WORKSHOP-7"
@@ -66,6 +114,13 @@ struct GripTests {
         #expect(try await grip.ping([1, 2, 3]) == [1, 2, 3])
         try await grip.setLED(.blinkSlow, for: .seconds(3))
         #expect(simulator.grip.ledMode == .blinkSlow)
+        // 0 would be: until it is changed.
+        for (time, sent) in [(Duration.zero, 1), (.microseconds(500), 1), (.seconds(-1), 1), (.seconds(66), 65535)] {
+            try await grip.setLED(.blinkSlow, for: time)
+            #expect(simulator.grip.device.pointee.led_ms == sent)
+        }
+        try await grip.setLED(.blinkSlow)
+        #expect(simulator.grip.device.pointee.led_ms == 0)
         var limits = try await grip.readLimits()
         #expect(limits == GestureLimits())
         limits.longPress = .milliseconds(250)

@@ -309,10 +309,10 @@ struct FeelspaceAccess: Sendable {
             do throws(CommandError) {
                 try await body(OpenBelt(manager: manager, label: found.label, events: events))
             } catch {
-                await OpenBelt.close(manager)
+                await manager.closeAndWait()
                 throw error
             }
-            await OpenBelt.close(manager)
+            await manager.closeAndWait()
         }
     }
 }
@@ -393,12 +393,6 @@ struct OpenBelt: Sendable {
         for _ in 0..<100 where commands.mode == .app && manager.state == .connected {
             try? await Loop.shared.sleep(for: .milliseconds(10))
         }
-    }
-
-    static func close(_ manager: FSConnectionManager) async {
-        manager.disconnectBelt()
-        // The disconnection completes later.
-        try? await Loop.shared.sleep(for: .milliseconds(20))
     }
 }
 
