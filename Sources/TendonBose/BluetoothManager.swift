@@ -175,14 +175,15 @@ public final class BluetoothManager {
 
     // MARK: Sessions
 
-    /// Returns the session of a device; creates a closed session if there is none.
+    /// Returns the session of a device; creates a closed session if there is none, or if the adapter of the known one has
+    /// failed.
     public func session(for device: DiscoveredDevice) async throws(BoseWearableError) -> WearableDeviceSession {
         guard !Task.isCancelled else { throw .cancelled }
-        if let known = sessions[device.address]?.session { return known }
+        if let known = sessions[device.address]?.session, known.core.radio.failure == nil { return known }
         return makeSession(device, try openRadio(), nil)
     }
 
-    /// Of those that were open.
+    /// Of those that were open: the one that was opened last.
     public var mostRecentlyConnectedDevice: Address? { lastAddress }
 
     /// Closes the session of a device and forgets it.
@@ -199,12 +200,9 @@ public final class BluetoothManager {
             radio: radio, address: device.address, isOldFirmware: device.hasOldFirmware, intent: intent,
             checker: configuration.firmwareChecker, pairing: configuration.pairing)
         let session = WearableDeviceSession(core: core, name: device.name)
+        session.onOpen = { [weak self] in self?.lastAddress = device.address }
         sessions = sessions.filter { $0.value.session != nil }
         sessions[device.address] = WeakSession(session: session)
         return session
-    }
-
-    func remember(_ session: WearableDeviceSession) {
-        lastAddress = session.address
     }
 }

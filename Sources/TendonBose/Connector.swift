@@ -25,11 +25,9 @@ struct Connector {
         guard !Task.isCancelled else { throw .cancelled }
         let intent = tendon_bose_intent(sensor, gesture)
         do throws(BoseWearableError) {
-            let session = try await watchdog.run { () async throws(BoseWearableError) in
+            return try await watchdog.run { () async throws(BoseWearableError) in
                 try await self.session(mode, intent, opens)
             }
-            manager.remember(session)
-            return session
         } catch .cancelled where watchdog.hasExpired {
             throw watchdog.hasDevice ? BoseWearableError(Int32(TENDON_ERROR_TIMEOUT), .connect) : .deviceNotFound
         }

@@ -241,7 +241,8 @@ final class SessionCore: Abandonable, @unchecked Sendable {
         case TENDON_BOSE_EVENT_SAMPLE: sample(event.pointee)
         case TENDON_BOSE_EVENT_SENSOR_DATA:
             notifications[current].removeAll(keepingCapacity: true)  // of a notification that did not end
-            collects = !events.isEmpty || DispatchTable.shared.wantsData
+            collects =
+                !events.isEmpty || DispatchTable.shared.wantsData || LogSwitches.shared.isOn(.sensorData)
         case TENDON_BOSE_EVENT_SENSOR_DATA_END: endNotification()
         case TENDON_BOSE_EVENT_GESTURE: gesture(event.pointee)
         default: stateChange(event.pointee)

@@ -22,6 +22,8 @@ public final class WearableDeviceSession {
     nonisolated var core: SessionCore { lifetime.core }
     /// The simulated wearable, if the session was created with one.
     public internal(set) var simulated: SimulatedWearable?
+    /// Of its manager: called before the delegate.
+    var onOpen: (() -> Void)?
 
     init(core: SessionCore, name: String?) {
         lifetime = Lifetime(core)
@@ -88,16 +90,17 @@ public final class WearableDeviceSession {
     /// Closes the session and waits until it is closed. If the task is cancelled it returns immediately; the session
     /// continues to close.
     public func closeAndWait() async {
-        guard core.state != TENDON_BOSE_CLOSED else { return }
         var events = events().makeAsyncIterator()
-        core.close()
+        core.close()  // also of a simulated session that still waits for its device
         while core.state != TENDON_BOSE_CLOSED, await events.next(isolation: TendonActor.shared) != nil {}
     }
 
     func deliver(_ event: WearableDeviceSessionEvent) {
         LogSwitches.shared.write(.session, "\(address): \(event)")
         switch event {
-        case .didOpen: delegate?.sessionDidOpen(self)
+        case .didOpen:
+            onOpen?()
+            delegate?.sessionDidOpen(self)
         case .didFailToOpen(let error): delegate?.session(self, didFailToOpenWithError: error)
         case .didClose(let error): delegate?.session(self, didCloseWithError: error)
         case .requiresPairingMode: pairingDelegate?.sessionRequiresPairingMode(self)

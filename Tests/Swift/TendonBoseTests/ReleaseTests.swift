@@ -75,6 +75,56 @@ struct ReleaseTests {
         await eventually("it is closed") { !first.isOpen }
     }
 
+    @Test @TendonActor func theAdapterWasUnplugged() async throws {
+        let site = try await Site()
+        let (first, manager) = try session(site)
+        let device = DiscoveredDevice(site.wearable.address)
+        try await first.openAndWait()
+        await first.closeAndWait()
+        let radio = first.core.radio.radio
+        radio.pointee.on_failure?(
+            radio.pointee.report_context, Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN), tendon_monotonic_ms())
+        await #expect(throws: BoseWearableError.self) { try await first.openAndWait() }
+        let second = try await manager.session(for: device)
+        #expect(second !== first)
+        try await second.openAndWait()
+        #expect(try await manager.session(for: device) === second)
+    }
+
+    /// That of sessions of all kinds, from when they are open.
+    @Test @TendonActor func theDeviceThatWasOpenedLast() async throws {
+        let site = try await Site()
+        let manager = site.boseWearable().bluetoothManager
+        let session = try await manager.session(for: DiscoveredDevice(site.wearable.address))
+        #expect(manager.mostRecentlyConnectedDevice == nil)
+        try await session.openAndWait()
+        #expect(manager.mostRecentlyConnectedDevice == site.wearable.address)
+    }
+
+    /// A device that was chosen, and not opened.
+    @Test @TendonActor func aDeviceThatWasChosenOnly() async throws {
+        let site = try await Site()
+        let library = site.boseWearable()
+        let session = try await Connector(library).connect(.alwaysShow, nil, nil, opens: false)
+        #expect(library.bluetoothManager.mostRecentlyConnectedDevice == nil)
+        try await session.openAndWait()
+        #expect(library.bluetoothManager.mostRecentlyConnectedDevice == site.wearable.address)
+    }
+
+    /// Whoever receives them: the log has whole notifications.
+    @Test @TendonActor func theLogOfSamplesThatAreDeliveredOneByOne() async throws {
+        let site = try await Site()
+        let session = try await site.boseWearable().startConnection()
+        let device = try #require(session.device)
+        LogSwitches.shared.set(.sensorData, true)
+        defer { LogSwitches.shared.set(.sensorData, false) }
+        var rotations = device.rotation.makeAsyncIterator()
+        try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
+        for _ in 0..<3 { #expect(try await rotations.next() != nil) }
+        let kept = Mirror(reflecting: session.core).descendant("notifications") as? [[SensorValue]]
+        #expect(kept?.contains { !$0.isEmpty } == true)
+    }
+
     @Test @TendonActor func nothingIsLeftOfWhatIsAbandoned() async throws {
         let site = try await Site()
         let (session, manager) = try session(site)

@@ -142,6 +142,10 @@ import Testing
         second.delegate = owner
         second.close()
         #expect(owner.calls.last?.hasPrefix("failed") == true && second.device == nil)
+        let third = library.createSimulatedWearableDeviceSession()
+        third.delegate = owner
+        await third.closeAndWait()
+        #expect(third.state == .closed && owner.calls.count { $0.hasPrefix("failed") } == 2)
     }
 
     @Test @TendonActor func searchWithAClosure() async throws {
