@@ -92,7 +92,7 @@ public final class A5DeviceManager {
     public func scanForDevices() { core.startScanning(nil) }
 
     /// Searches for `options.searchTimeout`, or until there are `limit` devices, and returns the list. Throws if the
-    /// radio cannot search. If the task is cancelled, the search ends.
+    /// radio cannot search. If the task is cancelled, the search ends. A search that is used otherwise as well goes on.
     ///
     /// ```swift
     /// let trainer = try await A5DeviceManager.instance.devicesFound(limit: 1).values.first
@@ -100,9 +100,9 @@ public final class A5DeviceManager {
     public func devicesFound(limit: Int = .max) async throws(A5Error) -> [String: A5Device] {
         guard !Task.isCancelled else { throw .cancelled }
         var events = core.events.sequence(capacity: 256, policy: .dropOldest, keeping: nil).makeAsyncIterator()
-        scanForDevices()
+        core.beginFinding()
         while isScanning, devices.count < limit, (try? await events.next(isolation: TendonActor.shared)) != nil {}
-        if isScanning { stopScanningForDevices() }
+        core.endFinding()
         guard !Task.isCancelled else { throw .cancelled }
         if let radioError { throw .host(radioError) }
         return devices

@@ -23,8 +23,9 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         },
         failed: { [unowned self] error in radioFailed(error) })
     private var closures: [() -> Void] = []
-    /// The sequences of `scan()`, and whether the search was begun for them alone.
+    /// The sequences of `scan()`, the calls of `devicesFound()`, and whether the search was begun for them alone.
     private var scans: [(queue: EventQueue<A5Device>, token: FeedToken)] = []
+    private var finders = 0
     private var searchesForScans = false
     /// Kept by sequences.
     weak var lifetime: Lifetime<ManagerCore>?
@@ -129,7 +130,23 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     private func released(_ queue: EventQueue<A5Device>) {
         for scan in scans where scan.queue === queue { scan.token.cancel() }
         scans.removeAll { $0.queue === queue }
-        if scans.isEmpty, searchesForScans, c.scanning { stopScanning() }
+        endUnusedSearch()
+    }
+
+    /// A call waits for devices; it ends a search that has no other user.
+    func beginFinding() {
+        finders += 1
+        if !c.scanning { searchesForScans = true }
+        begin()
+    }
+
+    func endFinding() {
+        finders -= 1
+        endUnusedSearch()
+    }
+
+    private func endUnusedSearch() {
+        if scans.isEmpty, finders == 0, searchesForScans, c.scanning { stopScanning() }
     }
 
     private func finishScans(_ error: TendonError?) {

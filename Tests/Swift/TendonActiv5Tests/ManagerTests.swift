@@ -187,6 +187,47 @@ struct ManagerTests {
         #expect(try await manager.devicesFound().keys.sorted() == ["ACTIV5-AC-0001"])
     }
 
+    /// A call that ends, by its limit or by its task, leaves the search to others.
+    @Test @TendonActor func aSearchThatOthersUse() async throws {
+        let site = try await Site()
+        let manager = A5DeviceManager(radio: site.radio)
+        func cancelledCall() async {
+            let call = Task { @TendonActor in try await manager.devicesFound() }
+            await turns()
+            #expect(manager.isScanning)
+            call.cancel()
+            await #expect(throws: A5Error.cancelled) { try await call.value }
+        }
+        await cancelledCall()
+        #expect(!manager.isScanning, "nobody else")
+
+        var list: EventSequence<A5Device>? = manager.scan()
+        #expect(try await manager.devicesFound(limit: 1).count == 1)
+        await cancelledCall()
+        #expect(manager.isScanning)
+        withExtendedLifetime(list) {}
+        list = nil
+        await eventually("the last one ends it") { !manager.isScanning }
+
+        let first = Task { @TendonActor in try await manager.devicesFound() }
+        await turns()
+        await cancelledCall()
+        #expect(manager.isScanning, "another call")
+        list = manager.scan()
+        first.cancel()
+        await #expect(throws: A5Error.cancelled) { try await first.value }
+        #expect(manager.isScanning, "a sequence")
+        withExtendedLifetime(list) {}
+        list = nil
+        await eventually("the last one ends it") { !manager.isScanning }
+
+        var isCompleted = false
+        manager.options.searchTimeout = 0.5
+        manager.scanForDevices { isCompleted = true }
+        await cancelledCall()
+        await eventually("the closure is called") { isCompleted }
+    }
+
     @Test @TendonActor func lostAndFoundAgain() async throws {
         let site = try await Site()
         let (manager, recorder, device) = try await ready(site)
