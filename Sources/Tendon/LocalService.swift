@@ -46,6 +46,11 @@ public struct AttributeError: Error, RawRepresentable, Sendable, Hashable {
     }
 }
 
+extension AttributeError: CustomStringConvertible {
+    /// One line of plain English.
+    public var description: String { TendonError(status: status, operation: .wait).cause }
+}
+
 /// What a central wrote.
 public struct WriteRequest: Sendable, Hashable {
     /// The bytes.

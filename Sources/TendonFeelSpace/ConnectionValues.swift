@@ -281,3 +281,30 @@ public enum FSBeltConnectionError: Error, Sendable, CaseIterable {
             }
     }
 }
+
+extension FSBeltConnectionError {
+    /// The same as `localizedDescription`, in the form of Foundation's `LocalizedError`. The module `TendonFoundation` adds
+    /// the conformance.
+    public var errorDescription: String? { localizedDescription }
+
+    /// The error as one line of text.
+    public var localizedDescription: String { detailed?.localizedDescription ?? "no error" }
+
+    private var detailed: FSConnectionError? {
+        switch self {
+        case .noError: nil
+        case .btPoweredOff: .btPoweredOff
+        case .btUnauthorized: .btUnauthorized
+        case .btUnsupported: .btUnsupported
+        case .btStateError: .btStateUnknown
+        case .unexpectedDisconnection: .unexpectedDisconnection
+        case .noBeltFound: .beltNotFound
+        case .connectionTimeout: .connectionTimeout
+        case .connectionFailed: .connectionFailed
+        case .connectionLimitReached: .connectionLimitReached
+        case .beltDisconnection: .peripheralDisconnected
+        case .beltPoweredOff: .powerOff
+        case .pairingPermissionError: .handshakePermissionError
+        }
+    }
+}

@@ -49,3 +49,15 @@ extension OcelotError: LocalizedError {
     /// One line of plain English.
     public var errorDescription: String? { description }
 }
+
+extension ObviousCloudError: LocalizedError {
+    /// One line of plain English.
+    public var errorDescription: String? { description }
+}
+
+extension FSBeltConnectionError: LocalizedError {}
+
+extension AttributeError: LocalizedError {
+    /// One line of plain English.
+    public var errorDescription: String? { description }
+}

@@ -23,6 +23,9 @@ import Testing
         (OcelotError.busy, OcelotError.busy.description),
         (TendonError.cancelled, TendonError.cancelled.description),
         (GripCommandError.busy, "\(GripCommandError.busy)"),
+        (ObviousCloudError(.network, "no connection"), ObviousCloudError(.network, "no connection").description),
+        (FSBeltConnectionError.beltPoweredOff, "the belt was switched off"),
+        (AttributeError.readNotPermitted, AttributeError.readNotPermitted.description),
     ]
 
     @Test(arguments: errors.indices)
@@ -31,6 +34,11 @@ import Testing
         #expect(error.localizedDescription == text && !text.isEmpty)
         #expect((error as? any LocalizedError)?.errorDescription == text)
         #expect(!error.localizedDescription.contains("could not be completed"))
+    }
+
+    @Test func eachErrorOfTheNavigationHasAText() {
+        let texts = FSBeltConnectionError.allCases.map(\.localizedDescription)
+        #expect(Set(texts).count == texts.count && texts.allSatisfy { $0.contains(" ") })
     }
 
     @Test @TendonActor func notifications() async throws {
