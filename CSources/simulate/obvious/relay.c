@@ -62,6 +62,17 @@ static void come_up(tendon_obvious_relay *relay, bool has_status, uint64_t now) 
     tendon_memory_radio_set_present(relay->radio, &relay->device, true, now);
 }
 
+/* An application may report its connection before it has discovered the characteristics: it cannot read them yet. */
+static void ask_again(tendon_obvious_relay *relay, uint64_t now) {
+    relay->asked++;
+    if (relay->asked >= TENDON_OBVIOUS_RELAY_READ_MS / TENDON_OBVIOUS_RELAY_ASK_MS) {
+        come_up(relay, false, now);
+    } else {
+        relay->state = ASKING;
+        relay->deadline = now + TENDON_OBVIOUS_RELAY_ASK_MS;
+    }
+}
+
 /* ---- a device of the radio in memory ---- */
 
 static tendon_status no_advertisement(const void *device, uint8_t *out, size_t capacity) {
@@ -102,11 +113,11 @@ static void writable(void *context, uint64_t now) {
 
 static void tick(void *context, uint64_t now) {
     tendon_obvious_relay *relay = context;
-    if (relay->state == ASKING) {
+    if (relay->state == ASKING && now >= relay->deadline) {
         relay->state = READING;
         relay->deadline = now + TENDON_OBVIOUS_RELAY_READ_MS;
         if (!relay->handler->read(relay->context) && relay->state == READING) {
-            come_up(relay, false, now);
+            ask_again(relay, now);
         }
     } else if (relay->state == READING && now >= relay->deadline) {
         come_up(relay, false, now);
@@ -152,6 +163,7 @@ void tendon_obvious_relay_connected(tendon_obvious_relay *relay, uint16_t mtu, u
     relay->mtu = mtu < TENDON_ATT_MTU_MIN ? TENDON_ATT_MTU_MIN : mtu > TENDON_ATT_MTU_MAX ? TENDON_ATT_MTU_MAX : mtu;
     relay->status = relay->failure = TENDON_OK;
     relay->state = ASKING;
+    relay->asked = 0;
     relay->deadline = now;
 }
 

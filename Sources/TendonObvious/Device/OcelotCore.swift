@@ -21,7 +21,7 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     var ring = KeyRing(nil, productId: "")
     /// Until it has ended for its caller: after its report to the cloud.
     private(set) var current: OcelotOperation?
-    /// Operations that wait for the end of one that was cancelled.
+    /// Operations that wait for the end of one that was cancelled, and checks that wait for the end of another check.
     private var waiting: [OcelotOperation] = []
     /// Calls that wait for the connection.
     private var connecting: [Pending<Void, OcelotError>] = []
@@ -197,16 +197,20 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
 
     // MARK: Operations
 
-    /// Starts an operation, which ends once; never within this call.
-    func start(_ operation: OcelotOperation) throws(OcelotError) {
+    /// Starts an operation, which ends once; never within this call. `isOfLoop`: one check of several, which the vendor's
+    /// guide starts one after another: it waits for the check in progress.
+    func start(_ operation: OcelotOperation, isOfLoop: Bool = false) throws(OcelotError) {
         if current == nil, waiting.isEmpty {
             try begin(operation)
-        } else if current?.isCancelled ?? true {
+        } else if current?.isCancelled ?? true || isOfLoop && hasRoomForCheck {
             waiting.append(operation)
         } else {
             throw .busy
         }
     }
+
+    /// A device has at most 1024 features.
+    private var hasRoomForCheck: Bool { current?.kind == TENDON_OBVIOUS_CHECK_STATUS && waiting.count < 1024 }
 
     private func begin(_ operation: OcelotOperation) throws(OcelotError) {
         guard !abandoned else { throw .cancelled }
@@ -272,18 +276,25 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         return 0
     }
 
-    /// Ends an operation: that of a caller that does not wait any more, or any.
+    /// Ends an operation: that of a caller that does not wait any more, or any, with the checks that wait for it.
     func cancel(_ operation: OcelotOperation? = nil) {
         if let operation, let index = waiting.firstIndex(where: { $0 === operation }) {
             waiting.remove(at: index).fail(.cancelled)
             return
         }
         guard let current, operation == nil || operation === current else { return }
+        if operation == nil, !current.isCancelled { cancelChecks() }
         task?.cancel()
         guard current.outcome == nil else { return finish(current) }
         current.isCancelled = true
         tendon_obvious_manager_cancel(manager.pointer, tendon_monotonic_ms())
         transport.refresh()
+    }
+
+    private func cancelChecks() {
+        let checks = waiting.filter { $0.kind == TENDON_OBVIOUS_CHECK_STATUS }
+        waiting.removeAll { $0.kind == TENDON_OBVIOUS_CHECK_STATUS }
+        for check in checks { check.fail(.cancelled) }
     }
 
     private func received(_ event: tendon_obvious_event) {

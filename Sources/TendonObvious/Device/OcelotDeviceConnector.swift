@@ -90,7 +90,7 @@ public final class OcelotDeviceConnector {
     /// Disconnects. An operation in progress fails, or continues after a reconnection if it is an update.
     public func disconnect() { core.disconnect() }
 
-    /// Ends the operation in progress, of whatever manager: its failure is reported. While only the report to the cloud is pending,
+    /// Ends the operation in progress, of whatever manager, and the checks that wait for it: their failures are reported. While only the report to the cloud is pending,
     /// an update ends with its result.
     public func cancel() { core.cancel() }
 
@@ -144,7 +144,8 @@ public final class OcelotDeviceConnector {
     /// of writes of the data are ignored: their acknowledgement is a part of the protocol.
     public func onWriteStatus(_ characteristicId: String, _ status: UInt8) {}
 
-    /// The connection has changed: connected, after all notifications were enabled, or disconnected, immediately. A state
+    /// The connection has changed: connected, or disconnected, immediately. The characteristics may be discovered, and their
+    /// notifications enabled, after it: until `requestCharacteristicRead` returns true it is called again, for 5 s. A state
     /// that was reported before is ignored.
     public func onConnectionStateChange(_ status: Int, _ state: Int) { host?.connectionChanged(status, state) }
 }
@@ -153,9 +154,9 @@ public final class OcelotDeviceConnector {
 
 extension OcelotDeviceConnector {
     /// Starts an operation. Returns why it does not begin.
-    func start(_ operation: OcelotOperation) -> OcelotError? {
+    func start(_ operation: OcelotOperation, isOfLoop: Bool = false) -> OcelotError? {
         do throws(OcelotError) {
-            try core.start(operation)
+            try core.start(operation, isOfLoop: isOfLoop)
             return nil
         } catch {
             return error

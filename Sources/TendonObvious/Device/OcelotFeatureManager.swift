@@ -12,8 +12,9 @@ import Tendon
 /// ```
 ///
 /// A device performs one operation at a time: a function that starts another one returns false, and no listener is
-/// called. Listeners are called on the loop's thread, never within the function that starts an operation, and once with
-/// its result. Beside each of these functions is an asynchronous one, which calls no listener.
+/// called; only ``checkFeatureStatus(featureid:)`` may be called for each feature in turn. Listeners are called on the
+/// loop's thread, never within the function that starts an operation, and once with its result. Beside each of these
+/// functions is an asynchronous one, which calls no listener.
 @TendonActor
 public final class OcelotFeatureManager {
     private static let production = OcelotFeatureManager(.installed, nil, .production)
@@ -43,6 +44,8 @@ public final class OcelotFeatureManager {
         }
         observeChanges()
     }
+
+    deinit { changes?.cancel() }
 
     /// A manager of its own, beside the shared ones, for programs with several devices. `trust`: `nil`: the installed
     /// keys.
@@ -96,7 +99,7 @@ public final class OcelotFeatureManager {
         EventStream(feed.sequence(capacity: 256, policy: .dropOldest, keeping: self))
     }
 
-    /// Ends the operation in progress: its failure is reported.
+    /// Ends the operation in progress, and the checks that wait for it: their failures are reported.
     public func cancel() { connector.cancel() }
 
     /// The connection of the application has changed; the same as the connector's function.
@@ -154,9 +157,7 @@ public final class OcelotFeatureManager {
             var features: [String: Int]?
             do throws(OcelotError) {
                 features = Dictionary(try await self.featureList().map { ($0.name, $0.id) }, uniquingKeysWith: { $1 })
-            } catch {
-                self.lastError = error
-            }
+            } catch {}
             self.isListing = false
             self.feed.push(.featureList(features))
         }
@@ -165,6 +166,17 @@ public final class OcelotFeatureManager {
 
     /// The features of the product; no device is needed.
     public func featureList() async throws(OcelotError) -> [ObviousFeature] {
+        do throws(OcelotError) {
+            let features = try await listed()
+            lastError = nil
+            return features
+        } catch {
+            lastError = error
+            throw error
+        }
+    }
+
+    private func listed() async throws(OcelotError) -> [ObviousFeature] {
         guard !Task.isCancelled else { throw .cancelled }
         guard let productId = connector.core.productId else { throw .noProduct }
         do throws(ObviousCloudError) {
@@ -176,11 +188,15 @@ public final class OcelotFeatureManager {
 
     // MARK: States
 
-    /// Reads the state of a feature. Returns false, and calls no listener, while another operation is in progress, or if
-    /// the id is not 1 to 1024.
+    /// Reads the state of a feature; while another check is in progress, after it. Returns false, and calls no listener,
+    /// while an operation of another kind is in progress, or if the id is not 1 to 1024.
     @discardableResult
     public func checkFeatureStatus(featureid: Int) -> Bool {
-        start(TENDON_OBVIOUS_CHECK_STATUS, [(featureid, .Unknown)]) { states in
+        guard (1...1024).contains(featureid) else {
+            lastError = .argument
+            return false
+        }
+        return start(TENDON_OBVIOUS_CHECK_STATUS, [(featureid, .Unknown)], isOfLoop: true) { states in
             states[featureid].map { .checked(featureid, $0) }
         }
     }
@@ -251,33 +267,46 @@ public final class OcelotFeatureManager {
     /// Reads the information about the device.
     public func deviceInfo() async throws(OcelotError) -> OcelotDeviceInfo {
         let source = source
-        let outcome = try await connector.outcome { OcelotOperation(TENDON_OBVIOUS_GET_INFO, source, onEnd: $0) }
+        let outcome = try await connector.outcome { onEnd in
+            OcelotOperation(TENDON_OBVIOUS_GET_INFO, source, onEnd: keepingError(onEnd))
+        }
         guard let info = outcome.info else { throw .device(.cancelled) }
         return info
     }
 
     // MARK: Operations
 
-    private func start(_ operation: OcelotOperation) -> Bool {
-        lastError = connector.start(operation)
+    private func start(_ operation: OcelotOperation, isOfLoop: Bool = false) -> Bool {
+        lastError = connector.start(operation, isOfLoop: isOfLoop)
         return lastError == nil
     }
 
     private func start(
-        _ kind: tendon_obvious_operation, _ features: [(id: Int, toggle: OcelotToggleStatus)],
+        _ kind: tendon_obvious_operation, _ features: [(id: Int, toggle: OcelotToggleStatus)], isOfLoop: Bool = false,
         _ update: @escaping @TendonActor ([Int: OcelotFeatureStatus]) -> OcelotFeatureUpdate?
     ) -> Bool {
         start(
             OcelotOperation(kind, source, features: features) { [weak self, feed] outcome in
                 self?.lastError = outcome.error
                 feed.pushSoon(outcome.error == nil ? update(outcome.features) ?? .statusFailure : .statusFailure)
-            })
+            }, isOfLoop: isOfLoop)
     }
 
     private func states(
         _ kind: tendon_obvious_operation, _ features: [(id: Int, toggle: OcelotToggleStatus)]
     ) async throws(OcelotError) -> [Int: OcelotFeatureStatus] {
         let source = source
-        return try await connector.outcome { OcelotOperation(kind, source, features: features, onEnd: $0) }.features
+        return try await connector.outcome { onEnd in
+            OcelotOperation(kind, source, features: features, onEnd: keepingError(onEnd))
+        }.features
+    }
+
+    private func keepingError(
+        _ onEnd: @escaping @TendonActor (OcelotOutcome) -> Void
+    ) -> @TendonActor (OcelotOutcome) -> Void {
+        { [weak self] outcome in
+            self?.lastError = outcome.error
+            onEnd(outcome)
+        }
     }
 }

@@ -13,7 +13,8 @@ extension OcelotDeviceConnector: Wearable {
 }
 
 extension WearableFamily<OcelotDeviceConnector> {
-    /// Obvious devices of a product; its id is that of the cloud, and empty if the program uses no cloud.
+    /// Obvious devices of a product. Its id is the number that the cloud has for it; operations of a device that was made with
+    /// something else fail with `OcelotError.noProduct`, also those that need no cloud.
     public static func obvious(productId: String) -> WearableFamily {
         WearableFamily(tendon_obvious_family.recognizes) { address, _, central in
             OcelotDeviceConnector(to: address, productId: productId, on: central)

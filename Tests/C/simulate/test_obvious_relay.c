@@ -193,9 +193,48 @@ static void without_the_characteristic_nothing_is_written(void **state) {
     start();
     a.has_status = false;
     connect(64);
+    run(4899); /* it is asked as long as it may take to read */
     assert_int_equal(a.unusable, 1);
     assert_int_equal(a.status, TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE);
+    assert_int_equal(a.reads, 25);
     assert_int_equal(a.writes, 0);
+    assert_int_equal(due(), UINT64_MAX);
+    /* The next connection is another attempt. */
+    tendon_obvious_relay_disconnected(&a.relay, a.now);
+    a.has_status = true;
+    a.reads = 0;
+    open();
+}
+
+/* The order of the vendor's guide: the application reports the connection, then it discovers the characteristics. */
+static void the_characteristics_are_discovered_later(void **state) {
+    (void)state;
+    start();
+    a.has_status = false;
+    connect(64);
+    assert_int_equal(a.reads, 1);
+    assert_int_equal(a.session.state, TENDON_OBVIOUS_SESSION_CONNECTING);
+    tendon_memory_radio_tick(&a.radio, a.now); /* of something else: not due */
+    assert_int_equal(a.reads, 1);
+    run(3000);
+    assert_int_equal(a.reads, 16);
+    a.has_status = true;
+    run(200);
+    assert_int_equal(a.reads, 17);
+    run(4000); /* the read has its 5 s */
+    assert_int_equal(a.reads, 17);
+    give_status("4f 47 50 01 00 00");
+    assert_true(give_data(acknowledged));
+    assert_true(give_data(hello));
+    assert_int_equal(a.opened, 1);
+    /* An application that disconnects is not asked any more. */
+    tendon_obvious_relay_disconnected(&a.relay, a.now);
+    a.has_status = false;
+    a.reads = 0;
+    connect(64);
+    tendon_obvious_relay_disconnected(&a.relay, a.now);
+    run(6000);
+    assert_int_equal(a.reads, 1);
 }
 
 static void a_value_that_is_not_valid(void **state) {
@@ -353,6 +392,7 @@ int main(void) {
         cmocka_unit_test(a_status_that_never_comes),
         cmocka_unit_test(segments_fit_the_connection),
         cmocka_unit_test(without_the_characteristic_nothing_is_written),
+        cmocka_unit_test(the_characteristics_are_discovered_later),
         cmocka_unit_test(a_value_that_is_not_valid),
         cmocka_unit_test(no_value_within_five_seconds),
         cmocka_unit_test(a_read_that_fails),

@@ -20,6 +20,8 @@
         /// Writes that are still sent; then they are refused. `nil`: all.
         public var sends: Int?
         public var readsStatus = true
+        /// Whether it reports its connection before it has discovered the characteristics, as the vendor's guide does.
+        public var reportsFirst = false
 
         public init(_ site: OcelotSite, _ connector: OcelotDeviceConnector) async throws {
             self.connector = connector
@@ -38,6 +40,12 @@
         public func connect() async throws {
             let peripheral = try await central.connect(address)
             self.peripheral = peripheral
+            connector.maximumValueLength = peripheral.mtu - 3
+            if reportsFirst {
+                reportConnection()
+                // The discovery takes longer than the connector's first question.
+                while requests.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+            }
             try await peripheral.pair()
             for (service, wanted) in connector.getServerInformation() ?? [:] {
                 for found in try await peripheral.discoverServices(service) {
@@ -60,7 +68,10 @@
                     )
                 }
             }
-            connector.maximumValueLength = peripheral.mtu - 3
+            reportConnection()
+        }
+
+        private func reportConnection() {
             connector.onConnectionStateChange(
                 OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS, OcelotDeviceConnector.CONNECTION_STATE_CONNECTED)
         }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import ObviousTestSupport
 import Tendon
-import TendonObvious
 import TestSupport
 import Testing
+
+@testable import TendonObvious
 
 /// States and switches: the callbacks and their order are those of docs/protocols/obvious.md.
 @Suite(.timeLimit(.minutes(1))) struct FeatureTests {
@@ -97,6 +98,70 @@ import Testing
         #expect(log.lines == [])
     }
 
+    /// The loop of the vendor's guide, in `onFeatureList`.
+    @Test @TendonActor func aLoopOfChecks() async throws {
+        let site = try await OcelotSite()
+        let log = FeatureLog()
+        let manager = site.manager(listener: log)
+        try await manager.getDeviceConnector().openAndWait()
+        log.onLine = { line in
+            guard line.hasPrefix("list") else { return }
+            for id in [16, 17, 20] { #expect(manager.checkFeatureStatus(featureid: id)) }
+            #expect(!manager.checkFeatureStatus(featureid: 0) && manager.lastError == .argument)
+        }
+        #expect(manager.getFeatureList())
+        await eventually("all are called") { log.lines.count == 7 }
+        #expect(log.lines.filter { $0.hasPrefix("feature") } == ["feature 16 1", "feature 17 1", "feature 20 0"])
+        #expect(manager.lastError == nil)
+        // Another operation does not wait for them, and they do not wait for it.
+        log.onLine = nil
+        #expect(manager.checkFeatureStatus(featureid: 16) && manager.checkFeatureStatus(featureid: 17))
+        #expect(!manager.toggleFeature(featureid: 17) && !manager.checkFeatureStatuses(featureIds: [16]))
+        // What is cancelled is the loop: until this function waits, no response is received.
+        manager.cancel()
+        await eventually("each has ended") { log.lines.suffix(2) == ["failure", "failure"] }
+        #expect(manager.lastError == .cancelled && log.lines.count == 9)
+        #expect(manager.toggleFeature(featureid: 17))
+        #expect(!manager.checkFeatureStatus(featureid: 17) && manager.lastError == .busy)
+        await eventually("switched") { log.lines.last?.hasPrefix("toggled 17") == true }
+    }
+
+    @Test @TendonActor func theErrorIsThatOfTheLastOperation() async throws {
+        let site = try await OcelotSite()
+        let log = FeatureLog()
+        let manager = site.manager(listener: log)
+        try await manager.getDeviceConnector().openAndWait()
+        func fail() async {
+            await #expect(throws: OcelotError.self) { _ = try await manager.toggle(20) }
+            #expect(manager.lastError != nil)
+        }
+        await fail()
+        _ = try await manager.featureStatuses(of: [16])
+        #expect(manager.lastError == nil)
+        await fail()
+        _ = try await manager.deviceInfo()
+        #expect(manager.lastError == nil)
+        await fail()
+        _ = try await manager.featureList()
+        #expect(manager.lastError == nil)
+        await fail()
+        #expect(manager.getFeatureList())
+        await eventually("listed") { log.lines.last?.hasPrefix("list") == true }
+        #expect(manager.lastError == nil)
+    }
+
+    /// A connector that outlives its managers: nothing of them stays.
+    @Test @TendonActor func managersOfASharedConnector() async throws {
+        let connector = OcelotDeviceConnector()
+        func use() {
+            let manager = OcelotFeatureManager(cloud: ScriptedCloud())
+            manager.setDeviceConnector(connector)
+            #expect(!connector.core.changes.isEmpty)
+        }
+        use()
+        await eventually("removed") { connector.core.changes.isEmpty }
+    }
+
     @Test @TendonActor func oneOperationAtATime() async throws {
         let site = try await OcelotSite()
         let log = FeatureLog()
@@ -105,7 +170,7 @@ import Testing
         // The next one from the callback of the last.
         log.onLine = { if $0 == "feature 16 1" { manager.checkFeatureStatus(featureid: 17) } }
         #expect(manager.checkFeatureStatus(featureid: 16))
-        #expect(!manager.checkFeatureStatus(featureid: 17))
+        #expect(!manager.toggleFeature(featureid: 17))
         #expect(manager.lastError == .busy)
         #expect(!manager.startFeatureUpdate())
         await #expect(throws: OcelotError.busy) { _ = try await manager.deviceInfo() }

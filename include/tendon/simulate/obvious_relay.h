@@ -18,6 +18,8 @@ extern "C" {
 #endif
 
 #define TENDON_OBVIOUS_RELAY_READ_MS 5000u
+/** An application that cannot read OGP_STATUS yet is asked again after so long, for TENDON_OBVIOUS_RELAY_READ_MS. */
+#define TENDON_OBVIOUS_RELAY_ASK_MS 200u
 /** So many writes in a row that the application cannot send end the connection. */
 #define TENDON_OBVIOUS_RELAY_REFUSALS 5
 #define TENDON_OBVIOUS_RELAY_ATTRIBUTES 6
@@ -26,7 +28,8 @@ extern "C" {
 typedef struct tendon_obvious_relay_handler {
     /** Writes a value of OGP_DATA, without a response. @return false: it was not sent. */
     bool (*write)(void *context, const uint8_t *value, size_t length);
-    /** Reads OGP_STATUS; tendon_obvious_relay_status() or _failed() follows. @return false: it does not exist. */
+    /** Reads OGP_STATUS; tendon_obvious_relay_status() or _failed() follows. @return false: it
+     * does not exist, or is not discovered yet. */
     bool (*read)(void *context);
 } tendon_obvious_relay_handler;
 
@@ -38,7 +41,7 @@ typedef struct tendon_obvious_relay {
      */
     tendon_status status;
     /* ---- */
-    uint8_t state, refusals, value_length;
+    uint8_t state, asked, refusals, value_length;
     bool written, connected;
     uint16_t mtu, data_handle, status_handle;
     uint64_t deadline;
@@ -63,7 +66,8 @@ typedef struct tendon_obvious_relay {
 void tendon_obvious_relay_init(tendon_obvious_relay *relay, tendon_memory_radio *radio,
                                const tendon_obvious_relay_handler *handler, void *context,
                                const tendon_obvious_gatt *gatt);
-/** The application has connected the device and enabled its notifications. @param mtu of the connection, 23 to 517;
+/** The application has connected the device. Its notifications are enabled, or will be before OGP_STATUS can be read.
+ * @param mtu of the connection, 23 to 517;
  * values of OGP_DATA are at most 3 bytes shorter. */
 void tendon_obvious_relay_connected(tendon_obvious_relay *relay, uint16_t mtu, uint64_t now);
 void tendon_obvious_relay_disconnected(tendon_obvious_relay *relay, uint64_t now);
