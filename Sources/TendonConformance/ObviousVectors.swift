@@ -138,17 +138,25 @@ extension ObviousVectors {
 // MARK: - Segments
 
 extension ObviousVectors {
+    private static func window(in input: JSON) throws(VectorError) -> Int {
+        let window: Int = try number("window", in: input)
+        guard (1...Int(TENDON_OBVIOUS_WINDOW_MAX)).contains(window) else {
+            throw VectorError("bad_input", "'window' is not 1 to \(TENDON_OBVIOUS_WINDOW_MAX)")
+        }
+        return window
+    }
+
     @Sendable static func segment(_ input: JSON) throws(VectorError) -> JSON {
         let frame = try input.bytes("hex")
         let mtu: UInt16 = try number("mtu", in: input)
         let msgseq: UInt8 = try number("msgseq", in: input)
-        let window: UInt8 = try number("window", in: input)
+        let window = try window(in: input)
         let size = tendon_obvious_segment_size(Int(mtu))
         let count = tendon_obvious_segment_count(frame.count, size)
         var segments: [JSON] = []
         for index in 0..<count {
             var out = [UInt8](repeating: 0, count: size)
-            let ack = tendon_obvious_segment_requests_ack(index, count, Int(window))
+            let ack = tendon_obvious_segment_requests_ack(index, count, window)
             let length = tendon_obvious_encode_segment(frame, frame.count, size, msgseq, index, ack, &out)
             guard length >= 0 else { return failure(length) }
             segments.append(.string(hexText(out.prefix(Int(length)))))
@@ -180,7 +188,7 @@ extension ObviousVectors {
 
     @Sendable static func stream(_ input: JSON) throws(VectorError) -> JSON {
         let mtu: UInt16 = try number("mtu", in: input)
-        let window: UInt8 = try number("window", in: input)
+        let window = try window(in: input)
         let frameMax: UInt16 = try number("frame_max", in: input)
         var steps: [(time: UInt64, bytes: [UInt8])] = []
         for step in input["segments"]?.array ?? [] {
@@ -208,7 +216,7 @@ extension ObviousVectors {
         tendon_obvious_receiver_init(
             receiver.pointer, memory, capacity, handler.pointer, Unmanaged.passUnretained(reported).toOpaque())
         tendon_obvious_receiver_set_mtu(receiver.pointer, Int(mtu))
-        tendon_obvious_receiver_set_limits(receiver.pointer, Int(window), Int(frameMax))
+        tendon_obvious_receiver_set_limits(receiver.pointer, window, Int(frameMax))
         for step in steps {
             tendon_obvious_receiver_segment(receiver.pointer, step.bytes, step.bytes.count, step.time)
         }

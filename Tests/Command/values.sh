@@ -20,6 +20,10 @@ is "$(printf '%s\n' "$answers" | grep -c '^{"error":"')" 11 "malformed lines: ea
 is "$(printf '\xff\xfe{"family":1}\n{"family":"bose","kind":"gesture_data","hex":"c12710"}' | "$CONFORMANCE" | tail -n 1)" \
     '{"gesture_id":193,"gesture":"affirmative","timestamp":10000,"trailing_bytes":0}' \
     "after bytes that are no text the next line counts, with or without its end"
+for window in 0 33 64 256; do
+    like "$(printf '{"family":"obvious","kind":"stream","mtu":23,"window":%s,"frame_max":2048,"segments":[]}\n' "$window" |
+        "$CONFORMANCE")" '^{"error":"bad_input"' "a window of $window: the protocol has 1 to 32"
+done
 deep=$(printf '[%.0s' $(seq 5000))
 like "$(printf '%s\n' "$deep" | "$CONFORMANCE")" '^{"error":"bad_json"' "nesting without end"
 (printf '{"family":"bose","kind":"gesture_data","hex":"c12710"}\n'; sleep 2) | "$CONFORMANCE" >"$work/early" &
