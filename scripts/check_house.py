@@ -200,10 +200,12 @@ def check_swift_imports():
 
 def check_licences():
     problems = []
-    for path in sorted((ROOT / "CSources").rglob("*.[ch]")) + sorted((ROOT / "include").rglob("*.h")):
-        if "SPDX-License-Identifier: MIT" not in path.read_text()[:200]:
-            problems.append(f"{path.relative_to(ROOT)}: no SPDX-License-Identifier: MIT")
-    report("every C file says its licence", problems)
+    folders = [("CSources", "*.[ch]"), ("include", "*.h"), ("Sources", "*.swift"), ("Tests", "*.swift"), ("examples", "*.swift")]
+    for path in [path for folder, names in folders for path in sorted((ROOT / folder).rglob(names))]:
+        # The identifier goes to the end of its line.
+        if not re.search(r"SPDX-License-Identifier: MIT *(\*/)?$", path.read_text()[:200], re.M):
+            problems.append(f"{path.relative_to(ROOT)}: no line that ends with SPDX-License-Identifier: MIT")
+    report("every file of C and Swift says its licence", problems)
 
 
 def check_version():

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT Head angles of the first Bose wearable in range: ten samples, in degrees. Start `tendon
-// simulate bose` for one.
+// SPDX-License-Identifier: MIT
+// Head angles of the first Bose wearable in range: ten samples, in degrees. Start `tendon simulate bose` for one.
 import TendonBose
 
 @main

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT Description of a command. Help, man page, completions and the argument parser are made
-// from these values.
+// SPDX-License-Identifier: MIT
+// Description of a command. Help, man page, completions and the argument parser are made from these values.
 import TendonSupport
 
 /// Exit statuses of the program.

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT For commands that find one device of a family, execute one operation and end.
+// SPDX-License-Identifier: MIT
+// For commands that find one device of a family, execute one operation and end.
 import Tendon
 import TendonSupport
 

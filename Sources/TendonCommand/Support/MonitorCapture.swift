@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT The kernel's monitor channel into a file: every HCI packet of every controller, from all
-// programs.
+// SPDX-License-Identifier: MIT
+// The kernel's monitor channel into a file: every HCI packet of every controller, from all programs.
 import TendonSupport
 #if BlueZ || KernelSockets
     import CTendon
