@@ -159,6 +159,7 @@ static void text_and_bytes(void **state) {
         {"{'name': 'x', 'type': 'utf8', 'length': 4}", "ab", "61620000"},
         {"{'name': 'x', 'type': 'utf8', 'length': 4}, {'type': 'u8', 'equals': 9}", "abcd", "6162636409"},
         {"{'name': 'x', 'type': 'utf8', 'length': 4}", "abcde", NULL},
+        {"{'name': 'x', 'type': 'utf8', 'length': 1}", "ab", NULL},
         {"{'type': 'u8', 'equals': 1}, {'name': 'x', 'type': 'utf8'}", "7", "0137"},
         {"{'name': 'x', 'type': 'bytes'}", "00ffA5", "00ffa5"},
         {"{'name': 'x', 'type': 'bytes'}", "", ""},

@@ -9,7 +9,8 @@ static const char *word(const tendon_definition *d, uint16_t text) {
 static void everything(void **state) {
     (void)state;
     const tendon_definition *d = parsed(
-        "\xEF\xBB\xBF{'name': 'toy', 'title': 'T\\u00f6y \\ud83d\\ude00', 'summary': 'a\\/b', 'note': [1, null], "
+        "\xEF\xBB\xBF{'name': 'toy', 'title': 'T\\u00f6y \\ud83d\\ude00', 'summary': '\\ud800\\ue000\\u0800a\\/b', "
+        "'note': [1, null], "
         "'find': {'services': ['fff0', '0000fff1-0000-1000-8000-00805f9b34fb'], 'name': 'Toy*', 'company': "
         "'0x000000000000059'}, "
         "'characteristics': [{'name': 'a', 'service': 'fff0', 'uuid': 'fff2', 'value': [{'name': 'x', 'type': 'u8', "
@@ -19,7 +20,8 @@ static void everything(void **state) {
         "'layouts': {'n': []}}");
     assert_string_equal(word(d, d->name), "toy");
     assert_string_equal(word(d, d->title), "T\xC3\xB6y \xF0\x9F\x98\x80");
-    assert_string_equal(word(d, d->summary), "a/b");
+    assert_string_equal(word(d, d->summary), "\xEF\xBF\xBD\xEE\x80\x80\xE0\xA0\x80"
+                                             "a/b");
     assert_string_equal(word(d, 0), "");
     assert_int_equal(d->find.service_count, 2);
     assert_true(d->find.has_company);

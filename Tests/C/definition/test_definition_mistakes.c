@@ -170,6 +170,13 @@ static void misspelled_words(void **state) {
          3, 16, "is not a member of a field"},
     };
     CHECK(rows);
+    /* A case sees the fields around it: the word about layouts with a name would mislead. */
+    static tendon_definition definition;
+    tendon_definition_mistake found = {0};
+    (void)parse_text(FIELD("{'name': 'kind', 'type': 'u8'}, {'switch': 'kind', 'cases': {'1': [{'type': 'u8', "
+                           "'if': 'x'}]}}"),
+                     &definition, &found);
+    assert_string_equal(found.text, "'x' is no integer before this field");
 }
 
 static void dates(void **state) {
@@ -208,6 +215,7 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'type': 'u8', 'factor': 0}"), 3, 39, "'0' must not be 0"},
         {FIELD("{'name': 'x', 'type': 'u8', 'factor': 1e31}"), 3, 39, "without quotes, 1e-30 to 1e30"},
         {FIELD("{'name': 'x', 'type': 'u8', 'divisor': -1e-31}"), 3, 40, "without quotes, 1e-30 to 1e30"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'offset': 1e-400}"), 3, 39, "without quotes, 1e-30 to 1e30"},
         {FIELD("{'name': 'x', 'type': 'u8', 'factor': '2'}"), 3, 40, "'2' must be a number without quotes"},
         {FIELD("{'name': 'x', 'type': 'u8', 'offset': '2'}"), 3, 40,
          "'2' must be a number without quotes, 1e-30 to 1e30"},
