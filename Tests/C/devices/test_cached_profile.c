@@ -279,6 +279,14 @@ static void an_incomplete_device_is_not_kept(void **state) {
     assert_int_equal(s.discovered, TENDON_ERROR_NOT_FOUND);
     assert_int_equal(s.cache.state, TENDON_GATT_CACHE_FILLING);
     again(&s);
+    /* And nothing is enabled on it: Client Supported Features is there, the service of the session is not. */
+    peer_exchange(s.p, ASK_HASH, HASH_A);
+    peer_exchange(s.p, "10 0100 FFFF 0028", "11 06 0100 0800 0118");
+    peer_exchange(s.p, "10 0900 FFFF 0028", "01 10 0900 0A");
+    peer_exchange(s.p, "08 0100 0800 0328", "09 07 0700 0A 0800 292B");
+    assert_int_equal(s.discovered, TENDON_ERROR_NOT_FOUND);
+    peer_quiet(s.p);
+    again(&s);
     peer_exchange(s.p, ASK_HASH, HASH_A);
     discovers(s.p, false);
     expect_found(&s, 0x12, 0x15);

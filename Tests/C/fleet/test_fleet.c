@@ -414,6 +414,7 @@ static void a_clock_is_set(void **state) {
     time_t before = time(NULL), after;
     assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "set 7 now \"now now\""), TENDON_OK);
     assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "set now now x"), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, "set 7 now"), TENDON_ERROR_INVALID_ARGUMENT);
     run(1000);
     after = time(NULL);
     const tendon_simulated_defined *device = &w.things[1].of.defined;
@@ -432,6 +433,7 @@ static void a_clock_is_set(void **state) {
     assert_in_range(mktime(&date), before, after);
     /* The action is told as it was carried out: `now` alone would not say what the device was told. */
     assert_int_equal(count("action", "\"action\":\"set 7 20"), 1);
+    assert_int_equal(count("action_failed", "\"action\":\"set 7 20"), 1);
     assert_int_equal(count("action_failed", "\"text\":\"n takes a whole number from 0 to 255, not 'now'\""), 1);
 }
 

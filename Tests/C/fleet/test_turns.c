@@ -222,10 +222,20 @@ static void expected_devices_come_first(void **state) {
     last.address.bytes[0] = LAST;
     last.pairing.context = &other;
     assert_int_equal(tendon_turns_use_radio(&w.turns, LAST, &last), TENDON_OK);
+    assert_int_equal(tendon_turns_radios(&w.turns), 3 | 1 << LAST);
     unsigned before = w.begun;
     (void)hear(14, LAST, TENDON_AD_CONNECTABLE, 4000);
     (void)begin_turn(14, 4000);
     assert_int_equal(w.begun, before + 1);
+    tendon_turns_bond_changed(&w.turns, &other, 4001);
+    assert_int_equal(w.removed, 0);
+    tendon_address gone = other;
+    memset(&other, 0, sizeof other);
+    tendon_turns_bond_changed(&w.turns, &gone, 4002);
+    assert_int_equal(w.removed, 1);
+    (void)hear(15, 0, TENDON_AD_CONNECTABLE | TENDON_AD_SCANNABLE, 4000);
+    tendon_turns_step(&w.turns, 4000);
+    assert_true(last.scanning);
     tendon_turns_stop_radio(&w.turns, LAST);
 }
 

@@ -157,6 +157,10 @@ static void on_event(void *context, tendon_device *device, const tendon_device_e
     (void)context;
     assert_ptr_equal(device, &w.device);
     assert_int_equal(now, w.now);
+    if (event->kind == TENDON_DEVICE_EVENT_SESSION && device->config.family == TENDON_DEVICE_DEFINED) {
+        assert_true(event->of.defined->kind == TENDON_DEFINED_EVENT_VALUE ||
+                    event->of.defined->kind == TENDON_DEFINED_EVENT_REFUSED);
+    }
     if (event->kind == TENDON_DEVICE_EVENT_ENDED) {
         w.ended++;
         w.ending = *event;
