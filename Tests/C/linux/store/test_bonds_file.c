@@ -147,6 +147,9 @@ static void another_process_is_seen(void **state) {
     b.items[0].key[0] ^= 1;
     assert_int_equal(tendon_bonds_refresh(&b), TENDON_OK); /* an unchanged file is not read */
     assert_int_not_equal(b.items[0].key[0], first.key[0]);
+    b.version.device ^= 1; /* as if it had been of another file system */
+    assert_int_equal(tendon_bonds_refresh(&b), TENDON_OK);
+    assert_int_equal(b.items[0].key[0], first.key[0]);
     assert_int_equal(tendon_bonds_remove(&a, TENDON_BOND_KERNEL, &bonds_own, NULL), 1);
     assert_int_equal(tendon_bonds_refresh(&b), TENDON_OK);
     assert_int_equal(b.count, 0);

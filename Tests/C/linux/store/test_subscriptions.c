@@ -451,14 +451,20 @@ static void put_file(const char *name, const uint8_t *bytes, size_t length) {
 /** A file that is no record, or one that others may read, counts as none, and is replaced. */
 static void a_file_that_is_no_record(void **state) {
     world *w = *state;
+    static const uint8_t too_long[5000] = "TSUB";
     bond(w);
-    put_file(record_name, (const uint8_t *)"TSUB", 4);
-    dial(w);
-    expect_cccd(w, VALUE + 1, 0);
-    subscribe(w, VALUE + 1, 1);
-    hang_up(w);
-    dial(w);
-    expect_cccd(w, VALUE + 1, 1);
+    for (int i = 0; i < 2; i++) {
+        put_file(record_name, too_long, i == 0 ? 4 : sizeof too_long);
+        dial(w);
+        expect_cccd(w, VALUE + 1, 0);
+        assert_int_equal(own.store.status, TENDON_OK);
+        subscribe(w, VALUE + 1, 1);
+        hang_up(w);
+        dial(w);
+        expect_cccd(w, VALUE + 1, 1);
+        hang_up(w);
+        own.subscribed = 0;
+    }
 }
 
 /** A stranger that pairs again and again with other addresses leaves no more files than there are bonds. */
