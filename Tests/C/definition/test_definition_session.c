@@ -147,6 +147,45 @@ static void it_opens_and_streams(void **state) {
     assert_non_null(strstr(look(&w), "open "));
 }
 
+/* `notify NAME BYTES` in a scenario; what it lacks, or has too much, is told by the number of the word. */
+static void a_scenario_notifies(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        tendon_status status;
+        size_t wrong;
+    } rows[] = {
+        {"notify level 2a", TENDON_OK, 2},
+        {"tell level 2a", TENDON_ERROR_UNSUPPORTED, 0},
+        {"notify", TENDON_ERROR_MALFORMED, 1},
+        {"notify leve 2a", TENDON_ERROR_MALFORMED, 1},
+        {"notify level", TENDON_ERROR_MALFORMED, 2},
+        {"notify level 2", TENDON_ERROR_MALFORMED, 2},
+        {"notify level 2g", TENDON_ERROR_MALFORMED, 2},
+        {"notify level 2a 2b", TENDON_ERROR_MALFORMED, 3},
+    };
+    static world w;
+    start(&w, FILE_TEXT);
+    connect_it(&w);
+    run(&w, w.now + 20);
+    (void)look(&w);
+    const tendon_scenario_actor actor = tendon_simulated_defined_actor(&w.device);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tendon_scenario_event event = {.count = 0};
+        size_t wrong = 99;
+        for (const char *at = rows[i].words; *at != 0; at += strspn(at, " ")) {
+            tendon_scenario_word *word = &event.words[event.count++];
+            word->text = at;
+            word->length = (uint16_t)strcspn(at, " ");
+            at += word->length;
+        }
+        assert_int_equal(actor.perform(actor.context, &event, false, &wrong, w.now), rows[i].status);
+        assert_int_equal(wrong, rows[i].wrong);
+        tendon_memory_radio_tick(&w.radio, w.now);
+        assert_string_equal(look(&w), i == 0 ? "level:2a " : "");
+    }
+}
+
 /* Each is found in its own service, whatever their order in the file. */
 static void one_uuid_in_two_services(void **state) {
     static const char text[] =
@@ -380,10 +419,10 @@ static void the_device_goes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_uuid_in_two_services), cmocka_unit_test(it_opens_and_streams),
-        cmocka_unit_test(it_reads_again),           cmocka_unit_test(a_value_that_is_refused_again),
-        cmocka_unit_test(what_a_device_cannot_do),  cmocka_unit_test(it_writes_actions_in_order),
-        cmocka_unit_test(what_is_missing),          cmocka_unit_test(a_callback_that_disconnects),
-        cmocka_unit_test(the_device_goes)};
+        cmocka_unit_test(one_uuid_in_two_services),      cmocka_unit_test(it_opens_and_streams),
+        cmocka_unit_test(a_scenario_notifies),           cmocka_unit_test(it_reads_again),
+        cmocka_unit_test(a_value_that_is_refused_again), cmocka_unit_test(what_a_device_cannot_do),
+        cmocka_unit_test(it_writes_actions_in_order),    cmocka_unit_test(what_is_missing),
+        cmocka_unit_test(a_callback_that_disconnects),   cmocka_unit_test(the_device_goes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

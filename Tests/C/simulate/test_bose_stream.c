@@ -407,6 +407,20 @@ static void several_malformed_in_a_row(void **state) {
     }
 }
 
+/* The samples that wait already are sent as they are; the next notification is the malformed one. */
+static void malformed_while_samples_wait(void **state) {
+    bose_fixture *f = *state;
+    const tendon_simulated_bose_options options = {.transmission_period_ms = 40};
+    bose_init(f, &options);
+    start(f, 185, ACCELEROMETER_AT_20);
+    device_run(&f->in, 5020);
+    tendon_simulated_bose_inject(&f->device, TENDON_BOSE_MALFORM_CUT_PAYLOAD, 1);
+    device_run(&f->in, 5100);
+    assert_int_equal(f->in.centrals[0].pdus[0].length, 23);
+    assert_int_equal(f->in.centrals[0].pdus[1].length, 12);
+    assert_int_equal(f->in.centrals[0].pdus[2].length, 23);
+}
+
 /** Whatever centrals write and however their links behave: bounded, within the MTU, and well again afterwards. */
 static void hostile_centrals(void **state) {
     static const char *const pdus[] = {"02 f7 00",
@@ -488,6 +502,7 @@ int main(void) {
         bose_test(malformed_notifications_on_demand),
         bose_test(a_limited_stream_stands_still),
         bose_test(several_malformed_in_a_row),
+        bose_test(malformed_while_samples_wait),
         bose_test(hostile_centrals),
     };
     return cmocka_run_group_tests_name("simulate_bose_stream", tests, NULL, NULL);

@@ -80,6 +80,8 @@ static void the_raw_stream_and_the_error_log(void **state) {
     (void)state;
     device_exchange(f, 0, "12 1e 00 01 00", "13");
     device_exchange(f, 0, "12 1b 00 01 01", "13");
+    device_exchange(f, 0, "12 27 00 01 00", "13");
+    device_exchange(f, 0, "12 27 00 00 00", "13"); /* the end of another subscription */
     device_forget(f, 0);
     device_run(f, f->now + 100);
     assert_int_equal(f->centrals[0].count, 3);

@@ -82,6 +82,7 @@ static void a_power_cut_leaves_a_part(void **state) {
     blank();
     flash.cut_after = 8;
     assert_int_equal(tendon_simulated_flash_program(&flash, 8, zeros, 8), TENDON_OK);
+    assert_false(flash.off); /* not before the next byte */
     assert_int_equal(tendon_simulated_flash_program(&flash, 16, zeros, 1), TENDON_ERROR_WRONG_STATE);
     flash.off = false;
     assert_int_equal(tendon_simulated_flash_program(&flash, 24, zeros, 8), TENDON_OK); /* one cut */

@@ -10,8 +10,8 @@ typedef struct application {
     tendon_obvious_session session;
     uint8_t memory[TENDON_OBVIOUS_SESSION_MEMORY(1024)];
     uint64_t now;
-    bool has_status, answers_within;
-    unsigned sends; /* writes that are sent; the others are refused */
+    bool has_status, answers_within, leaves; /* leaves: within the next write */
+    unsigned sends;                          /* writes that are sent; the others are refused */
     unsigned reads, writes;
     uint8_t written[64];
     size_t length, first_length; /* of the last write, of the first */
@@ -27,6 +27,11 @@ static bool write_data(void *context, const uint8_t *value, size_t length) {
     app->first_length = app->writes == 1 ? length : app->first_length;
     app->length = length < sizeof app->written ? length : sizeof app->written;
     memcpy(app->written, value, app->length);
+    if (app->leaves) {
+        app->leaves = false;
+        tendon_obvious_relay_disconnected(&app->relay, app->now);
+        return true;
+    }
     if (app->sends == 0) {
         return false;
     }
@@ -341,6 +346,18 @@ static void the_application_disconnects(void **state) {
     open();
 }
 
+static void the_application_disconnects_within_a_write(void **state) {
+    (void)state;
+    start();
+    connect(64);
+    a.leaves = true;
+    give_status("4f 47 50 01 00 00");
+    assert_int_equal(a.writes, 1);
+    assert_int_equal(a.session.state, TENDON_OBVIOUS_SESSION_IDLE);
+    a.reads = a.opened = 0;
+    open();
+}
+
 /* The session waits for the application. */
 static void the_session_connects_first(void **state) {
     (void)state;
@@ -399,6 +416,7 @@ int main(void) {
         cmocka_unit_test(a_first_write_that_cannot_be_sent),
         cmocka_unit_test(later_writes_that_cannot_be_sent),
         cmocka_unit_test(the_application_disconnects),
+        cmocka_unit_test(the_application_disconnects_within_a_write),
         cmocka_unit_test(the_session_connects_first),
         cmocka_unit_test(the_session_disconnects),
         cmocka_unit_test(values_at_other_times_are_lost),
