@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Discovery, modelled on test purposes GATT/CL/GAD. Hostile pages: test_gatt_client_pages.c. */
+#include "../../../CSources/host/gatt_client_internal.h"
 #include "gatt_client_peer.h"
+#include "test_bytes.h"
 
 #define UUID_LONG "11223344-5566-7788-99aa-bbccddeeff00"
 #define WIRE_LONG "00 FF EE DD CC BB AA 99 88 77 66 55 44 33 22 11"
@@ -98,6 +100,18 @@ static void gatt_cl_gad_bv_02_c_services_by_uuid_declared_long(void **state) {
     assert_int_equal(p->result.count, 1);
     check_service(&p->services[0], 0x10, 0x1F, "180a");
     peer_close(p);
+}
+
+/* All of it is written, whatever the memory held. */
+static void a_long_uuid_is_whole(void **state) {
+    (void)state;
+    tendon_gatt_request request = {
+        .kind = GATTC_SERVICES_BY_UUID, .flags = GATTC_LONG, .uuid = tendon_uuid_from_u16(0x180A)};
+    tendon_att_pdu pdu = {0};
+    uint8_t scratch[16];
+    memset(scratch, 0xA5, sizeof scratch);
+    assert_int_equal(tendon_gattc_discovery_build(&request, &pdu, scratch), TENDON_OK);
+    assert_hex(scratch, pdu.length, WIRE_180A_LONG);
 }
 
 static void services_by_uuid_not_there_in_either_form(void **state) {
@@ -236,6 +250,7 @@ int main(void) {
         RUN(gatt_cl_gad_bv_01_c_ends_with_handle_ffff),
         RUN(gatt_cl_gad_bv_02_c_services_by_uuid),
         RUN(gatt_cl_gad_bv_02_c_services_by_uuid_declared_long),
+        RUN(a_long_uuid_is_whole),
         RUN(services_by_uuid_not_there_in_either_form),
         RUN(gatt_cl_gad_bv_02_c_services_by_long_uuid),
         RUN(gatt_cl_gad_bv_03_c_included_services),
