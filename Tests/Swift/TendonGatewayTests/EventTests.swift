@@ -150,6 +150,29 @@ struct EventTests {
         withExtendedLifetime(kinds) {}
     }
 
+    /// What a search says that finds nothing: why an adapter is waited for, and not that it is there again.
+    @Test @TendonActor func anAdapterIsAnObstacle() async throws {
+        let site = Site()
+        let gateway = try await Gateway(site.settings())
+        let kinds = ["waiting", "restored"].map { CText("radio_" + $0) }
+        let found = Pending<GatewayDevice, GatewayError>()
+        gateway.core.find(found) { _ in false }
+        for (kind, why) in zip(kinds, ["it is off", "it is on"]) {
+            let json = #"{"event":"\#(text(kind.pointer))","adapter":"hci9","text":"\#(why)"}"# + "\n"
+            lending(json) { text, length in
+                var line = tendon_fleet_line()
+                (line.text, line.length, line.event) = (text, length, kind.pointer)
+                #expect(gateway.core.take(&line))
+            }
+        }
+        gateway.core.giveUp(found)
+        let error = await #expect(throws: GatewayError.self) { try await found.value() }
+        #expect(error?.detail == "no such device was connected in time; it is off")
+        gateway.core.forget(found)
+        await gateway.close()
+        withExtendedLifetime(kinds) {}
+    }
+
     /// Of one device: no event of another, and none of the gateway.
     @Test func eventsOfOneDevice() async throws {
         let site = Site()

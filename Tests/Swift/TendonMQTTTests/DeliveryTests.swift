@@ -353,6 +353,18 @@ import TendonQueue
         #expect(notes.count == number && notes["gone"] == nil)
     }
 
+    /// The disk is tried again for a note, too, once its pause is over.
+    @Test func aNoteTriesTheDiskAgain() throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        failing("pwrite64", with: ENOSPC, all: true) { delivery.setNote("a", "x", now: 1000) }
+        #expect(delivery.isFailing)
+        delivery.setNote("b", "y", now: 6000)
+        // As after a kill: nothing more is written.
+        delivery.close()
+        #expect(try site.delivery().notes() == ["a": "x", "b": "y"])
+    }
+
     /// No broker, no room, and the end of the process, in each order: what comes for the first time comes in order, and all that
     /// was sent before comes.
     @Test(arguments: [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
@@ -420,6 +432,7 @@ import TendonQueue
         for number in 0..<5000 { add(&delivery, "\(number)", size: 20) }
         #expect(delivery.waiting == 4096)
         #expect(delivery.dropped == 904)
+        #expect(delivery.lost + UInt64(delivery.stored) == 5000, "at an end now")
     }
 
     /// A burst that is larger than the memory for it goes to the disk, which has room.

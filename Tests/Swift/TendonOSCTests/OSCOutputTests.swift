@@ -5,6 +5,7 @@ import Glibc
 import Synchronization
 import TendonOutputs
 import TendonSupport
+import TestSupport
 import Testing
 
 @testable import TendonOSC
@@ -161,6 +162,30 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
             String(decoding: $0?.dropFirst(8).prefix(3) ?? [], as: UTF8.self)
         }
         #expect(names == ["old", "new"])
+    }
+
+    /// Its numbers may be those of other files by then.
+    @Test func whatTheThreadHasClosedIsNotClosedAgain() async throws {
+        var input: OSCInput?
+        for _ in 0..<20 where input == nil {
+            input = try? OSCInput(
+                try OSCListener("\(Receiver().port)"), Handler(), family: { _ in nil }, report: { _ in })
+        }
+        #expect(input?.start() == 0)
+        input?.finish()
+        await eventually("the thread has ended") { isKnownUniquelyReferenced(&input) }
+        #expect(calls(of: "close") { input = nil } == 0)
+    }
+
+    /// What is known of its head stays, with its newest name.
+    @Test func theHeadOfARenamedDevice() throws {
+        let receiver = Receiver()
+        let output = try output(["127.0.0.1:\(receiver.port)/sparta"])
+        let (old, new) = (Source("old"), Source("new"))
+        output.sample(sample(head: toTheRight), of: old)
+        output.device(new.device, is: .renamed)
+        output.sample(sample(head: toTheRight), of: new)
+        #expect(output.recenter(nil).map(\.name) == ["new"])
     }
 
     @Test func aDestinationOfOneDevice() throws {
