@@ -387,6 +387,20 @@ struct DeviceTests {
         token.cancel()
     }
 
+    @Test @TendonActor func aGameRotationHasItsStream() async throws {
+        let site = try await Site()
+        let (session, device) = try await open(site)
+        let accuracies = Mutex<[Double]>([])
+        let samples = device.gameRotation
+        let reading = Task {
+            for try await sample in samples { accuracies.withLock { $0.append(sample.accuracy.estimatedAccuracy) } }
+        }
+        try await device.configureSensorsAndWait { $0.enable(sensor: .gameRotation, at: ._20ms) }
+        await eventually("samples") { accuracies.withLock { $0.first == .infinity } }
+        reading.cancel()
+        await session.closeAndWait()
+    }
+
     /// A place that does not run callbacks: the queue stays bounded, and says what it dropped.
     @Test @TendonActor func aCallbackQueueIsBounded() async throws {
         var options = SimulatedWearable.Options()

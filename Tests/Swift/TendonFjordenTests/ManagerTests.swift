@@ -305,6 +305,14 @@ struct ManagerTests {
             await manager.checkForFirmwareUpdate { throw FjordenError.unknown } == .error(.unableToReachFirmwareServer))
     }
 
+    /// One that is known from elsewhere, and not from a search of this manager.
+    @Test @TendonActor func aGripKeepsTheNameThatTheProgramHas() async throws {
+        let (manager, simulator) = try simulated()
+        try await manager.start()
+        _ = try await manager.connect(toGrip: ConnectableGrip(id: simulator.grip.address, name: "mine"))
+        #expect(manager.bondedGripName == "mine")
+    }
+
     @Test @TendonActor func cancellingEndsTheAttempt() async throws {
         let (manager, simulator) = try simulated()
         try await manager.start()

@@ -114,6 +114,8 @@ import Testing
             profile.setCode(0x61, to: "customButtonPress(3)"), profile.setCode(0x61, to: "somethingElse")
         )
         #expect(known && !unknown)
+        let ignored = profile.setCode(0x62, to: "unknown")
+        #expect(ignored)
         profile.stateCharacteristic = nil
         #expect(profile.stateCharacteristic == nil && profile.controlCharacteristic != nil)
     }
