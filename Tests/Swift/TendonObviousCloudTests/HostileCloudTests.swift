@@ -178,7 +178,8 @@ import Testing
         let long = String(repeating: "x", count: 60_000)
         let fault = #"{"do": "status", "status": 200, "headers": {"X-A": "\#(long)", "X-B": "\#(long)"}}"#
         let server = try await ReferenceCloud(["--fault", fault])
-        #expect(await features(try server.client())?.kind == .format)
+        let error = await features(try server.client())
+        #expect(error?.kind == .format && error?.reason == "the answer exceeds its limit")
     }
 
     /// Text of a cloud that would change a terminal or a log.

@@ -259,6 +259,18 @@ import Testing
         #expect(cloud.keys.isEmpty)
     }
 
+    /// As a disk leaves it that lost its power.
+    @Test func aRecordThatIsEmpty() async throws {
+        let client = program(with: NotingCloud(.failure(.unknownResult)))
+        _ = await error { try await pay(client, Self.request) }
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasPrefix("payment") {
+            try Data().write(to: URL(fileURLWithPath: folder + "/" + name))
+        }
+        let found = await error { try client.payment(ofCart: Self.request.cartId) }
+        #expect(
+            found?.kind == .storage && found?.reason.contains("violates its format") == true, "\(found?.reason ?? "")")
+    }
+
     /// An application that nobody changed: the key of the installed cloud is kept without a word of its own.
     @Test func theListenersHaveTheSameKey() async throws {
         let cloud = NotingCloud(.failure(.unknownResult))

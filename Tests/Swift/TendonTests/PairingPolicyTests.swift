@@ -42,6 +42,23 @@ struct PairingPolicyTests {
         }
     }
 
+    @Test func aConnectionIsToldOnce() async {
+        let directory = "/tmp/tendon-told-\(getpid())"
+        defer { rmdir(directory) }
+        await onLoop {
+            let (device, other) = (Address(0xC102_0304_0501, type: .random), Address(0xC102_0304_0502, type: .random))
+            guard let core = try? RadioCore.open(.virtual(directory: directory), bonds: .memory, loop: .shared) else {
+                Issue.record("no radio")
+                return
+            }
+            var calls = 0
+            core.onConnection(to: device) { calls += 1 }
+            for address in [other, device, device] { core.connected(to: address) }
+            #expect(calls == 1)
+            core.close()
+        }
+    }
+
     @Test func errorsHaveTheirNumber() {
         let full = TendonError(status: TendonError.system(ENOSPC), operation: .receive)
         #expect(full.cause == "the disk has no space left (SYSTEM_ENOSPC, 28)")

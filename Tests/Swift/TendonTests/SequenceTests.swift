@@ -96,6 +96,13 @@ struct SequenceTests {
         #expect(got == kept)
     }
 
+    /// What comes between a look that finds nothing and the wait is not lost.
+    @Test func aSignalBeforeTheWait() async throws {
+        let waiter = DistantWaiter(.shared, TestTime())
+        waiter.state.withLock { _ = $0.signal() }
+        try await waiter.wait(Patience())
+    }
+
     /// The numbers of the values show where those are missing that were dropped.
     @Test func aDroppedValueLeavesAGap() async throws {
         let queue = EventQueue<AttributeValue>(.shared, capacity: 3, policy: .dropOldest)
