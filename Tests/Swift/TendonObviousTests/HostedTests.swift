@@ -166,6 +166,25 @@ import Testing
         #expect(host.requests == ["connect", "read"])
     }
 
+    /// Whoever has cancelled is told so, also if the connection is lost before the loop takes its next step.
+    @Test func lostWhileAnOperationIsCancelled() async throws {
+        var errors: [OcelotError?] = []
+        let operation = OcelotOperation(TENDON_OBVIOUS_GET_INFO, OcelotCloudSource(.own(ScriptedCloud()))) {
+            errors.append($0.error)
+        }
+        report(connected: true)
+        await requested("read")
+        connector.onUpdateDeviceData(status, Array("OGP".utf8) + [1, 0, 0, 0, 0])
+        await eventually("HELLO is sent") { host.uuids["write"] != nil }
+        try core.start(operation)
+        await turns()
+        #expect(errors.isEmpty)
+        core.cancel(operation)
+        report(connected: false)
+        await eventually("it ends") { !errors.isEmpty }
+        #expect(errors == [.cancelled])
+    }
+
     /// The application is asked to connect when it has disconnected as it was asked.
     @Test func connectedWhileTheApplicationDisconnects() async {
         report(connected: true)
