@@ -127,7 +127,9 @@ tendon_number tendon_number_scaled(tendon_number raw, const tendon_field *field)
     if (field->type == TENDON_FIELD_FLOAT32) {
         raw.decimals = decimals_of_float(raw.number);
     }
-    if (raw.decimals < field->decimals || field->is_rounded) {
+    if ((field->type == TENDON_FIELD_SFLOAT || field->type == TENDON_FIELD_FLOAT) && !field->is_rounded) {
+        raw.decimals = (uint8_t)(raw.decimals + field->decimals);
+    } else if (raw.decimals < field->decimals || field->is_rounded) {
         raw.decimals = field->decimals;
     }
     return raw;

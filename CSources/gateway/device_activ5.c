@@ -27,7 +27,7 @@ static void on_event(void *context, const tendon_activ5_event *event, uint64_t n
         break;
     case TENDON_ACTIV5_EVENT_CONNECT_FAILED:
     case TENDON_ACTIV5_EVENT_DISCONNECTED:
-        if (event->status < 0 && event->status != TENDON_ERROR_CANCELLED) {
+        if (event->status != TENDON_ERROR_CANCELLED) {
             tendon_device_fail(device, event->status);
         }
         break;

@@ -40,14 +40,12 @@ static void close_socket(tendon_link *link) {
 
 /* Takes the socket away from the loop; the source stays for its deadline. */
 void tendon_socket_link_drop(tendon_link *link) {
-    uint64_t deadline = link->source.deadline;
     if (link->source.fd < 0) {
         return;
     }
     tendon_loop_remove(link->radio->loop, &link->source);
     close_socket(link);
     link->source.interest = 0;
-    link->source.deadline = deadline;
     if (tendon_link_is_connecting(link)) {
         link->state = TENDON_LINK_WAITING;
     }

@@ -48,7 +48,7 @@ static tendon_status advertisement(const void *context, uint8_t *out, size_t cap
     tendon_write_u8(&writer, 0x01); /* Flags (Supplement Part A 1.3) */
     tendon_write_u8(&writer, 0x06); /* LE General Discoverable, BR/EDR Not Supported */
     write_services(device, &writer);
-    if (find->has_company && writer.length + 4 <= ADVERTISEMENT) {
+    if (find->has_company) { /* beside at most eight short UUIDs, or one long one */
         tendon_write_u8(&writer, 3);
         tendon_write_u8(&writer, 0xFF); /* Manufacturer Specific Data */
         tendon_write_u16le(&writer, find->company);

@@ -188,6 +188,10 @@ static void decimals(void **state) {
         "{'name': 'f', 'type': 'sfloat', 'decimals': 2}");
     assert_string_equal(described(d, "d204 b81e4541 b81e4541 d2f4 d2f4 d2f4"),
                         "a=1.2 b=12.3 c=12.32000 d=123 e=123.4 f=123.40");
+    /* Those of the number, and those of the factor. */
+    d = with_fields("{'name': 'a', 'type': 'sfloat', 'factor': 0.01}, {'name': 'b', 'type': 'float', 'factor': 0.001}, "
+                    "{'name': 'c', 'type': 'sfloat', 'factor': 0.01, 'decimals': 1}");
+    assert_string_equal(described(d, "7bf0 394400fd 7bf0"), "a=0.123 b=0.017465 c=0.1");
 }
 
 static void words_and_limits(void **state) {

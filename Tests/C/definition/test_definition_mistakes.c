@@ -251,6 +251,8 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'type': 'u8', 'values': [1]}"), 3, 40, "a value with its name"},
         {FIELD("{'name': 'x', 'type': 'u8', 'values': [[1, 2]]}"), 3, 40, "a value with its name"},
         {FIELD("{'name': 'x', 'type': 'u8', 'values': [[1, 'a'], [1, 'b']]}"), 3, 51, "has a name already"},
+        {FIELD("{'name': 'x', 'type': 'u8', 'max': 3, 'values': [[3, 'a'], [5, 'b']]}"), 3, 61,
+         "'5' is out of range: 0 to 3"},
         {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 8}]}"), 3, 46, "'8' is out of range: 0 to 7"},
         {FIELD("{'type': 'u8', 'bits': [{'name': 'a', 'bit': 7, 'count': 2}]}"), 3, 58, "out of range: 1 to 1"},
         {FIELD("{'type': 'u8', 'bits': [{'name': 'a'}]}"), 3, 25, "a part of bits has a 'name' and a 'bit'"},
