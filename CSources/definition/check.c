@@ -93,25 +93,31 @@ typedef struct line {
     bool has[TENDON_DEFINITION_LAYOUTS];
 } line;
 
-static line line_of(const parser *p, uint16_t layout) {
+static void make_line(const parser *p, uint16_t layout, line *all) {
     const tendon_definition *d = p->out;
-    line all = {0};
-    all.has[layout] = true;
+    memset(all, 0, sizeof *all);
+    all->has[layout] = true;
     for (unsigned depth = 1; depth < TENDON_DEFINITION_DEPTH; depth++) {
         for (uint16_t i = 0; i < d->field_count; i++) {
             const tendon_field *field = &d->fields[i];
-            if (field->type != TENDON_FIELD_SWITCH || !all.has[p->field_layouts[i]]) {
+            if (field->type != TENDON_FIELD_SWITCH || !all->has[p->field_layouts[i]]) {
                 continue;
             }
             if (field->layout != TENDON_DEFINITION_NONE) {
-                all.has[field->layout] = true;
+                all->has[field->layout] = true;
             }
             for (uint16_t c = 0; c < field->count; c++) {
-                all.has[d->cases[field->first + c].layout] = true;
+                all->has[d->cases[field->first + c].layout] = true;
             }
         }
     }
-    return all;
+}
+
+/* Whether a layout and the field are of one line. */
+static bool has_field(const parser *p, uint16_t layout, uint16_t field) {
+    line all;
+    make_line(p, layout, &all);
+    return all.has[p->field_layouts[field]];
 }
 
 static bool check_records(parser *p) {
@@ -137,11 +143,18 @@ static bool check_rates(parser *p) {
     const tendon_definition *d = p->out;
     for (uint16_t f = 0; f < d->field_count; f++) {
         unsigned places = 0;
+        if (d->fields[f].type != TENDON_FIELD_RATE) {
+            continue;
+        }
         for (size_t r = 0; r < d->row_count; r++) {
             uint16_t layout = d->rows[r].notified & d->rows[r].read; /* one of them is NONE, or they are the same */
-            places += layout != TENDON_DEFINITION_NONE && line_of(p, layout).has[p->field_layouts[f]];
+            places += layout != TENDON_DEFINITION_NONE && has_field(p, layout, f);
         }
-        if (d->fields[f].type == TENDON_FIELD_RATE && places != 1) {
+        for (uint16_t i = 0; i < d->field_count; i++) {
+            bool is_list = d->fields[i].type == TENDON_FIELD_RECORDS;
+            places += is_list && has_field(p, d->fields[i].layout, f) ? 2 : 0;
+        }
+        if (places != 1) {
             return tendon_parse_wrong(p, p->field_tokens[f], "a rate is of one characteristic, and of no record");
         }
     }
@@ -154,8 +167,7 @@ static bool has_name(const parser *p, uint16_t field) {
 
 /* Whether each line that has the second field has the first. */
 static bool is_beside(const parser *p, uint16_t first, uint16_t second) {
-    return p->out->fields[first].condition == TENDON_FIELD_ALWAYS &&
-           line_of(p, p->field_layouts[first]).has[p->field_layouts[second]];
+    return p->out->fields[first].condition == TENDON_FIELD_ALWAYS && has_field(p, p->field_layouts[first], second);
 }
 
 /* Whether one line can have both. By their conditions 8 bits and 16 do not meet; nor do the cases of a switch. */
@@ -207,7 +219,8 @@ static bool check_events(parser *p) {
     const tendon_definition *d = p->out;
     for (uint16_t i = 0; i < d->event_count; i++) {
         const tendon_definition_event *event = &d->events[i];
-        line shown = line_of(p, event->layout);
+        line shown;
+        make_line(p, event->layout, &shown);
         for (uint16_t f = 0; f < d->field_count; f++) {
             if (shown.has[p->field_layouts[f]] && has_name(p, f) && !check_member(p, f)) {
                 return false;

@@ -131,7 +131,7 @@ static bool read_directions(parser *p, const json_at *found, tendon_definition_r
     bool has_read = found[R_READ] != 0, has_notify = found[R_NOTIFY] != 0;
     json_at both = found[R_VALUE] != 0 ? found[R_VALUE] : found[R_READ];
     if (both != 0 && (has_notify || (has_read && both != found[R_READ]))) {
-        return tendon_parse_wrong(p, both, "a value that is read and notified has one layout: write 'value' alone");
+        return tendon_parse_wrong(p, both, "what is read and notified has one layout: write 'value' alone");
     }
     if (!tendon_parse_layout_reference(p, found[R_VALUE], row->name, &row->notified)) {
         return false;

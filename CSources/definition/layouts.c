@@ -266,7 +266,8 @@ static bool read_word(parser *p, json_at pair, tendon_field *field) {
         return tendon_parse_full(p, pair, "names of values");
     }
     tendon_word *word = &d->words[d->word_count];
-    if (!tendon_parse_integer(p, number, field->low, field->high, &word->value) || !tendon_parse_text(p, name, &word->text)) {
+    if (!tendon_parse_integer(p, number, field->low, field->high, &word->value) ||
+        !tendon_parse_text(p, name, &word->text)) {
         return false;
     }
     for (uint16_t w = field->first; w < d->word_count; w++) {

@@ -156,6 +156,9 @@ bool tendon_admission_received(tendon_admission *admission, const tendon_address
         one->preferred = report->preferred;
         one->response_until = report->awaits_response ? now + TENDON_ADMISSION_RESPONSE_MS : 0;
     }
+    if (one->state == TENDON_ADMISSION_WAITING) {
+        one->family = report->family; /* its scan response may have said more */
+    }
     hear(admission, one, report->radio, now);
     return is_new;
 }

@@ -167,10 +167,9 @@ static void close_session(tendon_device *device, uint64_t now) {
     (void)tendon_bose_session_close(&device->of.bose.session, now); /* it may be closing by itself */
 }
 
-/** What another attempt would not change. */
+/** What another attempt would not change. A gateway looks for no old firmware, and judges none. */
 static bool may_retry(tendon_status status) {
-    return status != TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED && status != TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE &&
-           status != TENDON_BOSE_ERROR_NO_MATCHING_DEVICE_TYPE && status != TENDON_BOSE_ERROR_MISSING_CHARACTERISTIC &&
+    return status != TENDON_BOSE_ERROR_NO_MATCHING_DEVICE_TYPE && status != TENDON_BOSE_ERROR_MISSING_CHARACTERISTIC &&
            status != TENDON_BOSE_ERROR_PAIRING_DELEGATE_MISSING;
 }
 

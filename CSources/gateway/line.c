@@ -130,16 +130,16 @@ tendon_status tendon_line_end(tendon_line *line) {
 
 /* ---- numbers ---- */
 
-/* Scaled by its decimals: so many digits of a number that was written are those of its double (DBL_DIG). */
-#define FIXED_BELOW 1e15
+/* Scaled by its decimals: a double resolves a quarter of the last one. */
+#define FIXED_BELOW 0x1p51
 
-/* False: it is too large for all of its decimals. */
-static bool put_fixed(tendon_line *line, double value, unsigned decimals) {
-    static const uint64_t scales[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
+/* With as many of the decimals as it has. @param value below FIXED_BELOW. */
+static void put_fixed(tendon_line *line, double value, unsigned decimals) {
+    static const uint32_t scales[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
     unsigned length = decimals < TENDON_LINE_DECIMALS ? decimals : TENDON_LINE_DECIMALS;
     double exact = fabs(value) * (double)scales[length];
-    if (exact >= FIXED_BELOW) {
-        return false;
+    for (; exact >= FIXED_BELOW; exact /= 10) {
+        length--;
     }
     uint64_t scaled = (uint64_t)exact;
     if (exact - (double)scaled >= 0.5) { /* away from zero */
@@ -151,7 +151,7 @@ static bool put_fixed(tendon_line *line, double value, unsigned decimals) {
     put_digits(line, scaled / scales[length], 1);
     uint64_t fraction = scaled % scales[length];
     if (fraction == 0) {
-        return true;
+        return;
     }
     while (fraction % 10 == 0) {
         fraction /= 10;
@@ -159,14 +159,15 @@ static bool put_fixed(tendon_line *line, double value, unsigned decimals) {
     }
     put_byte(line, '.');
     put_digits(line, fraction, length);
-    return true;
 }
 
 static void put_number(tendon_line *line, double value, unsigned decimals) {
     char text[TENDON_LINE_NUMBER_SIZE];
     if (!(fabs(value) <= DBL_MAX)) {
         put(line, "null", 4);
-    } else if (line->is_exact || !put_fixed(line, value, decimals)) {
+    } else if (!line->is_exact && fabs(value) < FIXED_BELOW) {
+        put_fixed(line, value, decimals);
+    } else {
         put(line, text, tendon_line_shortest(value, text));
     }
 }

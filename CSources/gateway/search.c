@@ -65,33 +65,31 @@ static uint8_t number_of(const tendon_family *family) {
     return TENDON_SEARCH_NO_FAMILY;
 }
 
-static uint8_t definition_of(const tendon_search *search, const uint8_t *data, size_t length) {
-    uint8_t found = TENDON_SEARCH_NO_FAMILY;
-    for (size_t i = 0; i < search->scope.definition_count; i++) {
-        if (tendon_definition_means(search->scope.definitions[i], data, length) == TENDON_MEANT) {
-            if (search->scope.definitions[i]->find.name != 0) {
-                return (uint8_t)(TENDON_SEARCH_DEFINED + i); /* one that looks for the name goes first */
-            }
-            found = found == TENDON_SEARCH_NO_FAMILY ? (uint8_t)(TENDON_SEARCH_DEFINED + i) : found;
-        }
-    }
-    return found;
-}
-
-/** Whether there are families of which it is one if its scan response has the rest. @p served is set if one of them is
- * served. */
+/**
+ * Whether there are families of which it is one if its scan response has the rest; one that is found by its name has
+ * all.
+ * @param defined set to the device file that it is of, one that looks for the name before others.
+ * @param served set if one of the families is served.
+ */
 static bool awaits_rest(const tendon_search *search, const advertiser *one, const uint8_t *data, size_t length,
-                        bool *served) {
+                        uint8_t *defined, bool *served) {
     uint8_t family = number_of(tendon_family_awaiting_name(data, length));
-    bool awaits = family != TENDON_SEARCH_NO_FAMILY;
-    *served = *served || serves(search, one, family);
-    for (size_t i = 0; i < search->scope.definition_count; i++) {
-        if (tendon_definition_means(search->scope.definitions[i], data, length) == TENDON_PERHAPS_MEANT) {
+    bool awaits = family != TENDON_SEARCH_NO_FAMILY, is_named = false;
+    *served = serves(search, one, family);
+    for (size_t i = 0; i < search->scope.definition_count && !is_named; i++) {
+        const tendon_definition *definition = search->scope.definitions[i];
+        tendon_meant meant = tendon_definition_means(definition, data, length);
+        bool has_name = definition->find.name != 0;
+        uint8_t number = (uint8_t)(TENDON_SEARCH_DEFINED + i);
+        if (meant == TENDON_PERHAPS_MEANT) {
             awaits = true;
-            *served = *served || serves(search, one, (uint8_t)(TENDON_SEARCH_DEFINED + i));
+            *served = *served || serves(search, one, number);
+        } else if (meant == TENDON_MEANT && (has_name || *defined == TENDON_SEARCH_NO_FAMILY)) {
+            *defined = number;
+            is_named = has_name;
         }
     }
-    return awaits;
+    return awaits && !is_named;
 }
 
 /** Length of the whole structures: padding, or one that is truncated, would hide what follows it. */
@@ -188,10 +186,8 @@ static void recognize(const tendon_search *search, const advertiser *one, const 
     uint8_t defined = TENDON_SEARCH_NO_FAMILY;
     found->family = number_of(tendon_family_from_advertisement(data, length));
     if (found->family == TENDON_SEARCH_NO_FAMILY) {
-        bool was_asked = one->asked && one->seen_at >= one->asked_at + TENDON_SEARCH_ASK_MS;
-        defined = definition_of(search, data, length);
-        awaits = awaits_rest(search, one, data, length, &may_be_served) && !one->has_responded;
-        if (!awaits || !can_respond || was_asked) {
+        awaits = awaits_rest(search, one, data, length, &defined, &may_be_served) && !one->has_responded;
+        if (!awaits || !can_respond || one->was_in_vain) {
             found->family = defined; /* else the response decides, if it comes */
         }
     }
@@ -211,6 +207,7 @@ tendon_search_found tendon_search_take(tendon_search *search, const tendon_ad_re
         *one = (advertiser){.address = report->address, .used = true};
     }
     one->seen_at = now;
+    one->was_in_vain = one->was_in_vain || (is_asked(one) && now >= one->asked_at + TENDON_SEARCH_ASK_MS);
     if (found.is_response) {
         note_response(search, one);
     }

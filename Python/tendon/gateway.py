@@ -7,7 +7,6 @@ import asyncio
 import collections
 import ctypes
 import json
-import numbers
 import pathlib
 import time
 import warnings
@@ -25,6 +24,7 @@ _NEVER = 2**64 - 1
 _REPEATED = ("address", "allow")  # options whose lists are not separated by commas
 _parsed = json.JSONDecoder().raw_decode
 _D = TypeVar("_D")
+_OVERLAPS = -3  # TENDON_ERROR_MALFORMED
 _TYPES = {"public": 0, "random": 1, "public_identity": 2, "random_identity": 3}
 
 
@@ -40,8 +40,8 @@ def _text(argument: str | int | float | bytes) -> str:
     """As actions take it; bytes are hexadecimal digits, True and False are 1 and 0."""
     if isinstance(argument, bytes):
         return argument.hex()
-    if not isinstance(argument, (str, numbers.Real)):
-        raise TypeError(f"an argument is a text, a number or bytes, not {argument!r}")
+    if argument is None:
+        raise TypeError("an argument is a text, a number or bytes, not None")
     return str(int(argument)) if isinstance(argument, bool) else str(argument)
 
 
@@ -209,7 +209,10 @@ class Gateway:
         mistake = Mistake()
         if c.tendon_definition_parse(text, len(text), definition, scratch, ctypes.byref(mistake)) < 0:
             raise DeviceFileError(f"{path}:{mistake.line}:{mistake.column}: {mistake.text.decode()}")
-        check(str(path), c.tendon_fleet_options_define(self._options, definition))
+        status = c.tendon_fleet_options_define(self._options, definition)
+        if status == _OVERLAPS:
+            raise DeviceFileError(f"{path}: its 'find' means devices that a file before it means as well")
+        check(str(path), status)
         return definition
 
     # ---- life

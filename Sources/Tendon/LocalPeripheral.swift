@@ -126,8 +126,8 @@ public final class LocalPeripheral {
     /// Throws `RADIO_ERROR_ALREADY_STARTED` after `start()`.
     public func start() throws(TendonError) { try core.start() }
 
-    /// Stops advertising, disconnects all centrals, and waits until their connections have ended. `start()` begins
-    /// again. Does nothing if the device is stopped.
+    /// Stops advertising, disconnects all centrals, and waits until their connections have ended, or until `start()`
+    /// begins again. Does nothing if the device is stopped.
     public func stop() async { await core.stop() }
 
     /// Stops advertising: no further central can connect. The connections stay. Throws `ERROR_WRONG_STATE` if the

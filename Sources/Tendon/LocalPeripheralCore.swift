@@ -181,7 +181,7 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
     func start() throws(TendonError) {
         if let failure { throw failure }
         try host?.open(interval)
-        settle()  // a stop that still waits for connections: they stay
+        settle()  // a stop that still waits for connections: they end meanwhile
     }
 
     func pause() throws(TendonError) { try host?.pause() }

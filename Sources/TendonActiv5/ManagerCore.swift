@@ -159,6 +159,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     }
 
     func stopScanning() {
+        searchesForScans = false
         closures.removeAll()
         finishScans(nil)
         tendon_activ5_manager_stop_scanning(block.pointer, tendon_monotonic_ms())
@@ -177,6 +178,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
 
     /// The search has ended, or could not be started.
     private func complete(_ error: TendonError?) {
+        searchesForScans = false  // a reconnection searches by itself
         finishScans(error)
         let waiting = closures
         closures.removeAll()

@@ -64,7 +64,9 @@ extension BluetoothManager {
     ) throws(TendonError) -> WearableDeviceSession {
         let radio = try RadioCore.open(choice, loop: .shared)
         defer { radio.close() }
-        return makeSession(DiscoveredDevice(address, name: name), radio, nil)
+        let session = makeSession(DiscoveredDevice(address, name: name), radio, nil)
+        session.onOpen = nil  // no search of the radio finds it again
+        return session
     }
 }
 

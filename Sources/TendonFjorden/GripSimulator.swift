@@ -141,6 +141,7 @@ final class MemoryRadio: @unchecked Sendable {
     }
 
     func attach(_ core: GripCore) {
+        if self.core !== core { self.core?.linkEnded() }
         self.core = core
         tendon_memory_radio_attach(block.pointer, fjordenSessionInputs.pointer, core.session)
         block.pointer.pointee.report_context = context(of: self)
@@ -175,6 +176,7 @@ final class MemoryRadio: @unchecked Sendable {
         }
         tendon_memory_radio_set_present(block.pointer, devices.pointer + index, isPresent, tendon_monotonic_ms())
         refresh()
+        if isIdle { core?.linkEnded() }
     }
 
     func refresh() {

@@ -140,11 +140,12 @@ final class Worker: @unchecked Sendable {
         connection.connected(now)
         client.subscribe(topics.subscriptions)
         client.subscribe(HomeAssistant.births(settings.discovery))
+        // Before its claims, which hold from then on.
+        send(topics.bridgeState, Array(BridgeState.online.utf8))
         if shared != nil {
             client.subscribe(topics.neighbors)
             agreeOnBroker(true, now)
         }
-        send(topics.bridgeState, Array(BridgeState.online.utf8))
         publishInformation(now)
         publishDevices()
         for device in devices.values {

@@ -102,6 +102,9 @@ package protocol EventOutput: Sendable {
     /// Before the end: rows that are in no file, when all that waits is written; nil: it writes none.
     func missingRows() async -> UInt64?
 
+    /// The program begins to end: it sends the devices away. From any thread; perhaps more than once.
+    func ending()
+
     /// The end: writes, or stores, what waits. Returns within a few seconds.
     func finish() async
 
@@ -121,6 +124,7 @@ extension EventOutput {
     package func takesLine(of sample: OutputSample) -> Bool { false }
     package func recenter(_ device: OutputDevice?) -> [OutputDevice] { [] }
     package func missingRows() async -> UInt64? { nil }
+    package func ending() {}
     package func finish() async {}
     package var hasLost: Bool { false }
 }

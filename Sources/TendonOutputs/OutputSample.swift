@@ -36,15 +36,19 @@ package final class SampleForm: Sendable {
     package let lists: [SampleForm]
     /// Members of its lines that no table has: channels beyond the limit, and lists that have such members or lists.
     package let inLinesAlone: [String]
+    /// Of a list: its first channel is the number of the record in its sample, from 0.
+    package let countsRecords: Bool
+    package static let recordIndex = SampleChannel("index")
     package var isEmpty: Bool { channels.isEmpty && texts.isEmpty && lists.isEmpty && inLinesAlone.isEmpty }
     /// Channels of a sample; those beyond are left out. As many as the C gateway has.
     package static let limit = Int(TENDON_VIEW_CHANNELS)
 
     package init(
         _ sensor: String, _ channels: [SampleChannel], texts: [SampleChannel] = [], lists: [SampleForm] = [],
-        inLinesAlone: [String] = []
+        inLinesAlone: [String] = [], countsRecords: Bool = false
     ) {
-        (self.sensor, self.texts, self.lists) = (sensor, texts, lists)
+        (self.sensor, self.texts, self.lists, self.countsRecords) = (sensor, texts, lists, countsRecords)
+        let channels = (countsRecords ? [SampleForm.recordIndex] : []) + channels
         self.channels = Array(channels.prefix(SampleForm.limit))
         self.inLinesAlone = inLinesAlone + channels.dropFirst(SampleForm.limit).map(\.name)
     }

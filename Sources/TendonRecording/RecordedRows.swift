@@ -19,10 +19,13 @@ struct RecordedRows {
     static let wideTimes = "time,received_at,sampled_at,error_ms,device_time_ms"
 
     /// The columns of a sensor: the names of its channels with their units, as members of lines have them.
+    /// Fields of a record may have the names of the first columns: they are behind the name of their list.
     static func columns(_ form: SampleForm) -> [String] {
         form.columns.map { channel in
-            guard let ending = endings[channel.unit], !channel.name.hasSuffix(ending) else { return channel.name }
-            return channel.name + ending
+            let ending = endings[channel.unit] ?? ""
+            let name = channel.name.hasSuffix(ending) ? channel.name : channel.name + ending
+            guard wideTimes.split(separator: ",").contains(Substring(name)) else { return name }
+            return "\(form.sensor.split(separator: ".").last ?? "")_\(name)"
         }
     }
 

@@ -50,8 +50,6 @@ package final class Recording {
         init(_ file: RecordingFile, _ sensor: RecordedSensor) { (self.file, self.sensor) = (file, sensor) }
     }
 
-    /// Microseconds that a program has for its end.
-    private static let endTime = UInt64(TENDON_FLEET_END_MS + 1000) * 1000
     static let longName = "samples.csv"
     static let eventsName = "events.jsonl"
     static let descriptionName = "session.json"
@@ -120,12 +118,17 @@ package final class Recording {
 
     /// - Parameter sample: with the records of its lists.
     package func take(_ sample: OutputSample, of device: OutputDevice, at time: UInt64) throws(RecordingError) {
-        try add(sample, device, time)
-        samples += 1
+        var failure: RecordingError?
+        func attempt(_ row: OutputSample) {
+            do throws(RecordingError) { try add(row, device, time) } catch { failure = failure ?? error }
+        }
+        attempt(sample)
+        if failure == nil { samples += 1 }
         for var record in sample.records {
             record.takeTimes(of: sample)
-            try add(record, device, time)
+            attempt(record)
         }
+        if let failure { throw failure }
     }
 
     private func add(_ sample: OutputSample, _ device: OutputDevice, _ time: UInt64) throws(RecordingError) {
@@ -267,16 +270,21 @@ package final class Recording {
     }
 
     /// The end: writes what waits, and the description as it stays. An error number, or 0.
-    /// - Parameter span: the beginning and the end, as in the lines; nil: from the making of the recording until now.
-    package func end(at time: UInt64, covering span: ClosedRange<String>? = nil) -> Int32 {
+    /// - Parameters:
+    ///   - span: the beginning and the end, as in the lines; nil: from the making of the recording until now.
+    ///   - ending: when the program began to end: it has sent the devices away since; nil: it goes on.
+    package func end(
+        at time: UInt64, covering span: ClosedRange<String>? = nil, ending: UInt64? = 0
+    ) -> Int32 {
         let failure = write(at: time)
         endLoss(of: events.name, &eventsLoss, time)
         endLoss(of: long.name, &longLoss, time)
         endLoss(of: nil, &unfiled, time)
         for wide in wide.values { endLoss(of: wide.file.name, &wide.loss, time) }
         isOver = true
-        let ending = span == nil ? Recording.timeText(time - min(time, Recording.endTime)) : nil
-        description.end(at: span?.upperBound ?? Recording.timeText(time), since: span?.lowerBound, ending: ending)
+        description.end(
+            at: span?.upperBound ?? Recording.timeText(time), since: span?.lowerBound,
+            ending: ending.map { Recording.timeText($0) })
         isChanged = true
         let error = synchronize()
         isComplete = !isChanged

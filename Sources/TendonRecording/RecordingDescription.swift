@@ -159,12 +159,13 @@ struct RecordingDescription {
 
     /// A connection that the program itself ended, and that was the device's last one, is no gap.
     /// - Parameter beginning: nil: the making of the recording.
-    /// - Parameter ending: when the program began to end; nil: not known.
+    /// - Parameter ending: when the program began to end; nil: it does not end.
     mutating func end(at time: String, since beginning: String? = nil, ending: String? = nil) {
         began = beginning ?? began
         ended = time
+        guard let ending else { return }
         for device in devices where device.connections.last?.reason == "requested" {
-            gaps.removeAll { $0.device == device.key && $0.to == nil && $0.from >= ending ?? "" }
+            gaps.removeAll { $0.device == device.key && $0.to == nil && $0.from >= ending }
         }
     }
 

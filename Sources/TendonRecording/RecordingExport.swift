@@ -16,6 +16,8 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
     /// Why nothing more is written.
     package private(set) var failure: RecordingError?
     private static let batch = 4096
+    /// Microseconds that a program had for its end; a capture does not have when it began to end.
+    private static let endTime = UInt64(TENDON_FLEET_END_MS) * 1000
 
     package init(_ directory: String, information: JSON) {
         (self.directory, self.information) = (directory, information)
@@ -30,7 +32,9 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
     package func sample(_ sample: OutputSample, of source: any SampleSource) {
         let time = sample.capturedAt ?? 0
         if time > 0 { sampled = RecordingExport.covering(time, sampled) }
-        attempt { (recording) throws(RecordingError) in try recording.take(sample, of: source.device, at: time) }
+        attempt(rows: 1 + sample.records.count) { (recording) throws(RecordingError) in
+            try recording.take(sample, of: source.device, at: time)
+        }
     }
 
     package func takes(_ event: EventName, of device: OutputDevice?) -> Bool { !event.isEqual(to: "sample") }
@@ -63,12 +67,12 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
         return String(decoding: line[start.count..<end], as: UTF8.self)
     }
 
-    private func attempt(_ body: (Recording) throws(RecordingError) -> Void) {
+    private func attempt(rows: Int = 1, _ body: (Recording) throws(RecordingError) -> Void) {
         guard failure == nil else { return }
         do throws(RecordingError) {
             let recording = try open()
             try body(recording)
-            waiting += 1
+            waiting += rows
             guard waiting >= RecordingExport.batch else { return }
             waiting = 0
             try check(recording.write(at: tendon_realtime_us()), recording)
@@ -98,7 +102,9 @@ package final class RecordingExport: EventOutput, @unchecked Sendable {
     package func end() {
         guard let recording, failure == nil else { return }
         do throws(RecordingError) {
-            try check(recording.end(at: tendon_realtime_us(), covering: span), recording)
+            let last = sampled?.upperBound ?? 0
+            let ending = last - min(last, RecordingExport.endTime)
+            try check(recording.end(at: tendon_realtime_us(), covering: span, ending: ending), recording)
         } catch {
             failure = error
         }

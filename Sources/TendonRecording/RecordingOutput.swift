@@ -32,6 +32,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     private let lock = ThreadLock()
     private var batch = Batch()
     private var isOver = false
+    /// When the program began to end, microseconds since 1970; nil: it goes on.
+    private var endingSince: UInt64?
     private var figures = (samples: UInt64(0), dropped: UInt64(0), failures: UInt64(0), missing: UInt64(0), bytes: 0)
     // Used by the thread, which alone changes them.
     private var recording: Recording
@@ -172,7 +174,10 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
 
     package var hasLost: Bool { lock.locked { figures.missing > 0 || !incomplete.isEmpty } }
 
+    package func ending() { lock.locked { endingSince = endingSince ?? tendon_realtime_us() } }
+
     package func finish() async {
+        ending()
         lock.locked {
             isOver = true
             lock.wakeAll()
@@ -205,7 +210,8 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     }
 
     private func endRecording(at time: UInt64) {
-        note(recording.end(at: time), hasWritten: false)
+        let ending = lock.locked { endingSince }
+        note(recording.end(at: time, ending: ending), hasWritten: false)
         if recording.missing > 0 { lacking.append(recording.path) }
         if !recording.isComplete { lock.locked { incomplete.append(recording.path) } }
         earlierMissing += recording.missing

@@ -253,7 +253,8 @@ for change in "rm -r" "mv -t $work/elsewhere"; do
     recorder=$!
     until_true eval 'test -s "$work"/gone/*/*.rotation.csv'
     sleep 1
-    $change "$work"/gone/*
+    # Again if the description was written meanwhile.
+    until $change "$work"/gone/* 2>/dev/null; do sleep 0.1; done
     wait $recorder
     is $? 1 "a recording is gone ($change): the run has failed"
     like "$(cat "$work/gone.err")" "recording: $work/gone/[^ ]*: No such file or directory; samples are lost" "and the reason is said"

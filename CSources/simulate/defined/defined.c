@@ -207,7 +207,7 @@ static void add_row(tendon_simulated_defined *device, size_t row) {
     if (one->notified != TENDON_DEFINITION_NONE) {
         properties |= TENDON_GATT_NOTIFY;
     }
-    if (one->read != TENDON_DEFINITION_NONE && one->example_count > 0) { /* else it has no value */
+    if (one->read != TENDON_DEFINITION_NONE) { /* without an example its value is empty */
         properties |= TENDON_GATT_READ;
         permissions |= TENDON_GATT_PERMIT_READ;
     }

@@ -179,8 +179,8 @@ static void fill_defaults(tendon_simulated_obvious_options *o) {
 }
 
 static tendon_status check(const tendon_simulated_obvious_options *o) {
-    bool good = o != NULL && o->flash != NULL && o->keys != NULL &&
-                o->image_max <= TENDON_OBVIOUS_OBJECT_MAX && o->feature_count <= TENDON_OBVIOUS_FEATURE_MAX &&
+    bool good = o != NULL && o->flash != NULL && o->keys != NULL && o->image_max <= TENDON_OBVIOUS_OBJECT_MAX &&
+                o->feature_count <= TENDON_OBVIOUS_FEATURE_MAX &&
                 (o->frame_max == 0 || o->frame_max >= TENDON_OBVIOUS_FRAME_MAX_LOWEST) &&
                 o->frame_max <= TENDON_OBVIOUS_FRAME_MAX && o->window <= TENDON_OBVIOUS_WINDOW_MAX &&
                 (o->battery <= 100 || o->battery == BATTERY_UNKNOWN) && o->firmware <= VERSION_MAX;

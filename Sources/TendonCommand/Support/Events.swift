@@ -185,6 +185,10 @@ struct Events: Sendable {
     var haveLost: Bool { others.contains(where: \.hasLost) }
 
     /// Ends the other outputs; standard output is ended by the program.
+    func ending() {
+        for output in outputs { output.ending() }
+    }
+
     func finish() async {
         for output in outputs { await output.finish() }
     }

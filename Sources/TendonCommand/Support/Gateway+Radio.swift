@@ -35,7 +35,13 @@ extension Gateway {
             throw error
         }
         await startAgenda()
-        var failure = await serveAll(capture)
+        let events = reporter.events
+        var failure = await withTaskCancellationHandler {
+            await serveAll(capture)
+        } onCancel: {
+            events.ending()
+        }
+        events.ending()
         await finishTurns()
         await endAgenda()
         await countLost()

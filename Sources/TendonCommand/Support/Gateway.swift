@@ -519,7 +519,9 @@ final class Gateway: TurnOwner {
             guard plan.serves(address, family: family), let stream = plan.stream(of: address, family: family) else {
                 return nil
             }
-            if let server = old?.server, server.served.central === central { return server }
+            if let server = old?.server, server.served.central === central, old?.label.family == family {
+                return server
+            }
             let label = DeviceLabel(family, address, name: name)
             let row = row(for: label, old)
             let device = ServedDevice(

@@ -282,8 +282,9 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
             waiting.remove(at: index).fail(.cancelled)
             return
         }
+        // Between two checks, where their listeners are called, none is in progress.
+        if operation == nil, !(current?.isCancelled ?? false) { cancelChecks() }
         guard let current, operation == nil || operation === current else { return }
-        if operation == nil, !current.isCancelled { cancelChecks() }
         task?.cancel()
         guard current.outcome == nil else { return finish(current) }
         current.isCancelled = true

@@ -274,6 +274,14 @@ static void fields(void **state) {
         {FIELD("{'name': 'k', 'type': 'u8'}, {'records': [{'switch': 'k', 'cases': {'1': [{'name': 'r', 'rate': 'k', "
                "'per': 'k'}]}}, {'type': 'u8'}]}"),
          3, 85, "a rate is of one characteristic, and of no record"},
+        {HEAD "'layouts': {'l': [{'name': 'k', 'type': 'u8'},\n{'name': 'r', 'rate': 'k', 'per': 'k'}]}, "
+              "'characteristics': [{'name': 'now', 'service': 'fff0', 'uuid': 'fff1', 'notify': 'l'}, {'name': 'old', "
+              "'service': 'fff0', 'uuid': 'fff2', 'read': [{'name': 'all', 'records': 'l'}]}]}",
+         3, 11, "a rate is of one characteristic, and of no record"},
+        {HEAD "'layouts': {'l': [{'name': 'k', 'type': 'u8'},\n{'name': 'r', 'rate': 'k', 'per': 'k'}]}, "
+              "'characteristics': [{'name': 'left', 'service': 'fff0', 'uuid': 'fff1', 'notify': 'l'}, {'name': "
+              "'right', 'service': 'fff0', 'uuid': 'fff2', 'value': 'l'}]}",
+         3, 11, "a rate is of one characteristic, and of no record"},
         {FIELD("{'switch': 'x', 'cases': {}}"), 3, 13, "'x' is no integer before this field"},
         {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x'}"), 3, 30, "has no 'cases'"},
         {FIELD("{'name': 'x', 'type': 'u8'}, {'switch': 'x', 'cases': {'a': []}}"), 3, 57, "'a' is no number"},

@@ -270,7 +270,8 @@ static void a_value_that_is_refused_again(void **state) {
     start_with(&w, text, without);
     connect_it(&w);
     run(&w, w.now + 3000);
-    assert_string_equal(look(&w), "refused.air:ERROR_UNSUPPORTED read.soil:07 read.once:09 open read.soil:07 ");
+    assert_string_equal(look(&w),
+                        "read.air: read.soil:07 read.once:09 open read.air: read.air: read.soil:07 read.air: ");
     start_with(&w, text, text);
     connect_it(&w);
     look(&w);

@@ -69,6 +69,18 @@ static bool nothing_has_turn(tendon_admission *a, uint64_t now) {
     return turns(a, now, 0, &has_device) == 0;
 }
 
+/* Its scan response may say that it is of another family: the next turn is of that one. */
+static void a_device_that_waits_has_the_family_of_its_latest_packet(void **state) {
+    (void)state;
+    tendon_admission a = begin();
+    tendon_address address;
+    uint8_t family;
+    assert_true(found(&a, true, 1000));
+    assert_false(tendon_admission_received(&a, &device, &(tendon_admission_report){.family = 4}, 1100));
+    assert_true(tendon_admission_next(&a, 0, NULL, NULL, 2100, &address, &family));
+    assert_int_equal(family, 4);
+}
+
 static void a_device_with_a_name_connects_immediately(void **state) {
     (void)state;
     tendon_admission a = begin();
@@ -490,6 +502,7 @@ static void deadlines_of_what_is_waited_for(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_device_that_waits_has_the_family_of_its_latest_packet),
         cmocka_unit_test(a_device_with_a_name_connects_immediately),
         cmocka_unit_test(a_device_without_a_name_waits_for_its_scan_response),
         cmocka_unit_test(after_the_radio_was_lost_a_device_is_received_first),

@@ -303,9 +303,25 @@ static void a_response_that_does_not_come(void **state) {
     assert_int_equal(take(1, ADVERTISEMENT, TOY_SERVICE, 1000 + TENDON_SEARCH_ASK_MS - 1).family,
                      TENDON_SEARCH_NO_FAMILY);
     assert_int_equal(take(1, ADVERTISEMENT, TOY_SERVICE, 1000 + TENDON_SEARCH_ASK_MS).family, TENDON_SEARCH_DEFINED);
-    assert_int_equal(take(1, RESPONSE, NAME_TOY, 5000).family, TENDON_SEARCH_DEFINED + 1);
+    /* And keeps it when it is asked again. */
+    assert_int_equal(take(1, ADVERTISEMENT, TOY_SERVICE, 1000 + TENDON_SEARCH_PAUSE_MS).family, TENDON_SEARCH_DEFINED);
+    assert_true(tendon_search_is_active(&search, 1000 + TENDON_SEARCH_PAUSE_MS));
+    assert_int_equal(take(1, ADVERTISEMENT, TOY_SERVICE, 1001 + TENDON_SEARCH_PAUSE_MS).family, TENDON_SEARCH_DEFINED);
+    assert_int_equal(take(1, RESPONSE, NAME_TOY, 70000).family, TENDON_SEARCH_DEFINED + 1);
     /* One that cannot have it is not waited for. */
     assert_int_equal(take(2, NOT_SCANNABLE, TOY_SERVICE, 1000).family, TENDON_SEARCH_DEFINED);
+}
+
+/* What meets all that its file demands, its name too, does not wait for what another file demands. */
+static void a_file_with_a_name_decides(void **state) {
+    (void)state;
+    static const tendon_definition *const both[] = {&belt_like, &named};
+    parse("\"services\":[\"fff7\"],\"name\":\"T*\"", &belt_like);
+    start(2);
+    search.scope.definitions = both;
+    tendon_search_found found = take(1, ADVERTISEMENT, TOY_SERVICE NAME_TOY, 100);
+    assert_int_equal(found.family, TENDON_SEARCH_DEFINED + 1);
+    assert_false(found.awaits_response || tendon_search_is_active(&search, 100));
 }
 
 /* Strangers make room, those that were received longest ago first; then devices that are served. */
@@ -403,6 +419,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_served_is_not_asked),
         cmocka_unit_test(what_a_response_adds),
         cmocka_unit_test(a_response_that_does_not_come),
+        cmocka_unit_test(a_file_with_a_name_decides),
         cmocka_unit_test(a_full_table),
         cmocka_unit_test(a_crowd),
         cmocka_unit_test(a_large_table),

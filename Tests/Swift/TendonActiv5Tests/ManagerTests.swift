@@ -222,7 +222,7 @@ struct ManagerTests {
         await eventually("the last one ends it") { !manager.isScanning }
 
         var isCompleted = false
-        manager.options.searchTimeout = 0.5
+        manager.options.searchTimeout = 5
         manager.scanForDevices { isCompleted = true }
         await cancelledCall()
         await eventually("the closure is called") { isCompleted }

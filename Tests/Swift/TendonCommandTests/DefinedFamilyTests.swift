@@ -144,6 +144,15 @@ import Testing
             ])
         #expect(records([0, 0, 1, 2]).map { $0[0] } == ["v.plain", "v.plain"])
         #expect(records([0, 3, 7]) == [], "a value with a mistake")
+        let own = #"""
+            {"name": "own", "title": "Own", "find": {"services": ["fff0"]}, "characteristics": [
+              {"name": "v", "service": "fff0", "uuid": "fff1", "notify": [{"name": "list", "records": [
+                {"name": "index", "type": "u8", "unknown": 255}, {"name": "x", "type": "u8"}]}]}]}
+            """#
+        let second = try Definition(parsing: Array(own.utf8), path: "own.json")
+        var sample = OutputSample(second.forms[0])
+        [5, 1, 255, 2].withUnsafeBufferPointer { second.fill(&sample, from: $0, of: 0) }
+        #expect(sample.records.map { "\($0[0])" } == ["5.0", "nan"], "its own index")
     }
 
     @Test func outputsShowItsStateItsEventsAndItsActions() {

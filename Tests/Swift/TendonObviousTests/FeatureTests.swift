@@ -121,6 +121,13 @@ import Testing
         manager.cancel()
         await eventually("each has ended") { log.lines.suffix(2) == ["failure", "failure"] }
         #expect(manager.lastError == .cancelled && log.lines.count == 9)
+        // By its own listener.
+        log.onLine = { line in
+            if line.hasPrefix("feature 16") { manager.cancel() }
+        }
+        for id in [16, 17, 20] { #expect(manager.checkFeatureStatus(featureid: id)) }
+        await eventually("the rest has ended") { log.lines.suffix(3) == ["feature 16 1", "failure", "failure"] }
+        log.onLine = nil
         #expect(manager.toggleFeature(featureid: 17))
         #expect(!manager.checkFeatureStatus(featureid: 17) && manager.lastError == .busy)
         await eventually("switched") { log.lines.last?.hasPrefix("toggled 17") == true }

@@ -150,6 +150,14 @@ struct RecordingTests {
         #expect(sensors?.map { $0["samples"] } == [1, 2] && sensors?.allSatisfy { $0["in_lines"] == nil } == true)
     }
 
+    /// A field of a record may have the name of a column that all tables have.
+    @Test func namesOfTimes() throws {
+        let list = SampleForm(
+            "pulse.beats", [SampleChannel("time", "s"), SampleChannel("received_at"), SampleChannel("at", "s")])
+        #expect(RecordedRows.columns(list) == ["time_s", "beats_received_at", "at_s"])
+        #expect(RecordedRows.columns(SampleForm("v.rec", [SampleChannel("time")])) == ["rec_time"])
+    }
+
     /// Records that wait take room, too; those of a sample that finds none are missing with it.
     @Test func recordsThatWait() async throws {
         let list = SampleForm("alone.values", [SampleChannel("values")])
@@ -328,9 +336,16 @@ struct RecordingTests {
             try failing("open", with: ENOSPC, all: true) { try recording.take(sample(rotation, 1), of: head, at: ten) }
         }
         #expect(recording.missing == 10)
+        let list = SampleForm("many.values", [SampleChannel("values")])
+        var many = sample(SampleForm("many", [], lists: [list]))
+        many.records = [sample(list, 1), sample(list, 2)]
+        #expect(throws: RecordingError.self) {
+            try failing("open", with: ENOSPC, all: true) { try recording.take(many, of: head, at: ten) }
+        }
+        #expect(recording.missing == 13 && recording.samples == 1)
         #expect(recording.end(at: ten + 3) == 0)
         let gaps = try #require(try description(recording)["gaps"]?.array)
-        #expect(gaps.reduce(0) { $0 + ($1["samples"]?.number ?? 0) + ($1["lines"]?.number ?? 0) } == 10)
+        #expect(gaps.reduce(0) { $0 + ($1["samples"]?.number ?? 0) + ($1["lines"]?.number ?? 0) } == 13)
     }
 
     @Test func anOutputThatLacksRowsSaysSo() async throws {
@@ -372,9 +387,16 @@ struct RecordingTests {
         let requested = ",\"reason\":\"requested\""
         recording.event("disconnected", line("disconnected", ten + minute / 2, requested), of: strap)
         recording.event("disconnected", line("disconnected", ten + minute - 1, requested), of: head)
-        #expect(recording.end(at: ten + minute) == 0)
+        #expect(recording.end(at: ten + minute, ending: ten + minute - 2) == 0)
         let gaps = try description(recording)["gaps"]?.array
         #expect(gaps?.map { $0["device"] } == ["strap-C00000000011"] && gaps?[0]["to"] == .null)
+        // A part, after which the program goes on: both are.
+        let part = try Recording(in: place.path, at: ten, information: [:])
+        part.event("connected", line("connected", ten), of: strap)
+        part.event("disconnected", line("disconnected", ten + 1, requested), of: strap)
+        #expect(part.end(at: ten + 2, ending: nil) == 0)
+        let both = try description(part)["gaps"]?.array
+        #expect(both?.count == 1)
     }
 
     @Test func linesThatFindNoRoomAreCounted() async throws {

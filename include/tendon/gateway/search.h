@@ -23,7 +23,7 @@ extern "C" {
 #define TENDON_SEARCH_ASK_MS 3000u
 #define TENDON_SEARCH_PAUSE_MS 60000u
 /** Recommended number of advertisers. */
-#define TENDON_SEARCH_ADVERTISERS 64
+#define TENDON_SEARCH_ADVERTISERS 256
 /** Families: those of tendon_family_at(), then the definitions. */
 #define TENDON_SEARCH_NO_FAMILY 0xFFu
 #define TENDON_SEARCH_DEFINED 5u
@@ -35,6 +35,7 @@ typedef struct tendon_search_advertiser {
     bool asked;
     bool answered;      /**< since it was asked */
     bool has_responded; /**< at some time */
+    bool was_in_vain;   /**< it was asked, and did not respond in time */
     uint8_t lengths[2]; /**< of its latest advertisement and scan response; 0: none */
     uint8_t data[2][TENDON_AD_LEGACY_MAX];
     uint8_t name_length;
@@ -64,7 +65,8 @@ typedef struct tendon_search {
 typedef struct tendon_search_found {
     uint8_t family;       /**< TENDON_SEARCH_NO_FAMILY: of none that is known so far */
     bool is_served;       /**< it has a family, which is served */
-    bool awaits_response; /**< it is served, or may be, and its name is expected in its scan response */
+    bool awaits_response; /**< it is served, or may be, and its name, or the rest of what is demanded, is expected in
+                             its scan response */
     bool is_response;     /**< the packet is one */
     const char *name;     /**< as it was advertised, perhaps no UTF-8; lent until the next call; NULL: none */
     size_t name_length;

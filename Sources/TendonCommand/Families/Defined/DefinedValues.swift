@@ -101,7 +101,7 @@ private final class DescribedCells {
     private func addRecord() {
         guard let list else { return }
         var record = OutputSample(list.form)
-        if let index = list.form.channels.first, index == Definition.recordIndex { record[0] = Double(count) }
+        if list.form.countsRecords { record[0] = Double(count) }
         records.append(record)
         count += 1
     }
@@ -138,9 +138,6 @@ private final class DescribedCells {
 }
 
 extension Definition {
-    /// The first column of a list, if none of its fields has this name.
-    fileprivate static let recordIndex = SampleChannel("index")
-
     /// What a table calls a list of an event. No name of a device file has a point.
     fileprivate static func listName(_ event: String, _ list: String) -> String { "\(event).\(list)" }
 
@@ -172,13 +169,12 @@ extension Definition {
         return Definition.firstOfEachName(lists).map { list in
             let name = word(list.name) ?? ""
             let records = lists.filter { $0.name == list.name }.flatMap { recordFields(of: $0) }
-            var (numbers, texts) = columns(records)
-            if !(numbers + texts).contains(where: { $0.name == Definition.recordIndex.name }) {
-                numbers.insert(Definition.recordIndex, at: 0)
-            }
+            let (numbers, texts) = columns(records)
+            let hasIndex = (numbers + texts).contains { $0.name == SampleForm.recordIndex.name }
             let inner = Definition.firstOfEachName(records.filter(\.isList)).compactMap { word($0.name) }
             let form = SampleForm(
-                Definition.listName(eventName, name), numbers, texts: texts, inLinesAlone: inner)
+                Definition.listName(eventName, name), numbers, texts: texts, inLinesAlone: inner,
+                countsRecords: !hasIndex)
             return (name, form)
         }
     }
