@@ -108,6 +108,10 @@ if [ -z "$command_line" ]; then
     mapfile -t case_files <<<"$resolved"
 fi
 
+# One run prepares at a time: another one may do the same for a later stage.
+mkdir -p "$cache"
+exec 9>"$cache/preparing"
+flock 9
 prepare_tools
 prepare_kernel
 prepare_initramfs
@@ -120,6 +124,7 @@ if [ -z "$build" ] && wants build; then
     prepare_build
 fi
 [ -z "$waiting" ] || wait $waiting
+exec 9>&-
 $prepare_only && exit 0
 
 # lane_of FILE: "# lane: N" in its header; default 1.
