@@ -38,7 +38,6 @@ static bool take(input *in) {
         return true;
     }
     if (count <= 0) {
-        end_line(in); /* the last one may have no line feed */
         return false;
     }
     for (const char *at = bytes, *end = bytes + count; at < end;) {
@@ -56,7 +55,7 @@ static void ready(void *context, uint32_t events, uint64_t now) {
     input *in = context;
     (void)now;
     if ((events & TENDON_READABLE) == 0 || !take(in)) {
-        end_line(in);
+        end_line(in);    /* the last one may have no line feed */
         input_close(in); /* whoever asked is gone; the gateway goes on */
     }
 }
@@ -72,6 +71,7 @@ void input_open(input *in, tendon_loop *loop, int fd, void (*on_line)(void *cont
     if (tendon_loop_add(loop, &in->source) < 0 && fstat(fd, &file) == 0 && S_ISREG(file.st_mode)) {
         while (take(in)) { /* epoll does not wait for a file, nor does read() */
         }
+        end_line(in);
     }
 }
 

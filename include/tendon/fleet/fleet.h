@@ -125,7 +125,7 @@ typedef struct tendon_fleet_radio {
     } memory;
 } tendon_fleet_radio;
 
-/** Caller's memory, about 560 KiB; it is used as far as there are devices. A program may read counters; all other
+/** Caller's memory, about 590 KiB; it is used as far as there are devices. A program may read counters; all other
  * members are private. Must not be moved while open. */
 struct tendon_fleet {
     tendon_fleet_counters counters;
