@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bearer_internal.h"
+#include "bearer_parts.h"
 
 void tendon_att_bearer_init(tendon_att_bearer *bearer, tendon_bearer_io io, uint16_t own_mtu) {
     *bearer = (tendon_att_bearer){0};

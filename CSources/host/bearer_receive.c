@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a bearer receives, and when it acts: its client and its server have it. */
-#include "bearer_internal.h"
+#include "bearer_parts.h"
 #include "tendon/host/gatt_client.h"
 #include "tendon/host/gatt_server.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a client: time, cancelled requests, the end. */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 tendon_status tendon_gatt_client_init(tendon_gatt_client *client, const tendon_gatt_client_config *config) {
     if (config->bearer == NULL || config->requests == NULL || config->request_capacity == 0 ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a program has the client do: each call takes a request, and starts it. */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 #define DATABASE_HASH 0x2B2A
 /* Length of a Write Request without its value. */

@@ -4,7 +4,7 @@
  * one before it (request->progress) and within the range, so each page
  * advances by at least one handle and every loop here ends.
  */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 #define PRIMARY_SERVICE 0x2800
 #define INCLUDE 0x2802

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine: the queue, and one outstanding request. */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 /* Ids are positive as a tendon_status. */
 #define ID_MAX 0x7FFFFFFFu

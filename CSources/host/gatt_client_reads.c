@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads (Core Spec Vol 3 Part G 4.8). */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 #define DATABASE_HASH_SIZE 16
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Receive path: values, and responses to the outstanding request. */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 static tendon_status take_response(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now) {
     tendon_att_pdu decoded;

@@ -3,7 +3,7 @@
  * Requests that the peer refuses because the connection is not secure enough (Core Spec Vol 3 Part C 10.3.2): the owner
  * of the connection raises its security, then the request is sent again, once.
  */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 /* A key that is too short (0x0C) stays too short. */
 static bool is_insecure(uint8_t error) {

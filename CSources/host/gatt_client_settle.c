@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A response and its request: the procedure continues, or is complete. */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 #define OUT_OF_SYNC TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC)
 

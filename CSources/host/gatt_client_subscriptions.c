@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of subscriptions, by the requests that installed them. */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 void tendon_gattc_remove_subscription(tendon_gatt_client *client, tendon_gatt_subscription *subscription) {
     *subscription = (tendon_gatt_subscription){0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values that the peer sends by itself (Core Spec Vol 3 Part G 4.10, 4.11, 7.1). */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 /* Opcode and handle. */
 #define VALUE_HEADER 3

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes (Core Spec Vol 3 Part G 4.9). */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 /* Length of a Prepare Write Request without its value. */
 #define PREPARE_OVERHEAD 5

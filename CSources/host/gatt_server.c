@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GATT server: building the attribute database. */
-#include "gatt_server_internal.h"
+#include "gatt_server_parts.h"
 
 void tendon_gatt_server_init(tendon_gatt_server *server, tendon_gatt_attribute *attributes, size_t capacity,
                              const tendon_gatt_handlers *handlers) {

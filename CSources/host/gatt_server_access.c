@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GATT server: permissions, reading and writing values (Vol 3 Part F 3.4.4 to 3.4.6). */
-#include "gatt_server_internal.h"
+#include "gatt_server_parts.h"
 
 /* ---- checks ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GATT server: one client's link: routing of PDUs, responses that wait, notifications, indications. */
-#include "gatt_server_internal.h"
+#include "gatt_server_parts.h"
 
 tendon_status tendon_gatt_connection_init(tendon_gatt_connection *connection, tendon_gatt_server *server,
                                           const tendon_gatt_connection_config *config) {

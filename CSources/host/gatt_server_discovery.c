@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GATT server: the four discovery requests (Vol 3 Part F 3.4.3, 3.4.4.1, 3.4.4.9). */
-#include "gatt_server_internal.h"
+#include "gatt_server_parts.h"
 
 /** Longest item length that the one length byte of a list response can state. */
 #define ITEM_LENGTH_MAX 255u

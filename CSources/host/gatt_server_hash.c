@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The services that every server has: Generic Access (Core Spec Vol 3 Part C 12), and Generic Attribute with its
  * Database Hash (Part G 7). */
-#include "gatt_server_internal.h"
+#include "gatt_server_parts.h"
 
 enum {
     GENERIC_ACCESS = 0x1800,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/linux/connection.h"
-#include "connection_internal.h"
+#include "connection_parts.h"
 #include "pairing/pairing.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Why connections fail, which attempts are repeated, and the random part of the pauses between them. */
-#include "connection_internal.h"
+#include "connection_parts.h"
 #include "reasons.h"
 #include "tendon/linux/connection.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's monitor channel, written to a capture. */
-#include "../linux/adapter/adapter.h"
+#include "../linux/adapter/adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 #include "tendon/linux/time.h"
 #include "tendon/tools/monitor.h"

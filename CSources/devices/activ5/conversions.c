@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Units: of counts, of ticks. */
-#include "internal.h"
+#include "codec_parts.h"
 
 #if defined(__GNUC__)
 #define APART __attribute__((noinline))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One device: connection, values, timers. The calls of the application are in device_calls.c. */
-#include "device.h"
+#include "device_parts.h"
 #include "tendon/base/packed.h"
 
 #include <stddef.h>

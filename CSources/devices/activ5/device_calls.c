@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a device reports and requests, and the calls of the application. */
-#include "device.h"
+#include "device_parts.h"
 #include "tendon/base/packed.h"
 
 bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_characteristic which) {

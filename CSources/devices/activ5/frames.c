@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text frames over notifications. */
-#include "internal.h"
+#include "codec_parts.h"
 
 enum { FRAME_START = 0x12, FRAME_END = 0x13 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the discovery until the device is ready: its first message, or a silence in which it waits for the handshake. */
-#include "device.h"
+#include "device_parts.h"
 
 static bool waits(const tendon_activ5_device *device) {
     return device->opening || device->starts_force;

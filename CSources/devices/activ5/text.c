@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts: UTF-8, the content of a frame. */
-#include "internal.h"
+#include "codec_parts.h"
 
 /* ---- UTF-8, RFC 3629 section 4 ---- */
 

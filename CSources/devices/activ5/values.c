@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Binary and string characteristics. */
-#include "internal.h"
+#include "codec_parts.h"
 
 enum { PERCENT_MAX = 100 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session_internal.h"
+#include "session_parts.h"
 
 #define IN(state) (1u << TENDON_BOSE_##state)
 #define IN_OPENING                                                                                                     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "../rows.h"
-#include "session_internal.h"
+#include "session_parts.h"
 
 /* Characteristics with notifications, as bits. */
 #define NOTIFYING                                                                                                      \

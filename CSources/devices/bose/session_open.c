@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session_internal.h"
+#include "session_parts.h"
 
 /* Steps of waiting for pairing mode. */
 enum { WAIT_SUBSCRIBE, WAIT_READ, WAIT_LISTEN };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session_internal.h"
+#include "session_parts.h"
 
 /* ---- operations ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session_internal.h"
+#include "session_parts.h"
 #include "tendon/base/packed.h"
 
 bool tendon_bose_is_open(const tendon_bose_session *session) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FE14 debug output: development packets. */
-#include "internal.h"
+#include "codec_parts.h"
 
 tendon_status tendon_feelspace_decode_debug(const uint8_t *data, size_t length, tendon_feelspace_debug *out,
                                             size_t *offset) {

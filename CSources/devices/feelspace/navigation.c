@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two tables contain the effect of each mode and of each button on each state. */
-#include "internal.h"
+#include "codec_parts.h"
 #include "tendon/base/packed.h"
 #include "tendon/devices/feelspace_navigation.h"
 

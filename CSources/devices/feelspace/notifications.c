@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FE01, FE02, FE04, FE09, FE0C: decoders of the belt's notifications. */
-#include "internal.h"
+#include "codec_parts.h"
 
 tendon_status tendon_feelspace_decode_keep_alive(const uint8_t *data, size_t length, uint8_t *mode, size_t *offset) {
     if (length < 2) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FE05 and FE06. Two families share the pair: basic (01) and advanced (10 read and response, 11 change, 12 reset). */
-#include "internal.h"
+#include "codec_parts.h"
 #include "tendon/base/packed.h"
 
 enum { PARAMETER_KINDS = TENDON_FEELSPACE_PARAMETER_PAIRING_REQUIRED + 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the program requests: any packet, and the named commands, which are encoded, then sent. */
-#include "session_internal.h"
+#include "session_parts.h"
 
 /* First bytes on FE05 and FE03; the codec's files have their meaning. */
 enum { BASIC = 0x01, CHANGED = 0x80, ADVANCED = 0x10, ADVANCED_CHANGE = 0x11, RESET = 0x12, PULSE = 0x40 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session_internal.h"
+#include "session_parts.h"
 
 static bool is_connected(const tendon_feelspace_session *session) {
     return session->state == TENDON_FEELSPACE_CONNECTED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "../rows.h"
-#include "session_internal.h"
+#include "session_parts.h"
 
 /* ---- discovery ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session_internal.h"
+#include "session_parts.h"
 
 /* Beside the bits of tendon_feelspace_advertised: this advertiser was reported. */
 enum { SEEN_TOLD = 0x08 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session_internal.h"
+#include "session_parts.h"
 
 tendon_feelspace_slot *tendon_feelspace_slot_free(tendon_feelspace_session *session) {
     for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "internal.h"
+#include "codec_parts.h"
 #include "tendon/devices/feelspace_signal.h"
 
 bool tendon_feelspace_degrees(double degrees, uint16_t *out) {

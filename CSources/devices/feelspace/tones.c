@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* FE07: the buzzer. */
-#include "internal.h"
+#include "codec_parts.h"
 
 /* Truncated and checked in single precision, as the vendor's program does it; the casts forbid wider registers. */
 static bool unit_of(float value, float multiply, float divide, uint8_t *unit) {

@@ -3,7 +3,7 @@
  * FE03. The first byte is a channel's index or an operation: 00 to 05, 20
  * system signal, 30 stop, 40 pulse.
  */
-#include "internal.h"
+#include "codec_parts.h"
 
 enum { SYSTEM_SIGNAL = 0x20, STOP = 0x30, PULSE = 0x40, ALL_CHANNELS = 0xFF };
 enum { DEFAULT_INTENSITY = 0xAAAA };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager.h"
+#include "manager_parts.h"
 #include "tendon/base/packed.h"
 
 const char *tendon_fjorden_manager_state_name(tendon_fjorden_manager_state state) {

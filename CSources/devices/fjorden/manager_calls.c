@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager.h"
+#include "manager_parts.h"
 
 void tendon_fjorden_configuration_init(tendon_fjorden_configuration *configuration) {
     static const char minimum[] = "1.0.0";

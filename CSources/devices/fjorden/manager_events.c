@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager.h"
+#include "manager_parts.h"
 
 #define CODE(name) (uint8_t) TENDON_STATUS_CODE(TENDON_FJORDEN_ERROR_##name)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the manager does, whatever the reason: outputs, states, results, the deadline. */
-#include "manager.h"
+#include "manager_parts.h"
 
 /* ---- outputs ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "session.h"
 #include "../rows.h"
+#include "session_parts.h"
 
 /* The standard ones, from TENDON_FJORDEN_CHARACTERISTIC_STRING on. */
 static const uint16_t standard[] = {0x2A29, 0x2A24, 0x2A26, 0x2A27, 0x2A25, 0x2A19};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session.h"
+#include "session_parts.h"
 
 void tendon_grip_emit(tendon_fjorden_session *s, tendon_fjorden_session_event_kind kind, tendon_status status,
                       int detail, const void *what) {

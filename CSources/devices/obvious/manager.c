@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of the manager's states, what moves it, and the calls of the application. */
-#include "manager.h"
+#include "manager_parts.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the results of each state mean: responses, the answers of the cloud, an open session. */
 #include "codes.h"
-#include "manager.h"
+#include "manager_parts.h"
 #include "tendon/base/crc.h"
 
 #include <string.h>

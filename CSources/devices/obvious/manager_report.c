@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the judgement and the work of all states use: failures, events, the journal, the object that is transferred. */
 #include "codes.h"
-#include "manager.h"
+#include "manager_parts.h"
 
 #include <string.h>
 

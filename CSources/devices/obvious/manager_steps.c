@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The work of each state: what is sent when it is entered, and what its results mean. */
 #include "codes.h"
-#include "manager.h"
+#include "manager_parts.h"
 #include "tendon/base/crc.h"
 
 #include <string.h>

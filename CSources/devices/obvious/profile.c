@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The UUIDs of OGP/1, and OGP_STATUS. */
-#include "session.h"
+#include "session_parts.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests and events of a session, over the receiver and the sender. session_open.c has the connection. */
-#include "session.h"
+#include "session_parts.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The connection of a session: opened step by step, kept alive, ended. */
 #include "../rows.h"
-#include "session.h"
+#include "session_parts.h"
 #include "tendon/host/advertisement.h"
 
 #include <string.h>

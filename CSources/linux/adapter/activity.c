@@ -3,7 +3,7 @@
  * The state table that scanning and advertising share; docs/bluez-states.md has it as text. The state of an activity in
  * the controller and its demand determine the next command.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening and closing an adapter, and the events of the management socket about it. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

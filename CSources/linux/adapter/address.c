@@ -3,7 +3,7 @@
  * The static address of an adapter at work: the kernel receives it while the adapter is off, the controller before it
  * scans or advertises.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

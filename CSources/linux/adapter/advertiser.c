@@ -5,7 +5,7 @@
  * controller rejects that (it cannot advertise while it has a connection), it is retried, and whenever a connection
  * ends.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 /** The commands that configure advertising, in order. */

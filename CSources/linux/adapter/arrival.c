@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting for an adapter: the management socket reports each one that the kernel has set up, or that is switched on. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

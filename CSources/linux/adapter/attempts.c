@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of attempts to connect; what ends them, and what happens to those in the background. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 uint8_t tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands to the controller, over the HCI raw socket. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 bool tendon_bluez_send_command(int fd, const tendon_bluez_command *command) {

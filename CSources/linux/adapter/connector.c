@@ -4,7 +4,7 @@
  * kernel can accept a connect() and never act on it; its commands show whether it does. docs/bluez-states.md has the
  * states.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

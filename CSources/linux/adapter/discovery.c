@@ -5,7 +5,7 @@
  * radio has the kernel stop it, and with it the scan, before it connects. That needs CAP_NET_ADMIN, and so does the
  * event that reports the discovery: without it, a scan is passive, which the kernel takes for none.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 /** A controller responds within some ms; closing does not wait longer for one that does not. */

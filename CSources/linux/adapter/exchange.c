@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocking exchanges of one HCI command, used while an adapter is opened; the limits of a controller. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packets of the HCI raw socket: events of the controller, and commands of the kernel and of other programs. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

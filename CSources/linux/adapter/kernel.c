@@ -3,7 +3,7 @@
  * The model of what the kernel and other programs do with the controller. Their commands are seen on the raw socket as
  * they are sent, so a command counts when the controller has accepted it. docs/bluez-states.md describes it.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 void tendon_bluez_kernel_init(tendon_bluez_kernel *kernel) {

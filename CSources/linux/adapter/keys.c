@@ -8,7 +8,7 @@
  * So a list is sent only if no other program can have loaded one, and never an empty one. While that is so is checked
  * again before each connection, and before devices may pair with this machine.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ATT connections: L2CAP sockets on the fixed channel 4. How they end, and why. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 #include "../reasons.h"
 #include "../socket_listener.h"

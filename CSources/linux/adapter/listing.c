@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The adapters of the machine, and what this process may do with them. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 #include "../store/directory.h"
 

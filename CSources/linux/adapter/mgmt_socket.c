@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Management socket: blocking exchanges, for opening, and commands whose answers are events. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

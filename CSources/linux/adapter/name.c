@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which adapter a name means. Indexes change at each start and replug; addresses and USB ports stay. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <string.h>

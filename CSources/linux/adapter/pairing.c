@@ -6,7 +6,7 @@
  * Legacy pairing is rejected by the type of its key, not by Secure Connections Only mode: that is a mode of the whole
  * adapter, for every program.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Connection parameters: those that the kernel requests for our connections, and those that a connection has. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

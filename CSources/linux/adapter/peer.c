@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is known of one peer and its connection, and commands of the management socket about it. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 tendon_status tendon_bluez_about(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, size_t size,

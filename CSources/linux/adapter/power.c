@@ -4,7 +4,7 @@
  * a controller that reports a hardware error: it powers the adapter off and on. So does this radio with one that does
  * nothing more, see watchdog.c.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <sys/ioctl.h>

@@ -5,7 +5,7 @@
  * without the flag, the controller ignores the device. The flag is kept with the connection parameters of a device,
  * which exist in the kernel once they were loaded.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <unistd.h>

@@ -5,7 +5,7 @@
  * progress. While another program scans, ours has joined that scan: the controller sends its reports to all raw
  * sockets, and ours starts when it ends. A scan that receives only the devices of the accept list is taken over.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 /** How long our scan waits after another program disabled it: most likely that program is about to connect. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * The static random address of an adapter without a public one (Core Spec Vol 6 Part B 1.3.2.1): peers and bonds know
  * us by it. It is made of random bytes once and kept in a file beside the bonds, one per adapter.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 #include "../store/directory.h"
 #include "../store/file.h"

@@ -4,7 +4,7 @@
  * decides about all that the events before have changed. One command of ours is in flight at a time; scanner.c and
  * advertiser.c say which one they need.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

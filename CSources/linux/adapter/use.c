@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who else uses an adapter: sockets of other programs, and how radios of this library show theirs to each other. */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 #include <errno.h>

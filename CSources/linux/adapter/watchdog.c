@@ -3,7 +3,7 @@
  * The watchdog: a controller, or a kernel, that does nothing more although it reports no error. What is done about it
  * begins with the least, and is bounded: docs/bluez-states.md.
  */
-#include "adapter.h"
+#include "adapter_parts.h"
 #if defined(TENDON_HAVE_BLUEZ)
 
 void tendon_bluez_watch_commands(tendon_bluez_radio *radio, uint64_t now) {

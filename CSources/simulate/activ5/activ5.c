@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Activ5 trainer: attribute table, connections, commands, calls from outside. */
-#include "activ5_internal.h"
+#include "activ5_parts.h"
 
 /** Write Request Rejected (Core Spec Supplement Part B 1.2): right, but not now. */
 #define WRITE_REQUEST_REJECTED 0xFC

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Activ5 trainer behind the interface that hosts of any device use, and in scenarios. */
-#include "activ5_internal.h"
+#include "activ5_parts.h"
 
 enum { SQUEEZE_MS = 400, SQUEEZE_RAW = 160, RAW_MAX = 32767 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Activ5 trainer: load and orientation as a function of the device clock. */
-#include "activ5_internal.h"
+#include "activ5_parts.h"
 #include <math.h>
 
 #define RAMP_MS 100

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Activ5 trainer: samples, sending, and the time after which it switches itself off. */
-#include "activ5_internal.h"
+#include "activ5_parts.h"
 
 /** Sample times that one tick makes at most, so that a link that takes everything does not hold the host. */
 #define SAMPLES_PER_TICK 64

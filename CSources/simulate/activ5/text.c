@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Activ5 trainer: texts of 5A01, good and bad. */
-#include "activ5_internal.h"
+#include "activ5_parts.h"
 
 enum { START = 0x12, END = 0x13, BUFFER = 20 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Bose wearable: attribute table, connections, calls from outside. */
-#include "bose_internal.h"
+#include "bose_parts.h"
 
 static const char default_name[] = "LE-Bose Frames";
 static const char default_firmware[] = "1.0.0";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Bose wearable: configuration writes, checked as a device checks them (2.4, 2.6, 4.8). */
-#include "bose_internal.h"
+#include "bose_parts.h"
 
 /** Application errors of 4.8. */
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Bose wearable behind the interface that hosts of any device use. */
-#include "bose_internal.h"
+#include "bose_parts.h"
 
 tendon_status tendon_simulated_bose_advertisement(const tendon_simulated_bose *device, uint8_t *out, size_t capacity) {
     (void)device;

@@ -4,7 +4,7 @@
  * measures along it. Own formulas throughout: nothing of component motion, which the
  * client's angles come from.
  */
-#include "bose_internal.h"
+#include "bose_parts.h"
 #include <math.h>
 
 #define SCRIPT_PERIOD_MS 20000u

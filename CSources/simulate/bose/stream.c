@@ -4,7 +4,7 @@
  * refilled only after every subscribed central has received it, so a blocked connection delays the stream and loses no
  * sample.
  */
-#include "bose_internal.h"
+#include "bose_parts.h"
 
 /** Sample times that one tick makes at most, so that a link that takes everything does not hold the host. */
 #define SAMPLES_PER_TICK 64

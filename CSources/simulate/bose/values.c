@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Bose wearable: the values that centrals read, from the tables of 2.1 to 2.6. */
-#include "bose_internal.h"
+#include "bose_parts.h"
 
 const tendon_simulated_bose_sensor tendon_simulated_bose_sensors[TENDON_SIMULATED_BOSE_SENSORS] = {
     {-8, 8, -32767, 32767, 7},       /* accelerometer, g */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated naviBelt: its modes and buttons, and calls from outside. */
-#include "feelspace_internal.h"
+#include "feelspace_parts.h"
 
 /** Step of the default intensity by the buttons in pause mode. */
 enum { INTENSITY_STEP = 10 };

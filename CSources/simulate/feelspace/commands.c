@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated naviBelt: commands. Each write is checked, executed or ignored, and recorded. */
-#include "feelspace_internal.h"
+#include "feelspace_parts.h"
 
 typedef tendon_simulated_feelspace_outcome outcome;
 

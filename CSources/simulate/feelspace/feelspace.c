@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated naviBelt: attribute table, its one connection, the seam for hosts. */
-#include "feelspace_internal.h"
+#include "feelspace_parts.h"
 
 static const char default_name[] = "naviGuertel SIM";
 

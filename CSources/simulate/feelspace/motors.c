@@ -3,7 +3,7 @@
  * Simulated naviBelt: which motors turn. The lengths of pulses inside a
  * pattern are our choice, the vendor does not publish them.
  */
-#include "feelspace_internal.h"
+#include "feelspace_parts.h"
 
 enum { MOTORS = TENDON_SIMULATED_FEELSPACE_MOTORS, MOST_AT_ONCE = 6, MOST_BEFORE_PULSE = 4 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated naviBelt: parameter requests and their responses. */
-#include "feelspace_internal.h"
+#include "feelspace_parts.h"
 
 enum { ADVANCED_READ = 0x10, ADVANCED_CHANGE = 0x11, RESET = 0x12, CHANGE_BIT = 0x80 };
 enum {

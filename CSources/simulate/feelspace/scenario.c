@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated naviBelt: the commands of scenarios. */
-#include "feelspace_internal.h"
+#include "feelspace_parts.h"
 
 static const char *const commands[] = {"press", "mode",      "battery", "heading", "turn", "accurate",
                                        "error", "malformed", "silent",  "swapped", "deaf"};

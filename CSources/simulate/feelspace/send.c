@@ -3,7 +3,7 @@
  * Simulated naviBelt: sending. Notifications are queued in order until the connection accepts them. Orientations are
  * made only if the queue is empty, so a full connection delays them and loses none.
  */
-#include "feelspace_internal.h"
+#include "feelspace_parts.h"
 
 /** Notifications that one tick makes at most, so that a link that takes everything does not hold the host. */
 #define PER_TICK 64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Fjorden grip: scenario commands. */
-#include "fjorden_internal.h"
+#include "fjorden_parts.h"
 
 enum { SHUTTER, FN, DIAL_BUTTON, DIAL, LEVER, EVENT, BATTERY, LOSE, DUPLICATE, MALFORMED, RESET_BOND, POWER, PAIRING };
 enum { COMMANDS = PAIRING + 1, POSITIONS = 3, DETENTS_MAX = 32767 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Fjorden grip: the control point. */
-#include "fjorden_internal.h"
+#include "fjorden_parts.h"
 
 enum { OK = 0, UNKNOWN_OPCODE, BAD_LENGTH, BAD_PARAMETER, BUSY, NOT_PERMITTED };
 enum { RESPONSE_BIT = 0x80, HEADER = 2, LED_MODES = 4 };

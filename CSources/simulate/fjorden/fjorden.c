@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Fjorden grip: attribute table, connections, and the seam that hosts of any device use. */
-#include "fjorden_internal.h"
+#include "fjorden_parts.h"
 
 static const uint8_t appearance[2] = {0xC0, 0x03}; /* 0x03C0, generic HID */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Fjorden grip: its controls, the records of their events, and the notifications to each central. */
-#include "fjorden_internal.h"
+#include "fjorden_parts.h"
 
 enum { RECORDS_PER_TICK = 64, DETENTS_MAX = 127, VALUE_VERSION = 1, OTHER_VERSION = 9, CODE_TURN = 0x11 };
 enum { CODE_NOBODY_KNOWS = 0xF0, KEY_VOLUME_UP = 0x00E9, HAND_PERIOD_MS = 10000, PARTING_MS = 100 };

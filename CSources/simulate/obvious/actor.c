@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Obvious device: scenario commands. */
-#include "obvious_internal.h"
+#include "obvious_parts.h"
 
 enum {
     ENABLE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Obvious device: power, bootloader and restarts. */
-#include "obvious_internal.h"
+#include "obvious_parts.h"
 
 enum { REASON_FIRMWARE = 3, DRAIN_MS = 1000, REBOOT_DELAY_MS = 100, MODE_TRIAL = 1 };
 

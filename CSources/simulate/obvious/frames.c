@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Obvious device: frames around payloads, and events. */
-#include "obvious_internal.h"
+#include "obvious_parts.h"
 
 #include "tendon/base/crc.h"
 

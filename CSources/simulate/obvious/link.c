@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Obvious device: segments to and from one gateway, with faults on demand. */
-#include "obvious_internal.h"
+#include "obvious_parts.h"
 
 enum { FLAGS_AT = 0, FLAG_LAST = 0x10, FLAG_CONTROL = 0x04, TYPE_AT = 2, CREDIT_AT = 10, TYPE_ACK = 1 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Obvious device: attribute table, connections, the seam that hosts of any device use, calls from outside. */
-#include "obvious_internal.h"
+#include "obvious_parts.h"
 
 enum { READ = TENDON_GATT_READ, FLAG_RECOVERY = 1, FLAG_TRIAL = 2, SERIAL_DIGITS = 16 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Obvious device: frames, and the requests that concern neither features nor transfers nor firmware. */
-#include "obvious_internal.h"
+#include "obvious_parts.h"
 
 #include "tendon/base/crc.h"
 

@@ -5,7 +5,7 @@
  * u32, crc32 u32, epoch u32, sha256}. It is written before each step that it describes, so a power cut repeats the step
  * or leaves it undone.
  */
-#include "obvious_internal.h"
+#include "obvious_parts.h"
 
 #include "tendon/base/crc.h"
 

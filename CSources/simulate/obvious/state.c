@@ -3,7 +3,7 @@
  * Simulated Obvious device: the table of features. Its record: flags u8 (1 provisioned, 2 a package was applied), 0,
  * count u16, counter u64, SHA-256 of the last package, features of 8 bytes {id u16, enable u8, toggle u8, value u32}.
  */
-#include "obvious_internal.h"
+#include "obvious_parts.h"
 
 enum { RECORD_HEADER = 44, ROW = 8, PROVISIONED = 1, HAS_LAST = 2 };
 enum { ACTIVATED = 1, DEACTIVATED = 2, FLIP = 0x80, RESULT_APPLIED = 0, RESULT_ALREADY = 1, REBOOT_NEEDED = 1 };

@@ -4,7 +4,7 @@
  * and the CRC so far are recorded: after a disconnection or a reboot the transfer continues there, and a page that is
  * not complete is erased and written again.
  */
-#include "obvious_internal.h"
+#include "obvious_parts.h"
 
 #include "tendon/base/crc.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Discovery, modelled on test purposes GATT/CL/GAD. Hostile pages: test_gatt_client_pages.c. */
-#include "../../../CSources/host/gatt_client_internal.h"
+#include "../../../CSources/host/gatt_client_parts.h"
 #include "gatt_client_peer.h"
 #include "test_bytes.h"
 

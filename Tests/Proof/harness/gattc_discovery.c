@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One response to any discovery in progress. */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 #include "items.h"
 
 #define ROWS 2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One response to any read in progress, and the view of the value that the completion gets. */
 #include "../views/view.h"
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 #include "items.h"
 
 #define ROOM 20

@@ -5,7 +5,7 @@
  * prove them. Completions do not call the client; the tests do.
  */
 #include "../views/view.h"
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 
 #define REQUESTS 2
 

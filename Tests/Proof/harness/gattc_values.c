@@ -4,7 +4,7 @@
  * gets. Sending and the end of a link are replaced by what they may do.
  */
 #include "../views/view.h"
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 #include "items.h"
 
 #define ROWS 2

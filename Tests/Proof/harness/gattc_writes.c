@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One response to any write or subscription in progress. */
-#include "gatt_client_internal.h"
+#include "gatt_client_parts.h"
 #include "items.h"
 
 int main(void) {

@@ -4,7 +4,7 @@
 #define TENDON_PROOF_GATTS_H
 
 #include "../views/view.h"
-#include "gatt_server_internal.h"
+#include "gatt_server_parts.h"
 
 /* One of each kind: a constant value, the device's own, a CCCD, an empty one. */
 enum { CONSTANT, DYNAMIC, CCCD, EMPTY, ATTRIBUTES };

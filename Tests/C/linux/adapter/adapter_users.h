@@ -4,7 +4,7 @@
 #ifndef ADAPTER_USERS_H
 #define ADAPTER_USERS_H
 
-#include "../../../../CSources/linux/adapter/adapter.h"
+#include "../../../../CSources/linux/adapter/adapter_parts.h"
 #include "fake_kernel.h"
 
 enum { USERS = 3, ADAPTER_INDEX = 7 };

@@ -6,7 +6,7 @@
 #ifndef BLUEZ_FIXTURE_H
 #define BLUEZ_FIXTURE_H
 
-#include "../../../../CSources/linux/adapter/adapter.h"
+#include "../../../../CSources/linux/adapter/adapter_parts.h"
 #include "../link_fixture.h"
 #include "fake_kernel.h"
 #include "privileges.h"

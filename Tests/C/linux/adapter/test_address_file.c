@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of the static random address: where it is, and what is left when it cannot be made. tendon/bluez.h. */
-#include "../../../../CSources/linux/adapter/adapter.h"
+#include "../../../../CSources/linux/adapter/adapter_parts.h"
 #include "../open_files.h"
 #include "../store/failing_disk.h"
 #include "test_bytes.h"

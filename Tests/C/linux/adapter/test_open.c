@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening an adapter, the list of adapters, and what is known about one. */
-#include "../../../../CSources/linux/adapter/adapter.h"
+#include "../../../../CSources/linux/adapter/adapter_parts.h"
 #include "adapter_fixture.h"
 
 #include <errno.h>

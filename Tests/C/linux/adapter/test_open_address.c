@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An adapter without an address of its own, and one that is left as it was found: powered on. */
-#include "../../../../CSources/linux/adapter/adapter.h"
+#include "../../../../CSources/linux/adapter/adapter_parts.h"
 #include "../file_tree.h"
 #include "adapter_fixture.h"
 

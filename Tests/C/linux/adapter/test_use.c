@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The declared uses of an adapter: shared, sole, observer. */
-#include "../../../../CSources/linux/adapter/adapter.h"
+#include "../../../../CSources/linux/adapter/adapter_parts.h"
 #include "adapter_fixture.h"
 #include "tendon/tools/monitor.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TENDON_CSOURCES_ACTIV5_INTERNAL_H
-#define TENDON_CSOURCES_ACTIV5_INTERNAL_H
+#ifndef TENDON_DEVICES_ACTIV5_CODEC_PARTS_H
+#define TENDON_DEVICES_ACTIV5_CODEC_PARTS_H
 
 #include "tendon/devices/activ5_codec.h"
 

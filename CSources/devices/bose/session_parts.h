@@ -5,8 +5,8 @@
  * (session_state.c), values (session_values.c), discovery, the work of an open session (session_operations.c), the
  * opening. All inputs enter in session.c, which starts the next operation at the end of each.
  */
-#ifndef TENDON_DEVICES_BOSE_SESSION_INTERNAL_H
-#define TENDON_DEVICES_BOSE_SESSION_INTERNAL_H
+#ifndef TENDON_DEVICES_BOSE_SESSION_PARTS_H
+#define TENDON_DEVICES_BOSE_SESSION_PARTS_H
 
 #include "tendon/devices/bose_session.h"
 

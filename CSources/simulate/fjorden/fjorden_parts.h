@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Fjorden grip: internal interface of its files. */
-#ifndef TENDON_SIMULATE_FJORDEN_INTERNAL_H
-#define TENDON_SIMULATE_FJORDEN_INTERNAL_H
+#ifndef TENDON_SIMULATE_FJORDEN_FJORDEN_PARTS_H
+#define TENDON_SIMULATE_FJORDEN_FJORDEN_PARTS_H
 
 #include "tendon/simulate/fjorden.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Obvious device: internal interface of its files. The numbers are those of the tables of
  * docs/protocols/obvious.md; they are not taken from the client's headers. */
-#ifndef TENDON_SIMULATE_OBVIOUS_INTERNAL_H
-#define TENDON_SIMULATE_OBVIOUS_INTERNAL_H
+#ifndef TENDON_SIMULATE_OBVIOUS_OBVIOUS_PARTS_H
+#define TENDON_SIMULATE_OBVIOUS_OBVIOUS_PARTS_H
 
 #include "tendon/simulate/obvious.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the Obvious manager. Each file calls those above it in this header; above all of them is manager.c: the table
  * of states, and what moves it. */
-#ifndef OBVIOUS_MANAGER_H
-#define OBVIOUS_MANAGER_H
+#ifndef TENDON_DEVICES_OBVIOUS_MANAGER_PARTS_H
+#define TENDON_DEVICES_OBVIOUS_MANAGER_PARTS_H
 
-#include "session.h"
+#include "session_parts.h"
 #include "tendon/devices/obvious_manager.h"
 
 /* States. Those up to REJECT send a request when they are entered; BEGIN to RECONNECT are those of a transfer. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the device only. */
-#ifndef TENDON_CSOURCES_ACTIV5_DEVICE_H
-#define TENDON_CSOURCES_ACTIV5_DEVICE_H
+#ifndef TENDON_DEVICES_ACTIV5_DEVICE_PARTS_H
+#define TENDON_DEVICES_ACTIV5_DEVICE_PARTS_H
 
 #include "tendon/devices/activ5_device.h"
 

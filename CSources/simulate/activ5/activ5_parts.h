@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Activ5 trainer: internal interface of its files. Formats: docs/protocols/activ5.md. */
-#ifndef TENDON_SIMULATE_ACTIV5_INTERNAL_H
-#define TENDON_SIMULATE_ACTIV5_INTERNAL_H
+#ifndef TENDON_SIMULATE_ACTIV5_ACTIV5_PARTS_H
+#define TENDON_SIMULATE_ACTIV5_ACTIV5_PARTS_H
 
 #include "tendon/simulate/activ5.h"
 

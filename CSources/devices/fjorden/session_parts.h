@@ -3,12 +3,12 @@
  * Inside of the Fjorden session. session.c combines manager, engine and the application's calls; session_values.c
  * processes the values of the grip, and reports.
  */
-#ifndef FJORDEN_SESSION_H
-#define FJORDEN_SESSION_H
+#ifndef TENDON_DEVICES_FJORDEN_SESSION_PARTS_H
+#define TENDON_DEVICES_FJORDEN_SESSION_PARTS_H
 
 #include "tendon/devices/fjorden_session.h"
 
-#include "manager.h"
+#include "manager_parts.h"
 
 /* Operations on a connected grip, in this order: jobs of the engine, and bits of work.wanted, which stay set until the
  * operation has ended. */

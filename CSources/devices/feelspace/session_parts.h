@@ -4,10 +4,10 @@
  * of an opening or the commands. Each file calls those above it in this header; above all of them are
  * session_commands.c (what the program requests) and session.c (inputs and states).
  */
-#ifndef TENDON_FEELSPACE_SESSION_INTERNAL_H
-#define TENDON_FEELSPACE_SESSION_INTERNAL_H
+#ifndef TENDON_DEVICES_FEELSPACE_SESSION_PARTS_H
+#define TENDON_DEVICES_FEELSPACE_SESSION_PARTS_H
 
-#include "internal.h"
+#include "codec_parts.h"
 #include "tendon/devices/feelspace_session.h"
 
 /* Index of a characteristic, by service. */

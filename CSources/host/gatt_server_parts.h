@@ -3,8 +3,8 @@
  * GATT server: internal interface of its files. One request is one transaction: the serve functions write the response
  * into out, or return an ATT error code.
  */
-#ifndef TENDON_HOST_GATT_SERVER_INTERNAL_H
-#define TENDON_HOST_GATT_SERVER_INTERNAL_H
+#ifndef TENDON_HOST_GATT_SERVER_PARTS_H
+#define TENDON_HOST_GATT_SERVER_PARTS_H
 
 #include "tendon/host/gatt_server.h"
 

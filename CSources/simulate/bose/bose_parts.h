@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Bose wearable: internal interface of its files. Section numbers are those of docs/protocols/bose.md. */
-#ifndef TENDON_SIMULATE_BOSE_INTERNAL_H
-#define TENDON_SIMULATE_BOSE_INTERNAL_H
+#ifndef TENDON_SIMULATE_BOSE_BOSE_PARTS_H
+#define TENDON_SIMULATE_BOSE_BOSE_PARTS_H
 
 #include "tendon/simulate/bose.h"
 

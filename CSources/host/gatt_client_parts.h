@@ -10,8 +10,8 @@
  *   gatt_client_security.c _receive.c            refusals for want of security; whatever is received
  *   gatt_client_calls.c gatt_client.c            what a program calls; its time
  */
-#ifndef TENDON_HOST_GATT_CLIENT_INTERNAL_H
-#define TENDON_HOST_GATT_CLIENT_INTERNAL_H
+#ifndef TENDON_HOST_GATT_CLIENT_PARTS_H
+#define TENDON_HOST_GATT_CLIENT_PARTS_H
 
 #include "tendon/host/gatt_client.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Internal interface of the codec's files. */
-#ifndef TENDON_FEELSPACE_INTERNAL_H
-#define TENDON_FEELSPACE_INTERNAL_H
+#ifndef TENDON_DEVICES_FEELSPACE_CODEC_PARTS_H
+#define TENDON_DEVICES_FEELSPACE_CODEC_PARTS_H
 
 #include "tendon/base/reader.h"
 #include "tendon/base/writer.h"

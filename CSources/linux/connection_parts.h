@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of connection.h share. */
-#ifndef TENDON_CONNECTION_INTERNAL_H
-#define TENDON_CONNECTION_INTERNAL_H
+#ifndef TENDON_LINUX_CONNECTION_PARTS_H
+#define TENDON_LINUX_CONNECTION_PARTS_H
 
 #include "tendon/linux/connection.h"
 

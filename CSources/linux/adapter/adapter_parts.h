@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the files of this folder. */
-#ifndef TENDON_BLUEZ_INTERNAL_H
-#define TENDON_BLUEZ_INTERNAL_H
+#ifndef TENDON_LINUX_ADAPTER_ADAPTER_PARTS_H
+#define TENDON_LINUX_ADAPTER_ADAPTER_PARTS_H
 
 #if !defined(TENDON_HAVE_BLUEZ)
 typedef int tendon_bluez_absent; /* ISO C requires a declaration in every file */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the Obvious family only. */
-#ifndef OBVIOUS_SESSION_H
-#define OBVIOUS_SESSION_H
+#ifndef TENDON_DEVICES_OBVIOUS_SESSION_PARTS_H
+#define TENDON_DEVICES_OBVIOUS_SESSION_PARTS_H
 
 #include "tendon/devices/obvious_session.h"
 

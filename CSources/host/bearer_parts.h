@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TENDON_HOST_BEARER_INTERNAL_H
-#define TENDON_HOST_BEARER_INTERNAL_H
+#ifndef TENDON_HOST_BEARER_PARTS_H
+#define TENDON_HOST_BEARER_PARTS_H
 
 #include "tendon/host/bearer.h"
 

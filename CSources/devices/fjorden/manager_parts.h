@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the grip manager only. */
-#ifndef FJORDEN_MANAGER_H
-#define FJORDEN_MANAGER_H
+#ifndef TENDON_DEVICES_FJORDEN_MANAGER_PARTS_H
+#define TENDON_DEVICES_FJORDEN_MANAGER_PARTS_H
 
 #include "tendon/devices/fjorden_manager.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated naviBelt: internal interface of its files. */
-#ifndef TENDON_SIMULATE_FEELSPACE_INTERNAL_H
-#define TENDON_SIMULATE_FEELSPACE_INTERNAL_H
+#ifndef TENDON_SIMULATE_FEELSPACE_FEELSPACE_PARTS_H
+#define TENDON_SIMULATE_FEELSPACE_FEELSPACE_PARTS_H
 
 #include "tendon/simulate/feelspace.h"
 
