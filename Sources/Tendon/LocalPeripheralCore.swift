@@ -52,7 +52,7 @@ final class LocalPeripheralCore: Abandonable, @unchecked Sendable {
     private var host: HostCore?
     private var connected: [Connected] = []
     private var connections: UInt64 = 0
-    private let writers = PeripheralCore.Waiters()
+    private let writers = Waiters()
     private var ending: [Parking] = []
     private(set) var failure: TendonError?
 

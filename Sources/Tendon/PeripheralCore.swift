@@ -335,31 +335,6 @@ final class PeripheralCore: @unchecked Sendable {
         private func settle() { waiters.finish(.success(())) }
     }
 
-    /// Tasks that wait for the same.
-    final class Waiters: @unchecked Sendable {
-        // Used only on the loop's thread.
-        private var waiting: [Pending<Void, TendonError>] = []
-
-        func wait(
-            until deadline: UInt64, _ operation: TendonError.Operation, on loop: Loop,
-            isolation: isolated (any Actor)? = #isolation
-        ) async throws(TendonError) {
-            let waiter = Pending<Void, TendonError>(loop)
-            waiting.append(waiter)
-            let timer = LoopTimer(loop.core) { waiter.finish(.failure(.timeout(operation))) }
-            timer.deadline = deadline
-            defer {
-                timer.remove()
-                waiting.removeAll { $0 === waiter }
-            }
-            try await waiter.value()
-        }
-
-        func finish(_ result: Result<Void, TendonError>) {
-            for waiter in waiting { waiter.finish(result) }
-        }
-    }
-
     func subscription(_ handle: UInt16) -> Subscription? { subscriptions[handle] }
 
     func add(_ subscription: Subscription) {

@@ -18,7 +18,7 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     private(set) var holder: RadioHolder!
     private var link: SessionLink?
     /// Calls that wait for the end of the link, which follows that of the session.
-    private var ending: [Pending<Void, TendonError>] = []
+    private let ending = Waiters()
     private var timer: LoopTimer?
     private var abandoned = false
     private(set) var navigation: NavigationCore?
@@ -159,18 +159,11 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         }
     }
 
-    private func linkEnded() {
-        let ended = ending
-        ending.removeAll()
-        for call in ended { call.finish(.success(())) }
-    }
+    private func linkEnded() { ending.finish(.success(())) }
 
     /// Waits until there is no link, or until the task is cancelled.
     func linkEnds(isolation: isolated (any Actor)? = #isolation) async {
-        guard let link, !link.isIdle else { return }
-        let end = Pending<Void, TendonError>(loop)
-        ending.append(end)
-        try? await end.value()
+        if let link, !link.isIdle { try? await ending.wait(on: loop) }
     }
 
     private func setScanning(_ on: Bool) -> tendon_status {

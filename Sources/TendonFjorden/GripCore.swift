@@ -32,7 +32,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
     private var versions: [Address: FirmwareVersion] = [:]
     private var pairing: Task<Void, Never>?
     /// Calls that wait for the end of the link, which follows that of the session.
-    private var ending: [Pending<Void, TendonError>] = []
+    private let ending = Waiters()
     /// The connected grip, or the grip that is being reconnected.
     private var current: ConnectedGrip?
     private var abandoned = false
@@ -199,17 +199,12 @@ final class GripCore: Abandonable, @unchecked Sendable {
     }
 
     func linkEnded() {
-        let ended = ending
-        ending.removeAll()
-        for call in ended { call.finish(.success(())) }
+        ending.finish(.success(()))
     }
 
     /// Waits until there is no link, or until the task is cancelled.
     func linkEnds(isolation: isolated (any Actor)? = #isolation) async {
-        guard let transport, !transport.isIdle else { return }
-        let end = Pending<Void, TendonError>(loop)
-        ending.append(end)
-        try? await end.value()
+        if let transport, !transport.isIdle { try? await ending.wait(on: loop) }
     }
 
     func refresh() { transport?.refresh() }
