@@ -149,9 +149,11 @@ static const char *words_of(const tendon_fleet_slot *slot, tendon_status cause, 
     if (cause == TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED) {
         return ""; /* the device has declined nothing, as its family would say */
     }
-    return cause == TENDON_ERROR_TIMEOUT                 ? "the device did not respond to the connection request"
-           : ended->status < 0 && ended->status != cause ? tendon_family_status_text(ended->status)
-                                                         : "";
+    if (cause == TENDON_ERROR_TIMEOUT) {
+        return slot->is_answered ? "the connection was made, but the device did not respond in time"
+                                 : "the device did not respond to the connection request";
+    }
+    return ended->status < 0 && ended->status != cause ? tendon_family_status_text(ended->status) : "";
 }
 
 /** Why it ended: what the radio reported of the device, else the reason of the connection, else the session's. */

@@ -65,6 +65,7 @@ static void on_device_event(void *context, tendon_device *device, const tendon_d
 static void on_connected(void *context, uint64_t now) {
     tendon_fleet_slot *slot = context;
     (void)now;
+    slot->is_answered = true;
     tendon_admission_answered(&slot->fleet->turns.admission, &slot->address);
     tendon_fleet_touch(slot->fleet); /* another stranger may be tried now */
 }
@@ -142,7 +143,7 @@ static bool begin_turn(tendon_fleet *fleet, const tendon_address *address, uint8
     set_up_connection(slot, fleet->radios[radio].radio);
     slot->state = TENDON_FLEET_SLOT_TURN;
     slot->radio = radio;
-    slot->must_close = false;
+    slot->must_close = slot->is_answered = false;
     slot->cause = TENDON_OK;
     slot->used_at = now;
     slot->timing = (tendon_connection_timing){0};

@@ -50,6 +50,10 @@ static void open_adapter(tendon_gateway *gateway) {
 
 static void try_again(void *context, uint64_t now) {
     tendon_gateway *gateway = context;
+    if (gateway->radio != NULL) { /* another one, of the caller */
+        stop_waiting(gateway);
+        return;
+    }
     open_adapter(gateway);
     if (gateway->radio == NULL) {
         wait_for_adapter(gateway, now);
@@ -258,11 +262,11 @@ tendon_status tendon_gateway_close(tendon_gateway *gateway) {
     }
     if (gateway->waiting) {
         stop_waiting(gateway);
-        tendon_loop_close(&gateway->loop);
-        return TENDON_OK;
     }
-    end_connection(gateway);
-    tendon_radio_close(gateway->radio);
+    if (gateway->radio != NULL) {
+        end_connection(gateway);
+        tendon_radio_close(gateway->radio);
+    }
     tendon_loop_close(&gateway->loop);
     gateway->radio = NULL;
     return TENDON_OK;

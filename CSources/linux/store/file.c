@@ -31,14 +31,14 @@ static tendon_status read_all(int fd, uint8_t *out, size_t capacity) {
 }
 
 tendon_status tendon_file_read(const char *path, uint8_t *out, size_t capacity, struct stat *version) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* a FIFO would keep it */
     if (fd < 0) {
         return errno == ENOENT ? TENDON_ERROR_NOT_FOUND : tendon_file_status(errno);
     }
     tendon_status status = TENDON_OK;
     if (fstat(fd, version) != 0) {
         status = tendon_file_status(errno);
-    } else if (version->st_uid != geteuid() || (version->st_mode & 0077) != 0) {
+    } else if (!S_ISREG(version->st_mode) || version->st_uid != geteuid() || (version->st_mode & 0077) != 0) {
         status = TENDON_ERROR_FILE_PERMISSION; /* what other users can read, or have written, is not secret */
     } else {
         status = read_all(fd, out, capacity);
@@ -92,7 +92,7 @@ void tendon_file_sync_directory(const char *path) {
 static tendon_status write_new(const char *path, char name[TENDON_FILE_PATH_SIZE + 8], const uint8_t *bytes,
                                size_t length, struct stat *version) {
     snprintf(name, TENDON_FILE_PATH_SIZE + 8, "%s.new", path);
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd < 0) {
         return tendon_file_status(errno);
     }

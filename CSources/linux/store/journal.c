@@ -106,33 +106,35 @@ typedef struct clearing {
     tendon_status removed; /* or an error */
 } clearing;
 
-static bool is_record_of(const char *name, const char *family) {
+/* Of a name that path_of() makes, the device, and what follows it; NULL: the name is of another file. */
+static const char *parse_name(const char *name, const char *family, tendon_address *device) {
     size_t length = strlen(family);
-    return strncmp(name, family, length) == 0 && name[length] == '-';
-}
-
-/* Whether the record called @p name stays; a temporary file does not, and neither does what is no record. */
-static bool stays(const clearing *c, const char *name) {
-    tendon_address device = {{0}, TENDON_ADDRESS_TYPE_PUBLIC};
-    char path[TENDON_FILE_PATH_SIZE];
-    const char *digits = name + strlen(c->family) + 1;
-    for (size_t i = 0; i < 12 && digits[i] != '\0'; i++) {
-        int digit = tendon_hex_value(digits[i]);
-        device.bytes[i / 2] = (uint8_t)(device.bytes[i / 2] << 4 | (digit < 0 ? 0 : digit));
+    if (strncmp(name, family, length) != 0 || name[length] != '-') {
+        return NULL;
     }
-    device.type = name[strlen(name) - 1] == '1' ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC;
-    (void)path_of(c->journal, c->family, &device, path);
-    return strcmp(path + strlen(c->journal->directory) + 1, name) == 0 && c->keeps(c->context, &device);
+    const char *digits = name + length + 1;
+    for (size_t i = 0; i < 12; i++) {
+        int digit = tendon_hex_value(digits[i]);
+        if (digit < 0) {
+            return NULL;
+        }
+        device->bytes[i / 2] = (uint8_t)(device->bytes[i / 2] << 4 | digit);
+    }
+    device->type = digits[12] != '\0' && digits[13] == '1' ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC;
+    return digits[12] == '-' && (digits[13] == '0' || digits[13] == '1') ? digits + 14 : NULL;
 }
 
 /* With the temporary file of a process that was killed. */
 static bool clear_one(void *context, const char *name) {
     clearing *c = context;
     char path[TENDON_FILE_PATH_SIZE];
-    if (!is_record_of(name, c->family) || (c->keeps != NULL && stays(c, name))) {
+    tendon_address device = {{0}, TENDON_ADDRESS_TYPE_PUBLIC};
+    const char *rest = parse_name(name, c->family, &device);
+    bool is_new = rest != NULL && strcmp(rest, ".new") == 0;
+    bool is_record = rest != NULL && rest[0] == '\0';
+    if ((!is_new && !is_record) || (is_record && c->keeps != NULL && c->keeps(c->context, &device))) {
         return true;
     }
-    size_t length = strlen(name);
     if (snprintf(path, sizeof path, "%s/%s", c->journal->directory, name) >= (int)sizeof path) {
         return true; /* no path of ours is as long */
     }
@@ -140,7 +142,7 @@ static bool clear_one(void *context, const char *name) {
         c->removed = tendon_file_status(errno);
         return false;
     }
-    c->removed += length < 4 || strcmp(name + length - 4, ".new") != 0;
+    c->removed += is_record;
     return true;
 }
 

@@ -11,7 +11,7 @@ package final class Waiters: @unchecked Sendable {
         try await wait(Pending(loop))
     }
 
-    /// Fails at `deadline` with the time-out of `operation`.
+    /// Fails at `deadline`: `operation` timed out.
     package func wait(
         until deadline: UInt64, _ operation: TendonError.Operation, on loop: Loop,
         isolation: isolated (any Actor)? = #isolation

@@ -360,6 +360,24 @@ static void a_session_fails(void **state) {
     assert_int_equal(count("refused", "\"request\":\"time\""), 1);
 }
 
+/* A device that was connected and does not respond is not one that is out of range. */
+static void a_device_that_does_not_respond(void **state) {
+    (void)state;
+    static const char text[] = "\"text\":\"the connection was made, but the device did not respond in time: ";
+    add(1, "bose");
+    static tendon_fault faults[TENDON_PERIPHERAL_LINKS];
+    tendon_bearer_filter filters[TENDON_PERIPHERAL_LINKS];
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        tendon_fault_init(&faults[i], &(tendon_fault_options){.rate_ppm[TENDON_FAULT_DROP] = 1000000});
+        filters[i] = tendon_fault_filter(&faults[i]);
+    }
+    tendon_peripheral_set_filters(&w.things[1].peripheral, filters);
+    w.options.no_reconnect = true;
+    open_fleet();
+    run(60000);
+    assert_int_equal(count("connect_failed", text), 1);
+}
+
 /* What a connection has without an option, and with it has not. */
 static void connections_have_a_cache(void **state) {
     (void)state;
@@ -721,6 +739,7 @@ int main(void) {
         IN_WORLD(pairing_is_not_enabled),
         IN_WORLD(bonds_that_are_damaged),
         IN_WORLD(a_session_fails),
+        IN_WORLD(a_device_that_does_not_respond),
         IN_WORLD(connections_have_a_cache),
         IN_WORLD(parameters_of_a_connection),
         IN_WORLD(a_clock_is_set),

@@ -85,8 +85,9 @@ typedef struct tendon_fleet_slot {
     uint8_t state; /**< tendon_fleet_slot_state */
     uint8_t radio; /**< number of that of the turn */
     uint8_t family, name_length;
-    bool is_set_up;  /**< body was used */
-    bool must_close; /**< the turn is ended as soon as it can be */
+    bool is_set_up;   /**< body was used */
+    bool must_close;  /**< the turn is ended as soon as it can be */
+    bool is_answered; /**< in this turn a connection was made */
     tendon_address address;
     tendon_status cause; /**< what the radio reported of the device in this turn */
     tendon_device_event ended;

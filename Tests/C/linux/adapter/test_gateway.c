@@ -222,6 +222,27 @@ static void a_directory_is_the_virtual_radios_and_no_adapter_is_looked_at(void *
     assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
 }
 
+/* A radio of the caller, while the gateway waits: it stays, and is closed with the gateway. */
+static void another_radio_takes_the_place_of_the_adapter(void **state) {
+    (void)state;
+    static tendon_virtual_radio other;
+    const tendon_address address = {.bytes = {0xC0, 0, 0, 0, 0, 9}, .type = TENDON_ADDRESS_TYPE_RANDOM};
+    for (int ms = 0; ms <= 60000; ms += 60000) {
+        open_waiting(TENDON_RADIO_ERROR_NO_ADAPTER);
+        assert_int_equal(tendon_virtual_radio_open(&other, &gateway.loop, directory, &address), TENDON_OK);
+        gateway.radio = &other.radio;
+        if (ms > 0) {
+            pass((uint32_t)ms);
+        }
+        assert_ptr_equal(gateway.radio, &other.radio);
+        assert_int_equal(gateway.waiting, ms == 0);
+        assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+        assert_null(gateway.radio);
+        assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+    }
+    assert_int_equal(arrivals, 0);
+}
+
 /* Connections that need no pairing are possible. */
 static void bonds_that_cannot_be_read_leave_the_radio_open(void **state) {
     (void)state;
@@ -328,6 +349,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_environment_names_the_radio, start_with_adapters, end),
         cmocka_unit_test_setup_teardown(a_directory_is_the_virtual_radios_and_no_adapter_is_looked_at,
                                         start_with_adapters, end),
+        cmocka_unit_test_setup_teardown(another_radio_takes_the_place_of_the_adapter, start, end),
         cmocka_unit_test_setup_teardown(bonds_that_cannot_be_read_leave_the_radio_open, start_with_adapters, end),
         cmocka_unit_test_setup_teardown(a_scan_that_is_rejected_ends_the_search_with_the_reason, start_with_adapters,
                                         end),

@@ -212,6 +212,15 @@ static void what_is_no_file_of_ours_is_left_alone(void **state) {
     unlink(path);
     assert_int_equal(symlink("/etc/hostname", path), 0);
     assert_int_equal(TENDON_STATUS_LAYER(tendon_bonds_open(&bonds, path)), TENDON_LAYER_SYSTEM);
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes to it: an open would wait */
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_ERROR_FILE_PERMISSION);
+    unlink(path);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    snprintf(text, sizeof text, "%s", ".new");
+    strcat(path, text);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_SYSTEM_ERROR(ENXIO));
     char longest[TENDON_BONDS_PATH_SIZE + 1];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';

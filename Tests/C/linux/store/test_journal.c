@@ -91,7 +91,17 @@ static void arguments_and_lengths(void **state) {
     }
     assert_int_equal(tendon_journal_store(&journal, "x", &device, first, 1), TENDON_OK); /* the shortest name */
     assert_int_equal(tendon_journal_store(&journal, "y", &device, first, 1), TENDON_OK);
+    static const char *const others[] = {"x-notes.txt", "x-c001020304ff", "x-c001020304ff-2", "x-c001020304ff-1.old",
+                                         "x-c0010203o4ff-1"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", journal.directory, others[i]);
+        assert_return_code(close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)), errno);
+    }
     assert_int_equal(tendon_journal_clear(&journal, "x"), 1); /* not those of another family, however long its name */
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", journal.directory, others[i]);
+        assert_return_code(unlink(path), errno); /* nor other files */
+    }
     assert_int_equal(tendon_journal_load(&journal, "y", &device, out, 9), 1);
     assert_int_equal(tendon_journal_remove(&journal, "y", &device), TENDON_OK);
     const tendon_address anonymous = {{0}, TENDON_ADDRESS_TYPE_ANONYMOUS};
