@@ -97,32 +97,28 @@ tendon_status tendon_feelspace_act(tendon_feelspace_session *session, const tend
     begin(progress, act);
     progress->before = session->mode;
     bool changes_mode = act->kind == TENDON_ACT_FEELSPACE_STOP && session->mode != TENDON_FEELSPACE_MODE_APP;
-    tendon_status status;
-    if (changes_mode) {
-        progress->step = STEP_APP_MODE;
-        status = send_step(session, progress, TENDON_ACT_FEELSPACE_MODE, TENDON_FEELSPACE_MODE_APP, now);
-    } else {
-        status = send_step(session, progress, act->kind, act->number, now);
-    }
+    progress->step = changes_mode ? STEP_APP_MODE : STEP_ONLY;
+    tendon_status status = send_step(session, progress, changes_mode ? TENDON_ACT_FEELSPACE_MODE : act->kind,
+                                     changes_mode ? TENDON_FEELSPACE_MODE_APP : act->number, now);
     return status < 0 ? began(progress, status) : TENDON_OK;
 }
 
-/* Whether the action has ended; else its next command was sent. */
+/* Whether the action has ended; else its next command was sent. A belt that does not stop gets its mode back as well.
+ */
 static bool next_step(tendon_feelspace_session *session, tendon_act_progress *progress, tendon_status *status,
                       uint64_t now) {
     bool goes_back =
         progress->before != TENDON_FEELSPACE_MODE_UNKNOWN && progress->before != TENDON_FEELSPACE_MODE_CALIBRATION;
-    tendon_status sent;
-    if (progress->step == STEP_APP_MODE) {
-        progress->step = STEP_STOP;
-        sent = send_step(session, progress, TENDON_ACT_FEELSPACE_STOP, 0, now);
-    } else if (progress->step == STEP_STOP && goes_back) {
-        progress->step = STEP_MODE_BEFORE;
-        sent = send_step(session, progress, TENDON_ACT_FEELSPACE_MODE, progress->before, now);
-    } else {
-        return ended(progress, status, TENDON_OK);
+    while ((progress->step == STEP_APP_MODE && progress->failure >= 0) || (progress->step == STEP_STOP && goes_back)) {
+        bool stops = progress->step++ == STEP_APP_MODE;
+        tendon_status sent = send_step(session, progress, stops ? TENDON_ACT_FEELSPACE_STOP : TENDON_ACT_FEELSPACE_MODE,
+                                       progress->before, now);
+        if (sent >= 0) {
+            return false;
+        }
+        progress->failure = sent;
     }
-    return sent < 0 && ended(progress, status, sent);
+    return ended(progress, status, progress->failure);
 }
 
 bool tendon_feelspace_acted(tendon_feelspace_session *session, const tendon_feelspace_event *event,
@@ -134,11 +130,10 @@ bool tendon_feelspace_acted(tendon_feelspace_session *session, const tendon_feel
     }
     progress->is_starting = false;
     if (event->status < 0) {
-        return ended(progress, status, event->status);
-    }
-    /* A command before it may have changed the mode to app mode. */
-    if (progress->was_ignored && session->mode != TENDON_FEELSPACE_MODE_APP) {
-        return ended(progress, status, TENDON_FEELSPACE_ERROR_WRONG_MODE);
+        progress->failure = event->status;
+    } else if (progress->was_ignored && session->mode != TENDON_FEELSPACE_MODE_APP) {
+        /* A command before it may have changed the mode to app mode. */
+        progress->failure = TENDON_FEELSPACE_ERROR_WRONG_MODE;
     }
     return next_step(session, progress, status, now);
 }

@@ -92,7 +92,8 @@ void tendon_file_sync_directory(const char *path) {
 static tendon_status write_new(const char *path, char name[TENDON_FILE_PATH_SIZE + 8], const uint8_t *bytes,
                                size_t length, struct stat *version) {
     snprintf(name, TENDON_FILE_PATH_SIZE + 8, "%s.new", path);
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    (void)unlink(name); /* of a process that was killed, or of another user, who could read what is written to it */
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
         return tendon_file_status(errno);
     }

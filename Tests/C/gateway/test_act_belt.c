@@ -71,6 +71,31 @@ static void a_stop_changes_the_mode_and_back(void **state) {
     assert_int_equal(b->session.mode, TENDON_FEELSPACE_MODE_APP);
 }
 
+/* A belt that rejects the stop, or does not respond to it, gets its mode back: its compass is not left off. */
+static void a_stop_that_fails(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    assert_int_equal(perform(b, "mode compass"), TENDON_OK);
+    size_t requests = belt_writes(b, H_REQUEST);
+    b->fail_at = (int)b->log_count + 1;
+    b->fail_code = 0x0E;
+    assert_int_equal(perform(b, "stop"), TENDON_ATT_ERROR(0x0E));
+    assert_int_equal(belt_writes(b, H_REQUEST), requests + 2);
+    belt_expect_write(b, H_REQUEST, "01810200");
+    assert_int_equal(b->session.mode, TENDON_FEELSPACE_MODE_COMPASS);
+    b->fail_at = -1;
+    b->answer_limit = 1;
+    assert_int_equal(start(b, "stop"), TENDON_OK);
+    belt_run(b);
+    b->answer_limit = -1;
+    belt_advance(b, TENDON_FEELSPACE_OPERATION_TIMEOUT_MS + 10);
+    belt_run(b);
+    assert_int_equal(ends, 1);
+    assert_int_equal(result, TENDON_ERROR_TIMEOUT);
+    belt_expect_write(b, H_REQUEST, "01810200");
+    assert_int_equal(b->session.mode, TENDON_FEELSPACE_MODE_COMPASS);
+}
+
 /* No mode to go back to: the belt calibrates itself. */
 static void a_stop_during_a_calibration(void **state) {
     belt *b = *state;
@@ -133,6 +158,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_command, belt_setup, belt_teardown),
         cmocka_unit_test_setup_teardown(a_stop_changes_the_mode_and_back, belt_setup, belt_teardown),
+        cmocka_unit_test_setup_teardown(a_stop_that_fails, belt_setup, belt_teardown),
         cmocka_unit_test_setup_teardown(a_stop_during_a_calibration, belt_setup, belt_teardown),
         cmocka_unit_test_setup_teardown(failures, belt_setup, belt_teardown),
         cmocka_unit_test_setup_teardown(other_commands, belt_setup, belt_teardown),

@@ -106,11 +106,12 @@ size_t tendon_act_next_word(const char *text, size_t length, size_t at, tendon_a
 /** An action that is being performed. The caller's memory; zeros while there is none. Private. */
 typedef struct tendon_act_progress {
     bool is_starting;
-    bool was_ignored; /**< feelSpace: the belt ignores the command in its mode */
-    uint8_t kind;     /**< tendon_act_kind */
-    uint8_t step;     /**< feelSpace stop: to app mode, stop, back to the mode before */
-    uint8_t before;   /**< mode of the belt */
-    uint32_t number;  /**< of the command that is in progress; Activ5: requests that are still to end */
+    bool was_ignored;      /**< feelSpace: the belt ignores the command in its mode */
+    uint8_t kind;          /**< tendon_act_kind */
+    uint8_t step;          /**< feelSpace stop: to app mode, stop, back to the mode before */
+    uint8_t before;        /**< mode of the belt */
+    uint32_t number;       /**< of the command that is in progress; Activ5: requests that are still to end */
+    tendon_status failure; /**< feelSpace: of a command; the belt gets its mode back all the same */
 } tendon_act_progress;
 
 /*
