@@ -165,6 +165,9 @@ void tendon_fleet_close(tendon_fleet *fleet) {
         return;
     }
     fleet->is_open = false;
+    fleet->is_ending = true;
+    tendon_turns_finish(&fleet->turns); /* none begins in the steps below */
+    tendon_loop_remove(fleet->loop, &fleet->timer);
     for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
         tendon_fleet_slot *slot = &fleet->slots[i];
         if (slot->is_set_up) {
@@ -186,7 +189,6 @@ void tendon_fleet_close(tendon_fleet *fleet) {
     for (size_t i = 0; i < fleet->radio_count; i++) {
         tendon_fleet_radio_close(&fleet->radios[i]);
     }
-    tendon_loop_remove(fleet->loop, &fleet->timer);
 }
 
 static tendon_fleet_slot *find_connected(tendon_fleet *fleet, const tendon_address *address) {

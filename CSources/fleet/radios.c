@@ -79,7 +79,9 @@ static tendon_status open_virtual(tendon_fleet_radio *radio) {
 
 static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
     tendon_fleet_radio *radio = context;
-    tendon_fleet_take_report(radio->fleet, radio->number, report, now);
+    if (radio->fleet->is_open) {
+        tendon_fleet_take_report(radio->fleet, radio->number, report, now);
+    }
 }
 
 static void on_failure(void *context, tendon_status status, uint64_t now) {

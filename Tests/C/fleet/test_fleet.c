@@ -282,6 +282,36 @@ static void devices_of_several_families(void **state) {
     assert_int_equal(w.length, 0); /* no turn begins after the end */
 }
 
+static unsigned sources(void) {
+    unsigned number = 0;
+    for (const tendon_source *source = w.loop.sources; source != NULL; source = source->next) {
+        number++;
+    }
+    return number;
+}
+
+/* Closed without an end, at any time: no turn begins meanwhile, nothing is reported, nothing of it stays in the loop. */
+static void closed_without_an_end(void **state) {
+    (void)state;
+    for (uint8_t i = 1; i <= 12; i++) {
+        add(i, "activ5");
+    }
+    const unsigned before = sources();
+    for (uint64_t time = 0; time < 400; time += 3) {
+        open_fleet();
+        run(time);
+        forget();
+        tendon_fleet_close(&w.fleet);
+        assert_int_equal(w.length, 0);
+        for (size_t i = 0; i < TENDON_FLEET_DEVICES; i++) {
+            const tendon_fleet_slot *slot = &w.fleet.slots[i];
+            assert_true(!slot->is_set_up || slot->body->connection.state == TENDON_CONNECTION_IDLE);
+        }
+        run(20);
+        assert_int_equal(sources(), before);
+    }
+}
+
 /* A device that goes away, and comes back. */
 static void a_device_comes_back(void **state) {
     (void)state;
@@ -731,6 +761,7 @@ static void what_cannot_be_opened(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_WORLD(devices_of_several_families),
+        IN_WORLD(closed_without_an_end),
         IN_WORLD(a_device_comes_back),
         IN_WORLD(what_is_served),
         IN_WORLD(a_bond_is_removed),
