@@ -197,7 +197,7 @@ static bool check_member(parser *p, uint16_t field) {
     static const char taken[] = "time\0event\0family\0address\0address_type\0name\0received_at\0sampled_at\0error_ms\0"
                                 "sensor\0device_time_ms\0message_id";
     return tendon_parse_free(p, p->field_tokens[field], p->out->fields[field].name, taken, TAKEN,
-                             " is a member that lines have already; choose another name");
+                             " is a member that lines have; choose another name");
 }
 
 /* A field that an event lists. */

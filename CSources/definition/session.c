@@ -185,7 +185,8 @@ static void took(void *self, size_t row, const uint8_t *value, size_t length) {
 static tendon_status judge(void *self, tendon_engine_verb verb, tendon_status status) {
     tendon_defined_session *s = self;
     if (status == TENDON_ERROR_NOT_FOUND) {
-        refused(s, s->engine.row, status);
+        bool is_there = s->found[s->engine.row].value != 0; /* without what its use needs */
+        refused(s, s->engine.row, is_there ? TENDON_ERROR_UNSUPPORTED : status);
     }
     return verb == TENDON_STEP_DISCOVER ? status : TENDON_OK;
 }

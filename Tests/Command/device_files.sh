@@ -447,7 +447,7 @@ wrong '{"name": "soil", "title": "Soil", "find": {"services": ["fff0"]}, "charac
     "wrong.json:3:15: unknown device class of Home Assistant 'temprature'; did you mean 'temperature'?" "a class that Home Assistant does not have"
 wrong '{"name": "b", "title": "B", "find": {"services": ["fff0"]},
  "characteristics": [{"name": "disconnected", "service": "fff0", "uuid": "fff1", "value": [{"name": "x", "type": "u8"}]}]}' \
-    "wrong.json:2:32: 'disconnected' is an event that Tendon has already" "the name of an event that all have"
+    "wrong.json:2:32: 'disconnected' is an event that Tendon has" "the name of an event that all have"
 wrong "$(printf '[%.0s' $(seq 60000))" 'wrong.json:1:17: too many values inside of each other' "a deep file"
 head -c 70000 /dev/zero | tr '\0' ' ' >"$work/long.json"
 run run --define "$work/long.json" --radio virtual --for 0.1

@@ -316,14 +316,13 @@ static void the_whole(void **state) {
          "'v' is none of the layouts"},
         {HEAD "'events': [{'name': 'e', 'layout': 'value', 'members': ['y']}], " ROW "{'name': 'x', 'type': 'u8'}]}]}",
          2, 58, "'y' is no field of the event's layout; did you mean 'x'?"},
-        {HEAD "'events': [{'name': 'connected', 'layout': 'value'}], " ROW "]}]}", 2, 22,
-         "an event that Tendon has already"},
+        {HEAD "'events': [{'name': 'connected', 'layout': 'value'}], " ROW "]}]}", 2, 22, "an event that Tendon has"},
         {HEAD "'characteristics': [{'name': 'connected', 'service': 'fff0', 'uuid': 'fff1', 'notify': [{'type': 'u8', "
               "'name': 'x'}]}]}",
-         2, 31, "an event that Tendon has already"},
+         2, 31, "an event that Tendon has"},
         {HEAD "'characteristics': [{'name': 'write', 'service': 'fff0', 'uuid': 'fff1', 'read': [{'type': 'u8', "
               "'name': 'x'}]}]}",
-         2, 31, "an event that Tendon has already"},
+         2, 31, "an event that Tendon has"},
         {HEAD "'events': [{'name': 'value'}, {'name': 'value'}], " ROW "]}]}", 2, 41, "is there twice"},
         {HEAD "'actions': [{'name': 'recenter', 'characteristic': 'value'}], " ROW "]}]}", 2, 23,
          "'recenter' is a word of MQTT; call it otherwise"},
@@ -419,7 +418,7 @@ static void impossible(void **state) {
 static void names_of_members(void **state) {
     (void)state;
     static const mistake rows[] = {
-        {FIELD("{'name': 'time', 'type': 'u8'}"), 3, 11, "'time' is a member that lines have already; choose another"},
+        {FIELD("{'name': 'time', 'type': 'u8'}"), 3, 11, "'time' is a member that lines have; choose another"},
         {FIELD("{'name': 'received_at', 'type': 'u8'}"), 3, 11, "'received_at' is a member that lines have"},
         {FIELD("{'name': 'sensor', 'type': 'u8'}"), 3, 11, "'sensor' is a member that lines have"},
         {FIELD("{'name': 'device_time_ms', 'type': 'u8'}"), 3, 11, "'device_time_ms' is a member that lines have"},

@@ -307,6 +307,8 @@ static void what_a_device_cannot_do(void **state) {
         {OTHER("value", ""), OTHER("read", ""), "read.air:01 open "},
         {OTHER("value", ""), OTHER("notify", ""), "open "},
         {OTHER("notify", ", 'required': true"), OTHER("value", ""), "open "},
+        {OTHER("notify", ", 'required': true"), OTHER("read", ""),
+         "refused.air:ERROR_UNSUPPORTED closed:ERROR_UNSUPPORTED "},
         {OTHER("read", ", 'required': true"), OTHER("notify", ""),
          "refused.air:ERROR_UNSUPPORTED closed:ERROR_UNSUPPORTED "},
     };
@@ -381,7 +383,7 @@ static void what_is_missing(void **state) {
                   "{'name': 'level', 'service': 'fff0', 'uuid': 'fff1', 'read': [{'name': 'x', 'type': 'u8'}]}, ", ""));
     connect_it(&w);
     run(&w, w.now + 100);
-    assert_string_equal(look(&w), "refused.level:ERROR_NOT_FOUND closed:ERROR_NOT_FOUND ");
+    assert_string_equal(look(&w), "refused.level:ERROR_UNSUPPORTED closed:ERROR_UNSUPPORTED ");
 }
 
 static void a_callback_that_disconnects(void **state) {

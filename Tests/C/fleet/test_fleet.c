@@ -290,7 +290,8 @@ static unsigned sources(void) {
     return number;
 }
 
-/* Closed without an end, at any time: no turn begins meanwhile, nothing is reported, nothing of it stays in the loop. */
+/* Closed without an end, at any time: no turn begins meanwhile, nothing is reported, nothing of it stays in the loop.
+ */
 static void closed_without_an_end(void **state) {
     (void)state;
     for (uint8_t i = 1; i <= 12; i++) {
