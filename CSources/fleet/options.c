@@ -216,8 +216,13 @@ bool tendon_fleet_option_at(size_t index, tendon_fleet_option *out) {
 tendon_status tendon_fleet_options_set(tendon_fleet_options *options, const char *name, const char *value) {
     for (size_t i = 0; i < OWN_OPTIONS; i++) {
         if (strcmp(own_options[i].option.name, name) == 0) {
+            const tendon_fleet_options before = *options;
             bool fits = value != NULL ? own_options[i].value != NO_VALUE : own_options[i].value != NEEDS_VALUE;
-            return fits && own_options[i].set(options, value) ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT;
+            if (fits && own_options[i].set(options, value)) {
+                return TENDON_OK;
+            }
+            *options = before;
+            return TENDON_ERROR_INVALID_ARGUMENT;
         }
     }
     return tendon_device_settings_set(&options->settings, name, value);

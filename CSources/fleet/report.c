@@ -75,7 +75,9 @@ void tendon_fleet_report_action(tendon_fleet *fleet, const tendon_fleet_slot *sl
                                 const char *action, size_t length, const char *failure, tendon_status status) {
     const tendon_line_device label = slot != NULL ? label_of(slot) : (tendon_line_device){.address = address};
     begin_line(fleet, failure == NULL ? "action" : "action_failed", &label);
-    tendon_line_text(&fleet->line, "action", action, length);
+    /* A longer one is none, and would be longer than a line. */
+    tendon_line_text(&fleet->line, "action", action,
+                     length < TENDON_DEVICE_ACTION_SIZE ? length : TENDON_DEVICE_ACTION_SIZE);
     if (failure != NULL) {
         tendon_line_text(&fleet->line, "text", failure, strlen(failure));
     }

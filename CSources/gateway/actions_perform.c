@@ -129,12 +129,11 @@ bool tendon_feelspace_acted(tendon_feelspace_session *session, const tendon_feel
         return false;
     }
     progress->is_starting = false;
-    if (event->status < 0) {
-        progress->failure = event->status;
-    } else if (progress->was_ignored && session->mode != TENDON_FEELSPACE_MODE_APP) {
-        /* A command before it may have changed the mode to app mode. */
-        progress->failure = TENDON_FEELSPACE_ERROR_WRONG_MODE;
+    tendon_status failure = event->status;
+    if (failure >= 0 && progress->was_ignored && session->mode != TENDON_FEELSPACE_MODE_APP) {
+        failure = TENDON_FEELSPACE_ERROR_WRONG_MODE; /* a command before it may have changed the mode to app mode */
     }
+    progress->failure = progress->failure < 0 ? progress->failure : failure;
     return next_step(session, progress, status, now);
 }
 

@@ -134,7 +134,7 @@ tendon_status tendon_device_act(tendon_device *device, const char *text, size_t 
     }
     sentence why = tendon_mistake(mistake, 0);
     if (length > TENDON_DEVICE_ACTION_SIZE) {
-        tendon_mistake_add(&why, "the action is longer than 160 bytes");
+        tendon_mistake_add(&why, "an action has at most 160 bytes");
         return TENDON_ERROR_OVERFLOW;
     }
     status = add_action(device, &act, text, length);
@@ -170,12 +170,13 @@ static void end(tendon_device *device, tendon_status reason, uint64_t now) {
         .was_requested = device->closing,
         .may_retry = family->may_retry == NULL || device->status == TENDON_OK || family->may_retry(device->status),
     };
-    device->state = TENDON_DEVICE_CLOSED;
+    device->state = TENDON_DEVICE_CLOSING; /* the next turn begins behind ENDED */
     /* Else it was carried out before; a failure is that of the connection. */
     if (device->acting && (!device->acted || device->acted_status < 0)) {
         tendon_device_acted(device, TENDON_ERROR_DISCONNECTED);
     }
     step_actions(device, now);
+    device->state = TENDON_DEVICE_CLOSED;
     device->due = false;
     tendon_device_emit(device, &event, now);
 }

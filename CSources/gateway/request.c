@@ -112,7 +112,7 @@ static bool add_word(parser *p, json_at at, bool takes_numbers) {
     }
     size_t size = tendon_act_quote(word, (size_t)length, quoted), space = p->out->length > 0;
     if (p->out->length + space + size > sizeof p->out->action) {
-        return wrong(p, "the action is longer than 160 bytes");
+        return wrong(p, "an action has at most 160 bytes");
     }
     p->out->action[p->out->length] = ' ';
     memcpy(p->out->action + p->out->length + space, quoted, size);
@@ -132,7 +132,7 @@ static bool take_action(parser *p) {
         return true;
     }
     if (tendon_json_type_of(&p->j, arguments) != JSON_ARRAY) {
-        return wrong(p, "arguments is a list, such as [90]");
+        return wrong(p, "arguments is a list like [90]");
     }
     size_t length = p->out->length;
     for (json_at at = tendon_json_first(arguments); at < tendon_json_next(&p->j, arguments);

@@ -107,7 +107,8 @@ tendon_status tendon_radio_scan_acquire(tendon_radio *radio, tendon_scan_lease *
 
 tendon_status tendon_radio_scan_release(tendon_radio *radio, tendon_scan_lease *lease) {
     forget_ended(radio);
-    return take_out(radio, lease) ? apply(radio, false) : TENDON_OK;
+    tendon_status status = take_out(radio, lease) ? apply(radio, false) : TENDON_OK;
+    return status < 0 && radio->leases != NULL ? apply(radio, false) : status; /* the others keep theirs if they can */
 }
 
 tendon_status tendon_radio_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters) {

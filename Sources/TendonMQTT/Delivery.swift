@@ -31,6 +31,7 @@ struct Delivery {
     private struct Sent {
         var number: UInt64
         var topic: String
+        var size: Int
         /// It still waits: it was neither replaced by a newer state nor dropped.
         var isKept = true
     }
@@ -120,7 +121,9 @@ struct Delivery {
             if entries.isEmpty { return }
             for entry in entries {
                 switch publish(entry) {
-                case .taken(let number): inFlight[number] = Sent(number: entry.number, topic: entry.topic)
+                case .taken(let number):
+                    inFlight[number] =
+                        Sent(number: entry.number, topic: entry.topic, size: entry.payload.count)
                 case .refused: done(entry.number, isRefused: true, now)
                 case .later: return
                 }
@@ -169,6 +172,11 @@ struct Delivery {
         if acknowledged.isEmpty { removalAt = now + Delivery.removalPause }
         acknowledged.append(number)
         if acknowledged.count >= Delivery.removalBatch { removalAt = now }
+    }
+
+    /// The oldest message that libmosquitto has: the first one that it repeats with the next connection.
+    var oldestSent: (number: UInt64, topic: String, size: Int)? {
+        inFlight.values.min { $0.number < $1.number }.map { ($0.number, $0.topic, $0.size) }
     }
 
     /// Messages that are not stored any more: their acknowledgements remove nothing.

@@ -85,3 +85,25 @@ struct RefusalReport {
         return "the broker has refused \(count) more messages, the last one" + last
     }
 }
+
+/// A message with which connections end: a broker without the reasons of MQTT 5 that does not take it ends the connection, and it is
+/// the first one of the next connection again.
+struct ObstacleReport {
+    private var number: UInt64 = 0
+    /// Connections in succession that ended while it was the oldest one without an acknowledgement.
+    private var losses = 0
+    private static let suspicious = 3
+
+    /// A connection was lost. Returns what is to be reported, once for each message.
+    mutating func lost(with oldest: (number: UInt64, topic: String, size: Int)?) -> String? {
+        guard let oldest else {
+            losses = 0
+            return nil
+        }
+        losses = oldest.number == number ? losses + 1 : 1
+        number = oldest.number
+        guard losses == ObstacleReport.suspicious else { return nil }
+        return "\(losses) connections were lost before the broker acknowledged the message to \(oldest.topic) "
+            + "(\(oldest.size) bytes): what follows waits; see whether the broker takes this topic, and so many bytes"
+    }
+}

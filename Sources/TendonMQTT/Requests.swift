@@ -132,6 +132,9 @@ extension Worker {
         guard let from = data["from"]?.string, let to = data["to"]?.string else {
             return .failed(#"rename takes {"from": NAME, "to": NAME}"#)
         }
+        if let other = data.all.first(where: { !["from", "to"].contains($0.key) }) {
+            return .failed("rename takes from and to, so not '\(sanitized(other.key))'")
+        }
         guard let device = named(from) else { return .failed("no device '\(sanitized(from))'") }
         guard !device.device.isNamed else { return .failed("the configuration of the gateway names this device") }
         if !Device.standardNames(device.device).contains(to) {

@@ -28,6 +28,7 @@ final class Worker: @unchecked Sendable {
     private let started: UInt64
     private var connection: ConnectionReport
     private var refusals = RefusalReport()
+    private var obstacle = ObstacleReport()
     /// Subscriptions whose refusal was reported: with each connection they are refused again.
     private var deafTopics: Set<String> = []
     /// A discovery was refused, and that was reported, whatever was refused before.
@@ -159,7 +160,10 @@ final class Worker: @unchecked Sendable {
 
     private func disconnected(_ reason: String, _ isRefused: Bool, _ now: UInt64) {
         if let line = connection.disconnected(reason, isRefused: isRefused, now) { report(line) }
-        if isConnected { agreeOnBroker(false, now) }
+        if isConnected {
+            agreeOnBroker(false, now)
+            if let line = obstacle.lost(with: delivery.oldestSent) { report(line) }
+        }
         isConnected = false
         delivery.store(now: now, isConnected: false, isLast: true)
     }

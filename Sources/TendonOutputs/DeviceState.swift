@@ -35,9 +35,10 @@ package struct DeviceState {
     private static let sensorLimit = 32
     /// Members of an event that are no state.
     private static let transient: Set<String> = [
-        "time", "event", "family", "address", "address_type", "name", "sensor", "device_time_ms", "text", "error",
-        "error_number",
+        "time", "event", "family", "address", "address_type", "name", "sensor", "device_time_ms",
     ]
+    /// Causes in our own events. In a measurement they are values: a device may have an error code.
+    private static let causes: Set<String> = ["text", "error", "error_number"]
 
     /// Members that each value has: two parts of a message have no more in common for them.
     private static let times: Set<String> = ["received_at", "sampled_at", "error_ms"]
@@ -53,7 +54,10 @@ package struct DeviceState {
     package mutating func take(_ event: String, _ line: ArraySlice<UInt8>, isMeasurement: Bool = false) -> Bool {
         guard let json = try? JSON(parsing: Array(line)) else { return false }
         var members: [JSON.Member] = []
-        if case .object(let all) = json { members = all.filter { !DeviceState.transient.contains($0.key) } }
+        if case .object(let all) = json {
+            let others = isMeasurement ? DeviceState.transient : DeviceState.transient.union(DeviceState.causes)
+            members = all.filter { !others.contains($0.key) }
+        }
         value["time"] = json["time"]
         // What an event calls only `state` is the state that the event is named after.
         func place(of member: JSON.Member) -> String { member.key == "state" ? event : member.key }

@@ -181,7 +181,10 @@ extension String {
     package var isTopicLevel: Bool {
         !isEmpty && utf8.count <= 64
             && unicodeScalars.allSatisfy { scalar in
-                scalar.value >= 0x20 && scalar.value != 0x7F && !"/+#".unicodeScalars.contains(scalar)
+                // Brokers may end a connection with a control character or a noncharacter in a topic (MQTT 5, 1.5.4).
+                scalar.properties.generalCategory != .control && !scalar.properties.isNoncharacterCodePoint
+                    && !"/+#".unicodeScalars.contains(scalar)
             }
+            && !unicodeScalars.allSatisfy(\.properties.isWhitespace)
     }
 }

@@ -97,7 +97,8 @@ package final class DiskQueue {
         }
     }
 
-    /// Numbers and notes of a file that can only be read. Without one the numbers begin with 1.
+    /// Numbers and notes of a file that can only be read. What numbers this run takes is not stored, so they begin with the
+    /// microseconds since 1970: a run takes fewer than one in each.
     private func recall() {
         let name = path.reduce(into: "") {
             $0 += "?#%".contains($1) ? "%" + String($1.asciiValue!, radix: 16) : String($1)
@@ -107,6 +108,9 @@ package final class DiskQueue {
         try? database.run("SELECT value FROM old.facts WHERE name='reserved'") { row in
             self.next = UInt64(min(max(1, row.integer(0)), DiskQueue.greatest))
         }
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        next = max(next, UInt64(max(0, now.tv_sec)) * 1_000_000 + UInt64(now.tv_nsec) / 1000)
         reserved = next
         try? database.execute("DETACH old")
     }

@@ -115,6 +115,8 @@ struct RecordingDescription {
     private struct Device {
         let key: String
         let label: String
+        /// As it is called now: in the next recording.
+        var latest: OutputDevice
         /// The members of its line.
         var information: JSON
         /// Of its connections; the reason of the end, nil: it is connected.
@@ -143,18 +145,29 @@ struct RecordingDescription {
     mutating func label(of device: OutputDevice) -> String { devices[index(of: device)].label }
 
     private mutating func index(of device: OutputDevice) -> Int {
-        if let index = devices.firstIndex(where: { $0.key == device.key }) { return index }
+        if let index = devices.firstIndex(where: { $0.key == device.key }) {
+            if devices[index].latest.name != device.name { devices[index].latest = device }
+            return index
+        }
+        let information: JSON = [
+            "family": .string(device.family), "address": .string(device.address),
+            "address_type": .string(device.addressType),
+        ]
+        add(device, information)
+        return devices.count - 1
+    }
+
+    private mutating func add(
+        _ device: OutputDevice, _ information: JSON, connections: [(began: String, ended: String?, reason: String)] = []
+    ) {
         let address = device.address.filter { $0 != ":" }
         var label = fileWord(device.isNamed ? device.name ?? device.family : device.family) + "-" + address
         if devices.contains(where: { $0.label == label }) { label += "-" + fileWord(device.addressType) }
+        let name: JSON = ["name": device.name.map { .string($0) } ?? .null]
         devices.append(
             Device(
-                key: device.key, label: label,
-                information: [
-                    "family": .string(device.family), "address": .string(device.address),
-                    "address_type": .string(device.addressType), "name": device.name.map { .string($0) } ?? .null,
-                ]))
-        return devices.count - 1
+                key: device.key, label: label, latest: device, information: information.merging(name),
+                connections: connections))
     }
 
     /// A connection that the program itself ended, and that was the device's last one, is no gap.
@@ -171,9 +184,8 @@ struct RecordingDescription {
 
     mutating func continues(_ earlier: RecordingDescription, at time: String) {
         for device in earlier.devices {
-            var device = device
-            device.connections = device.connections.last.map { $0.ended == nil ? [(time, nil, "")] : [] } ?? []
-            devices.append(device)
+            let isConnected = device.connections.last.map { $0.ended == nil } ?? false
+            add(device.latest, device.information, connections: isConnected ? [(time, nil, "")] : [])
         }
         gaps = earlier.gaps.filter { $0.to == nil && $0.device != nil }.map { gap in
             var gap = gap

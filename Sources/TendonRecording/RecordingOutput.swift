@@ -147,7 +147,9 @@ package final class RecordingOutput: EventOutput, @unchecked Sendable {
     package var metrics: [Metric] {
         let figures = lock.locked { self.figures }
         return [
-            Metric("tendon_recording_samples", .counter, "Samples that were recorded.", Double(figures.samples)),
+            Metric(
+                "tendon_recording_samples", .counter, "Samples that were passed to the files of the recording.",
+                Double(figures.samples)),
             Metric(
                 "tendon_recording_dropped_samples", .counter, "Samples that were not recorded: the disk is too slow.",
                 Double(figures.dropped)),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Names that the configuration gives to devices: in every output instead of the name that a device advertises.
+import CTendon
 import Synchronization
 import Tendon
 import TendonSupport
@@ -56,7 +57,7 @@ final class DeviceNames: Sendable {
     var all: [String] { entries.map(\.name) }
 
     /// Words of rules, topics and options.
-    static let reserved = ["bridge", "rule", "publish", "exec", "osc", "all", "none"]
+    static let reserved = ["bridge", "rule", "publish", "exec", "osc", "all", "none", "for", "every"]
 
     /// Throws if a device cannot have this name. It must stand in a rule and in a topic of a broker, and must not be taken
     /// for something else there.
@@ -70,8 +71,11 @@ final class DeviceNames: Sendable {
         try checkMeaning(of: name)
     }
 
-    /// Throws if the name is a word of rules, topics and options, or means a family.
+    /// Throws if the name is a word of rules, topics and options, or means a family or a device.
     static func checkMeaning(of name: String) throws(CommandError) {
+        guard Address(String(name.prefix(Int(TENDON_ADDRESS_STRING_SIZE) - 1))) == nil else {
+            throw .usage("'\(sanitized(name))' begins with an address, which means the device that has it")
+        }
         guard !reserved.contains(name.lowercased()), (try? familyName(name)) == nil else {
             throw .usage("'\(sanitized(name))' has another meaning and is no name of a device")
         }

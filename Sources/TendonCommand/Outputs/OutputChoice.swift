@@ -70,7 +70,7 @@ enum OutputChoice {
         return warnings
     }
 
-    /// Those that the options request.
+    /// Those that the options request. A port or a broker's queue that is in use is found before those are made that leave files.
     static func outputs(
         _ arguments: Arguments, _ commands: GatewayCommands, _ figures: FigureBoard
     ) throws(CommandError) -> [any EventOutput] {
@@ -84,16 +84,15 @@ enum OutputChoice {
         #if LSL
             if let output = try LSLOptions.output(arguments) { outputs.append(output) }
         #endif
-        if let output = try RecordingOptions.output(arguments) { outputs.append(output) }
-        let others = outputs.count
-        #if Metrics
-            if let output = try MetricsOptions.output(arguments, figures) { outputs.append(output) }
-        #endif
-        #if Web
-            if let output = try WebOptions.output(arguments, commands, figures) { outputs.append(output) }
-        #endif
         // Without a reader nothing is counted.
-        if outputs.count > others { outputs.append(figures) }
-        return outputs
+        var readers: [any EventOutput] = []
+        #if Web
+            if let output = try WebOptions.output(arguments, commands, figures) { readers.append(output) }
+        #endif
+        if let output = try RecordingOptions.output(arguments) { outputs.append(output) }
+        #if Metrics
+            if let output = try MetricsOptions.output(arguments, figures) { readers.append(output) }
+        #endif
+        return outputs + readers + (readers.isEmpty ? [] : [figures])
     }
 }

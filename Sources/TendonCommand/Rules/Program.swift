@@ -68,7 +68,7 @@ final class ProgramRunner: Sendable {
     private struct State {
         /// Number of processes by program.
         var running: [String: Int] = [:]
-        /// Process groups of those that have not been waited for: no others have their numbers.
+        /// Process groups of those that run.
         var groups: Set<pid_t> = []
         /// Executions whose result has not been passed on.
         var open = 0
@@ -156,32 +156,34 @@ final class ProgramRunner: Sendable {
         let end = tendon_monotonic_ms() + program.timeout
         let isOver = descriptor(process)
         defer { if isOver >= 0 { close(isOver) } }
+        var ending: Int32?
         var isLate = false, isKilled = false
-        while !ProgramRunner.hasEnded(process) {
+        while true {
+            if ending == nil, ProgramRunner.hasEnded(process) { ending = ProgramRunner.status(of: process) }
+            // What it has started and left behind is a part of it.
+            if ending != nil, !ProgramRunner.hasProcesses(process) { break }
             let now = tendon_monotonic_ms()
             if now >= end, !isLate {
                 isLate = true
-                // The whole group: what it has started as well.
                 kill(-process, SIGTERM)
             } else if now >= end + ProgramRunner.patience, !isKilled {
                 isKilled = true
                 kill(-process, SIGKILL)
+            } else if now >= end + 2 * ProgramRunner.patience, ending != nil {
+                break  // one that nobody waits for is there as long as its parent
             }
             // A killed process ends soon, whatever it does.
             let next = isKilled ? now + ProgramRunner.pause : isLate ? end + ProgramRunner.patience : end
-            ProgramRunner.wait(isOver, until: next, from: now)
+            ProgramRunner.wait(ending == nil ? isOver : -1, until: next, from: now)
         }
-        // What it has started, too. Until the program is waited for, no other process or group gets its number.
         let isEnding = state.withLock { state in
             state.groups.remove(process)
             return state.isEnding
         }
-        if isLate || isEnding { kill(-process, SIGKILL) }
-        var ending: Int32 = 0
-        while waitpid(process, &ending, 0) < 0, errno == EINTR {}
         if isLate {
             return "it was ended after \(plain(Double(program.timeout) / 1000)) s"
         }
+        guard let ending else { return nil }
         if ending & 0x7F != 0 {
             return isEnding ? "it was ended with the gateway" : "it was ended by signal \(ending & 0x7F)"
         }
@@ -215,6 +217,21 @@ final class ProgramRunner: Sendable {
         let code = waitid(P_PID, id_t(process), &ending, WEXITED | WNOHANG | WNOWAIT)
         // 0: it goes on.
         return code == 0 && ending.si_signo != 0 || code != 0 && errno != EINTR
+    }
+
+    /// Waits for a process that has ended.
+    private static func status(of process: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return status
+    }
+
+    /// Whether its group has any. Its number is no other group's as long as it has; after that, not before the kernel has
+    /// given all other numbers.
+    private static func hasProcesses(_ group: pid_t) -> Bool {
+        // Process 1 of a container is the parent of those that have lost theirs.
+        while waitpid(-group, nil, WNOHANG) > 0 {}
+        return kill(-group, 0) == 0 || errno == EPERM
     }
 
     /// Until the process has ended or the time has come; without a descriptor, for one pause.

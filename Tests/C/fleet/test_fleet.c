@@ -614,6 +614,11 @@ static void actions(void **state) {
                                             "\"address_type\":\"random\",\"action\":\"tare\""),
                      1);
     assert_int_equal(w.status, TENDON_ERROR_WRONG_STATE);
+    /* Longer than a line. */
+    static char longest[TENDON_FLEET_LINE_SIZE + 1];
+    memset(longest, 'x', sizeof longest - 1);
+    assert_int_equal(act(1, TENDON_ADDRESS_TYPE_RANDOM, longest), TENDON_ERROR_NOT_FOUND);
+    assert_int_equal(count("action_failed", "\"action\":\"xxxx"), 1);
 }
 
 static void actions_that_are_taken_back(void **state) {

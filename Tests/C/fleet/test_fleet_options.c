@@ -34,10 +34,17 @@ static void values(void **state) {
         if (set(rows[i].name, rows[i].good) != TENDON_OK) {
             fail_msg("--%s %s", rows[i].name, rows[i].good);
         }
+        const tendon_fleet_options before = options;
         if (set(rows[i].name, rows[i].bad) != TENDON_ERROR_INVALID_ARGUMENT) {
             fail_msg("--%s %s", rows[i].name, rows[i].bad);
         }
+        assert_memory_equal(&options, &before, sizeof before);
     }
+    /* Of a list no part is taken. */
+    const tendon_fleet_options before = options;
+    assert_int_equal(set("adapter", "hci1,hci2,hci3,hci4,hci5"), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(set("radio", "radio"), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_memory_equal(&options, &before, sizeof before);
     assert_int_equal(set("pair", NULL), TENDON_OK);
     assert_int_equal(options.pair_s, UINT32_MAX);
     assert_int_equal(set("no-reconnect", NULL), TENDON_OK);

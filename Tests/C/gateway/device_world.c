@@ -167,6 +167,9 @@ static void on_event(void *context, tendon_device *device, const tendon_device_e
         note(event->was_open ? "ended" : "failed");
         return;
     }
+    if (event->kind == TENDON_DEVICE_EVENT_ACTED && w.opens_in_acted) {
+        w.opened = tendon_device_open(device, now);
+    }
     tendon_line_init(&line, text, TENDON_LINE_SIZE, false);
     for (size_t index = 0;; index++) {
         tendon_status length = tendon_device_line(device, event, index, &line, &label, 0);

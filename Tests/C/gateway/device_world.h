@@ -29,6 +29,8 @@ typedef struct world {
     unsigned ended;             /**< turns */
     tendon_device_event ending; /**< of the last one */
     tendon_status connect;      /**< what the link answers; TENDON_OK: it connects */
+    bool opens_in_acted;        /**< each ACTED opens the device */
+    tendon_status opened;       /**< what that returned */
     size_t length;
     char events[65536]; /**< "kind" or "kind:event" for each line, with spaces */
 } world;

@@ -246,6 +246,25 @@ static void the_connection_ends_meanwhile(void **state) {
     }
 }
 
+/* ENDED is the last event of a turn: the next one does not begin while the end of its actions is reported. */
+static void the_next_turn_begins_behind_the_end(void **state) {
+    (void)state;
+    open_family(TENDON_DEVICE_ACTIV5);
+    assert_int_equal(act("tare"), TENDON_OK);
+    assert_int_equal(act("tare"), TENDON_OK);
+    w.opens_in_acted = true;
+    tendon_memory_radio_set_present(&w.radio, &w.seat, false, w.now);
+    world_run(40000);
+    assert_int_equal(times_of("action_failed", world_look()), 2);
+    assert_int_equal(w.opened, TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(w.ended, 1);
+    assert_int_equal(w.device.state, TENDON_DEVICE_CLOSED);
+    tendon_memory_radio_set_present(&w.radio, &w.seat, true, w.now);
+    assert_int_equal(tendon_device_open(&w.device, w.now), TENDON_OK);
+    world_run(2000);
+    assert_int_equal(w.device.state, TENDON_DEVICE_OPEN);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_action_waits_for_the_opening),
@@ -258,6 +277,7 @@ int main(void) {
         cmocka_unit_test(an_action_without_an_answer),
         cmocka_unit_test(an_action_is_taken_back),
         cmocka_unit_test(the_connection_ends_meanwhile),
+        cmocka_unit_test(the_next_turn_begins_behind_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

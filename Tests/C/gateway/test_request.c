@@ -82,7 +82,7 @@ static void mistakes(void **state) {
         {"{" A, "no JSON: a ',' or a '}' is missing here (column 31)", "", false},
         {"{\"action\":\"set\"}", "the line has no address", "", false},
         {"{" A "}", "the line has no action", "", true},
-        {"{" A ",\"action\":\"set\",\"arguments\":90}", "arguments is a list, such as [90]", "set", true},
+        {"{" A ",\"action\":\"set\",\"arguments\":90}", "arguments is a list like [90]", "set", true},
         {"{" A ",\"action\":\"set\",\"arguments\":[1,[]]}", "an argument is a text or a number of at most 64 bytes",
          "set", true},
         {"{" A ",\"action\":\"set\",\"argument\":[1]}",

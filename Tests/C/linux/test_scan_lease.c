@@ -179,8 +179,18 @@ static void a_start_that_fails_changes_nothing(void **state) {
     expect_log(s, "- pd60/60 ");
     release(s, &b);
     expect_log(s, "");
+    /* The one that stays has its scan again, if it starts at the second time. */
+    assert_int_equal(acquire(s, &b, &active), TENDON_OK);
+    expect_log(s, "- a60/60 ");
+    s->fails = 1;
+    release(s, &b);
+    expect_log(s, "- pd60/60 ");
+    assert_int_equal(acquire(s, &b, &active), TENDON_OK);
+    s->fails = 2;
+    assert_int_equal(tendon_radio_scan_release(&s->radio, &b), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
+    assert_false(s->radio.scanning);
+    assert_int_equal(acquire(s, &a, &passive), TENDON_OK);
     release(s, &a);
-    expect_log(s, "- ");
 }
 
 /* The radio has ended its scan: nobody holds anything any more, and the next one starts it again. */

@@ -103,10 +103,16 @@ import Testing
 
     @Test func aNameWithAnotherMeaningIsNotGiven() {
         let commands = GatewayCommands(RuleBoard([]))
-        for name in ["bose", "belt", "feelspace", "Rule", "all"] {
+        for name in ["bose", "belt", "feelspace", "Rule", "all", "for", "every"] {
             #expect(commands.refusal(ofName: name) == "'\(name)' has another meaning and is no name of a device")
         }
-        for name in ["belt2", "living room", "gürtel"] { #expect(commands.refusal(ofName: name) == nil) }
+        for name in ["belt2", "living room", "gürtel", "C0:7E"] { #expect(commands.refusal(ofName: name) == nil) }
+        // The device may come later.
+        for name in ["C0:7E:01:00:33:92", "c0:7e:01:00:33:92", "C0:7E:01:00:33:92-random"] {
+            #expect(
+                commands.refusal(ofName: name)
+                    == "'\(name)' begins with an address, which means the device that has it")
+        }
     }
 
     /// What is not known is left out, as in events.

@@ -109,6 +109,31 @@ import Testing
         try FileManager.default.removeItem(atPath: path + ".id")
     }
 
+    private func script(_ text: String) throws -> String {
+        let path = NSTemporaryDirectory() + "tendon-program-\(UUID().uuidString)"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        return path
+    }
+
+    /// What it leaves in the background is a part of it: it counts, has the same limit of time, and a second for its end.
+    @Test(arguments: descriptors.indices)
+    func whatItLeavesBehindIsAPartOfIt(_ index: Int) async throws {
+        let runner = ProgramRunner(descriptor: Self.descriptors[index])
+        let short = try script("/bin/sleep 0.3 &\nexit 3\n")
+        let cleaning = try script("( trap 'sleep 0.3; : >$0.cleaned; exit' TERM; sleep 60 & wait ) &\nexit 0\n")
+        defer {
+            for path in [short, cleaning, cleaning + ".cleaned"] { try? FileManager.default.removeItem(atPath: path) }
+        }
+        let ended = await result("/bin/sh " + short, "10", runner)
+        #expect(ended.failure == "it ended with status 3")
+        #expect(ended.milliseconds >= 300)
+        let begun = tendon_monotonic_ms()
+        let late = await result("/bin/sh " + cleaning, "1", runner)
+        #expect(late.failure == "it was ended after 1 s")
+        #expect(tendon_monotonic_ms() - begun >= 1300)
+        #expect(FileManager.default.fileExists(atPath: cleaning + ".cleaned"))
+    }
+
     /// The wait is for the descriptor: with one that says nothing, the end is seen at the limit of time only. It is closed.
     @Test func theDescriptorIsWaitedForAndClosed() async {
         var ends: [Int32] = [-1, -1]

@@ -65,6 +65,19 @@ import Testing
         #expect(report.refused(nil, "Quota exceeded", 99_999_999) == "the broker refuses a message: Quota exceeded")
     }
 
+    /// A broker that ends the connection because of a message: three times, once for each message.
+    @Test func aMessageWithWhichConnectionsEnd() {
+        var report = ObstacleReport()
+        #expect((0..<2).compactMap { _ in report.lost(with: (7, "t", 9)) }.isEmpty)
+        #expect(report.lost(with: nil) == nil)
+        let lines = (0..<10).map { _ in report.lost(with: (7, "t/x", 1200)) }
+        #expect(lines.map { $0 != nil } == [false, false, true] + Array(repeating: false, count: 7))
+        #expect(
+            lines[2] == "3 connections were lost before the broker acknowledged the message to t/x (1200 bytes): "
+                + "what follows waits; see whether the broker takes this topic, and so many bytes")
+        #expect((0..<3).map { _ in report.lost(with: (8, "t", 9)) }.compactMap(\.self).count == 1)
+    }
+
     /// As libmosquitto 2.0 with OpenSSL 3 logs them.
     @Test(arguments: [
         (["OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed"], "is not trusted: self-signed"),

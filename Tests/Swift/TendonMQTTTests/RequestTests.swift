@@ -291,6 +291,7 @@ private func response(_ gateway: TestGateway) async -> String {
         ("{}", #"rename takes {"from": NAME, "to": NAME}"#),
         (#"{"from":"a"}"#, #"rename takes {"from": NAME, "to": NAME}"#),
         (#"{"to":"a"}"#, #"rename takes {"from": NAME, "to": NAME}"#),
+        (#"{"from":"given","to":"a","z":1}"#, "rename takes from and to, so not 'z'"),
         (#"{"from":"nobody","to":"a"}"#, "no device 'nobody'"),
         (#"{"from":"given","to":"a"}"#, "the configuration of the gateway names this device"),
         (

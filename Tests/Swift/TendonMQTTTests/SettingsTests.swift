@@ -150,7 +150,8 @@ import TestSupport
             #expect(Topics.isName(name))
         }
         for name in [
-            "", "a/b", "a+", "#", "bridge", "rule", "$SYS", "a\u{0}", "a\n", String(repeating: "x", count: 65),
+            "", "a/b", "a+", "#", "bridge", "rule", "$SYS", "a\u{0}", "a\n", String(repeating: "x", count: 65), "  ",
+            "a\u{7F}", "a\u{85}", "a\u{FFFE}", "\u{1FFFF}",
         ] {
             #expect(!Topics.isName(name), "\(name)")
         }

@@ -120,6 +120,18 @@ private let gripNote =
             ])
     }
 
+    /// The broker does not acknowledge the first message, and the connection ends: three times.
+    @Test func aMessageThatEndsConnections() throws {
+        let gateway = try TestGateway()
+        gateway.round(.presence(TestGateway.grip, .connected))
+        for _ in 0..<4 {
+            gateway.round(.connected(window: nil))
+            gateway.round(.disconnected("reset", isRefused: false))
+        }
+        let lines = gateway.reports.texts.filter { $0.hasPrefix("3 connections were lost") }
+        #expect(lines.count == 1 && lines[0].contains("to \(grip)/"))
+    }
+
     @Test func withoutDiscoveryAndWithSharing() throws {
         let gateway = try TestGateway {
             ($0.discovery, $0.sharesDevices, $0.base) = (nil, true, "a/b")

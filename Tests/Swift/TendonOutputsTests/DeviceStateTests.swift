@@ -50,8 +50,12 @@ import Testing
         #expect(take("lamp", #","state":"on","level":2"#)["lamp"] == "on")
         #expect(take("lamp", #","level":3"#)["lamp"] == nil)
         let before = state.parts
-        #expect(take("note", #","text":"a""#)["level"] == 3)
+        #expect(take("note", #","sensor":"a""#)["level"] == 3)
         #expect(state.parts == before, "nothing grows with the values")
+        // What a device calls an error is a value of it.
+        #expect(take("machine", #","error":3,"error_number":4,"text":"a""#)["error"] == 3)
+        _ = state.take("refused", bytes(#"{"time":"1","event":"refused","error":"E","error_number":9,"text":"b"}"#))
+        #expect(state.value["error"] == 3 && state.value["error_number"] == 4 && state.value["text"] == "a")
     }
 
     @Test func featuresAreKeptByTheirNumber() {

@@ -600,6 +600,26 @@ struct RecordingTests {
         #expect(found["devices"]?.array?.first?["connections"]?.array?.count == 1)
     }
 
+    /// Two devices exchange their names: the next part has the new ones.
+    @Test func namesAreThoseOfTheNextPart() throws {
+        var (left, right) = (strap, head)
+        (left.name, left.isNamed, right.name, right.isNamed) = ("left", true, "right", true)
+        let first = try Recording(in: place.path, at: ten, information: [:])
+        for device in [left, right] { first.event("connected", line("connected", ten), of: device) }
+        (left.name, right.name) = ("right", "left")
+        for device in [left, right] { try first.take(sample(level, 1), of: device, at: ten) }
+        let second = try first.next(in: place.path, at: ten + 1_000_000, information: [:])
+        for device in [left, right] { try second.take(sample(level, 1), of: device, at: ten) }
+        #expect(first.end(at: ten + 1_000_000) == 0 && second.end(at: ten + 2_000_000) == 0)
+        func words(_ recording: Recording) throws -> [JSON?] {
+            try description(recording)["devices"]!.array!.flatMap { [$0["label"], $0["name"]] }
+        }
+        let (a, b) = ("C00000000011", right.address.filter { $0 != ":" })
+        #expect(try words(first).first == .string("left-" + a))
+        #expect(
+            try words(second) == [.string("right-" + a), "right", .string("left-" + b), "left"])
+    }
+
     /// Over the output: what was given to it is in the files when it has finished; the oldest make room.
     @Test func theOutput() async throws {
         for step in 0..<3 as Range<UInt64> {
