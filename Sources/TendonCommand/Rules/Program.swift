@@ -170,7 +170,7 @@ final class ProgramRunner: Sendable {
                 isKilled = true
                 kill(-process, SIGKILL)
             } else if now >= end + 2 * ProgramRunner.patience, ending != nil {
-                break  // one that nobody waits for is there as long as its parent
+                break  // one that its parent does not wait for is there as long as that
             }
             // A killed process ends soon, whatever it does.
             let next = isKilled ? now + ProgramRunner.pause : isLate ? end + ProgramRunner.patience : end
