@@ -15,7 +15,7 @@ import sys
 
 import public_names
 
-BASELINE = pathlib.Path('scripts/abi/libtendon.so.0.x86_64.abi.xz')
+BASELINE = pathlib.Path('scripts/abi/libtendon.so.1.x86_64.abi.xz')
 PREFIX = ('tendon_',)
 count = failed = 0
 

@@ -82,7 +82,7 @@ def main():
     found = sorted(names(arguments[-1]))
     if as_map:
         print('/* Versioned symbols of libtendon.so: what the public headers declare, nothing else. Generated. */')
-        print('TENDON_0 {\n    global:')
+        print('TENDON_1 {\n    global:')
         print('\n'.join(f'        {name};' for name in found))
         print('    local:\n        *;\n};')
     else:

@@ -22,7 +22,7 @@ rm -rf "$packages"
 built=$(TENDON_SWIFT_SCRATCH=$BUILD/swift TENDON_SWIFT_TREE=$root scripts/debian.sh 2>&1)
 result $? "the packages are built" "$built"
 deb() { echo "$packages/$1_${version}_$(dpkg --print-architecture).deb"; }
-for name in libtendon0 libtendon-dev tendon tendon-gateway; do
+for name in libtendon1 libtendon-dev tendon tendon-gateway; do
     is "$(dpkg-deb -f "$(deb $name)" Version)" "$version" "$name has version $version"
 done
 is "$("$TENDON" --version)" "tendon $upstream" "so has the command"
@@ -31,8 +31,8 @@ result $? "lintian finds nothing of level warning" "$findings"
 
 # ---- the library, as a program uses it
 tree=$work/tree
-for name in libtendon0 libtendon-dev tendon tendon-gateway; do dpkg-deb -x "$(deb $name)" "$tree"; done
-libraries=$(dirname "$(find "$tree/usr/lib" -name libtendon.so.0)")
+for name in libtendon1 libtendon-dev tendon tendon-gateway; do dpkg-deb -x "$(deb $name)" "$tree"; done
+libraries=$(dirname "$(find "$tree/usr/lib" -name libtendon.so.1)")
 is "$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --modversion tendon)" "$upstream" "tendon.pc has the version"
 compile() { # output, program, options of pkg-config
     # shellcheck disable=SC2046
@@ -40,13 +40,13 @@ compile() { # output, program, options of pkg-config
         PKG_CONFIG_SYSROOT_DIR=$tree pkg-config --cflags --libs "${@:3}") 2>&1
 }
 answer=$(compile shared uses_library tendon && LD_LIBRARY_PATH=$libraries "$work/shared" 2>&1)
-result $? "a program is built with libtendon-dev and runs with libtendon0" "$answer"
+result $? "a program is built with libtendon-dev and runs with libtendon1" "$answer"
 answer=$(compile core uses_core --static tendon-core -static && "$work/core" 2>&1)
 result $? "and one with the core alone" "$answer"
 like "$(readelf -d "$tree/usr/bin/tendon")" BIND_NOW "the command is linked with all of its symbols bound at start"
 is "$(ldd "$tree/usr/bin/tendon" | grep -c libswift)" 0 "the command needs no library of Swift"
 like "$(dpkg-deb -f "$(deb tendon)" Depends)" "libbluetooth3.*libmosquitto1" "its dependencies are found by dpkg-shlibdeps"
-like "$(dpkg-deb -f "$(deb tendon-gateway)" Depends)" "libtendon0 \\(>= $upstream\\)" "tendon-gateway uses the library"
+like "$(dpkg-deb -f "$(deb tendon-gateway)" Depends)" "libtendon1 \\(>= $upstream\\)" "tendon-gateway uses the library"
 answer=$(LD_LIBRARY_PATH=$libraries XDG_RUNTIME_DIR=$work "$tree/usr/bin/tendon-gateway" --radio virtual --for 1 2>&1)
 is "$?" 4 "tendon-gateway runs, and ends with 4 where no device is"
 is "$(dpkg-deb --ctrl-tarfile "$(deb tendon)" | tar -xO ./conffiles)" /etc/tendon/tendon.conf "the configuration is a conffile"

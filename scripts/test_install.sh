@@ -14,7 +14,7 @@ install_and_try() {
     ninja -C "$build/install-$name" >/dev/null
     meson install -C "$build/install-$name" --no-rebuild >/dev/null
     local pc=$prefix/lib/pkgconfig
-    for file in lib/libtendon.so.0 lib/libtendon.a lib/libtendon-core.a lib/pkgconfig/tendon.pc \
+    for file in lib/libtendon.so.1 lib/libtendon.a lib/libtendon-core.a lib/pkgconfig/tendon.pc \
         include/tendon/tendon.h include/tendon/host/att.h; do
         [ -e "$prefix/$file" ] || { echo "not ok - $name: $file is not installed"; return 1; }
     done
@@ -42,12 +42,12 @@ install_and_try() {
     echo "ok - $name: a static program runs against the core alone"
 
     # grep reads to the end: with -q it may stop early, and the signal to the writer would be a failure of the pipe.
-    readelf -d "$prefix/lib/libtendon.so" | grep 'SONAME.*\[libtendon.so.0\]' >/dev/null
-    echo "ok - $name: soname is libtendon.so.0"
+    readelf -d "$prefix/lib/libtendon.so" | grep 'SONAME.*\[libtendon.so.1\]' >/dev/null
+    echo "ok - $name: soname is libtendon.so.1"
     local foreign
     foreign=$(nm -D --defined-only "$prefix/lib/libtendon.so" | awk '{print $3}' | grep -vE '^(tendon_|TENDON_)' || true)
     [ -z "$foreign" ] || { echo "not ok - $name: other names are exported: $foreign"; return 1; }
-    nm -D --defined-only "$prefix/lib/libtendon.so" | grep ' tendon_version@@TENDON_0' >/dev/null
+    nm -D --defined-only "$prefix/lib/libtendon.so" | grep ' tendon_version@@TENDON_1' >/dev/null
     echo "ok - $name: only versioned tendon_ names are exported"
 }
 

@@ -72,7 +72,7 @@ answer=$(run all)
 code=$?
 result $code "all steps of the recipe run" "$answer"
 out=$work/out
-[ -e "$out/libtendon/usr/lib/libtendon.so.0" ] && [ ! -e "$out/libtendon/usr/lib/libtendon.so" ]
+[ -e "$out/libtendon/usr/lib/libtendon.so.1" ] && [ ! -e "$out/libtendon/usr/lib/libtendon.so" ]
 result $? "libtendon has the library only" "$(find "$out/libtendon" 2>&1)"
 [ -e "$out/development/usr/include/tendon/tendon.h" ] && [ -e "$out/development/usr/lib/pkgconfig/tendon.pc" ]
 result $? "other packages get headers and tendon.pc" "$(find "$out/development" -maxdepth 4 2>&1)"

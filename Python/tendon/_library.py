@@ -84,7 +84,7 @@ _FUNCTIONS = {
 def _load() -> ctypes.CDLL:
     """The library of the wheel; in a checkout TENDON_LIBRARY names one, or the system has one."""
     own = pathlib.Path(__file__).parent / "libtendon.so"
-    library = ctypes.CDLL(os.environ.get("TENDON_LIBRARY") or (str(own) if own.exists() else "libtendon.so.0"))
+    library = ctypes.CDLL(os.environ.get("TENDON_LIBRARY") or (str(own) if own.exists() else "libtendon.so.1"))
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

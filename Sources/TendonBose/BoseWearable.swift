@@ -98,7 +98,7 @@ public final class BoseWearable: Sendable {
 
     /// "Tendon " and the version of the library.
     public static var formattedVersion: String { "Tendon " + String(cString: tendon_version()) }
-    /// The version of the library, for example "0.2.0".
+    /// The version of the library, for example "0.3.0".
     public static var releaseVersion: String? { String(cString: tendon_version()) }
     /// Always `nil`: builds of the library are not numbered.
     public static var buildNumber: String? { nil }

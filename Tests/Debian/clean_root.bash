@@ -50,9 +50,9 @@ done
 # ---- the packages that they depend on, by apt
 mount --bind "$archives" "$machine/var/cache/apt/archives"
 mkdir -p "$machine/srv/packages"
-cp "$packages"/libtendon0_*.deb "$packages"/libtendon-dev_*.deb "$packages"/tendon_*.deb "$packages"/tendon-doc_*.deb \
+cp "$packages"/libtendon1_*.deb "$packages"/libtendon-dev_*.deb "$packages"/tendon_*.deb "$packages"/tendon-doc_*.deb \
     "$machine/srv/packages"
-mapfile -t ours < <(cd "$machine" && printf '/%s\n' srv/packages/libtendon0_*.deb srv/packages/tendon_*.deb srv/packages/tendon-doc_*.deb)
+mapfile -t ours < <(cd "$machine" && printf '/%s\n' srv/packages/libtendon1_*.deb srv/packages/tendon_*.deb srv/packages/tendon-doc_*.deb)
 fetch() { in_base apt-get install -q -y --no-install-recommends --download-only "${ours[@]}"; }
 answer=$(fetch 2>&1 || { in_base apt-get update -q && fetch; } 2>&1)
 result $? "apt finds what they depend on" "$answer"

@@ -33,7 +33,7 @@ if [ ! -f "$newer/tendon_$version+newer_$architecture.deb" ]; then
     dpkg-deb --root-owner-group -Zgzip -z1 -b "$newer/tree" "$newer/tendon_$version+newer_$architecture.deb" >/dev/null
     rm -rf "$newer/tree"
 fi
-disk=$("$here/root.sh" "$BUILD/deployed" "$BUILD"/debian/{libtendon0,libtendon-dev,tendon}_"${version}_$architecture.deb")
+disk=$("$here/root.sh" "$BUILD/deployed" "$BUILD"/debian/{libtendon1,libtendon-dev,tendon}_"${version}_$architecture.deb")
 
 export TENDON_PACKAGES=$BUILD/debian TENDON_SYSTEM_SETUP=$here/setup.sh TENDON_KERNEL_CACHE=${TENDON_KERNEL_CACHE:-$BUILD/kernel}
 options=()

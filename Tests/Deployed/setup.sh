@@ -6,7 +6,7 @@
 set -e
 export DEBIAN_FRONTEND=noninteractive
 grep -q localhost /etc/hosts 2>/dev/null || echo 127.0.0.1 localhost >>/etc/hosts
-dpkg --force-unsafe-io -i "/host$TENDON_PACKAGES"/{libtendon0,libtendon-dev,tendon}_*.deb
+dpkg --force-unsafe-io -i "/host$TENDON_PACKAGES"/{libtendon1,libtendon-dev,tendon}_*.deb
 cat >/etc/tendon/tendon.conf <<'CONF'
 [gateway]
 pair = 1200

@@ -97,7 +97,7 @@ machine=$(dpkg --print-architecture)
 package=$(sed -n '1s/.*(\(.*\)).*/\1/p' packaging/debian/changelog)
 {
     printf "tendon-gateway_${version}_%s.tar.gz\n" armhf arm64 mips
-    printf "%s_${package}_$machine.deb\n" libtendon0 libtendon-dev tendon tendon-gateway
+    printf "%s_${package}_$machine.deb\n" libtendon1 libtendon-dev tendon tendon-gateway
     printf '%s\n' "tendon-doc_${package}_all.deb" "tendon_$version.orig.tar.gz" "tendon_$package.debian.tar.xz" \
         "tendon_$package.dsc" NOTES.md SHA256SUMS
 } | sort >"$work/expected"

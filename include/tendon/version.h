@@ -6,9 +6,9 @@
 #define TENDON_VERSION_H
 
 #define TENDON_VERSION_MAJOR 0
-#define TENDON_VERSION_MINOR 2
+#define TENDON_VERSION_MINOR 3
 #define TENDON_VERSION_PATCH 0
-#define TENDON_VERSION "0.2.0"
+#define TENDON_VERSION "0.3.0"
 
 #ifdef __cplusplus
 extern "C" {

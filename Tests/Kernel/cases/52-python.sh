@@ -4,7 +4,7 @@
 # lane: 2
 # limit: 240
 source "$KERNEL_TESTS/command.sh"
-export PYTHONPATH=$PROJECT/Python TENDON_LIBRARY=$BUILD/libtendon.so.0
+export PYTHONPATH=$PROJECT/Python TENDON_LIBRARY=$BUILD/libtendon.so.1
 samples=500
 
 measured() { # CLIENT PYTHON [PID...]
