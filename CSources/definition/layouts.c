@@ -466,7 +466,9 @@ static uint32_t members_of(const reading *r, const tendon_field *field) {
     if (is_integer && r->found[F_EPOCH] != 0) {
         return common | described | dates | counts;
     }
-    return common | described | numbers | (is_integer ? integers : 0);
+    /* Parts have no sign. */
+    uint32_t without = (field->flags & TENDON_FIELD_SIGNED) != 0 ? BIT(F_BITS) : 0;
+    return common | described | numbers | (is_integer ? integers & ~without : 0);
 }
 
 static bool read_number_field(reading *r, tendon_field *field) {
@@ -651,8 +653,7 @@ static bool read_field(reading *r, json_at at) {
         return false;
     }
     if (r->is_at_end && (r->found[F_TYPE] != 0 || r->found[F_RECORDS] != 0)) {
-        return tendon_parse_wrong(r->p, at,
-                                  "nothing is left for this field: one before it takes the rest of the value");
+        return tendon_parse_wrong(r->p, at, "nothing is left for this field: one before it takes the rest");
     }
     bool is_read = r->found[F_TYPE] != 0      ? read_typed(r, field)
                    : r->found[F_RATE] != 0    ? read_rate(r, field)

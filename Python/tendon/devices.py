@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from typing import TYPE_CHECKING, Any, AsyncIterator, Literal
 
@@ -45,7 +46,7 @@ class Device:
         """Its events from now on, until the gateway is closed."""
         return self._gateway.events(of=self)
 
-    async def act(self, action: str, *arguments: str | int | float | bytes) -> None:
+    async def act(self, action: str, *arguments: str | int | float | bytes | datetime.datetime) -> None:
         """Has the device do something by name, as rules of `tendon run` do: `await belt.act("vibrate", 90)`.
 
         Returns when the device has confirmed it. ActionError: it is no action of the device, it is not connected, or it refused.
@@ -118,7 +119,7 @@ class DefinedDevice(Device):
         if name.startswith("_"):
             raise AttributeError(name)
 
-        async def call(*arguments: str | int | float | bytes) -> None:
+        async def call(*arguments: str | int | float | bytes | datetime.datetime) -> None:
             await self.act(name, *arguments)
 
         return call

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import ctypes
+import datetime
 import json
 import pathlib
 import time
@@ -36,10 +37,12 @@ def _quoted(word: str) -> bytes:
     return out.raw[:length]
 
 
-def _text(argument: str | int | float | bytes) -> str:
-    """As actions take it; bytes are hexadecimal digits, True and False are 1 and 0."""
+def _text(argument: str | int | float | bytes | datetime.datetime) -> str:
+    """As actions take it; bytes are hexadecimal digits, True and False are 1 and 0, times have whole seconds."""
     if isinstance(argument, bytes):
         return argument.hex()
+    if isinstance(argument, datetime.datetime):
+        return argument.isoformat(timespec="seconds")
     if argument is None:
         raise TypeError("an argument is a text, a number or bytes, not None")
     return str(int(argument)) if isinstance(argument, bool) else str(argument)
@@ -437,7 +440,7 @@ class Gateway:
         except StopAsyncIteration:
             raise RuntimeError("the gateway was closed") from None
 
-    async def act(self, device: Device, action: str, arguments: Iterable[str | int | float | bytes]) -> None:
+    async def act(self, device: Device, action: str, arguments: Iterable[str | int | float | bytes | datetime.datetime]) -> None:
         """See Device.act()."""
         if not self._is_open or self._async is None:
             raise ActionError("the gateway is not open")

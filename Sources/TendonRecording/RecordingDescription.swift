@@ -131,13 +131,15 @@ struct RecordingDescription {
         (self.began, self.information, self.previous) = (began, information, previous)
     }
 
-    /// Gaps are in the order in which they began, however they ended.
+    /// Gaps are in the order in which they began, however they ended. Where the clock was set, times before and after it have none.
     mutating func add(_ gap: RecordedGap) {
         if gaps.count == RecordingDescription.gapLimit {
             gaps.removeFirst()
             gapsLeftOut += 1
         }
-        let place = gaps.lastIndex { $0.from <= gap.from }.map { $0 + 1 } ?? 0
+        let set =
+            gap.reason == "clock_set" ? gaps.count : (gaps.lastIndex { $0.reason == "clock_set" }.map { $0 + 1 } ?? 0)
+        let place = gaps[set...].lastIndex { $0.from <= gap.from }.map { $0 + 1 } ?? set
         gaps.insert(gap, at: place)
     }
 

@@ -280,7 +280,7 @@ run run extra --pair bose
 unlike "$err" "follows =" "a word that is not its value"
 
 run run --radio virtual --rule 'trainer.force > 20 => feelspace.signal warning'
-like "$status $err" "^2 .*unknown family 'trainer'; known: .*, or the name of a device in the configuration [(]--config[)]" \
+like "$status $err" "^2 .*unknown family 'trainer'; known: .*, or the name of a device in the configuration [(]--config[)]; that of a device file needs --define FILE" \
     "a rule with a name that needs a configuration"
 run capture -
 is "$status" 2 "capture -: standard output is no file for it"

@@ -109,11 +109,19 @@ def command_line():
         ("--rate", "0"): "--rate '0' is not possible: samples per second, 1 to 32767; default: the setting of the device",
         ("--for", "soon"): "--for takes a time such as 90, 500ms, 2min or 1h",
         ("--define",): "--define takes the path of a device file",
+        ("--mqtt", "mqtt://host"): "there is no option --mqtt; try: tendon-gateway --help",
+        ("--exact", "yes"): "'yes' is no option; try: tendon-gateway --help",
+        ("--define", "/"): "/: Is a directory",
         ("--families", "none"): "no family is served: see --families and --ignore",
         ("--radio", "virtual", "--adapter", "hci0"): "--adapter is for --radio bluez",
     }
     said = {options: run(*options).stderr.decode() for options in words}
     report("and says what is possible", all(said[options] == f"tendon-gateway: {text}\n" for options, text in words.items()), said)
+    closed = subprocess.run(["sh", "-c", 'exec "$0" --radio virtual --for 1 >&-', GATEWAY], capture_output=True, timeout=LIMIT)
+    report("standard output that is closed is an error", (closed.returncode, closed.stderr)
+           == (1, b"tendon-gateway: standard output is closed: >/dev/null for none\n"), closed)
+    others = subprocess.run(["sh", "-c", 'exec "$0" --radio virtual --for 0.3 <&- 2>&-', GATEWAY], capture_output=True, timeout=LIMIT)
+    report("other descriptors that are closed are none", others.returncode == 4 and b'"summary"' in others.stdout, others)
     variable = run("--for", "0.1", env={**os.environ, "TENDON_RADIO": "wifi"})
     report("TENDON_RADIO is one of two", (variable.returncode, variable.stderr)
            == (2, b"tendon-gateway: TENDON_RADIO is bluez or virtual, not 'wifi'\n"), variable)

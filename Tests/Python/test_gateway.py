@@ -7,6 +7,7 @@ Run by scripts/test_python.sh, in an environment in which the wheel is installed
 import asyncio
 import contextlib
 import dataclasses
+import datetime
 import gc
 import json
 import os
@@ -238,8 +239,9 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
 
     async def test_bytes(self):
         file = {"name": "badge", "title": "Badge", "find": {"name": "Badge"}, "characteristics": [
-            {"name": "screen", "service": "fff0", "uuid": "fff1", "write": [{"name": "data", "type": "bytes", "length": 4}]}],
-            "actions": [{"name": "show", "characteristic": "screen"}]}
+            {"name": "screen", "service": "fff0", "uuid": "fff1", "write": [{"name": "data", "type": "bytes", "length": 4}]},
+            {"name": "clock", "service": "fff0", "uuid": "fff2", "write": [{"name": "t", "type": "u32", "epoch": "2026-12-01"}]}],
+            "actions": [{"name": "show", "characteristic": "screen"}, {"name": "set", "characteristic": "clock"}]}
         with tempfile.NamedTemporaryFile("w", suffix=".json") as path:
             json.dump(file, path)
             path.flush()
@@ -247,6 +249,7 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                 async with tendon.find("badge", radio="virtual", device_files=path.name, timeout=20) as badge:
                     await badge.show(bytes([0, 1, 254, 255]))
                     await badge.act("show", "0001feff")
+                    await badge.set(datetime.datetime(2026, 12, 1, 0, 1, 0, 999999, tzinfo=datetime.timezone.utc))
                     with self.assertRaisesRegex(tendon.ActionError, "4 bytes"):
                         await badge.show(b"12345")
                     with self.assertRaisesRegex(TypeError, "a text, a number or bytes, not None"):
@@ -254,10 +257,10 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                 written = []
                 for _ in range(100):  # the device's own lines come when it writes them
                     written = [line["bytes"] for line in lines() if line["event"] == "write"]
-                    if len(written) >= 2:
+                    if len(written) >= 3:
                         break
                     await asyncio.sleep(0.05)
-                self.assertEqual(written, ["0001feff"] * 2)
+                self.assertEqual(written, ["0001feff", "0001feff", "3c000000"])
 
     async def test_device_files(self):
         file = SOURCE / "packaging/devices/heart_rate.json"

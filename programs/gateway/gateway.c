@@ -108,15 +108,16 @@ static bool define(const char *path) {
     }
     size_t length = 0;
     ssize_t count = 1;
+    errno = EFBIG;
     while (count > 0 && length < sizeof text) {
         count = read(file, text + length, sizeof text - length);
         length += count > 0 ? (size_t)count : 0;
     }
     bool is_read = count == 0 && length < sizeof text;
+    int number = errno;
     close(file);
     if (!is_read || options.definition_count == TENDON_FLEET_DEFINITIONS) {
-        complain("tendon-gateway: %s: %s", path,
-                 is_read ? "too many device files" : "it cannot be read, or is too long");
+        complain("tendon-gateway: %s: %s", path, is_read ? "too many device files" : strerror(number));
         return false;
     }
     tendon_definition *definition = &definitions[options.definition_count];
@@ -223,10 +224,13 @@ static bool set_option(const char *name, const char *value) {
 
 /** @param is_define the device files alone, whose names other options have; false: all options but these. */
 static bool parse(int count, char **words, bool is_define) {
+    char name[32] = "";
     for (int i = 1; i < count; i++) {
-        char name[32];
         const char *word = strcmp(words[i], "-h") == 0 ? "--help" : words[i];
         if (strncmp(word, "--", 2) != 0) {
+            if (name[0] != '\0' && !set_option(name, NULL)) {
+                return false; /* it is the value of an option that there is not */
+            }
             complain("tendon-gateway: '%s' is no option; try: tendon-gateway --help", word);
             return false;
         }
@@ -239,6 +243,7 @@ static bool parse(int count, char **words, bool is_define) {
             (!is_optional || (words[i + 1][0] >= '0' && words[i + 1][0] <= '9'))) {
             value = words[++i];
         }
+        bool is_alone = value == NULL;
         bool is_information = strcmp(name, "help") == 0 || strcmp(name, "version") == 0;
         if ((is_information || (strcmp(name, "define") == 0) == is_define) && !set_option(name, value)) {
             return false;
@@ -246,6 +251,7 @@ static bool parse(int count, char **words, bool is_define) {
         if (chosen.is_help || chosen.is_version) {
             return true;
         }
+        name[0] = is_alone ? name[0] : '\0';
     }
     return true;
 }
@@ -395,7 +401,22 @@ static int serve(void) {
     return exit_status(was_open, is_unread);
 }
 
+/** Of the standard descriptors: one that is closed would be the next file that is opened. */
+static bool take_descriptors(void) {
+    bool has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            (void)!open("/dev/null", O_RDWR); /* the lowest one that is free */
+        }
+    }
+    return has_output;
+}
+
 int main(int count, char **words) {
+    if (!take_descriptors()) {
+        complain("tendon-gateway: standard output is closed: >/dev/null for none");
+        return FAILED;
+    }
     tendon_fleet_options_init(&options);
     if (!parse(count, words, true) || !parse(count, words, false)) {
         return USAGE;

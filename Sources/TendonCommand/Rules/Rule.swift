@@ -164,11 +164,12 @@ struct RuleParser {
             return (.family(try familyName(parts[0])), parts[1])
         } catch {
             let names = DeviceNames.shared.all
+            let file = "; that of a device file needs --define FILE"
             guard !names.isEmpty else {
-                throw wrong(error.message + ", or the name of a device in the configuration (--config)", word)
+                throw wrong(error.message + ", or the name of a device in the configuration (--config)" + file, word)
             }
             throw wrong(
-                CommandError.unknown("family or device", parts[0], among: familyNames() + names).message, word)
+                CommandError.unknown("family or device", parts[0], among: familyNames() + names).message + file, word)
         }
     }
 
@@ -200,7 +201,8 @@ struct RuleParser {
             next += 1
             let word = words[next]
             guard let number = Double(word.text), number.isFinite else {
-                throw wrong("'\(sanitized(word.text))' is no number", word)
+                throw wrong(
+                    "'\(sanitized(word.text))' is no number; words of values are compared by their numbers", word)
             }
             next += 1
             return (subject, .value(name, comparison, number))

@@ -514,8 +514,13 @@ struct RecordingTests {
 
         let recording = try Recording(in: place.path, at: ten, information: [:])
         recording.clockWasSet(from: ten + 2, to: ten - 3_600_000_000)
-        #expect(recording.end(at: ten - 3_600_000_000) == 0)
-        let gap = try #require(try description(recording)["gaps"]?.array?.first)
+        // They are in the order in which they happened, whatever the clock said.
+        recording.dropped(1, lines: 0, from: ten - 3_599_000_000, to: ten - 3_598_000_000)
+        recording.clockWasSet(from: ten - 3_597_000_000, to: ten + 7_200_000_000)
+        #expect(recording.end(at: ten + 7_200_000_000) == 0)
+        let gaps = try #require(try description(recording)["gaps"]?.array)
+        #expect(gaps.map { $0["reason"]?.string } == ["clock_set", "writer_behind", "clock_set"])
+        let gap = try #require(gaps.first)
         #expect(gap["reason"] == "clock_set" && gap["from"] == "2026-11-29T10:00:00.000002Z")
         #expect(gap["to"] == "2026-11-29T09:00:00.000000Z" && gap["samples"] == JSON.null)
     }
