@@ -183,7 +183,7 @@ static bool is_free(parser *p, json_at at, uint16_t name) {
         "difference\0cache_dropped\0exported\0neighbor\0interference\0finding\0adapter\0mistake\0"
         "configuration_file\0setting\0reloaded\0reload_failed\0radio_waiting\0radio_lost\0radio_restored\0"
         "sample\0grip\0feature\0progress\0update\0write\0";
-    return tendon_parse_free(p, at, name, events, TAKEN, " is an event that Tendon has; call it otherwise");
+    return tendon_parse_free(p, at, name, events, TAKEN, " is an event that Tendon has");
 }
 
 /* Of the event that comes next. */
@@ -249,7 +249,7 @@ static bool add_own_event(parser *p, uint16_t layout, json_at name) {
     }
     *event = (tendon_definition_event){.name = d->layouts[layout].name, .layout = layout, .flags = TENDON_EVENT_STATE};
     if (tendon_parse_find(d, EVENTS, event->name) != TENDON_DEFINITION_NONE) {
-        return tendon_parse_wrong_this(p, name, " is the name of another event; call one otherwise");
+        return tendon_parse_wrong_this(p, name, " is the name of another event");
     }
     d->event_count++;
     return is_free(p, name, event->name);

@@ -409,6 +409,9 @@ static bool read_part(reading *r, json_at at, const tendon_field *whole) {
     part->type = TENDON_FIELD_PART;
     part->bit = (uint8_t)bit;
     part->bits = (uint8_t)count;
+    if (bit + count == width && count > 1) { /* it has the sign, if there is one */
+        part->flags |= whole->flags & TENDON_FIELD_SIGNED;
+    }
     part->condition = whole->condition;
     part->condition_from = whole->condition_from;
     part->condition_value = whole->condition_value;
@@ -466,9 +469,7 @@ static uint32_t members_of(const reading *r, const tendon_field *field) {
     if (is_integer && r->found[F_EPOCH] != 0) {
         return common | described | dates | counts;
     }
-    /* Parts have no sign. */
-    uint32_t without = (field->flags & TENDON_FIELD_SIGNED) != 0 ? BIT(F_BITS) : 0;
-    return common | described | numbers | (is_integer ? integers & ~without : 0);
+    return common | described | numbers | (is_integer ? integers : 0);
 }
 
 static bool read_number_field(reading *r, tendon_field *field) {

@@ -44,7 +44,7 @@ static int64_t extended(uint64_t raw, unsigned bits) {
 
 tendon_number tendon_number_integer(const tendon_field *field, uint64_t raw) {
     bool is_signed = (field->flags & TENDON_FIELD_SIGNED) != 0;
-    tendon_number number = tendon_number_of(is_signed ? extended(raw, 8U * field->size) : (int64_t)raw);
+    tendon_number number = tendon_number_of(is_signed ? extended(raw, field->bits) : (int64_t)raw);
     if (!is_signed && number.integer < 0) { /* more than 63 bits: the bits stay, the number is not exact */
         number.number = (double)raw;
         number.is_integer = false;

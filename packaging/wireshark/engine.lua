@@ -44,14 +44,15 @@ local function make_bits(field, prefix)
         local mask = (2 ^ bits.count - 1) * 2 ^ bits.bit
         local name = prefix .. bits.name
         bits.is_flag = bits.count == 1 and not bits.values and not bits.scaled
+        bits.is_signed = field.type ~= unsigned and bits.count > 1 and bits.bit + bits.count == 8 * widths[field.type]
         make_scaled(bits, prefix)
         if widths[field.type] > 4 then -- masks of Lua have 32 bits
             bits.pf = register(bits.is_flag and ProtoField.bool(name, bits.name) or
-                ProtoField.uint64(name, bits.name, base.DEC, names_of(bits.values)))
+                makers[bits.is_signed and "i64" or "u64"](name, bits.name, base.DEC, names_of(bits.values)))
         elseif bits.is_flag then
             bits.pf = register(ProtoField.bool(name, bits.name, widths[field.type] * 8, nil, mask))
         else
-            bits.pf = register(makers[unsigned](name, bits.name, base.DEC, names_of(bits.values), mask))
+            bits.pf = register(makers[bits.is_signed and field.type or unsigned](name, bits.name, base.DEC, names_of(bits.values), mask))
         end
     end
 end
@@ -226,10 +227,12 @@ local function decode_integer(context, field, tree)
     local is_known = not field.unknown or tonumber(value) ~= field.unknown
     for _, bits in ipairs(field.bits or {}) do
         local raw, part = math.floor(math.floor(value / 2 ^ bits.bit) % 2 ^ bits.count) -- 2 in a case, not 2.0
+        if bits.is_signed and raw >= 2 ^ (bits.count - 1) then raw = raw - math.floor(2 ^ bits.count) end
         if width > 4 then
             local all = little and range:le_uint64() or range:uint64()
             local exact = all:rshift(bits.bit):lshift(64 - bits.count):rshift(64 - bits.count)
             if bits.is_flag then exact = raw ~= 0 end
+            if bits.is_signed then exact = (little and range:le_int64() or range:int64()):arshift(bits.bit) end
             part = item:add(bits.pf, range, exact)
         else
             part = little and item:add_le(bits.pf, range) or item:add(bits.pf, range)

@@ -218,6 +218,20 @@ static void parts(void **state) {
     assert_string_equal(described(d, "0000"), "a=no b=no c=0 d=low");
     assert_string_equal(described(d, "ffff"), "a=yes b=yes c=7 d=high");
     assert_string_equal(described(d, "1000"), "a=no b=no c=0 d=1");
+    /* The part with the sign, of 12 bits from the top, as an accelerometer has them; the others, and flags, have none.
+     */
+    static const struct {
+        const char *hex, *text;
+    } samples[] = {{"f0ff", "x=-1 low=0"}, {"0080", "x=-2048 low=0"}, {"ff7f", "x=2047 low=15"}, {"0000", "x=0 low=0"}};
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        d = with_fields(
+            "{'type': 'i16', 'bits': [{'name': 'x', 'bit': 4, 'count': 12}, {'name': 'low', 'bit': 0, 'count': 4}]}");
+        assert_string_equal(described(d, samples[i].hex), samples[i].text);
+    }
+    d = with_fields("{'type': 'i8', 'bits': [{'name': 'top', 'bit': 7}, {'name': 'rest', 'bit': 3, 'count': 4}]}");
+    assert_string_equal(described(d, "f8"), "top=yes rest=15");
+    d = with_fields("{'type': 'i64', 'bits': [{'name': 'all', 'bit': 0, 'count': 64, 'unknown': -1}]}");
+    assert_string_equal(described(d, "feffffffffffffff"), "all=-2");
     d = with_fields("{'type': 'u64', 'bits': [{'name': 'all', 'bit': 0, 'count': 64}]}");
     assert_string_equal(described(d, "ffffffffffffffff"), "all=18446744073709551616");
     d = with_fields("{'type': 'u64', 'bits': [{'name': 'top', 'bit': 63}, {'name': 'most', 'bit': 0, 'count': 63}]}");

@@ -241,8 +241,6 @@ static void fields(void **state) {
         {FIELD("{'name': 'x', 'type': 'u8', 'min': 5, 'max': 4}"), 3, 46, "less than 'min'"},
         {FIELD("{'name': 'x', 'type': 'u8', 'min': 5, 'equals': 4}"), 3, 49, "'equals' beside 'min'"},
         {FIELD("{'name': 'x', 'type': 'f32', 'max': 4}"), 3, 31, "'max' has no meaning for f32"},
-        {FIELD("{'name': 'x', 'type': 'i16', 'bits': [{'name': 'y', 'bit': 4}]}"), 3, 31,
-         "'bits' has no meaning for i16"},
         {FIELD("{'name': 'x', 'type': 'bytes', 'unit': 'V'}"), 3, 33, "'unit' has no meaning for bytes"},
         {FIELD("{'name': 'x', 'type': 'u8', 'if': 'y'}"), 3, 36, "'y' is no integer before this field"},
         {FIELD("{'name': 'x', 'type': 'u8', 'if': 'x'}"), 3, 36, "'x' is no integer before this field"},
