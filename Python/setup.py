@@ -22,8 +22,8 @@ def build_library(out: pathlib.Path) -> None:
         subprocess.run(["meson", "setup", build, str(SOURCES), "-Dbluez=kernel", "-Dtests=false", "-Dprograms=false",
                         "-Dbuildtype=release",
                         "-Dwerror=false", "-Ddefault_library=shared"], check=True)
-        subprocess.run(["ninja", "-C", build, f"libtendon.so.{VERSION}"], check=True)
-        shutil.copyfile(pathlib.Path(build) / f"libtendon.so.{VERSION}", out)
+        subprocess.run(["meson", "compile", "-C", build, "tendon:shared_library"], check=True)
+        shutil.copyfile(pathlib.Path(build) / "libtendon.so", out)
         subprocess.run(["strip", "--strip-unneeded", str(out)], check=True)
 
 

@@ -426,7 +426,15 @@ class Gateway:
     async def device(self, family: str | None = None, *, name: str | None = None, address: str | None = None) -> Any:
         """The first device that is connected, or will be, of a family, with a name or an address. The address is in any case, with
         or without a type: "c0:7e:02:00:77:d2", "C0:7E:02:00:77:D2/random"."""
+        if family is not None:
+            self._check_family(family)
         return await self._device(_Wanted(family, name, address))
+
+    def _check_family(self, family: str) -> None:
+        """A device of one that there is not would never come."""
+        copy = ctypes.create_string_buffer(self._options.raw, len(self._options))
+        if c.tendon_fleet_options_set(copy, b"families", family.encode()) < 0:
+            raise _mistake("families", family.encode())
 
     async def _device(self, wanted: _Wanted) -> Any:
         stream = self.events()

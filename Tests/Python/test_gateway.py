@@ -193,6 +193,9 @@ class GatewayTests(unittest.IsolatedAsyncioTestCase):
                     await asyncio.wait_for(gateway.device(address="c0:7e:02:00:77:d2/public"), 1)
                 with self.assertRaisesRegex(ValueError, "^address 'nonsense' is not possible: .*AA:BB:CC:DD:EE:FF"):
                     await gateway.device(address="nonsense")
+            async with tendon.Gateway(radio="virtual") as gateway:
+                with self.assertRaisesRegex(ValueError, "^families 'bosse' is not possible: .*bose"):
+                    await gateway.device("bosse")
             with self.assertRaisesRegex(ValueError, "^address '' is not possible"):
                 tendon.find(address="", radio="virtual")
 
