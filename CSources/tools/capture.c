@@ -333,17 +333,18 @@ static tendon_status next_record(tendon_capture_reader *reader, tendon_capture_r
     tendon_status status = TENDON_ERROR_INCOMPLETE;
     size_t offset = 0;
     for (int pass = 0; pass < 2 && status == TENDON_ERROR_INCOMPLETE; pass++) { /* the header, then all of it */
-        if (wanted > TENDON_CAPTURE_RECORD_HEADER_SIZE + TENDON_CAPTURE_PACKET_MAX) {
-            status = skip(reader, wanted);
-            return status < 0 ? status : TENDON_ERROR_BUSY;
-        }
         status = fill(reader, wanted);
         if (status < 0) {
             return status;
         }
         status = tendon_capture_decode_record(reader->datalink, reader->buffer + reader->start,
                                               reader->end - reader->start, out, &offset);
-        wanted = offset;
+        wanted = status > 0 ? (size_t)status : offset;
+        if (status != TENDON_ERROR_MALFORMED &&
+            wanted > TENDON_CAPTURE_RECORD_HEADER_SIZE + TENDON_CAPTURE_PACKET_MAX) {
+            status = skip(reader, wanted); /* also one that is in the buffer by chance */
+            return status < 0 ? status : TENDON_ERROR_BUSY;
+        }
     }
     if (status == TENDON_ERROR_INCOMPLETE) {
         size_t left = reader->end - reader->start;

@@ -382,6 +382,32 @@ static void long_records_are_passed_over(void **state) {
     }
 }
 
+/* Also one that the reader has in its buffer already, behind a short one: a file and a pipe give the same records. */
+static void a_long_record_in_the_buffer(void **state) {
+    (void)state;
+    static uint8_t big[5000];
+    static tendon_capture_reader reader;
+    for (size_t length = TENDON_CAPTURE_PACKET_MAX - 1; length <= sizeof big; length++) {
+        char path[32];
+        tendon_capture capture;
+        make_path(path);
+        assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H4), TENDON_OK);
+        tendon_capture_record record = {.type = 2, .data = big, .length = 9};
+        assert_int_equal(tendon_capture_write(&capture, &record), TENDON_OK);
+        record.length = length;
+        assert_int_equal(tendon_capture_write(&capture, &record), TENDON_OK);
+        assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+        assert_int_equal(tendon_capture_open(&reader, path), TENDON_OK);
+        assert_int_equal(tendon_capture_next(&reader, &record), 1);
+        bool fits = length + 1 <= TENDON_CAPTURE_PACKET_MAX; /* with the type */
+        assert_int_equal(tendon_capture_next(&reader, &record), fits);
+        assert_int_equal(reader.skipped, !fits);
+        tendon_capture_reader_close(&reader);
+        unlink(path);
+        length += fits ? 0 : 400;
+    }
+}
+
 /* Records of a vendor's own type and empty ones among packets: skipped and counted, and the rest is read. */
 static void what_is_no_packet_is_passed_over(void **state) {
     (void)state;
@@ -530,6 +556,7 @@ int main(void) {
         cmocka_unit_test(only_its_owner_can_read_a_capture),
         cmocka_unit_test(ends_have_the_code_that_fits),
         cmocka_unit_test(long_records_are_passed_over),
+        cmocka_unit_test(a_long_record_in_the_buffer),
         cmocka_unit_test(what_is_no_packet_is_passed_over),
         cmocka_unit_test(a_reader_closes_what_it_has_opened_itself),
         cmocka_unit_test(wireshark_reads_our_file),
