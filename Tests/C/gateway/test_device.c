@@ -223,6 +223,8 @@ static void settings_of_a_belt(void **state) {
     (void)state;
     world_choice choice = world_defaults();
     set(&choice, "orientation-period", "100");
+    assert_null(strstr(opening_of(TENDON_DEVICE_FEELSPACE, &choice), "default_intensity"));
+    assert_true(w.device.of.feelspace.default_intensity > 0); /* that of the belt */
     set(&choice, "default-intensity", "70");
     const char *events = opening_of(TENDON_DEVICE_FEELSPACE, &choice);
     assert_non_null(strstr(events, "default_intensity"));

@@ -5,6 +5,7 @@
 #include "tendon/linux/datagram.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 typedef struct pair {
     int sender, receiver;
@@ -127,6 +128,19 @@ static void port_in_use(void **state) {
     assert_true(tendon_datagram_port(p.sender) < 0);
 }
 
+static void no_descriptor(void **state) {
+    (void)state;
+    struct rlimit limit, none;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    tendon_status connected = tendon_datagram_connect("127.0.0.1", 9), listening = tendon_datagram_listen("::1", 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(connected, TENDON_SYSTEM_ERROR(EMFILE));
+    assert_int_equal(listening, TENDON_SYSTEM_ERROR(EMFILE));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ipv4),
@@ -136,6 +150,7 @@ int main(void) {
         cmocka_unit_test(a_full_receiver),
         cmocka_unit_test(no_addresses),
         cmocka_unit_test(port_in_use),
+        cmocka_unit_test(no_descriptor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
