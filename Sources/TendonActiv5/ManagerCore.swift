@@ -63,7 +63,6 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         tendon_activ5_manager_disconnect_all(block.pointer, tendon_monotonic_ms())
         for case let device? in objects { device.core.abandon() }
         objects = []
-        timer?.remove()
         timer = nil
         events.close()
         finishScans(nil)

@@ -169,7 +169,6 @@ struct Connector {
             })
         known.value = search
         defer {
-            search.stop()
             known.value = nil
             queue.finish()
         }

@@ -78,12 +78,10 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     /// Called when the last reference was released: ends the connection; then this object is released.
     func abandon() {
         guard !abandoned else { return }
-        tendon_feelspace_session_stop_scan(block.pointer, tendon_monotonic_ms())
         tendon_feelspace_session_disconnect(block.pointer, tendon_monotonic_ms())
         abandoned = true
         search.stop()
         link?.abandon()
-        timer?.remove()
         timer = nil
         for waiter in outcomes.takeAll() { waiter.completion(.cancelled) }
         connectionFeed.close()

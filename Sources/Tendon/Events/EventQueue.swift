@@ -69,11 +69,10 @@ package protocol WaitTime: AnyObject, Sendable {
     func alarm(_ fire: @escaping () -> Void) -> any Alarm
 }
 
-/// Fires once the time has come. For the loop's thread.
+/// Fires once the time has come, and not after its release. For the loop's thread.
 package protocol Alarm: AnyObject {
     /// `.max`: never.
     var deadline: UInt64 { get set }
-    func remove()
 }
 
 extension LoopTimer: Alarm {}
@@ -114,7 +113,6 @@ private final class Waiter: @unchecked Sendable {
 
     /// No consumer will wait again.
     func end() {
-        alarm?.remove()
         alarm = nil
         wake()
     }

@@ -50,7 +50,6 @@ final class DistantWaiter: @unchecked Sendable {
     /// No consumer will wait again. For the loop's thread.
     func end() {
         state.withLock { $0.alarm = .max }  // What was posted to set it comes too late.
-        alarm?.remove()
         alarm = nil
     }
 

@@ -187,6 +187,19 @@ struct ManagerTests {
         #expect(try await manager.devicesFound().keys.sorted() == ["ACTIV5-AC-0001"])
     }
 
+    /// Without a callback, also when a later search has ended.
+    @Test @TendonActor func aSearchThatIsStopped() async throws {
+        let directory = RadioDirectory()
+        let manager = A5DeviceManager(radio: directory.radio)
+        manager.options.searchTimeout = 0.05
+        var calls: [String] = []
+        manager.scanForDevices { calls.append("stopped") }
+        manager.stopScanningForDevices()
+        manager.scanForDevices { calls.append("completed") }
+        await eventually("completed") { !calls.isEmpty }
+        #expect(calls == ["completed"])
+    }
+
     /// A call that ends, by its limit or by its task, leaves the search to others.
     @Test @TendonActor func aSearchThatOthersUse() async throws {
         let site = try await Site()
@@ -262,6 +275,17 @@ struct ManagerTests {
             #expect(await site.trainer.connections == 1)
         }
         await eventually("the trainer sees us go") { await site.trainer.connections == 0 }
+    }
+
+    @Test @TendonActor func aManagerAndItsDevicesAreReleased() async throws {
+        let site = try await Site()
+        weak var core: ManagerCore?
+        weak var device: A5Device?
+        do {
+            let (manager, _, found) = try await ready(site)
+            (core, device) = (manager.core, found)
+        }
+        await eventually("released") { core == nil && device == nil }
     }
 
     @Test @TendonActor func withoutARadio() async throws {

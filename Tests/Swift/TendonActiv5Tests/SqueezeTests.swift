@@ -25,6 +25,17 @@ import Testing
         #expect(DoubleSqueezeHelper.resetTimer == nil)
     }
 
+    /// 5 s after the last force above the limit, also while no other force comes.
+    @Test(arguments: [(4000, .firstPressed), (5000, .initial)] as [(UInt64, DoublePressState)])
+    @TendonActor func aPressThatIsTooLongAgo(milliseconds: UInt64, state: DoublePressState) {
+        DoubleSqueezeHelper.reset()
+        defer { DoubleSqueezeHelper.reset() }
+        let force = DoubleSqueezeHelper.squeezeThreshold.pressed + 1
+        DoubleSqueezeHelper.evaluateDoublePress(force: force, at: tendon_monotonic_ms() - milliseconds, onSuccess: {})
+        #expect(DoubleSqueezeHelper.doublePressState == state)
+        #expect((DoubleSqueezeHelper.resetTimer == nil) == (state == .initial))
+    }
+
     @Test @TendonActor func theLatestDeviceIsShownAndChanged() async throws {
         let device = try await device()
         DoubleSqueezeHelper.reset()

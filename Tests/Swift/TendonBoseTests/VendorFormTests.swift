@@ -126,13 +126,18 @@ import Testing
         }
         #expect(device.sensorConfiguration?.enabledSensors == [.rotation])
         var rotations = 0
+        var accelerations = 0
         let token = device.addEventListener { event in
-            if case .didReceiveSensorData(let data) = event { rotations += data.values.count }
+            guard case .didReceiveSensorData(let data) = event else { return }
+            rotations += data.values.count { $0.sensor == .rotation }
+            accelerations += data.values.count { $0.sensor == .accelerometer }
         }
         session.open()  // does nothing: it opens already
         await eventually("rotations") { rotations > 2 }
         #expect(owner.calls == ["open"])
         await eventually("the gesture is enabled") { device.gestureConfiguration?.enabledGestures == [.doubleTap] }
+        device.configureSensors { $0.enable(sensor: .accelerometer, at: ._20ms) }
+        await eventually("what is changed now is written at once") { accelerations > 0 }
         session.close()
         await eventually("closed") { owner.calls == ["open", "closed"] }
         session.open()

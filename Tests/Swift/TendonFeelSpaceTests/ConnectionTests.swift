@@ -219,6 +219,17 @@ struct ConnectionTests {
         try await manager.connect(to: site.device)
     }
 
+    /// The button is held while a central is connected already, for which nothing else happens until it pairs.
+    @Test func pairingModeBeginsWithTheButton() async throws {
+        var options = SimulatedBelt.Options()
+        options.requiresPairing = true
+        let site = try await Site(options)
+        let peripheral = try await Central(radio: site.radio, bonds: .memory).connect(site.belt.address)
+        await site.belt.press(.home, .long)
+        try await peripheral.pair()
+        await peripheral.disconnect()
+    }
+
     @Test @TendonActor func anUnansweredBeltFailsTheHandshake() async throws {
         let site = try await Site()
         await site.belt.setSilent(true)

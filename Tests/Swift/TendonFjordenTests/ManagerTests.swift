@@ -245,6 +245,37 @@ struct ManagerTests {
         _ = try await connectFirst(manager)
     }
 
+    /// Whoever is asked learns that nobody waits for the answer any more.
+    @Test @TendonActor func theQuestionEndsWithTheAttempt() async throws {
+        let (isAsked, isOver) = (Flag(), Flag())
+        let (manager, _) = try simulated {
+            $0.pairingPrompt = { _ in
+                isAsked.set()
+                await untilCancelled()
+                isOver.set()
+                return true
+            }
+        }
+        let attempt = Task { @TendonActor in try await connectFirst(manager) }
+        await eventually("asked") { isAsked.isSet }
+        manager.disconnect()
+        await eventually("its task is cancelled") { isOver.isSet }
+        await #expect(throws: FjordenError.self) { try await attempt.value }
+    }
+
+    /// With the defaults, before anything else.
+    @Test @TendonActor func openingConfiguresAManagerThatIsNotConfigured() async throws {
+        let directory = RadioDirectory()
+        let manager = GripManager(on: try await Central(radio: directory.radio, bonds: .memory))
+        await #expect(throws: FjordenError.managerNotConfigured) { try await manager.start() }
+        let opening = Task { @TendonActor in
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await manager.openAndWait()
+        }
+        await #expect(throws: FjordenError.cancelled) { try await opening.value }
+        #expect(throws: FjordenError.managerAlreadyConfigured) { try manager.configure().get() }
+    }
+
     @Test @TendonActor func permission() async throws {
         let (denied, simulator) = try simulated()
         simulator.permission = .denied

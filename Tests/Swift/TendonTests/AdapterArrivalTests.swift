@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -55,6 +56,31 @@ import Testing
             }
             await #expect(throws: TendonError.cancelled) { try await task.value }
             #expect(begun.withLock { $0 } == 0)
+        }
+
+        /// Nothing of it is left on the loop, and its socket is closed.
+        @Test func aWaitThatIsCancelledIsClosed() async throws {
+            var ends: [Int32] = [-1, -1]
+            // Programs that other tests start do not keep it open.
+            let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+            try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+            let (other, own, isBegun) = (ends[0], ends[1], Flag())
+            defer { close(other) }
+            let task = Task {
+                try await wait { arrival, loop, _, _ in
+                    (arrival.pointee.loop, arrival.pointee.lease) = (loop, -1)
+                    tendon_source_init(&arrival.pointee.source, own, nil, nil, nil)
+                    isBegun.set()
+                    return tendon_loop_add(loop, &arrival.pointee.source)
+                }
+            }
+            await eventually("it waits") { isBegun.isSet }
+            task.cancel()
+            await #expect(throws: TendonError.cancelled) { try await task.value }
+            await eventually("the end of its stream") {
+                var byte: UInt8 = 0
+                return recv(other, &byte, 1, Int32(MSG_DONTWAIT)) == 0
+            }
         }
     }
 #endif

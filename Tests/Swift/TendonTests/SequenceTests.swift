@@ -34,19 +34,21 @@ private actor Consumer {
 /// A time that stands still until the test moves it.
 private final class TestTime: WaitTime {
     private let milliseconds = Atomic<UInt64>(1_000_000)
-    private let alarms = Mutex<[TestAlarm]>([])
+    private let all = Mutex<[Weak]>([])
+    private struct Weak { weak var alarm: TestAlarm? }
+    private var alarms: [TestAlarm] { all.withLock { $0.compactMap(\.alarm) } }
 
     var now: UInt64 { milliseconds.load(ordering: .relaxed) }
 
     func alarm(_ fire: @escaping () -> Void) -> any Alarm {
         let alarm = TestAlarm(fire)
-        alarms.withLock { $0.append(alarm) }
+        all.withLock { $0.append(Weak(alarm: alarm)) }
         return alarm
     }
 
     /// The deadline of the next alarm; `.max` if none is set.
     func nextAlarm() async -> UInt64 {
-        await onLoop { self.alarms.withLock { $0.map(\.deadline).min() ?? .max } }
+        await onLoop { self.alarms.map(\.deadline).min() ?? .max }
     }
 
     func advance(_ duration: UInt64) async {
@@ -56,9 +58,9 @@ private final class TestTime: WaitTime {
     /// On the loop's thread.
     func moveNow(_ duration: UInt64) {
         milliseconds.wrappingAdd(duration, ordering: .relaxed)
-        for alarm in alarms.withLock({ $0 }) where alarm.deadline <= now {
+        for alarm in alarms where alarm.deadline <= now {
             alarm.deadline = .max
-            alarm.fire?()
+            alarm.fire()
         }
     }
 
@@ -71,14 +73,9 @@ private final class TestTime: WaitTime {
 private final class TestAlarm: Alarm, @unchecked Sendable {
     // Touched on the loop's thread alone.
     var deadline = UInt64.max
-    var fire: (() -> Void)?
+    let fire: () -> Void
 
     init(_ fire: @escaping () -> Void) { self.fire = fire }
-
-    func remove() {
-        deadline = .max
-        fire = nil
-    }
 }
 
 @Suite(.timeLimit(.minutes(1)))

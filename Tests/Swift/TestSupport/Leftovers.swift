@@ -15,6 +15,7 @@ public func leftovers(of core: Any) -> [String] {
         case is LoopTimer: isEnded = false
         case let holder as RadioHolder: isEnded = flag(holder, "isClosed")
         case let flag as Bool where ["abandoned", "isAbandoned"].contains(label): isEnded = flag
+        case let feeds where "\(type(of: feeds))".hasSuffix("Feeds"): isEnded = leftovers(of: feeds).isEmpty
         default:
             guard "\(type(of: value))".hasPrefix("Feed<") else { return nil }
             isEnded = flag(value, "isClosed")
