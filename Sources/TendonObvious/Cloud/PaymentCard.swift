@@ -114,10 +114,7 @@ public final class PaymentCard: Sendable {
             appendOwn(from: numberLength, count: cvcLength), append("\"},\"serialNumber\":\""),
             appendEscaped(request.serialNumber), append("\",\"productIdentifier\":\""),
             appendEscaped(request.productIdentifier), append("\"}")
-        else {
-            memory.truncate(to: start)
-            throw ObviousCloudError(.argument, "bad argument")
-        }
+        else { throw ObviousCloudError(.argument, "bad argument") }
         return start
     }
 

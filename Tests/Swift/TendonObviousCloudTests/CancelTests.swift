@@ -93,6 +93,29 @@ import Testing
         #expect(await task.value as? ObviousCloudError == .cancelled)
     }
 
+    /// Between the two requests of a payment: whether the card is charged is known if the first one never left.
+    @Test(arguments: [true, false]) func inThePauseOfAPayment(_ wasSent: Bool) async throws {
+        let server = try await ReferenceCloud(["--fault", #"{"do": "close", "times": -1}"#])
+        let port = heldPort()
+        var configuration = try server.configuration()
+        configuration.limits.retries = [600_000]
+        if !wasSent { configuration.baseURL = "https://127.0.0.1:\(port)" }
+        let (cloud, isBegun) = (try HTTPSCloud(configuration), Flag())
+        let task = Task {
+            isBegun.set()
+            return await error {
+                try await cloud.pay(
+                    PaymentRequest(cartId: 1, serialNumber: serial, productIdentifier: "1234"),
+                    card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
+            }
+        }
+        await eventually("it begins") { isBegun.isSet }
+        if wasSent { try await eventually("the request") { try await !server.requests().isEmpty } }
+        await eventually("it has ended") { cloud.engine.active == 0 }
+        task.cancel()
+        #expect(await task.value == (wasSent ? .unknownResult : .cancelled))
+    }
+
     /// An engine that is released ends its thread; its clients can be many.
     @Test func manyEngines() async throws {
         let server = try await ReferenceCloud()

@@ -146,6 +146,23 @@ import Testing
         #expect(requests.allSatisfy { $0["headers"]?["idempotency-key"]?.string == key })
     }
 
+    /// What the second request is refused says nothing about the first, except that the cart is paid.
+    @Test(arguments: [(409, "ALREADY_PAID", true), (409, "CONFLICT", false), (403, "ALREADY_PAID", false)])
+    func aRefusalAfterAPaymentWithoutAnAnswer(_ status: Int, _ code: String, _ isPaid: Bool) async throws {
+        let server = try await self.server()
+        let refusal = #"{\"code\": \"\#(code)\", \"message\": \"no\"}"#
+        let error = await error {
+            try await pay(
+                server.client(), server,
+                [
+                    #"{"do": "close", "match": "POST /v1/carts/"}"#,
+                    #"{"do": "status", "status": \#(status), "body": "\#(refusal)", "match": "POST /v1/carts/"}"#,
+                ])
+        }
+        #expect(error?.isUnknownResult == !isPaid && error?.isCartPaid == isPaid)
+        #expect(try await server.requests().count == 2)
+    }
+
     @Test(arguments: [
         (#"{"do": "close", "times": -1, "match": "POST /v1/carts/"}"#, 2),
         (#"{"do": "cut", "after": 0, "times": -1, "match": "POST /v1/carts/"}"#, 1),

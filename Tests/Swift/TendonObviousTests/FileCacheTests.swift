@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Foundation
 import ObviousTestSupport
 import Tendon
-import TendonObvious
 import TestSupport
 import Testing
+
+@testable import TendonObvious
 
 /// Where images are: no folder that somebody else could have made.
 @Suite(.timeLimit(.minutes(1))) struct FileCacheTests {
@@ -17,6 +19,20 @@ import Testing
     ])
     func theStandardFolder(_ variables: [String: String], _ folder: String) {
         #expect(FileCache.standard { variables[$0] }.folder == folder)
+    }
+
+    /// In a folder of the application's choice they are beside the images; in the standard one, which is of a cache, they are
+    /// not: what empties it would take them.
+    @Test func recordsAreNotInTheCache() throws {
+        let top = NSTemporaryDirectory() + "file-cache-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: top) }
+        let own = FileCache(folder: top + "/obvious")
+        _ = try own.preparedImagePath(hash)
+        var record = tendon_obvious_record()
+        record.serial = .random(in: 0...UInt64.max)
+        #expect(own.store(record) >= 0 && own.record(of: record.serial)?.serial == record.serial)
+        let standard = FileCache.standard { ["XDG_CACHE_HOME": top][$0] }
+        #expect(standard.folder == own.folder && standard.record(of: record.serial) == nil)
     }
 
     private func others(_ folder: String) -> ObviousCloudError {
