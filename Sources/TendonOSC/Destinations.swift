@@ -139,7 +139,7 @@ final class Destinations: @unchecked Sendable {
     }
 
     /// A descriptor, or -1 and why there is none. Blocks.
-    private static func connect(to endpoint: Endpoint) -> (Int32, String) {
+    static func connect(to endpoint: Endpoint) -> (Int32, String) {
         var list: UnsafeMutablePointer<addrinfo>?
         let number = getaddrinfo(endpoint.host, nil, nil, &list)
         guard number == 0 else { return (-1, String(cString: gai_strerror(number))) }

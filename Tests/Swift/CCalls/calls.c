@@ -202,6 +202,10 @@ CALL_VOID(explicit_bzero, (void *at, size_t size), (at, size))
 CALL(int, epoll_create1, (int flags), (flags), -1)
 CALL(int, eventfd, (unsigned value, int flags), (value, flags), -1)
 
+/* Sockets */
+
+CALL(int, socket, (int family, int type, int protocol), (family, type, protocol), -1)
+
 /* SQLite */
 
 CALL_STATUS(sqlite3_open_v2, (const char *path, void **database, int flags, const char *system),
@@ -261,6 +265,7 @@ static const char *const names[] = {
     "explicit_bzero",
     "epoll_create1",
     "eventfd",
+    "socket",
     "sqlite3_open_v2",
     "sqlite3_close_v2",
     "sqlite3_finalize",

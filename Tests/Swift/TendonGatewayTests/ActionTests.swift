@@ -72,6 +72,7 @@ struct ActionTests {
         let second = Task { try await gateway.perform("vibrate", [20], on: device) }
         let third = Task { try await gateway.perform("vibrate", [30], on: device) }
         await Task {}.value  // behind them: all three are at the core
+        await eventually("the belt has the first") { await belt.writes.contains { $0.outcome == .silent } }
         second.cancel()
         let cancelled = await failure { _ = try await second.value }
         #expect(cancelled == .cancelled && cancelled?.isCancelled == true)

@@ -29,6 +29,21 @@ struct EventTests {
         await site.close(gateway)
     }
 
+    /// Samples of a sensor share what they have in common.
+    @Test func theFormOfASensorIsMadeOnce() async throws {
+        let site = Site()
+        _ = try await site.head()
+        let gateway = try await Gateway(site.settings { $0.bose.sensors = ["rotation", "accelerometer"] })
+        var forms: [String: [SampleForm]] = [:]
+        for await event in gateway.events.ending(after: .seconds(30)) {
+            if let sample = event.sample { forms[sample.sensor, default: []].append(sample.form) }
+            if forms.count == 2, forms.allSatisfy({ $0.value.count > 2 }) { break }
+        }
+        #expect(forms.count == 2)
+        for (sensor, forms) in forms { #expect(forms.allSatisfy { $0 === forms[0] && $0.sensor == sensor }) }
+        await site.close(gateway)
+    }
+
     /// The line of an event and its values are the same.
     @Test func aLineAndItsValues() async throws {
         let site = Site()

@@ -101,6 +101,9 @@ struct SettingsTests {
         #expect(
             detail { $0.radio = .adapters(Array(repeating: "hci0", count: 5)) }?.hasPrefix("adapter 'hci0'") == true)
         #expect(detail { $0.namedOptions = ["tea": "black"] } == "there is no option 'tea'")
+        #expect(
+            detail { $0.namedOptions = ["rate": ""] }
+                == "rate needs a value: samples per second, 1 to 32767; default: the setting of the device")
         #expect(detail { $0.namedOptions = ["evergreen": "yes"] } == "evergreen takes no value, so not 'yes'")
         let address = Address("C0:00:00:00:00:01/random")!
         #expect(detail { $0.onlyDevices = Array(repeating: address, count: 65) }?.hasPrefix("address ") == true)

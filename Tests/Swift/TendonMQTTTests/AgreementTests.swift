@@ -145,6 +145,21 @@ import Testing
         #expect(agreement.deadline == .max)
     }
 
+    /// A gateway whose connection was lost is preferred for a while; not any more once it has left the device to a better one.
+    @Test(arguments: [(false, -54), (true, -60)])
+    func whoLeavesTheDeviceIsNotPreferred(leaves: Bool, score: Int) {
+        var agreement = agreement(in: .holding)
+        func input(_ input: Input, _ now: UInt64) -> [Output] { agreement.handle(input, now: now) }
+        _ = input(.connection(false), 100_000)
+        if leaves {
+            _ = input(.connection(true), 100_100)
+            _ = input(.claim("a", Claim(stage: .holds, score: 5)), 100_200)
+            #expect(agreement.state == .leaving)
+            _ = input(.connection(false), 100_300)
+        }
+        #expect(input(.received(rssi: -60), 102_000) == [claim(.hears, score)])
+    }
+
     @Test func pausesAfterFailuresDouble() {
         var agreement = agreement(in: .connecting)
         var now: UInt64 = 115_000

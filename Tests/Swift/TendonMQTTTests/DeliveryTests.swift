@@ -542,4 +542,20 @@ import TendonQueue
     private func descriptor(of number: Int32) -> String? {
         try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
     }
+
+    /// Stored messages come from the file; while there are none, it is not read.
+    @Test func theFileIsReadForStoredMessagesAlone() throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        func reads() -> Int { calls(of: "sqlite3_reset") { delivery.pump(now: 100, site.publish) } }
+        add(&delivery, "young")
+        #expect(reads() == 0)
+        delivery.finished(1, isRefused: false, now: 100)
+        add(&delivery, "stored")
+        delivery.store(now: 100, isConnected: false)
+        #expect(reads() > 0)
+        add(&delivery, "young again", now: 100)
+        #expect(reads() == 0)
+        #expect(site.texts == ["young", "stored", "young again"])
+    }
 }

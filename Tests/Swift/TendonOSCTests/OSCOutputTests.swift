@@ -301,6 +301,48 @@ private func sample(_ form: SampleForm = rotation, at milliseconds: UInt64 = 100
         #expect((refused?.samples.first?.value ?? 0) >= 10)
     }
 
+    /// An address in a form that only the resolver takes.
+    @Test func aNameIsResolved() async throws {
+        let receiver = Receiver()
+        let output = try output(["127.1:\(receiver.port)"])
+        let source = Source("studio")
+        await eventually("a sample arrives") {
+            output.sample(sample(force, head: nil), of: source)
+            return receiver.next() != nil
+        }
+        await output.finish()
+    }
+
+    /// No server is asked for a name with a part of more than 63 letters.
+    @Test func aNameThatCannotBeResolved() async throws {
+        let name = String(repeating: "a", count: 70) + ".example"
+        let endpoint = try #require(Endpoint(name + ":9000"))
+        let destinations = Destinations([endpoint], report: { [reports] in reports.add($0) })
+        #expect(destinations.start() == 0)
+        await eventually("it is said") { !reports.all.isEmpty }
+        let why = String(cString: gai_strerror(getaddrinfo(name, nil, nil, nil)))
+        #expect(reports.all.count == 1 && reports.all[0].contains(name) && reports.all[0].contains(why))
+        destinations.finish()
+    }
+
+    /// The first one that takes a socket; else the reason of the last one.
+    @Test func eachAddressOfANameIsTried() throws {
+        let endpoint = try #require(Endpoint("127.1:9"))
+        let first = failing("socket", with: EMFILE) { Destinations.connect(to: endpoint) }
+        #expect(first.result.0 >= 0 && first.calls == 2)
+        tendon_datagram_close(first.result.0)
+        let none = failing("socket", with: EMFILE, all: true) { Destinations.connect(to: endpoint) }
+        #expect(none.result == (-1, "Too many open files") && none.calls > 1)
+    }
+
+    @Test func nothingIsSentAfterTheEnd() async throws {
+        let receiver = Receiver()
+        let output = try output(["127.0.0.1:\(receiver.port)"])
+        await output.finish()
+        output.sample(sample(force, head: nil), of: Source("studio"))
+        #expect(receiver.next() == nil)
+    }
+
     // MARK: What comes in
 
     private func send(_ bytes: [UInt8], to port: UInt16) {

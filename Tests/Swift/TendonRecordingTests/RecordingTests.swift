@@ -238,6 +238,38 @@ struct RecordingTests {
         #expect(read(recording, "samples.csv").hasPrefix("time,device,sensor,channel,unit,value,"))
     }
 
+    /// A gap goes on while nothing is written, and ends with the first rows that are in the file again.
+    @Test func aLossEndsWithTheNextRows() throws {
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        recording.event("note", line("note", ten), of: nil)
+        try recording.take(sample(level, 1), of: strap, at: ten)
+        #expect(failing("write", with: ENOSPC, all: true) { recording.write(at: ten + 1) }.result == ENOSPC)
+        #expect(recording.write(at: ten + 2) == 0 && recording.write(at: ten + 3) == 0)
+        recording.event("note", line("note", ten + 4), of: nil)
+        try recording.take(sample(level, 2), of: strap, at: ten + 4)
+        #expect(recording.write(at: ten + 5) == 0 && recording.write(at: ten + 6) == 0)
+        #expect(recording.end(at: ten + 7) == 0)
+        let gaps = try #require(try description(recording)["gaps"]?.array)
+        #expect(
+            Set(gaps.compactMap { $0["file"]?.string }) == [
+                "events.jsonl", "samples.csv", "strap-C00000000011.level.csv",
+            ])
+        for gap in gaps {
+            #expect(gap["from"] == .string(Recording.timeText(ten + 1)) && gap["samples"] == 1)
+            #expect(gap["to"] == .string(Recording.timeText(ten + 5)))
+        }
+    }
+
+    /// Without a row nothing is lost.
+    @Test func aHeaderThatIsNotWrittenIsNoGap() throws {
+        let recording = try Recording(in: place.path, at: ten, information: [:])
+        #expect(failing("write", with: ENOSPC, all: true) { recording.write(at: ten + 1) }.result == ENOSPC)
+        #expect(recording.synchronize() == 0 && recording.end(at: ten + 2) == 0)
+        #expect(recording.missing == 0)
+        #expect(try description(recording)["gaps"]?.array?.isEmpty == true)
+        #expect(read(recording, "samples.csv").hasPrefix("time,"))
+    }
+
     /// The device's clock began again, or this machine was suspended: the drift is that of the time since then.
     @Test func driftAfterAJump() throws {
         let recording = try Recording(in: place.path, at: ten, information: [:])
@@ -435,8 +467,8 @@ struct RecordingTests {
         let output = try RecordingOutput(RecordingSettings(directory: place.path)) { _ in }
         let path = place.path + "/" + (try #require(fileNames(in: place.path).first))
         // Nothing is due any more once the description was made again.
-        #expect(await output.missingRows() == 0)
         unlink(path + "/session.json")
+        #expect(await output.missingRows() == 0)
         await eventually("it is on the disk") { access(path + "/session.json", F_OK) == 0 }
         output.sample(sample(level, 1), of: Source(strap))
         await eventually("it is in its file") {
@@ -444,6 +476,79 @@ struct RecordingTests {
                 && WholeFile.size(of: path + "/strap-C00000000011.level.csv") > 0
         }
         await output.finish()
+    }
+
+    /// And so does one line.
+    @Test func aLineIsWrittenWithoutAnother() async throws {
+        let output = try RecordingOutput(RecordingSettings(directory: place.path)) { _ in }
+        let path = place.path + "/" + (try #require(fileNames(in: place.path).first))
+        unlink(path + "/session.json")
+        #expect(await output.missingRows() == 0)
+        await eventually("nothing is due any more") { access(path + "/session.json", F_OK) == 0 }
+        output.event("battery", of: strap) { line in
+            line.begin("battery")
+            line.end()
+        }
+        await eventually("it is in its file") { WholeFile.size(of: path + "/events.jsonl") > 0 }
+        await output.finish()
+    }
+
+    /// The recording is larger than a part, and its directory is not there: it goes on, which is said once.
+    @Test func aPartThatCannotBeMade() async throws {
+        let reports = Mutex<[String]>([])
+        let output = try RecordingOutput(RecordingSettings(directory: place.path, limit: 8)) { text in
+            reports.withLock { $0.append(text) }
+        }
+        let end = "; the next part cannot be made, and the present one goes on until it can"
+        #expect(rename(place.path, place.path + "-moved") == 0)
+        output.event("battery", of: strap) { line in
+            line.begin("battery")
+            line.end()
+        }
+        await eventually("it is said") { reports.withLock { $0.contains { $0.hasSuffix(end) } } }
+        #expect(rename(place.path + "-moved", place.path) == 0)
+        await output.finish()
+        let said = reports.withLock { $0.filter { $0.hasSuffix(end) } }
+        #expect(said.count == 1 && said.first?.hasPrefix("recording: \(place.path)/") == true)
+        #expect(Recording.all(in: place.path).count == 1)
+    }
+
+    private func export(_ samples: [UInt64?], lines: [UInt64]) -> RecordingExport {
+        let export = RecordingExport(place.path, information: [:])
+        for time in samples {
+            var one = sample(level, 80)
+            one.capturedAt = time
+            export.sample(one, of: Source(strap))
+        }
+        for time in lines {
+            export.event("battery", of: strap) { $0.raw(String(decoding: line("battery", time), as: UTF8.self)) }
+        }
+        return export
+    }
+
+    /// It is as long as its capture, whose samples and lines have times of their own.
+    @Test(
+        arguments: [
+            ([3, 2, 5], [], 2, 5), ([3], [1, 9], 1, 9), ([1, 9], [3], 1, 9), ([], [4, 2], 2, 4),
+            ([nil, 3, 5], [], 3, 5),
+        ] as [([UInt64?], [UInt64], UInt64, UInt64)])
+    func anExportIsAsLongAsItsCapture(samples: [UInt64?], lines: [UInt64], from: UInt64, to: UInt64) throws {
+        let export = export(samples.map { $0.map { ten + $0 } }, lines: lines.map { ten + $0 })
+        export.end()
+        #expect(export.failure == nil && export.samples == UInt64(samples.count))
+        let path = try #require(export.path)
+        let found = try JSON(parsing: contents(path + "/session.json"))
+        #expect(found["began"] == .string(Recording.timeText(ten + from)))
+        #expect(found["ended"] == .string(Recording.timeText(ten + to)))
+    }
+
+    @Test func anExportThatIsDiscarded() throws {
+        let export = export([ten], lines: [ten])
+        #expect(export.path != nil)
+        for _ in 0..<2 { export.discard() }
+        #expect(export.path == nil && export.samples == 0)
+        export.end()
+        #expect(fileNames(in: place.path).isEmpty)
     }
 
     /// What the system says of any of the files is the answer, and a loss that goes on is in the description.

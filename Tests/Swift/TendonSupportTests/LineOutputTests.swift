@@ -214,6 +214,35 @@ import Testing
         #expect(read() == Array("again\n".utf8))
     }
 
+    /// Who flushes does not wait for the end of the turn; the loop is asked again for what comes later.
+    @Test func aFlushWithinATurn() async {
+        let (output, read) = Self.pipeOutput()
+        let turns = Counter()
+        output.onPending {
+            turns.add()
+            return true
+        }
+        #expect(output.append { $0.raw("first\n") })
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+        #expect(read() == Array("first\n".utf8) && turns.value == 1)
+        #expect(output.append { $0.raw("second\n") } && turns.value == 2)
+        output.writeNow()
+        #expect(read() == Array("second\n".utf8) && output.isIdle)
+    }
+
+    /// Nobody will read what waits: it is not left over at the end.
+    @Test func aReaderThatHasLeft() async {
+        let (output, _) = Self.pipeOutput()
+        output.onPending { true }
+        let failures = Counter()
+        output.onFailure { failures.add() }
+        #expect(output.append { $0.raw("lost\n") } && !output.isIdle)
+        for _ in 0..<2 { output.readerLeft() }
+        #expect(output.error == EPIPE && output.isIdle && failures.value == 1)
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+        #expect(!output.append { $0.raw("no more\n") })
+    }
+
     /// A caller that cannot write soon leaves it to the thread.
     @Test func anotherThreadsLinesAreTheThreads() async {
         let (output, read) = Self.pipeOutput()

@@ -294,11 +294,14 @@ private final class Site: Sendable {
         let handler = Handler(.done(.null), waits: true)
         let site = try Site(handler)
         await site.know()
+        let server = Mirror(reflecting: site.output).descendant("server") as? Server
         async let response = site.set(#"{"device":"C0:01/random","actions":{}}"#)
         await eventually("the command is with its handler") { handler.calls.count == 1 }
         await site.output.finish()
         let answer = try #require(await response)
         #expect((answer.status, answer.body) == (503, #"{"status":"error","error":"the gateway ends"}"#))
+        // The end waits for the answers that it counts, up to half a second.
+        #expect(Mirror(reflecting: try #require(server)).descendant("lastAnswers") as? Int == 0)
         // The answer of the device comes too late, and finds nobody.
         handler.release()
     }
