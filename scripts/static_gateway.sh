@@ -7,8 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
-work=$build/static
-mkdir -p "$work"
+# As it is without links: musl's compiler has the path of its folder, which a later build may reach over another link.
+work=$(mkdir -p "$build/static" && cd "$build/static" && pwd -P)
 # The whole program at once (-flto): 12 KB less.
 small=(-Os -flto=auto -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables)
 
