@@ -38,7 +38,7 @@ tendon_status tendon_file_read(const char *path, uint8_t *out, size_t capacity, 
     tendon_status status = TENDON_OK;
     if (fstat(fd, version) != 0) {
         status = tendon_file_status(errno);
-    } else if (!S_ISREG(version->st_mode) || version->st_uid != geteuid() || (version->st_mode & 0077) != 0) {
+    } else if (S_ISFIFO(version->st_mode) || version->st_uid != geteuid() || (version->st_mode & 0077) != 0) {
         status = TENDON_ERROR_FILE_PERMISSION; /* what other users can read, or have written, is not secret */
     } else {
         status = read_all(fd, out, capacity);
