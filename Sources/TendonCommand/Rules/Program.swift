@@ -84,6 +84,8 @@ final class ProgramRunner: Sendable {
     private static let grace: UInt64 = 1000
     /// Milliseconds from one look to the next, if the kernel does not tell when a process ends.
     private static let pause: UInt64 = 10
+    /// Microseconds from one look at what a program has left behind to the next.
+    private static let look: UInt32 = 50_000
 
     /// A descriptor that is readable when the process has ended; below 0: there is none.
     private let descriptor: @Sendable (pid_t) -> Int32
@@ -157,11 +159,14 @@ final class ProgramRunner: Sendable {
         let isOver = descriptor(process)
         defer { if isOver >= 0 { close(isOver) } }
         var ending: Int32?
-        var isLate = false, isKilled = false
+        var isLate = false, isKilled = false, isLeft = false
         while true {
             if ending == nil, ProgramRunner.hasEnded(process) { ending = ProgramRunner.status(of: process) }
             // What it has started and left behind is a part of it.
-            if ending != nil, !ProgramRunner.hasProcesses(process) { break }
+            if ending != nil {
+                guard ProgramRunner.hasProcesses(process) else { break }
+                isLeft = true
+            }
             let now = tendon_monotonic_ms()
             if now >= end, !isLate {
                 isLate = true
@@ -170,11 +175,11 @@ final class ProgramRunner: Sendable {
                 isKilled = true
                 kill(-process, SIGKILL)
             } else if now >= end + 2 * ProgramRunner.patience, ending != nil {
-                break  // one that its parent does not wait for is there as long as that
+                break  // what even SIGKILL does not end waits for a disk
             }
             // A killed process ends soon, whatever it does.
             let next = isKilled ? now + ProgramRunner.pause : isLate ? end + ProgramRunner.patience : end
-            ProgramRunner.wait(ending == nil ? isOver : -1, until: next, from: now)
+            if isLeft { usleep(ProgramRunner.look) } else { ProgramRunner.wait(isOver, until: next, from: now) }
         }
         let isEnding = state.withLock { state in
             state.groups.remove(process)
@@ -184,6 +189,7 @@ final class ProgramRunner: Sendable {
             return "it was ended after \(plain(Double(program.timeout) / 1000)) s"
         }
         guard let ending else { return nil }
+        if isEnding, isLeft { return "it was ended with the gateway" }
         if ending & 0x7F != 0 {
             return isEnding ? "it was ended with the gateway" : "it was ended by signal \(ending & 0x7F)"
         }
@@ -231,7 +237,15 @@ final class ProgramRunner: Sendable {
     private static func hasProcesses(_ group: pid_t) -> Bool {
         // Process 1 of a container is the parent of those that have lost theirs.
         while waitpid(-group, nil, WNOHANG) > 0 {}
-        return kill(-group, 0) == 0 || errno == EPERM
+        guard kill(-group, 0) == 0 || errno == EPERM else { return false }
+        // One that has ended stays in it until its parent, which may be in no hurry, has waited for it.
+        return fileNames(in: "/proc").contains { pid_t($0) != nil && isRunning("/proc/\($0)/stat", in: group) }
+    }
+
+    /// By `NUMBER (NAME) STATE PARENT GROUP ...`, as proc(5) has it. A name can have any character.
+    private static func isRunning(_ path: String, in group: pid_t) -> Bool {
+        let fields = firstLine(path)?.split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.count > 2 && fields[2] == "\(group)" && fields[0] != "Z" && fields[0] != "X"
     }
 
     /// Until the process has ended or the time has come; without a descriptor, for one pause.

@@ -58,7 +58,7 @@ import Testing
     }
 
     /// It has no limit of time any more.
-    @Test func theGatewayEnds() async {
+    @Test func theGatewayEnds() async throws {
         let runner = ProgramRunner(descriptor: Self.descriptors[0])
         await runner.finish()
         let results = Mutex<[String: String?]>([:])
@@ -70,10 +70,14 @@ import Testing
         start("short", "/bin/sleep 0.1")
         start("long", "/bin/sleep 60")
         start("deaf", "/usr/bin/env --ignore-signal=TERM /bin/sleep 60")
+        let leaving = try script("/usr/bin/env --ignore-signal=TERM /bin/sleep 60 &\nexit 0\n")
+        defer { try? FileManager.default.removeItem(atPath: leaving) }
+        start("leaving", "/bin/sh " + leaving)
         let begun = ContinuousClock.now
         await runner.finish()
         let expected: [String: String?] = [
             "short": nil, "long": "it was ended with the gateway", "deaf": "it was ended with the gateway",
+            "leaving": "it was ended with the gateway",
         ]
         #expect(results.withLock { $0 } == expected)
         #expect(ContinuousClock.now - begun > .milliseconds(1500))
@@ -132,6 +136,17 @@ import Testing
         #expect(late.failure == "it was ended after 1 s")
         #expect(tendon_monotonic_ms() - begun >= 1300)
         #expect(FileManager.default.fileExists(atPath: cleaning + ".cleaned"))
+    }
+
+    /// One that has ended does not count, although its parent, which has left the group, does not wait for it.
+    @Test func whatHasEndedIsNoProcess() async throws {
+        let code =
+            "import os,time\nif os.fork(): os._exit(0)\nif os.fork() == 0: os._exit(0)\nos.setsid()\ntime.sleep(8)\n"
+        let path = try script(code)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let runner = ProgramRunner(descriptor: Self.descriptors[0])
+        let ended = await result("/usr/bin/python3 " + path, "5", runner)
+        #expect(ended.failure == nil && ended.milliseconds < 5000)
     }
 
     /// The wait is for the descriptor: with one that says nothing, the end is seen at the limit of time only. It is closed.
