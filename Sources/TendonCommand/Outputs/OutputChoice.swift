@@ -89,10 +89,10 @@ enum OutputChoice {
         #if Web
             if let output = try WebOptions.output(arguments, commands, figures) { readers.append(output) }
         #endif
-        if let output = try RecordingOptions.output(arguments) { outputs.append(output) }
         #if Metrics
             if let output = try MetricsOptions.output(arguments, figures) { readers.append(output) }
         #endif
+        if let output = try RecordingOptions.output(arguments) { outputs.append(output) }
         return outputs + readers + (readers.isEmpty ? [] : [figures])
     }
 }

@@ -155,17 +155,6 @@ import Testing
         #expect(sample.records.map { "\($0[0])" } == ["5.0", "nan"], "its own index")
     }
 
-    /// A unit that is in the name, and shown beside the number, is not in the title.
-    @Test func titlesHaveNoUnit() {
-        let titles = [
-            Entity.title("speed_m_per_s", unit: "m/s"), Entity.title("air_c", unit: "°C"),
-            Entity.title("c", unit: "°C"),
-            Entity.title("level_percent", unit: "%"), Entity.title("dose_ug_per_m3", unit: "µg/m³"),
-            Entity.title("heart_rate_bpm", unit: "/min"), Entity.title("heart_rate_bpm"),
-        ]
-        #expect(titles == ["Speed", "Air", "C", "Level", "Dose", "Heart rate bpm", "Heart rate bpm"])
-    }
-
     @Test func outputsShowItsStateItsEventsAndItsActions() {
         let description = FamilyDescription(definition)
         #expect(description.family == "lamp")
@@ -177,7 +166,7 @@ import Testing
             ])
         #expect(
             description.entities.map(\.title)
-                == ["Light", "Level", "Mode", "Button", "Blink once", "Dim", "Choose", "Show", "Range"])
+                == ["Light", "Level percent", "Mode", "Button", "Blink once", "Dim", "Choose", "Show", "Range"])
         let kinds = description.entities.map { "\($0.kind)" }
         #expect(kinds[0].contains(#"binary(path: "lit", on: "true""#))
         #expect(

@@ -196,19 +196,10 @@ extension Entity {
         }
     }
 
-    /// "speed_m_per_s" is "Speed m per s", and with the unit "m/s" beside it "Speed".
-    static func title(_ name: String, unit: String? = nil) -> String {
-        var words = name.split(separator: "_").map(String.init)
-        let last = unit.map(Entity.words) ?? []
-        if words.count > last.count, words.suffix(last.count) == last[...] { words.removeLast(last.count) }
-        let text = words.joined(separator: " ")
+    /// "heart_rate_bpm" is "Heart rate bpm".
+    static func title(_ name: String) -> String {
+        let text = name.split(separator: "_").joined(separator: " ")
         return text.prefix(1).uppercased() + text.dropFirst()
-    }
-
-    /// A unit in the words of names: "m_per_s" of "m/s", "percent" of "%", "c" of "°C".
-    private static func words(_ unit: String) -> [String] {
-        let spelled = ["/": " per ", "%": "percent", "°": "", "µ": "u", "μ": "u", "²": "2", "³": "3"]
-        return unit.map { spelled[String($0)] ?? $0.lowercased() }.joined().split(separator: " ").map(String.init)
     }
 
     init?(_ field: tendon_field, of event: tendon_definition_event, _ definition: Definition) {
@@ -217,8 +208,8 @@ extension Entity {
         let name = member == "state" ? definition.word(event.name) ?? member : member
         // The newest sample is an object of the state.
         let path = event.isSample ? "\(definition.word(event.name) ?? "").\(member)" : name
+        let title = definition.word(field.title) ?? Entity.title(name)
         let unit = definition.word(field.unit), kind = definition.word(field.kind)
-        let title = definition.word(field.title) ?? Entity.title(name, unit: unit)
         if field.isFlag {
             self.init(name, title, .binary(path: path, on: "true", deviceClass: kind))
         } else if field.isNumber || field.count > 0 {
