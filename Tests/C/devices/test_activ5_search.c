@@ -84,6 +84,22 @@ static void strangers_do_not_displace_a_trainer(void **state) {
     free(f);
 }
 
+/* An address of zeros is an address: its place is taken, and strangers do not get it. */
+static void a_trainer_with_an_address_of_zeros_keeps_its_place(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    assert_int_equal(tendon_activ5_manager_scan(&f->manager, 0), TENDON_OK);
+    tendon_ad_report report = {.address.type = PUBLIC, .data = (const uint8_t *)"\3\3\0\x50", .length = 4};
+    assert_null(tendon_activ5_manager_on_advertisement(&f->manager, &report, 1));
+    for (uint32_t i = 0; i < TENDON_ACTIV5_PARTIAL_SIZE; i++) {
+        assert_null(reported(f, i, RANDOM, "02 09 62"));
+    }
+    report.data = (const uint8_t *)"\2\x09z";
+    report.length = 3;
+    assert_non_null(tendon_activ5_manager_on_advertisement(&f->manager, &report, 1));
+    free(f);
+}
+
 /* Each place of the table is looked at: as many trainers as it holds are found, whichever part came first. */
 static void as_many_partial_reports_as_there_are_places(void **state) {
     (void)state;
@@ -209,6 +225,7 @@ int main(void) {
         cmocka_unit_test(service_and_name_come_together_or_apart),
         cmocka_unit_test(the_parts_of_two_addresses_are_no_device),
         cmocka_unit_test(strangers_do_not_displace_a_trainer),
+        cmocka_unit_test(a_trainer_with_an_address_of_zeros_keeps_its_place),
         cmocka_unit_test(as_many_partial_reports_as_there_are_places),
         cmocka_unit_test(a_name_that_is_too_long_is_left_out),
         cmocka_unit_test(a_removed_device_is_found_again),

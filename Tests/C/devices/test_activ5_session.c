@@ -73,6 +73,19 @@ static void a_legacy_trainer_speaks_text(void **state) {
     }
 }
 
+/* With its first byte and the terminator it has the 20 bytes of the shortest MTU. */
+static void the_longest_text_is_written(void **state) {
+    (void)state;
+    activ5_world *w = activ5_world_ready(&activ5_legacy);
+    activ5_world_run(w, 500);
+    activ5_forget(w->f);
+    uint64_t before = w->trainer.counters.refused_writes;
+    assert_int_equal(tendon_activ5_device_send_text(&w->f->device, "abcdefghijklmnopqr", 18, w->now), TENDON_OK);
+    activ5_world_run(w, 500);
+    assert_int_equal(w->trainer.counters.refused_writes, before + 1); /* it got there, and is none of its commands */
+    activ5_world_free(w);
+}
+
 /* The older UUID of the force: the last row of the profile, which has a CCCD too. */
 static void a_trainer_with_the_older_force(void **state) {
     (void)state;
@@ -410,6 +423,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_trainer_from_link_to_force_and_motion),
         cmocka_unit_test(a_legacy_trainer_speaks_text),
+        cmocka_unit_test(the_longest_text_is_written),
         cmocka_unit_test(a_trainer_with_the_older_force),
         cmocka_unit_test(tare_takes_the_load_away),
         cmocka_unit_test(a_trainer_in_stop_switches_itself_off_unless_evergreen),

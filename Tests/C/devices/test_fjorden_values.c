@@ -319,6 +319,19 @@ static void a_grip_that_does_not_answer_times_out(void **state) {
     free(f);
 }
 
+/* The grip is disconnected while a response is outstanding, and sought again: the earlier limit counts. */
+static void the_search_ends_before_the_response_of_a_closing_link(void **state) {
+    (void)state;
+    fjorden_fixture *f = connected();
+    f->session.manager.configuration.timeout_ms = 500;
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+    assert_int_equal(tendon_fjorden_session_disconnect(&f->session, f->now), TENDON_OK);
+    assert_int_equal(tendon_fjorden_session_inputs.deadline(&f->session), f->now + 2000);
+    fjorden_call(f, TENDON_FJORDEN_CALL_CONNECT_BONDED);
+    assert_int_equal(tendon_fjorden_session_inputs.deadline(&f->session), f->now + 500);
+    free(f);
+}
+
 /* "busy" is a response: it is the program's to send the command again, and the session is ready for it. */
 static void a_busy_grip_is_reported_and_not_asked_again(void **state) {
     (void)state;
@@ -661,6 +674,7 @@ int main(void) {
         cmocka_unit_test(a_stale_handle_is_reported),
         cmocka_unit_test(commands_out_of_range_are_not_sent),
         cmocka_unit_test(a_grip_that_does_not_answer_times_out),
+        cmocka_unit_test(the_search_ends_before_the_response_of_a_closing_link),
         cmocka_unit_test(a_busy_grip_is_reported_and_not_asked_again),
         cmocka_unit_test(a_cancelled_request_is_forgotten),
         cmocka_unit_test(the_next_command_waits_for_the_write_response),

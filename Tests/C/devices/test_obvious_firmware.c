@@ -108,6 +108,18 @@ static void a_check_tests_the_trial_of_its_upgrade(void **state) {
     }
 }
 
+/* The device has confirmed it, and only the end of the record is missing: there is no trial to test. */
+static void a_check_tests_no_firmware_that_was_confirmed(void **state) {
+    (void)state;
+    begin();
+    fixture_open(f);
+    start_from(TENDON_OBVIOUS_CHECK_FIRMWARE, &activated);
+    fixture_run(f, 100000);
+    expect("need:firmware done:0/OK ");
+    assert_int_equal(fixture_times(f, TENDON_OBVIOUS_FW_CONFIRM), 0);
+    end();
+}
+
 /* The session ends with the connection: a verdict cannot be sent, and the operation ends then, with the cause. */
 static void the_self_test_answers_with_another_serial_number(void **state) {
     (void)state;
@@ -582,6 +594,7 @@ int main(void) {
         cmocka_unit_test(a_check),
         cmocka_unit_test(checks_without_an_offer),
         cmocka_unit_test(a_check_tests_the_trial_of_its_upgrade),
+        cmocka_unit_test(a_check_tests_no_firmware_that_was_confirmed),
         cmocka_unit_test(the_self_test_answers_with_another_serial_number),
         cmocka_unit_test(a_trial_of_somebody_else_is_left_alone),
         cmocka_unit_test(a_good_upgrade),
