@@ -297,6 +297,20 @@ static void long_writes_of_two_centrals_do_not_mix(void **state) {
     assert_hex(s.written, s.written_length, "414243");
 }
 
+/* One is enough for a value of one part, none for none at all. */
+static void a_place_may_have_one_prepared_write_or_none(void **state) {
+    (void)state;
+    s.device.config.centrals.prepared_capacity = 1;
+    assert_int_equal(connect_central(0), 0);
+    exchange(0, "16 0b00 0000 4142", "17 0b00 0000 4142");
+    exchange(0, "16 0b00 0200 43", "01 16 0b00 09");
+    exchange(0, "18 01", "19");
+    assert_hex(s.written, s.written_length, "4142");
+    s.device.config.centrals.prepared_capacity = 0;
+    assert_int_equal(connect_central(1), 1);
+    exchange(1, "16 0b00 0000 4142", "01 16 0b00 06"); /* Request Not Supported */
+}
+
 static void pairing_is_permitted_and_is_noted(void **state) {
     (void)state;
     assert_int_equal(connect_central(0), 0);
@@ -338,8 +352,8 @@ int main(void) {
         TEST(it_advertises_what_it_was_given),         TEST(bad_advertising_data_change_nothing),
         TEST(what_cannot_be_served_is_refused),        TEST(each_central_has_its_own_subscriptions_and_mtu),
         TEST(a_full_link_is_named_and_is_ready_later), TEST(a_place_is_used_again_from_the_beginning),
-        TEST(long_writes_of_two_centrals_do_not_mix),  TEST(pairing_is_permitted_and_is_noted),
-        TEST(generic_access_has_name_and_appearance),
+        TEST(long_writes_of_two_centrals_do_not_mix),  TEST(a_place_may_have_one_prepared_write_or_none),
+        TEST(pairing_is_permitted_and_is_noted),       TEST(generic_access_has_name_and_appearance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 typedef struct pair {
     int sender, receiver;
@@ -105,6 +107,23 @@ static void a_full_receiver(void **state) {
     close_pair(p);
 }
 
+/* The kernel has no room for another one; the loopback drops instead, so this is a pair of another family. */
+static void a_full_socket_would_block(void **state) {
+    (void)state;
+    int ends[2];
+    uint8_t out[8];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends), 0);
+    tendon_status status = TENDON_OK;
+    for (unsigned i = 0; i < 100000 && status == TENDON_OK; i++) {
+        status = tendon_datagram_send(ends[0], (const uint8_t *)"1", 1);
+    }
+    assert_int_equal(status, TENDON_ERROR_WOULD_BLOCK);
+    assert_int_equal(tendon_datagram_receive(ends[1], out, sizeof out, NULL), 1);
+    assert_int_equal(tendon_datagram_send(ends[0], (const uint8_t *)"2", 1), TENDON_OK);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void no_addresses(void **state) {
     (void)state;
     const char *const wrong[] = {"",          "localhost", "127.0.0.1:9000",    "127.0.0", "[::1]",
@@ -148,6 +167,7 @@ int main(void) {
         cmocka_unit_test(broadcast),
         cmocka_unit_test(nobody_listens),
         cmocka_unit_test(a_full_receiver),
+        cmocka_unit_test(a_full_socket_would_block),
         cmocka_unit_test(no_addresses),
         cmocka_unit_test(port_in_use),
         cmocka_unit_test(no_descriptor),

@@ -297,6 +297,24 @@ static void the_server_knows_what_the_key_is_worth(void **state) {
     assert_true(server_of(w)->bonded);
 }
 
+static void looks_away(void *device, tendon_att_bearer *bearer, uint64_t now) {
+    (void)device, (void)bearer, (void)now;
+}
+
+/* The peripheral tells the server that there is a key, whatever the device does about it. */
+static void the_server_is_bonded_without_a_word_of_the_device(void **state) {
+    world *w = *state;
+    static tendon_peripheral_ops ops;
+    ops = *w->peripheral.device.ops;
+    ops.paired = looks_away;
+    w->peripheral.device.ops = &ops;
+    connect_central(w);
+    assert_false(server_of(w)->bonded);
+    assert_int_equal(pair(w), TENDON_OK);
+    assert_true(server_of(w)->bonded);
+    close_link(w);
+}
+
 static void forgetting_ends_the_link(void **state) {
     world *w = *state;
     connect_central(w);
@@ -438,6 +456,7 @@ int main(void) {
         PAIRING_TEST(a_peer_that_has_lost_its_key_ends_the_link),
         PAIRING_TEST(a_key_that_belongs_to_something_else_does_not_encrypt),
         PAIRING_TEST(the_server_knows_what_the_key_is_worth),
+        PAIRING_TEST(the_server_is_bonded_without_a_word_of_the_device),
         PAIRING_TEST(forgetting_ends_the_link),
         PAIRING_TEST(forgetting_all_keeps_the_keys_of_another_radio),
         PAIRING_TEST(a_device_without_pairing_refuses),
