@@ -419,6 +419,11 @@ static void connections_have_a_cache(void **state) {
         run(5000);
         assert_int_equal(open_sessions(), 1);
         assert_int_equal(w.fleet.slots[0].body->connection.cache == NULL, without);
+        if (!without) { /* that of this device, in the fleet's store */
+            const tendon_gatt_cache *cache = &w.fleet.slots[0].body->cache;
+            assert_memory_equal(cache->record.device.bytes, w.fleet.slots[0].address.bytes, 6);
+            assert_ptr_equal(cache->store.context, &w.fleet.store);
+        }
         end_fleet();
         tendon_fleet_close(&w.fleet);
     }

@@ -29,6 +29,8 @@ static void it_opens_and_streams(void **state) {
     (void)state;
     for (size_t i = 0; i < FAMILIES; i++) {
         start(i);
+        tendon_device_close(&w.device, w.now); /* there is nothing to close, and nothing is due */
+        assert_int_not_equal(tendon_device_inputs(&w.device)->deadline(&w.device), 0);
         for (unsigned turn = 1; turn <= 3; turn++) {
             world_open();
             assert_int_equal(tendon_device_open(&w.device, w.now), TENDON_ERROR_WRONG_STATE);

@@ -135,12 +135,13 @@ static void a_trainer_is_squeezed(void **state) {
     begin("activ5", NULL);
     const char *text = take(force, "ff7f");
     assert_non_null(strstr(text, "\"sample\",\"sensor\":\"force\",\"force_n\":"));
-    assert_non_null(strstr(text, "\"squeeze\",\"state\":\"squeezed\"}\n"));
+    assert_string_equal(strchr(text, '\n'), "\n\"squeeze\",\"state\":\"squeezed\"}\n"); /* and no more */
     assert_int_equal(numbered, 1);
     assert_true(isnan(numbers.device_time_ms));
-    assert_non_null(strstr(take(force, "0000"), "\"squeeze\",\"state\":\"released\"}\n"));
-    (void)take(force, "ff7f");
-    assert_non_null(strstr(take(force, "0000"), "\"squeeze\",\"state\":\"released\"}\n\"double_squeeze\"}\n"));
+    assert_string_equal(strchr(take(force, "0000"), '\n'), "\n\"squeeze\",\"state\":\"released\"}\n");
+    assert_string_equal(strchr(take(force, "ff7f"), '\n'), "\n\"squeeze\",\"state\":\"squeezed\"}\n");
+    assert_string_equal(strchr(take(force, "0000"), '\n'),
+                        "\n\"squeeze\",\"state\":\"released\"}\n\"double_squeeze\"}\n");
     assert_string_equal(take(force, "00"), "\"malformed\",\"error\":\"SHORT\",\"text\":\"the value is too short\"}\n");
     assert_counters(4, 4, 1, 0);
     assert_string_equal(take(tendon_uuid_from_u16(0x2A19), "64"), "\"battery\",\"battery_percent\":100}\n");

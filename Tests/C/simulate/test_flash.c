@@ -136,6 +136,9 @@ static void the_last_version_is_read(void **state) {
     big[sizeof big - 1] = 0;
     assert_int_equal(put(&store, big), TENDON_ERROR_OVERFLOW);
     expect(&store, text);
+    /* its padding goes beyond 32 bits */
+    assert_int_equal(tendon_simulated_store_write(&store, (const uint8_t *)big, UINT32_MAX), TENDON_ERROR_OVERFLOW);
+    expect(&store, text);
     big[sizeof big - 2] = 0;
     assert_int_equal(put(&store, big), TENDON_OK);
     expect(&store, big);

@@ -531,11 +531,16 @@ static void a_reader_closes_what_it_has_opened_itself(void **state) {
     assert_int_equal(tendon_capture_open_fd(&reader, fd), TENDON_OK);
     tendon_capture_reader_close(&reader);
     assert_true(fcntl(fd, F_GETFD) >= 0);
+    /* A closed reader does not read on from a descriptor that is open, or is another file's by now. */
+    tendon_capture_record none;
+    assert_int_equal(tendon_capture_next(&reader, &none), TENDON_SYSTEM_ERROR(EBADF));
     unlink(path);
     /* A file that does not exist leaves a reader that can be closed, and closes nothing. */
     memset(&reader, 0xFF, sizeof reader);
     reader.fd = fd;
     assert_int_equal(tendon_capture_open(&reader, path), TENDON_SYSTEM_ERROR(ENOENT));
+    tendon_capture_record record;
+    assert_int_equal(tendon_capture_next(&reader, &record), TENDON_SYSTEM_ERROR(EBADF)); /* nor reads anything */
     tendon_capture_reader_close(&reader);
     assert_true(fcntl(fd, F_GETFD) >= 0);
     assert_int_equal(reader.offset + reader.skipped, 0);
